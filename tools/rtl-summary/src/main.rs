@@ -1,0 +1,2 @@
+//! rtl-summary
+fn main() {}
