@@ -1,1 +1,41 @@
-#![doc = "schema"]
+//! Every table name, column name and dialect of the traces that rtl reads and writes.
+//!
+//! What it is: [`Trace::open`] finds out what a file is by its content and [`Trace::read`] turns it into
+//! [`Tables`], structs of columns that look the same whatever tool recorded them. What it is not: it
+//! computes nothing and prints nothing. Only this crate knows SQLite.
+//!
+//! The types to know: [`Trace`] (an opened file), [`Tables`] (its columns), [`Select`] (which of them).
+//!
+//! ```no_run
+//! # fn main() -> Result<(), schema::Error> {
+//! let trace = schema::Trace::open("trace.db")?;
+//! let tables = trace.read(&schema::Select::summary())?;
+//! for dispatch in 0..tables.dispatches.len() {
+//!     let name = tables.strings.get(tables.dispatches.name(dispatch));
+//!     println!("{name} started at {} ns", tables.dispatches.start(dispatch));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod column;
+pub mod dialect;
+mod error;
+mod ids;
+mod names;
+mod select;
+pub mod sqlite;
+mod strings;
+pub mod table;
+mod tables;
+mod trace;
+
+pub use column::{Column, Durations};
+pub use dialect::Dialect;
+pub use error::{Error, Result};
+pub use ids::{AgentId, Id, LaneId, NameId, ProcessId, ShapeId, SymbolId};
+pub use names::{demangle, identity, shorten};
+pub use select::Select;
+pub use strings::Strings;
+pub use tables::{About, Problem, ProblemKind, Problems, Tables};
+pub use trace::Trace;

@@ -1,0 +1,57 @@
+//! Newtypes for everything that counts or names something.
+
+macro_rules! index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in its table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+index! {
+    /// A string of [`crate::Strings`]; [`NameId::NONE`] and [`NameId::DANGLING`] stand for absent ones.
+    NameId
+}
+index! {
+    /// A row of [`crate::table::Lanes`]: where an op ran.
+    LaneId
+}
+index! {
+    /// A row of [`crate::table::Shapes`]: how a kernel was launched.
+    ShapeId
+}
+index! {
+    /// A row of [`crate::Tables::symbols`]: a kernel as it was loaded, with its register counts.
+    SymbolId
+}
+index! {
+    /// A row of [`crate::Tables::processes`].
+    ProcessId
+}
+index! {
+    /// A row of [`crate::Tables::agents`].
+    AgentId
+}
+
+impl NameId {
+    /// The source stored NULL.
+    pub const NONE: Self = Self(u32::MAX);
+    /// The source stored an id that its string table does not have.
+    pub const DANGLING: Self = Self(u32::MAX - 1);
+
+    /// Whether a string stands behind it.
+    pub fn is_some(self) -> bool {
+        self.0 < Self::DANGLING.0
+    }
+}
+
+/// An id of the source, kept so that links and messages can refer to it. Ids of RPD exceed 2^32
+/// (session << 32), and those of rocprofv3 are unique only within one process ([`crate::table::Process::space`]).
+pub type Id = i64;

@@ -1,0 +1,60 @@
+use std::borrow::Cow;
+
+use rusqlite::types::ValueRef;
+
+/// One row of a scan: its rowid and the columns that were asked for, by position.
+#[derive(Debug)]
+pub struct Row<'a> {
+    row: &'a rusqlite::Row<'a>,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn of_library(row: &'a rusqlite::Row<'a>) -> Self {
+        Self { row }
+    }
+
+    /// The rowid.
+    pub fn id(&self) -> i64 {
+        self.row.get(0).unwrap_or(0)
+    }
+
+    /// Column `at` as an integer: integers, whole reals and text that spells an integer; `None` for
+    /// NULL and for anything else (RPD stores `''` in integer columns).
+    pub fn int(&self, at: usize) -> Option<i64> {
+        match self.value(at) {
+            ValueRef::Integer(value) => Some(value),
+            ValueRef::Real(value) if value.fract() == 0.0 && value.abs() < 9e18 => Some(value as i64),
+            ValueRef::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Column `at` as a real number.
+    pub fn real(&self, at: usize) -> Option<f64> {
+        match self.value(at) {
+            ValueRef::Integer(value) => Some(value as f64),
+            ValueRef::Real(value) => Some(value),
+            ValueRef::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Column `at` as text, numbers spelled out; bytes that are no UTF-8 are replaced.
+    pub fn text(&self, at: usize) -> Option<Cow<'_, str>> {
+        match self.value(at) {
+            ValueRef::Text(text) | ValueRef::Blob(text) => Some(String::from_utf8_lossy(text)),
+            ValueRef::Integer(value) => Some(Cow::Owned(value.to_string())),
+            ValueRef::Real(value) => Some(Cow::Owned(value.to_string())),
+            ValueRef::Null => None,
+        }
+    }
+
+    /// Whether column `at` is NULL.
+    pub fn is_null(&self, at: usize) -> bool {
+        self.value(at) == ValueRef::Null
+    }
+
+    fn value(&self, at: usize) -> ValueRef<'_> {
+        self.row.get_ref(at + 1).unwrap_or(ValueRef::Null)
+    }
+}

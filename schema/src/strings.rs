@@ -1,0 +1,98 @@
+use rustc_hash::FxHashMap;
+
+use crate::NameId;
+
+/// All distinct strings of a trace, each stored once. Equal text has one id, even where the source
+/// stored it several times (RPD re-inserts its strings per session).
+#[derive(Debug, Clone, Default)]
+pub struct Strings {
+    text: String,
+    ends: Vec<usize>,
+    by_hash: FxHashMap<u64, Vec<NameId>>,
+}
+
+impl Strings {
+    /// The id of `text`, which is added when it is new.
+    pub fn intern(&mut self, text: &str) -> NameId {
+        let hash = hash(text);
+        if let Some(id) = self.find(hash, text) {
+            return id;
+        }
+        let id = NameId(u32::try_from(self.ends.len()).unwrap_or(NameId::DANGLING.0));
+        if !id.is_some() {
+            return NameId::DANGLING;
+        }
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        self.by_hash.entry(hash).or_default().push(id);
+        id
+    }
+
+    /// The id of `text`, if it is there.
+    pub fn lookup(&self, text: &str) -> Option<NameId> {
+        self.find(hash(text), text)
+    }
+
+    /// The text behind `id`; `(no name)` and `(dangling name)` for the two absent ones.
+    pub fn get(&self, id: NameId) -> &str {
+        match id {
+            NameId::NONE => "(no name)",
+            NameId::DANGLING => "(dangling name)",
+            _ => {
+                let index = id.index();
+                let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+                &self.text[start..self.ends[index]]
+            }
+        }
+    }
+
+    /// How many distinct strings there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Every id with its text, in the order of first appearance.
+    pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
+        (0..self.ends.len() as u32).map(|index| (NameId(index), self.get(NameId(index))))
+    }
+
+    fn find(&self, hash: u64, text: &str) -> Option<NameId> {
+        self.by_hash.get(&hash)?.iter().copied().find(|&id| self.get(id) == text)
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    use std::hash::{Hash, Hasher};
+    let mut hasher = rustc_hash::FxHasher::default();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_text_has_one_id() {
+        let mut strings = Strings::default();
+        let gemm = strings.intern("gemm");
+        let empty = strings.intern("");
+        assert_eq!(strings.intern("gemm"), gemm);
+        assert_eq!(strings.get(empty), "");
+        assert_eq!(strings.get(gemm), "gemm");
+        assert_eq!(strings.lookup("absent"), None);
+        assert_eq!(strings.len(), 2);
+    }
+
+    #[test]
+    fn absent_names_have_words_of_their_own() {
+        let strings = Strings::default();
+        assert_eq!(strings.get(NameId::NONE), "(no name)");
+        assert_eq!(strings.get(NameId::DANGLING), "(dangling name)");
+    }
+}

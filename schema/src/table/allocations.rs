@@ -1,0 +1,63 @@
+use crate::{AgentId, Id, ProcessId};
+
+/// What an allocation event did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum AllocationKind {
+    /// Memory was taken.
+    #[default]
+    Allocate,
+    /// Memory was given back.
+    Free,
+    /// Memory changed its size.
+    Reallocate,
+    /// The runtime took memory back (scratch).
+    Reclaim,
+}
+
+/// What kind of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum AllocationLevel {
+    /// Device or host memory.
+    #[default]
+    Real,
+    /// Address space (VMEM).
+    Virtual,
+    /// Scratch of kernels.
+    Scratch,
+}
+
+/// One allocation, release or scratch event.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Allocation {
+    /// The id of the source.
+    pub id: Id,
+    /// The process.
+    pub process: ProcessId,
+    /// The thread.
+    pub tid: Option<i64>,
+    /// The agent whose memory it is; a release often does not say.
+    pub agent: Option<AgentId>,
+    /// The queue (scratch events).
+    pub queue: Option<i64>,
+    /// The HIP stream.
+    pub stream: Option<i64>,
+    /// What happened.
+    pub kind: AllocationKind,
+    /// To what kind of memory.
+    pub level: AllocationLevel,
+    /// Start in ns.
+    pub start: i64,
+    /// End minus start in ns.
+    pub duration: Option<i64>,
+    /// Address.
+    pub address: Option<u64>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The source's flags (scratch events).
+    pub flags: Option<i64>,
+    /// The correlation id; 0 is unknown.
+    pub correlation: Id,
+}
+
+/// All allocation events of a trace, in the order of the source.
+pub type Allocations = Vec<Allocation>;

@@ -1,0 +1,21 @@
+use crate::{Id, LaneId, NameId};
+
+/// One barrier packet, timed by the device: waiting, not work.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Barrier {
+    /// The id of the source.
+    pub id: Id,
+    /// What the source calls it, usually empty.
+    pub name: NameId,
+    /// Where it waited.
+    pub lane: LaneId,
+    /// Start in ns.
+    pub start: i64,
+    /// End minus start in ns: negative as stored, `None` where the end is missing.
+    pub duration: Option<i64>,
+    /// Ties it to the call; 0 is unknown.
+    pub correlation: Id,
+}
+
+/// All barriers of a trace, in the order of the source.
+pub type Barriers = Vec<Barrier>;

@@ -1,0 +1,86 @@
+use crate::{AgentId, Id, LaneId, NameId};
+
+/// Which way a copy went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Direction {
+    /// Host memory to a GPU.
+    HostToDevice,
+    /// A GPU to host memory.
+    DeviceToHost,
+    /// Within one GPU or between two.
+    DeviceToDevice,
+    /// Host memory to host memory.
+    HostToHost,
+    /// A fill (memset): no source.
+    Fill,
+    /// The source does not say.
+    #[default]
+    Unknown,
+}
+
+impl Direction {
+    /// The word of reports: `host-to-device`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::HostToDevice => "host-to-device",
+            Self::DeviceToHost => "device-to-host",
+            Self::DeviceToDevice => "device-to-device",
+            Self::HostToHost => "host-to-host",
+            Self::Fill => "fill",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Reads any of the spellings in use: `CopyHostToDevice`, `CopyHostToDevice2D`,
+    /// `MEMORY_COPY_HOST_TO_DEVICE`, `HostToDevice`, `hipMemcpyHostToDevice`, `FillBuffer`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let plain: String = text.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+        [
+            ("hosttodevice", Self::HostToDevice),
+            ("devicetohost", Self::DeviceToHost),
+            ("devicetodevice", Self::DeviceToDevice),
+            ("hosttohost", Self::HostToHost),
+            ("fillbuffer", Self::Fill),
+            ("memset", Self::Fill),
+            ("copy", Self::Unknown),
+        ]
+        .into_iter()
+        .find_map(|(word, direction)| plain.contains(word).then_some(direction))
+    }
+}
+
+/// One memory copy or fill executed by an engine or a blit kernel of the runtime.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Copy {
+    /// The id of the source.
+    pub id: Id,
+    /// What the source calls it.
+    pub name: NameId,
+    /// Where it belongs: the source GPU for device-to-host, else the destination.
+    pub lane: LaneId,
+    /// Start in ns.
+    pub start: i64,
+    /// End minus start in ns: negative as stored, `None` where the end is missing.
+    pub duration: Option<i64>,
+    /// Which way.
+    pub direction: Direction,
+    /// Size in bytes, if known (copies of graph launches have none).
+    pub bytes: Option<u64>,
+    /// The agent read from.
+    pub source: Option<AgentId>,
+    /// The agent written to.
+    pub destination: Option<AgentId>,
+    /// Address read from.
+    pub source_address: Option<u64>,
+    /// Address written to.
+    pub destination_address: Option<u64>,
+    /// The thread that asked for it.
+    pub tid: Option<i64>,
+    /// Ties it to the call; 0 is unknown.
+    pub correlation: Id,
+    /// The id of the innermost range (roctxId); 0 is none.
+    pub range: Id,
+}
+
+/// All copies of a trace, in the order of the source. Copies are few beside dispatches, so rows stay rows.
+pub type Copies = Vec<Copy>;

@@ -1,0 +1,27 @@
+/// A value of a table that only its writer understands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// NULL.
+    Null,
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Real(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+/// A table that rtl gives no meaning to (RPD's `ext_*`), kept so that convert and merge lose nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extra {
+    /// The table's name.
+    pub name: String,
+    /// The statement that creates it.
+    pub create: String,
+    /// Column names.
+    pub columns: Vec<String>,
+    /// All rows, in the order of the source.
+    pub rows: Vec<Vec<Value>>,
+}

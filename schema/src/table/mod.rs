@@ -1,0 +1,33 @@
+//! One table per file, each a struct of columns with one row type to append.
+//!
+//! Times are nanoseconds of the clock the source used (CLOCK_BOOTTIME or CLOCK_MONOTONIC), never rebased.
+//! `correlation` ties an op to the call that caused it: equal values within one
+//! [`Process::space`] belong together; 0 is unknown.
+
+mod agents;
+mod allocations;
+mod api_calls;
+mod barriers;
+mod copies;
+mod counters;
+mod dispatches;
+mod extras;
+mod lanes;
+mod processes;
+mod ranges;
+mod shapes;
+mod symbols;
+
+pub use agents::{Agent, AgentKind};
+pub use allocations::{Allocation, AllocationKind, AllocationLevel, Allocations};
+pub use api_calls::{ApiArgument, ApiCall, ApiCalls, ApiLaunch};
+pub use barriers::{Barrier, Barriers};
+pub use copies::{Copies, Copy, Direction};
+pub use counters::{Counter, Counters, Monitor, StackFrame};
+pub use dispatches::{Dispatch, Dispatches};
+pub use extras::{Extra, Value};
+pub use lanes::{Lane, Lanes};
+pub use processes::{Process, Thread};
+pub use ranges::{Range, RangeKind, Ranges};
+pub use shapes::{Shape, Shapes};
+pub use symbols::Symbol;

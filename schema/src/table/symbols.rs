@@ -1,0 +1,30 @@
+use crate::{Id, NameId, ProcessId};
+
+/// A kernel as one process loaded it. Two symbols may share a name and differ in registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Symbol {
+    /// The process that loaded it.
+    pub process: ProcessId,
+    /// The id of the source.
+    pub id: Id,
+    /// The name that dispatches carry: formatted or display name.
+    pub name: NameId,
+    /// The mangled name, `NONE` where unknown.
+    pub mangled: NameId,
+    /// The code object's id; 0 is unknown.
+    pub code_object: Id,
+    /// The handle that packets carry; 0 is unknown.
+    pub kernel_object: u64,
+    /// Size of its arguments in bytes, if known.
+    pub kernarg: Option<u32>,
+    /// Static LDS in bytes, if known.
+    pub lds: Option<u32>,
+    /// Static scratch in bytes, if known.
+    pub scratch: Option<u32>,
+    /// Scalar registers, if known.
+    pub sgprs: Option<u32>,
+    /// Vector registers, if known.
+    pub vgprs: Option<u32>,
+    /// Accumulation registers, if known.
+    pub agprs: Option<u32>,
+}

@@ -1,0 +1,150 @@
+use crate::dialect::Dialect;
+use crate::table::{
+    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Extra, Lanes, Monitor, Process,
+    Ranges, Shapes, StackFrame, Symbol, Thread,
+};
+use crate::{AgentId, Id, ProcessId, Strings};
+
+/// A trace as columns: the same for every dialect.
+#[derive(Debug, Clone, Default)]
+pub struct Tables {
+    /// Who wrote the trace and how far to trust it.
+    pub about: About,
+    /// All strings; [`crate::NameId`] refers to them.
+    pub strings: Strings,
+    /// Processes; at least one.
+    pub processes: Vec<Process>,
+    /// Named threads.
+    pub threads: Vec<Thread>,
+    /// Agents.
+    pub agents: Vec<Agent>,
+    /// Places where ops ran.
+    pub lanes: Lanes,
+    /// Launch shapes.
+    pub shapes: Shapes,
+    /// Loaded kernels.
+    pub symbols: Vec<Symbol>,
+    /// Kernel launches.
+    pub dispatches: Dispatches,
+    /// Copies and fills.
+    pub copies: Copies,
+    /// Barriers.
+    pub barriers: Barriers,
+    /// API calls.
+    pub api_calls: ApiCalls,
+    /// Ranges and markers.
+    pub ranges: Ranges,
+    /// Allocations and scratch events.
+    pub allocations: Allocations,
+    /// Hardware counters.
+    pub counters: Counters,
+    /// Sampled quantities.
+    pub monitors: Vec<Monitor>,
+    /// Call stacks.
+    pub stack_frames: Vec<StackFrame>,
+    /// Links beyond the first call of an op, as (op id, call id): RPD allows several.
+    pub extra_links: Vec<(Id, Id)>,
+    /// Tables only their writer understands.
+    pub extras: Vec<Extra>,
+    /// What was wrong with the rows.
+    pub problems: Problems,
+}
+
+impl Tables {
+    /// The agent behind `id`.
+    pub fn agent(&self, id: AgentId) -> &Agent {
+        &self.agents[id.index()]
+    }
+
+    /// The process behind `id`.
+    pub fn process(&self, id: ProcessId) -> &Process {
+        &self.processes[id.index()]
+    }
+}
+
+/// Who wrote a trace and how far to trust it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct About {
+    /// The dialect.
+    pub dialect: Dialect,
+    /// The schema version as stated, e.g. `3`, `3.0.0`.
+    pub schema_version: Option<String>,
+    /// The tool that recorded it, if stated or implied by the dialect.
+    pub tool: String,
+    /// Its version, if stated.
+    pub tool_version: Option<String>,
+    /// The recording mode (`lite`, `standard`, ...), if stated.
+    pub mode: Option<String>,
+    /// Counts of what the recorder lost or skipped, by its own name for the reason; zeros are kept.
+    pub losses: Vec<(String, u64)>,
+    /// All metadata as stored, in order.
+    pub metadata: Vec<(String, String)>,
+    /// Whether launches can be tied to dispatches: the dialect stores links.
+    pub linked: bool,
+    /// Whether dispatches carry the id of their range.
+    pub range_ids: bool,
+}
+
+/// What was wrong with a row. Bad rows are data: kept or left out as said here, and always counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemKind {
+    /// A string id that the string table does not have. The row is kept.
+    DanglingName,
+    /// A link to a call or op that does not exist. The link is left out.
+    DanglingLink,
+    /// Another reference (agent, kernel symbol, event, thread, process) that does not resolve. The row is kept.
+    DanglingReference,
+    /// A row without a start. It is left out.
+    MissingStart,
+    /// A value of a type that its column cannot have. It is read as unknown.
+    BadValue,
+}
+
+/// One kind of problem in one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What was wrong.
+    pub kind: ProblemKind,
+    /// The table and column, e.g. `rocpd_op.description_id`.
+    pub place: String,
+    /// How many rows.
+    pub count: u64,
+    /// The id of the first such row.
+    pub first: Id,
+}
+
+/// All problems met while reading, one entry for each kind and place.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems(Vec<Problem>);
+
+impl Problems {
+    /// Counts one more.
+    pub fn add(&mut self, kind: ProblemKind, place: &str, id: Id) {
+        self.add_many(kind, place, id, 1);
+    }
+
+    /// Counts `count` more, of which `first` is the first.
+    pub fn add_many(&mut self, kind: ProblemKind, place: &str, first: Id, count: u64) {
+        match self.0.iter_mut().find(|problem| problem.kind == kind && problem.place == place) {
+            Some(problem) => problem.count += count,
+            None => self.0.push(Problem { kind, place: place.to_owned(), count, first }),
+        }
+    }
+
+    /// All entries, in the order they were first met.
+    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+        self.0.iter()
+    }
+
+    /// How many rows have a problem of this kind.
+    pub fn count(&self, kind: ProblemKind) -> u64 {
+        self.0.iter().filter(|problem| problem.kind == kind).map(|problem| problem.count).sum()
+    }
+
+    /// Adds all entries of `other`.
+    pub fn append(&mut self, other: Self) {
+        for problem in other.0 {
+            self.add_many(problem.kind, &problem.place, problem.first, problem.count);
+        }
+    }
+}
