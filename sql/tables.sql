@@ -49,7 +49,8 @@ CREATE TABLE rocpd_op (
     pid INTEGER,            -- NULL is the metadata tag pid
     streamId INTEGER,       -- HIP stream, NULL unknown
     bytes INTEGER,          -- size of a copy or fill, NULL unknown
-    peer INTEGER            -- gpuId of the other side of a copy, NULL is the host
+    peer INTEGER,           -- gpuId of the other side of a copy, NULL is the host
+    category_id INTEGER     -- text: a range's class, NULL if the source has none
 );
 
 -- One row for each traced call of HIP, HSA, RCCL ...
