@@ -21,7 +21,7 @@ use tempfile::TempPath;
 use crate::{Error, Result};
 pub use batch::{Batch, Cell};
 use optional::Optional;
-pub use rows::{Call, Op, OpKind, TextId};
+pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
 
 const TABLES: &str = include_str!("../../sql/tables.sql");
 const VIEWS: &str = include_str!("../../sql/views.sql");
@@ -213,13 +213,13 @@ const OP_COLUMNS: [&str; 24] = [
     "workgroupX",
     "tid",
     "correlationId",
-    "symbol",
     "lds",
     "scratch",
     "gridY",
     "workgroupY",
     "gridZ",
     "workgroupZ",
+    "symbol",
     "sequenceId",
     "pid",
     "streamId",
@@ -246,13 +246,13 @@ fn op_cells(op: &Op) -> [Cell; 24] {
         group(0).into(),
         op.tid.into(),
         known(op.correlation),
-        op.symbol.into(),
         op.lds.map(i64::from).into(),
         op.scratch.map(i64::from).into(),
         items(1).into(),
         group(1).into(),
         items(2).into(),
         group(2).into(),
+        op.symbol.into(),
         op.sequence.into(),
         op.pid.into(),
         op.stream.into(),

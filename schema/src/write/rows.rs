@@ -76,6 +76,9 @@ impl OpKind {
     }
 }
 
+/// What [`Op::symbol`] is for a kernel of which less is known than of others of its name.
+pub const NO_SYMBOL: i64 = -1;
+
 /// A row of `rocpd_op` in the file's own terms; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Op {
@@ -101,7 +104,8 @@ pub struct Op {
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
-    /// Id of the kernel's metadata row.
+    /// Id of the kernel's metadata row, where it is not the first one of its name; [`NO_SYMBOL`] if it has
+    /// none although others of its name do.
     pub symbol: Option<i64>,
     /// LDS in bytes.
     pub lds: Option<u32>,

@@ -2,12 +2,12 @@ use rustc_hash::FxHashMap;
 
 use super::metadata;
 use super::optional::Optional;
-use super::{Call, Cell, Op, OpKind, TextId, Writer};
+use super::{Call, Cell, NO_SYMBOL, Op, OpKind, TextId, Writer};
 use crate::table::{
     AgentKind, Allocation, AllocationKind, AllocationLevel, ApiLaunch, Copy, Direction, Lane, RangeKind,
     Value,
 };
-use crate::{AgentId, Id, NameId, ProcessId, Result, Tables};
+use crate::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables};
 
 impl Writer {
     /// Writes all of `tables`. Ops get new ids, in the order of their old ones where those were read; calls
@@ -84,6 +84,8 @@ struct Copying<'a> {
     tables: &'a Tables,
     places: Places,
     texts: Vec<Option<TextId>>,
+    /// The first symbol of each name.
+    symbols: FxHashMap<(ProcessId, NameId), SymbolId>,
     /// New op ids by (space, old id), kept only where something refers to ops.
     ops: Option<FxHashMap<(u32, Id), i64>>,
     /// New call ids by old id, likewise.
@@ -96,12 +98,17 @@ impl<'a> Copying<'a> {
         for (id, text) in tables.strings.iter() {
             texts[id.index()] = Some(writer.text(text)?);
         }
+        let mut symbols = FxHashMap::default();
+        for (at, symbol) in tables.symbols.iter().enumerate() {
+            symbols.entry((symbol.process, symbol.name)).or_insert(SymbolId(at as u32));
+        }
         let op_ids = !(tables.counters.is_empty() && tables.extra_links.is_empty());
         let call_ids = !(tables.stack_frames.is_empty() && tables.extra_links.is_empty());
         Ok(Self {
             tables,
             places: Places::new(tables),
             texts,
+            symbols,
             ops: op_ids.then(FxHashMap::default),
             calls: call_ids.then(FxHashMap::default),
         })
@@ -194,12 +201,22 @@ impl<'a> Copying<'a> {
             scratch: shape.scratch,
             tid: row.tid,
             correlation: row.correlation,
-            symbol: row.symbol.map(|symbol| self.tables.symbols[symbol.index()].id),
+            symbol: self.symbol(self.tables.lanes.get(row.lane).process, row.name, row.symbol),
             ..Op::default()
         };
         let id = writer.op(&self.at(op, row.lane, row.start, row.duration))?;
         self.remember(self.tables.lanes.get(row.lane).process, row.id, id);
         Ok(())
+    }
+
+    /// The symbol column: empty where the name says it.
+    fn symbol(&self, process: ProcessId, name: NameId, symbol: Option<SymbolId>) -> Option<i64> {
+        let implied = self.symbols.get(&(process, name)).copied();
+        match symbol {
+            _ if symbol == implied => None,
+            Some(symbol) => Some(self.tables.symbols[symbol.index()].id),
+            None => Some(NO_SYMBOL),
+        }
     }
 
     fn copy(&mut self, writer: &mut Writer, row: &Copy) -> Result<()> {

@@ -70,7 +70,6 @@ impl Sink for Native {
             row.workgroup = Some(launched.workgroup);
             row.lds = Some(launched.lds);
             row.scratch = Some(launched.scratch);
-            row.symbol = Some(i64::from(kernel) + 1);
         } else {
             row.kind = match op.kind {
                 Kind::HostToDevice { .. } => OpKind::CopyHostToDevice,
