@@ -224,7 +224,7 @@ mod tests {
     fn completions_need_no_trace() {
         let (exit, answer, messages) = call(&["--completions", "bash"], silent);
         assert_eq!((exit, messages.as_str()), (Exit::Answered, ""));
-        assert!(answer.contains("--format") && answer.contains("_rtl-test"), "{answer}");
+        assert!(answer.contains("--format") && answer.contains("rtl-test"), "{answer}");
     }
 
     #[test]

@@ -144,28 +144,27 @@ impl<'a> Name<'a> {
         }
         match at {
             Some(at) if width >= 5 => self.cut_around(at, width),
-            Some(at) if at > 0 => format!("{GAP}{}", self.after(at, width - 1)),
+            Some(at) if at > 0 => format!("{GAP}{}", self.from(at, width - 1)),
             _ => self.cut_once(width),
         }
     }
 
-    /// Slightly more of the end than of the beginning is lost: namespaces come first, but so does the
-    /// kind of kernel; the end holds the variant.
+    /// The beginning names the kind of kernel, the end its variant: both stay, in equal parts.
     fn cut_once(&self, width: usize) -> String {
         let tail = (width - 1) / 2;
-        format!("{}{GAP}{}", self.before(0, width - 1 - tail), self.last(tail))
+        format!("{}{GAP}{}", self.from(0, width - 1 - tail), self.last(tail))
     }
 
     fn cut_around(&self, at: usize, width: usize) -> String {
         let edge = (width - 2) / 4;
         let middle = width - 2 - 2 * edge;
         let start = at.saturating_sub(LEAD.min(middle.saturating_sub(1)));
-        let head = self.before(0, edge);
+        let head = self.from(0, edge);
         if start <= head.chars().count() + 1 {
             let tail = self.last(edge);
-            return format!("{}{GAP}{tail}", self.before(0, width - 1 - tail.width()));
+            return format!("{}{GAP}{tail}", self.from(0, width - 1 - tail.width()));
         }
-        let shown = self.before(start, middle);
+        let shown = self.from(start, middle);
         let end = start + shown.chars().count();
         let tail = self.last(edge);
         if end + tail.chars().count() + 1 >= self.characters.len() {
@@ -174,12 +173,8 @@ impl<'a> Name<'a> {
         format!("{head}{GAP}{shown}{GAP}{tail}")
     }
 
-    fn after(&self, at: usize, width: usize) -> String {
-        self.before(at, width)
-    }
-
     /// As many characters from `start` on as fit.
-    fn before(&self, start: usize, width: usize) -> String {
+    fn from(&self, start: usize, width: usize) -> String {
         fitting(self.characters.iter().skip(start), width).into_iter().collect()
     }
 

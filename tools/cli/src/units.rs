@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn a_fraction_of_nothing_has_no_percentage() {
         assert_eq!(percent(0.125), "12.50%");
-        assert_eq!(percent(0.0 / 0.0), NONE);
+        assert_eq!(percent(f64::NAN), NONE);
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-12_345.678, 1), "-12,345.7");
     }

@@ -185,10 +185,10 @@ mod tests {
     fn text_is_aligned_and_fits_the_width() {
         let text = print(&kernels(), Layout::Text { width: Some(40), paint: Paint::default() });
         let expected = "\
-Kernel                   Calls    Total
-───────────────────────────────────────
-gemm_aaaaaa…aaaaaaa1_nt      7   1.5 ms
-copy|\"fast\", a               -  12.0 ms
+Kernel                    Calls    Total
+────────────────────────────────────────
+gemm_aaaaaaa…aaaaaaa1_nt      7   1.5 ms
+copy|\"fast\", a                -  12.0 ms
 ";
         assert_eq!(text, expected);
     }
