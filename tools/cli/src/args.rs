@@ -24,15 +24,8 @@ pub enum Format {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Display {
-    /// How to print the answer
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        help = "How to print the answer: text, json, csv or markdown"
-    )]
+    /// How to print the answer: text, json, csv or markdown
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Format,
 
     /// Print names in full, however wide the table gets

@@ -37,7 +37,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 ///
 /// ```
 /// let names = ["gemm_128x128_fp16_nt", "gemm_256x128_fp16_nt", "copy"];
-/// assert_eq!(cli::shorten_distinct(&names, 12), ["g…_128x1…_nt", "g…_256x1…_nt", "copy"]);
+/// assert_eq!(cli::shorten_distinct(&names, 12), ["gemm_1…16_nt", "gemm_2…16_nt", "copy"]);
 /// ```
 pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
     let mut seen = HashSet::new();
