@@ -1,1 +1,4 @@
 #![doc = "analysis"]
+
+pub mod rocprofv3;
+pub mod rpt;

@@ -1,1 +1,3 @@
 #![doc = "rtl-summary"]
+
+pub mod style;
