@@ -17,6 +17,8 @@ pub mod order;
 pub mod ranges;
 pub mod region;
 pub mod report;
+pub mod rocprofv3;
+pub mod rpt;
 pub mod sanity;
 pub mod stats;
 pub mod sweep;

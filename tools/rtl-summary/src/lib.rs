@@ -11,6 +11,7 @@ mod info;
 mod naming;
 pub mod question;
 pub mod render;
+pub mod style;
 
 use std::path::Path;
 
