@@ -88,6 +88,22 @@ pub enum By {
     Rank,
 }
 
+impl By {
+    /// The word of the command line and of JSON.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Category => "category",
+            Self::Gpu => "gpu",
+            Self::Queue => "queue",
+            Self::Range => "range",
+            Self::Shape => "shape",
+            Self::Process => "process",
+            Self::Rank => "rank",
+        }
+    }
+}
+
 /// What the main table is sorted by; ties by name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Sort {

@@ -5,6 +5,7 @@
 //! What it is not: it computes nothing (that is `analysis`) and knows no table of any tool (that is `schema`).
 
 pub mod answer;
+/// What was typed.
 pub mod args;
 pub mod document;
 mod info;
