@@ -29,6 +29,7 @@ mod strings;
 pub mod table;
 mod tables;
 mod trace;
+pub mod write;
 
 pub use column::{Column, Durations};
 pub use dialect::Dialect;

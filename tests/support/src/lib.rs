@@ -1,6 +1,11 @@
 //! What tests and benches share: the folder of foreign traces, fixtures and the synthetic generator.
 
+mod generate;
+pub mod layouts;
+
 use std::path::{Path, PathBuf};
+
+pub use generate::{Layout, Options, generate};
 
 /// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
 /// call this and return early; it then says so in one line.

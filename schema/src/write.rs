@@ -1,0 +1,275 @@
+//! The one writer of native files: tracer, merge, convert, fixtures and the generator use it.
+//!
+//! [`Writer::tables`] writes a whole [`Tables`](crate::Tables); who produces rows one by one uses
+//! [`Writer::op`], [`Writer::call`] and [`Writer::metadata`]. The file appears under its name only with
+//! [`Writer::finish`]; a writer that is dropped leaves nothing behind.
+
+mod batch;
+mod rows;
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+use rustc_hash::FxHashMap;
+use tempfile::TempPath;
+
+use crate::{Error, Result};
+pub use batch::{Batch, Cell};
+pub use rows::{Call, Op, TextId};
+
+const TABLES: &str = include_str!("../../sql/tables.sql");
+const VIEWS: &str = include_str!("../../sql/views.sql");
+
+/// The version of the native layout, metadata tag `rtl_schema`.
+pub const VERSION: &str = "1";
+
+/// What happens to a file that already has the target's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Existing {
+    /// It stays and writing fails.
+    #[default]
+    Refuse,
+    /// It is replaced, in one step, when the new one is complete.
+    Replace,
+}
+
+/// A native file in the making. Memory is bounded by its distinct strings, never by its rows.
+#[derive(Debug)]
+pub struct Writer {
+    // Dropped in this order: SQLite closes the file before it is removed.
+    connection: Connection,
+    temporary: TempPath,
+    path: PathBuf,
+    existing: Existing,
+    texts: FxHashMap<Box<str>, TextId>,
+    strings: Batch,
+    metadata: Batch,
+    ops: Batch,
+    calls: Batch,
+}
+
+impl Writer {
+    /// Starts a file that will be at `path`, in a temporary one beside it.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the target exists and must stay; [`Error::Io`] or [`Error::Sqlite`] if its
+    /// folder cannot be written.
+    pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        if existing == Existing::Refuse && path.symlink_metadata().is_ok() {
+            return Err(refused(&path));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let temporary = tempfile::Builder::new()
+            .prefix(&format!(".{name}."))
+            .suffix(".part")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .map_err(|source| Error::Io { action: "create", path: path.clone(), source })?
+            .into_temp_path();
+        let connection = open(&temporary).map_err(|source| Error::Sqlite { path: path.clone(), source })?;
+        let mut writer = Self {
+            connection,
+            temporary,
+            path,
+            existing,
+            texts: FxHashMap::default(),
+            strings: Batch::new(statement("rocpd_string"), "rocpd_string", &["string"]),
+            metadata: Batch::new(statement("rocpd_metadata"), "rocpd_metadata", &["tag", "value"]),
+            ops: Batch::new(statement("rocpd_op"), "rocpd_op", &OP_COLUMNS),
+            calls: Batch::new(statement("rocpd_api"), "rocpd_api", &CALL_COLUMNS),
+        };
+        writer.text("")?;
+        writer.metadata("rtl_schema", VERSION)?;
+        for batch in [&mut writer.strings, &mut writer.metadata, &mut writer.ops] {
+            batch.create(&writer.connection).map_err(|source| sqlite(&writer.path, source))?;
+        }
+        Ok(writer)
+    }
+
+    /// The id of `text`, which is written when it is new.
+    ///
+    /// # Errors
+    /// [`Error::Sqlite`] if the file cannot grow; so for all that follow.
+    pub fn text(&mut self, text: &str) -> Result<TextId> {
+        if let Some(&id) = self.texts.get(text) {
+            return Ok(id);
+        }
+        let row = [Cell::from(text)];
+        let id = self.strings.push(&self.connection, row).map_err(|source| sqlite(&self.path, source))?;
+        self.texts.insert(text.into(), TextId(id));
+        Ok(TextId(id))
+    }
+
+    /// Writes a metadata row; rows keep their order and a tag may repeat.
+    pub fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+        let row = [Cell::from(tag), Cell::from(value)];
+        self.metadata.push(&self.connection, row).map_err(|source| sqlite(&self.path, source))?;
+        Ok(())
+    }
+
+    /// Writes an op, range or marker and returns its id; ids count from 1.
+    #[inline]
+    pub fn op(&mut self, op: &Op) -> Result<i64> {
+        self.ops.push(&self.connection, op_cells(op)).map_err(|source| sqlite(&self.path, source))
+    }
+
+    /// Writes an API call and returns its id; ids count from 1.
+    #[inline]
+    pub fn call(&mut self, call: &Call) -> Result<i64> {
+        self.calls.push(&self.connection, call_cells(call)).map_err(|source| sqlite(&self.path, source))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if meanwhile another file has the name and must stay.
+    pub fn finish(mut self) -> Result<()> {
+        for batch in [&mut self.strings, &mut self.metadata, &mut self.ops, &mut self.calls] {
+            batch.flush(&self.connection).map_err(|source| sqlite(&self.path, source))?;
+        }
+        self.connection
+            .execute_batch(&format!("{VIEWS}\nCOMMIT"))
+            .map_err(|source| sqlite(&self.path, source))?;
+        self.connection.close().map_err(|(_, source)| sqlite(&self.path, source))?;
+        let named = match self.existing {
+            Existing::Refuse => self.temporary.persist_noclobber(&self.path),
+            Existing::Replace => self.temporary.persist(&self.path),
+        };
+        named.map_err(|failed| match failed.error.kind() {
+            std::io::ErrorKind::AlreadyExists => refused(&self.path),
+            _ => Error::Io { action: "create", path: self.path.clone(), source: failed.error },
+        })
+    }
+}
+
+const OP_COLUMNS: [&str; 23] = [
+    "gpuId",
+    "queueId",
+    "start",
+    "end",
+    "description_id",
+    "opType_id",
+    "roctxId",
+    "gridX",
+    "workgroupX",
+    "tid",
+    "correlationId",
+    "symbol",
+    "lds",
+    "scratch",
+    "gridY",
+    "workgroupY",
+    "gridZ",
+    "workgroupZ",
+    "sequenceId",
+    "pid",
+    "streamId",
+    "bytes",
+    "peer",
+];
+
+#[inline]
+fn op_cells(op: &Op) -> [Cell; 23] {
+    // Beside a known x, NULL means 1: most launches then end at their x.
+    let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
+    let group =
+        |axis: usize| op.workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
+    [
+        op.gpu.into(),
+        op.queue.into(),
+        op.start.into(),
+        op.end.into(),
+        text(op.description),
+        op.kind.0.into(),
+        op.range.into(),
+        items(0).into(),
+        group(0).into(),
+        op.tid.into(),
+        known(op.correlation),
+        op.symbol.into(),
+        op.lds.map(i64::from).into(),
+        op.scratch.map(i64::from).into(),
+        items(1).into(),
+        group(1).into(),
+        items(2).into(),
+        group(2).into(),
+        op.sequence.into(),
+        op.pid.into(),
+        op.stream.into(),
+        op.bytes.map(|bytes| bytes as i64).into(),
+        op.peer.into(),
+    ]
+}
+
+const CALL_COLUMNS: [&str; 11] = [
+    "pid",
+    "tid",
+    "start",
+    "end",
+    "apiName_id",
+    "args_id",
+    "category_id",
+    "domain_id",
+    "correlationId",
+    "parentId",
+    "streamId",
+];
+
+#[inline]
+fn call_cells(call: &Call) -> [Cell; 11] {
+    [
+        call.pid.into(),
+        call.tid.into(),
+        call.start.into(),
+        call.end.into(),
+        text(call.name),
+        text(call.args),
+        text(call.category),
+        text(call.domain),
+        known(call.correlation),
+        known(call.parent),
+        call.stream.into(),
+    ]
+}
+
+fn text(text: Option<TextId>) -> Cell {
+    text.map(|text| text.0).into()
+}
+
+/// Zero is unknown, and NULL is shorter at the end of a row.
+fn known(id: i64) -> Cell {
+    Some(id).filter(|&id| id != 0).into()
+}
+
+/// Journal and syncs off: nobody sees the file before it is complete, and a crash leaves only a temporary
+/// name. What remains in the header is journal_mode=DELETE.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;
+         PRAGMA foreign_keys=OFF; PRAGMA cache_size=-8192; BEGIN",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+/// The statement of `sql/tables.sql` that creates `table`.
+fn statement(table: &str) -> &'static str {
+    let head = format!("CREATE TABLE {table} (");
+    let start = TABLES.find(&head).unwrap_or(TABLES.len());
+    let end = TABLES[start..].find("\n);").map_or(TABLES.len(), |end| start + end + "\n);".len());
+    &TABLES[start..end]
+}
+
+fn sqlite(path: &Path, source: rusqlite::Error) -> Error {
+    Error::Sqlite { path: path.to_owned(), source }
+}
+
+fn refused(path: &Path) -> Error {
+    Error::Refused { path: path.to_owned(), detail: "the file exists already".to_owned() }
+}

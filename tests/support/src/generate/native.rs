@@ -1,0 +1,122 @@
+use std::path::Path;
+
+use anyhow::Result;
+use schema::write::{Call, Existing, Op as Row, TextId, Writer};
+
+use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
+
+/// A file as librtl.so writes it.
+pub(super) struct Native {
+    writer: Writer,
+    api: bool,
+    kernel: TextId,
+    names: Vec<Option<TextId>>,
+}
+
+impl Native {
+    pub(super) fn create(path: &Path, options: &Options, kernels: &[Kernel]) -> Result<Self> {
+        let mut writer = Writer::create(path, Existing::Replace)?;
+        for (tag, value) in [
+            ("schema_version", "rtl-1"),
+            ("tool", "rtl generate"),
+            ("tool_version", env!("CARGO_PKG_VERSION")),
+            ("pid", &PID.to_string()),
+            ("host", "synthetic"),
+            ("mode", "standard"),
+        ] {
+            writer.metadata(tag, value)?;
+        }
+        for gpu in 0..options.gpus {
+            let value = format!(
+                r#"{{"number":{gpu},"sourceId":{gpu},"typeIndex":{gpu},"target":"gfx942","product":"AMD Instinct MI300X"}}"#
+            );
+            writer.metadata("gpu", &value)?;
+        }
+        for (symbol, kernel) in kernels.iter().enumerate() {
+            let name = kernel.name.replace('\\', "\\\\").replace('"', "\\\"");
+            let value = format!(
+                r#"{{"id":{},"name":"{name}","lds":{},"scratch":{},"sgprs":48,"vgprs":96,"agprs":0}}"#,
+                symbol + 1,
+                kernel.lds,
+                kernel.scratch,
+            );
+            writer.metadata("kernel", &value)?;
+        }
+        let kernel = writer.text("KernelExecution")?;
+        Ok(Self { writer, api: options.api, kernel, names: vec![None; kernels.len()] })
+    }
+}
+
+impl Sink for Native {
+    fn op(&mut self, op: &Op, kernels: &[Kernel]) -> Result<()> {
+        let tid = Some(PID + 1 + op.gpu);
+        let mut row = Row {
+            gpu: Some(op.gpu),
+            queue: Some(op.queue),
+            start: op.start,
+            end: Some(op.end),
+            range: op.range,
+            tid,
+            correlation: op.number,
+            ..Row::default()
+        };
+        if let Kind::Kernel { kernel, size } = op.kind {
+            let index = usize::from(kernel);
+            let launched = &kernels[index];
+            let name = match self.names[index] {
+                Some(name) => name,
+                None => *self.names[index].insert(self.writer.text(&launched.name)?),
+            };
+            row.kind = self.kernel;
+            row.description = Some(name);
+            row.items = Some(launched.items[usize::from(size)]);
+            row.workgroup = Some(launched.workgroup);
+            row.lds = Some(launched.lds);
+            row.scratch = Some(launched.scratch);
+            row.symbol = Some(i64::from(kernel) + 1);
+        } else if let Some((kind, bytes)) = super::copy(&op.kind) {
+            row.kind = self.writer.text(kind)?;
+            row.description = Some(TextId::EMPTY);
+            row.bytes = Some(bytes);
+            if let Kind::DeviceToDevice { peer, .. } = op.kind {
+                row.peer = Some(peer);
+            }
+        }
+        self.writer.op(&row)?;
+        if self.api {
+            let name = if row.bytes.is_some() { "hipMemcpyAsync" } else { "hipModuleLaunchKernel" };
+            let call = Call {
+                tid,
+                start: op.call.0,
+                end: Some(op.call.1),
+                name: Some(self.writer.text(name)?),
+                domain: Some(self.writer.text("hip")?),
+                correlation: op.number,
+                ..Call::default()
+            };
+            self.writer.call(&call)?;
+        }
+        Ok(())
+    }
+
+    fn range(&mut self, range: &Range) -> Result<()> {
+        let row = Row {
+            gpu: Some(-1),
+            queue: Some(0),
+            start: range.start,
+            end: Some(range.end),
+            description: Some(self.writer.text(&range.name)?),
+            kind: self.writer.text("UserMarker")?,
+            range: range.number,
+            tid: Some(PID),
+            sequence: Some(0),
+            ..Row::default()
+        };
+        self.writer.op(&row)?;
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<()> {
+        Ok(self.writer.finish()?)
+    }
+}
