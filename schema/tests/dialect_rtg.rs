@@ -4,6 +4,7 @@
 
 use std::io::Write;
 
+use proptest::prelude::*;
 use schema::table::{Direction, RangeKind, Shape};
 use schema::{Dialect, ProblemKind, Select, Tables, Trace};
 
@@ -108,6 +109,16 @@ fn a_launch_is_tied_to_its_call_thread_and_shape() {
 }
 
 #[test]
+fn a_dispatch_without_a_host_line_has_no_call_to_be_tied_to() {
+    let device: String =
+        TEXT.lines().filter(|line| !line.contains(" tick:")).map(|line| format!("{line}\n")).collect();
+    let tables = read(&device);
+    let dispatch = tables.dispatches.get(0);
+    assert_eq!((dispatch.correlation, dispatch.tid, dispatch.shape), (0, None, None));
+    assert!(!tables.about.linked);
+}
+
+#[test]
 fn calls_keep_their_arguments_and_the_kernel_they_launch() {
     let tables = read(TEXT);
     let [launch, _, create] = [0, 1, 2].map(|row| tables.api_calls.get(row));
@@ -162,4 +173,25 @@ fn every_line_of_rtgs_own_files_is_read() {
         Trace::open(shared.join("golden/rtg/sample.txt")).unwrap().read(&Select::everything()).unwrap();
     assert_eq!((tables.dispatches.len(), tables.barriers.len(), tables.copies.len()), (1, 1, 1));
     assert_eq!((tables.api_calls.len(), tables.problems.iter().count()), (6, 0));
+}
+
+proptest! {
+    #[test]
+    fn damaged_lines_are_read_or_counted_but_never_a_panic(
+        cuts in prop::collection::vec((0..11_usize, 0..140_usize, any::<char>()), 1..30),
+    ) {
+        let whole = [KERNEL, BARRIER, COPY, TEXT].concat();
+        let lines: Vec<&str> = whole.lines().collect();
+        let damaged: String = cuts
+            .iter()
+            .map(|&(line, at, new)| {
+                let mut text: Vec<char> = lines[line].chars().collect();
+                let at = at.min(text.len() - 1);
+                text[at] = new;
+                text.into_iter().chain(['\n']).collect::<String>()
+            })
+            .collect();
+        let tables = read(&[KERNEL, &damaged].concat());
+        prop_assert!(tables.dispatches.len() <= cuts.len() + 1);
+    }
 }

@@ -149,7 +149,8 @@ impl Reader {
             Kind::Copy => Some(from.tid),
             _ => launch.map(|launch| launch.tid),
         };
-        let correlation = correlation(packet);
+        // Without a host line there is no call to be tied to.
+        let correlation = launch.map_or(0, |_| correlation(packet));
         self.tables.about.linked |= launch.is_some();
         self.op(number, Op { kind, name, lane, start, end, tid, correlation, bytes: None, launch });
     }

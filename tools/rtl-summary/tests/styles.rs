@@ -27,6 +27,26 @@ fn all_rows_of_rocprofv3s_table_are_equal() {
     assert_eq!(rocprofv3::render(&summary(&tables), Unit::Nsec), expected);
 }
 
+#[test]
+fn rows_and_idle_ends_add_up_on_every_trace_at_hand() {
+    let Some(shared) = support::shared() else { return };
+    let traces = ["made", "real"].map(|folder| std::fs::read_dir(shared.join("traces").join(folder)));
+    for file in traces.into_iter().flatten().flatten() {
+        let path = file.unwrap().path();
+        let Ok(trace) = Trace::open(&path) else { continue };
+        let tables = trace.read(&Select::everything()).unwrap();
+        let report = report(&tables, &Options { top: None, ..Options::default() });
+        let region = report.region.as_ref().map_or(0, |region| region.duration);
+        for resource in &report.resources {
+            let time: i64 = resource.rows.iter().map(|row| row.time).sum();
+            assert_eq!(resource.leading + time + resource.trailing, region, "{}", path.display());
+            assert!(resource.busy <= region + (-resource.trailing).max(0), "{}", path.display());
+        }
+        let summary = summary(&tables);
+        assert_eq!(summary.rows.iter().map(|row| row.time).sum::<i64>(), summary.total, "{}", path.display());
+    }
+}
+
 /// GPU 2, queue 1: `gemm` for 3 µs, 5 µs idle, a barrier without a name for 2 µs; a copy of 4 KiB beside
 /// the gemm; a last kernel that ends the region at 20 µs.
 fn story() -> Tables {
