@@ -105,10 +105,16 @@ impl Call {
         let mut child = self.command().spawn().with_context(|| format!("cannot run {:?}", self.program))?;
         let status = format!("/proc/{}/status", child.id());
         let mut peak = 0;
-        while child.try_wait()?.is_none() {
+        let ended = loop {
+            if let Some(ended) = child.try_wait()? {
+                break ended;
+            }
             // The process may end between the two calls: then there is nothing more to see.
             peak = peak.max(fs::read_to_string(&status).ok().and_then(|text| anonymous(&text)).unwrap_or(0));
             std::thread::sleep(Duration::from_millis(2));
+        };
+        if !ended.success() {
+            bail!("{:?} {:?} ended with {ended}", self.program, self.arguments);
         }
         Ok(peak)
     }
@@ -155,6 +161,11 @@ fn anonymous(status: &str) -> Option<u64> {
 fn collected(messages: &str) -> Option<u64> {
     let (_, count) = messages.lines().rev().find_map(|line| line.split_once("Collected :"))?;
     count.trim().parse().ok()
+}
+
+/// How often to repeat a run of so many seconds, so that ticks of 10 ms are fine enough.
+fn repetitions(seconds: f64) -> u32 {
+    (0.5 / seconds).ceil().clamp(1.0, 200.0) as u32
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -244,12 +255,11 @@ impl Bench {
     }
 
     /// Median costs of floor and rtl-summary, run in turn after one run each that nobody counts.
-    fn compare(&self, trace: &Path, times: u32) -> Result<(Cost, Cost)> {
+    fn compare(&self, trace: &Path) -> Result<(Cost, Cost)> {
         let calls = [self.floor(trace), self.ours(trace)];
         let mut costs = [Vec::new(), Vec::new()];
-        for call in &calls {
-            call.cost(1)?;
-        }
+        calls[1].cost(1)?;
+        let times = repetitions(calls[0].cost(1)?.wall);
         for _ in 0..self.rounds {
             for (call, costs) in calls.iter().zip(&mut costs) {
                 costs.push(call.cost(times)?);
@@ -265,7 +275,7 @@ impl Bench {
     fn large(&self, layout: &str, ops: u64) -> Result<Vec<Figure>> {
         let trace = self.trace(layout, ops)?;
         eprintln!("bench: {} rounds on {ops} ops, layout {layout}", self.rounds);
-        let (floor, ours) = self.compare(&trace, 1)?;
+        let (floor, ours) = self.compare(&trace)?;
         let peak = self.ours(&trace).peak_anonymous()?;
         let per_op = peak as f64 / ops as f64;
         let file = fs::metadata(&trace)?.len() as f64 / ops as f64;
@@ -287,8 +297,8 @@ impl Bench {
 
     fn small(&self) -> Result<Figure> {
         let trace = self.trace("lite", 1_000)?;
-        eprintln!("bench: {} rounds of 200 calls on 1,000 ops", self.rounds);
-        let (floor, ours) = self.compare(&trace, 200)?;
+        eprintln!("bench: {} rounds on 1,000 ops", self.rounds);
+        let (floor, ours) = self.compare(&trace)?;
         Ok(Figure::ratio("1,000 ops, whole process: CPU".to_owned(), floor.cpu, ours.cpu, 3.0, 1.5))
     }
 
@@ -436,6 +446,11 @@ mod tests {
     fn a_figure_reaches_the_aim_the_must_or_neither() {
         let verdict = |ours| Figure::ratio(String::new(), 1.0, ours, 2.0, 1.2).verdict();
         assert_eq!([verdict(1.2), verdict(1.9), verdict(2.1)], ["aim", "must", "MISSED"]);
+    }
+
+    #[test]
+    fn short_runs_are_repeated_until_ticks_are_fine_enough() {
+        assert_eq!([repetitions(2.0), repetitions(0.1), repetitions(0.0)], [1, 5, 200]);
     }
 
     #[test]
