@@ -65,12 +65,19 @@ impl Calls {
     }
 }
 
-/// The argument texts that rows wait for: they stand in a table of their own, read once it is known which.
+/// The argument texts that rows wait for: they may stand in a table of their own, which is read once it is
+/// known what is wanted of it.
 #[derive(Default)]
 struct Texts {
     wanted: Vec<Id>,
-    of_ranges: Vec<Option<Id>>,
-    of_calls: Vec<Option<Id>>,
+    of_ranges: Vec<Waiting>,
+    of_calls: Vec<Waiting>,
+}
+
+/// A row that waits for a text.
+struct Waiting {
+    row: Id,
+    text: Option<Id>,
 }
 
 /// Reads `rocpd_api` into the calls, ranges and processes of `tables`.
@@ -137,16 +144,16 @@ pub(crate) fn read(
                 duration,
                 correlation,
             });
-            texts.of_ranges.push(args.int(row));
-            texts.wanted.extend(args.int(row));
+            let waiting = texts.wanted_by(id, args.int(row));
+            texts.of_ranges.push(waiting);
             return;
         }
         if stored_name == NameId::DANGLING {
             problems.add(ProblemKind::DanglingName, "rocpd_api.apiName_id", id);
         }
         if select.args {
-            texts.of_calls.push(args.int(row));
-            texts.wanted.extend(args.int(row));
+            let waiting = texts.wanted_by(id, args.int(row));
+            texts.of_calls.push(waiting);
         }
         if select.args || select.rest {
             calls.rows.push(id, tables.api_calls.len() as u32);
@@ -171,6 +178,13 @@ pub(crate) fn read(
 }
 
 impl Texts {
+    /// Notes that a row wants a text; no table has one under 0.
+    fn wanted_by(&mut self, row: Id, text: Option<Id>) -> Waiting {
+        let text = text.filter(|&text| text != 0);
+        self.wanted.extend(text);
+        Waiting { row, text }
+    }
+
     /// Reads the texts and gives them to their rows.
     fn fill(
         mut self,
@@ -192,29 +206,16 @@ impl Texts {
             })?;
             &own
         };
-        let strings = &tables.strings;
-        let mut dangling = 0;
-        let mut text = |id: Option<Id>| {
-            let name = names.get(id);
-            dangling += u64::from(name == NameId::DANGLING);
-            name
-        };
+        let problems = &mut tables.problems;
+        let mut text =
+            |waiting: Waiting| names.checked(waiting.text, problems, "rocpd_api.args_id", waiting.row);
         let first = tables.ranges.len() - self.of_ranges.len();
-        for (range, id) in tables.ranges[first..].iter_mut().zip(self.of_ranges) {
-            range.name = text(id);
+        for (range, waiting) in tables.ranges[first..].iter_mut().zip(self.of_ranges) {
+            range.name = text(waiting);
         }
         if !self.of_calls.is_empty() {
-            tables.api_calls.args =
-                self.of_calls.into_iter().map(text).map(|name| without_text(name, strings)).collect();
-        }
-        if dangling > 0 {
-            let first = self.wanted.iter().copied().find(|&id| names.get(Some(id)) == NameId::DANGLING);
-            tables.problems.add_many(
-                ProblemKind::DanglingName,
-                "rocpd_api.args_id",
-                first.unwrap_or(0),
-                dangling,
-            );
+            let args = self.of_calls.into_iter().map(text).map(|name| without_text(name, &tables.strings));
+            tables.api_calls.args = args.collect();
         }
         Ok(())
     }

@@ -154,9 +154,13 @@ impl OpPart {
         let gpu = fields.gpu.int(row).unwrap_or(NO_GPU);
         let (kind, type_name) = self.kind(fields.op_type.int(row), context);
         let mut name = context.names.get(fields.description.int(row));
-        if !name.is_some() {
-            self.nameless(name, id);
-        } else if context.layout.ops_named_by_type && context.strings.get(name).is_empty() {
+        if type_name == NameId::DANGLING {
+            self.problems.add(ProblemKind::DanglingName, "rocpd_op.opType_id", id);
+        }
+        if name == NameId::DANGLING {
+            self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
+        }
+        if context.layout.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
             name = type_name;
         }
         let range = match fields.range.int(row) {
@@ -258,18 +262,10 @@ impl OpPart {
         if let Some(&(_, kind, name)) = self.kinds.iter().find(|(known, ..)| *known == op_type) {
             return (kind, name);
         }
-        let name =
-            context.names.checked(op_type, &mut self.problems, "rocpd_op.opType_id", op_type.unwrap_or(0));
+        let name = context.names.get(op_type);
         let kind = if name.is_some() { OpKind::of(context.strings.get(name)) } else { OpKind::Other };
         self.kinds.push((op_type, kind, name));
         (kind, name)
-    }
-
-    #[cold]
-    fn nameless(&mut self, name: NameId, id: Id) {
-        if name == NameId::DANGLING {
-            self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
-        }
     }
 
     #[inline]

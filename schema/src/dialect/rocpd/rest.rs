@@ -209,7 +209,7 @@ pub(super) fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
 
 fn read_extra(connection: &rusqlite::Connection, name: &str, create: String) -> rusqlite::Result<Extra> {
     let mut statement = connection.prepare(&format!("select * from \"{}\"", name.replace('"', "\"\"")))?;
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let count = columns.len();
     let rows = statement
         .query_map([], |row| (0..count).map(|at| row.get_ref(at).map(value)).collect())?
