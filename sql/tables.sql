@@ -38,18 +38,19 @@ CREATE TABLE rocpd_op (
     workgroupX INTEGER,     -- work-items in a work-group, x
     tid INTEGER,            -- thread that asked for the op, NULL unknown
     correlationId INTEGER,  -- ties the op to the row of rocpd_api with the same number, NULL or 0 unknown
-    symbol INTEGER,         -- id of a metadata row's JSON, tag kernel
     lds INTEGER,            -- LDS of the work-group in bytes, static and dynamic, NULL unknown
     scratch INTEGER,        -- scratch of a work-item in bytes, NULL unknown
     gridY INTEGER,          -- NULL is 1 where gridX is known; so are the next three
     workgroupY INTEGER,
     gridZ INTEGER,
     workgroupZ INTEGER,
+    symbol INTEGER,         -- id of the kernel's metadata row; NULL is the first row of its name, -1 none
     sequenceId INTEGER,     -- of a range: 0 push and pop, 1 start and stop, NULL not stated
     pid INTEGER,            -- NULL is the metadata tag pid
     streamId INTEGER,       -- HIP stream, NULL unknown
     bytes INTEGER,          -- size of a copy or fill, NULL unknown
-    peer INTEGER            -- gpuId of the other side of a copy, NULL is the host
+    peer INTEGER,           -- gpuId of the other side of a copy, NULL is the host
+    category_id INTEGER     -- text: a range's class, NULL if the source has none
 );
 
 -- One row for each traced call of HIP, HSA, RCCL ...

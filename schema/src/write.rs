@@ -5,7 +5,10 @@
 //! [`Writer::finish`]; a writer that is dropped leaves nothing behind.
 
 mod batch;
+mod metadata;
+mod optional;
 mod rows;
+mod tables;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +20,8 @@ use tempfile::TempPath;
 
 use crate::{Error, Result};
 pub use batch::{Batch, Cell};
-pub use rows::{Call, Op, TextId};
+use optional::Optional;
+pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
 
 const TABLES: &str = include_str!("../../sql/tables.sql");
 const VIEWS: &str = include_str!("../../sql/views.sql");
@@ -48,6 +52,8 @@ pub struct Writer {
     metadata: Batch,
     ops: Batch,
     calls: Batch,
+    optional: [Option<Batch>; Optional::COUNT],
+    extras: Vec<String>,
 }
 
 impl Writer {
@@ -79,15 +85,31 @@ impl Writer {
             texts: FxHashMap::default(),
             strings: Batch::new(statement("rocpd_string"), "rocpd_string", &["string"]),
             metadata: Batch::new(statement("rocpd_metadata"), "rocpd_metadata", &["tag", "value"]),
-            ops: Batch::new(statement("rocpd_op"), "rocpd_op", &OP_COLUMNS),
+            ops: Batch::new(&stored_columns(statement("rocpd_op")), "rocpd_op", &OP_COLUMNS),
             calls: Batch::new(statement("rocpd_api"), "rocpd_api", &CALL_COLUMNS),
+            optional: [const { None }; Optional::COUNT],
+            extras: Vec::new(),
         };
+        writer.start().map_err(|source| sqlite(&writer.path, source))?;
         writer.text("")?;
-        writer.metadata("rtl_schema", VERSION)?;
-        for batch in [&mut writer.strings, &mut writer.metadata, &mut writer.ops] {
-            batch.create(&writer.connection).map_err(|source| sqlite(&writer.path, source))?;
+        for kind in OpKind::ALL {
+            writer.text(kind.label())?;
         }
+        writer.metadata("rtl_schema", VERSION)?;
         Ok(writer)
+    }
+
+    /// Creates the tables that every file has. SQLite would compute a virtual column for each inserted row
+    /// and throw it away, 40 % of the time of an insert: so this connection knows `rocpd_op` without that
+    /// column, and only the file, where it takes no space, has the whole statement.
+    fn start(&mut self) -> rusqlite::Result<()> {
+        for batch in [&mut self.strings, &mut self.metadata, &mut self.ops] {
+            batch.create(&self.connection)?;
+        }
+        let whole = statement("rocpd_op").trim_end_matches(';');
+        self.connection.execute_batch("PRAGMA writable_schema=ON")?;
+        self.connection.execute("UPDATE sqlite_master SET sql=?1 WHERE name='rocpd_op'", [whole])?;
+        self.connection.execute_batch("PRAGMA writable_schema=OFF")
     }
 
     /// The id of `text`, which is written when it is new.
@@ -123,12 +145,45 @@ impl Writer {
         self.calls.push(&self.connection, call_cells(call)).map_err(|source| sqlite(&self.path, source))
     }
 
+    /// Writes a row of a table that exists only with rows and returns its number.
+    fn row<const N: usize>(&mut self, table: Optional, row: [Cell; N]) -> Result<i64> {
+        let batch = self.optional[table as usize]
+            .get_or_insert_with(|| Batch::new(statement(table.name()), table.name(), table.columns()));
+        batch.push(&self.connection, row).map_err(|source| sqlite(&self.path, source))
+    }
+
+    /// Writes a table that only its own tool understands, unless one of that name is there.
+    fn extra<R: Iterator<Item = Cell>>(
+        &mut self,
+        create: &str,
+        name: &str,
+        columns: &[String],
+        rows: impl Iterator<Item = R>,
+    ) -> Result<()> {
+        if self.extras.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Ok(());
+        }
+        self.extras.push(name.to_owned());
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mut batch = Batch::new(create, name, &columns);
+        let mut write = || {
+            batch.create(&self.connection)?;
+            for row in rows {
+                batch.push_wide(&self.connection, row)?;
+            }
+            batch.flush(&self.connection)
+        };
+        write().map_err(|source| sqlite(&self.path, source))
+    }
+
     /// Completes the file and gives it its name.
     ///
     /// # Errors
     /// [`Error::Refused`] if meanwhile another file has the name and must stay.
     pub fn finish(mut self) -> Result<()> {
-        for batch in [&mut self.strings, &mut self.metadata, &mut self.ops, &mut self.calls] {
+        let optional = self.optional.iter_mut().flatten();
+        let always = [&mut self.strings, &mut self.metadata, &mut self.ops, &mut self.calls];
+        for batch in always.into_iter().chain(optional) {
             batch.flush(&self.connection).map_err(|source| sqlite(&self.path, source))?;
         }
         self.connection
@@ -146,7 +201,7 @@ impl Writer {
     }
 }
 
-const OP_COLUMNS: [&str; 23] = [
+const OP_COLUMNS: [&str; 24] = [
     "gpuId",
     "queueId",
     "start",
@@ -158,22 +213,23 @@ const OP_COLUMNS: [&str; 23] = [
     "workgroupX",
     "tid",
     "correlationId",
-    "symbol",
     "lds",
     "scratch",
     "gridY",
     "workgroupY",
     "gridZ",
     "workgroupZ",
+    "symbol",
     "sequenceId",
     "pid",
     "streamId",
     "bytes",
     "peer",
+    "category_id",
 ];
 
 #[inline]
-fn op_cells(op: &Op) -> [Cell; 23] {
+fn op_cells(op: &Op) -> [Cell; 24] {
     // Beside a known x, NULL means 1: most launches then end at their x.
     let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
@@ -184,24 +240,25 @@ fn op_cells(op: &Op) -> [Cell; 23] {
         op.start.into(),
         op.end.into(),
         text(op.description),
-        op.kind.0.into(),
+        op.kind.text().0.into(),
         op.range.into(),
         items(0).into(),
         group(0).into(),
         op.tid.into(),
         known(op.correlation),
-        op.symbol.into(),
         op.lds.map(i64::from).into(),
         op.scratch.map(i64::from).into(),
         items(1).into(),
         group(1).into(),
         items(2).into(),
         group(2).into(),
+        op.symbol.into(),
         op.sequence.into(),
         op.pid.into(),
         op.stream.into(),
         op.bytes.map(|bytes| bytes as i64).into(),
         op.peer.into(),
+        text(op.category),
     ]
 }
 
@@ -264,6 +321,13 @@ fn statement(table: &str) -> &'static str {
     let start = TABLES.find(&head).unwrap_or(TABLES.len());
     let end = TABLES[start..].find("\n);").map_or(TABLES.len(), |end| start + end + "\n);".len());
     &TABLES[start..end]
+}
+
+/// The same statement without its virtual column.
+fn stored_columns(create: &str) -> String {
+    let virtual_column = create.find("    completionSignal").zip(create.find("    start INTEGER"));
+    let (from, to) = virtual_column.unwrap_or_default();
+    format!("{}{}", &create[..from], &create[to..])
 }
 
 fn sqlite(path: &Path, source: rusqlite::Error) -> Error {

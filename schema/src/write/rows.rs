@@ -15,6 +15,70 @@ impl Default for TextId {
     }
 }
 
+/// What a row of `rocpd_op` is: its `opType`. The texts are the first of every file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpKind {
+    /// A kernel.
+    #[default]
+    KernelExecution,
+    /// A kernel of a graph launch.
+    Task,
+    /// A copy from the host to a GPU.
+    CopyHostToDevice,
+    /// A copy from a GPU to the host.
+    CopyDeviceToHost,
+    /// A copy within a GPU or between two.
+    CopyDeviceToDevice,
+    /// A copy between two places of the host.
+    CopyHostToHost,
+    /// A copy whose way is unknown.
+    Copy,
+    /// A fill.
+    FillBuffer,
+    /// A barrier packet.
+    Barrier,
+    /// A range or marker of the user.
+    UserMarker,
+}
+
+impl OpKind {
+    pub(super) const ALL: [Self; 10] = [
+        Self::KernelExecution,
+        Self::Task,
+        Self::CopyHostToDevice,
+        Self::CopyDeviceToHost,
+        Self::CopyDeviceToDevice,
+        Self::CopyHostToHost,
+        Self::Copy,
+        Self::FillBuffer,
+        Self::Barrier,
+        Self::UserMarker,
+    ];
+
+    pub(super) fn text(self) -> TextId {
+        TextId(TextId::EMPTY.0 + 1 + self as i64)
+    }
+
+    /// The text of the file.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::KernelExecution => "KernelExecution",
+            Self::Task => "Task",
+            Self::CopyHostToDevice => "CopyHostToDevice",
+            Self::CopyDeviceToHost => "CopyDeviceToHost",
+            Self::CopyDeviceToDevice => "CopyDeviceToDevice",
+            Self::CopyHostToHost => "CopyHostToHost",
+            Self::Copy => "Copy",
+            Self::FillBuffer => "FillBuffer",
+            Self::Barrier => "Barrier",
+            Self::UserMarker => "UserMarker",
+        }
+    }
+}
+
+/// What [`Op::symbol`] is for a kernel of which less is known than of others of its name.
+pub const NO_SYMBOL: i64 = -1;
+
 /// A row of `rocpd_op` in the file's own terms; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Op {
@@ -29,7 +93,7 @@ pub struct Op {
     /// `description_id`.
     pub description: Option<TextId>,
     /// `opType_id`.
-    pub kind: TextId,
+    pub kind: OpKind,
     /// `roctxId`, 0 for none.
     pub range: i64,
     /// Launch size in work-items.
@@ -40,7 +104,8 @@ pub struct Op {
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
-    /// Id of the kernel's metadata row.
+    /// Id of the kernel's metadata row, where it is not the first one of its name; [`NO_SYMBOL`] if it has
+    /// none although others of its name do.
     pub symbol: Option<i64>,
     /// LDS in bytes.
     pub lds: Option<u32>,
@@ -56,6 +121,8 @@ pub struct Op {
     pub bytes: Option<u64>,
     /// `gpuId` of the other side of a copy.
     pub peer: Option<i64>,
+    /// The class of a range.
+    pub category: Option<TextId>,
 }
 
 /// A row of `rocpd_api` in the file's own terms.

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use schema::write::{Call, Existing, Op as Row, TextId, Writer};
+use schema::write::{Call, Existing, Op as Row, OpKind, TextId, Writer};
 
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 
@@ -9,7 +9,6 @@ use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 pub(super) struct Native {
     writer: Writer,
     api: bool,
-    kernel: TextId,
     names: Vec<Option<TextId>>,
 }
 
@@ -42,8 +41,7 @@ impl Native {
             );
             writer.metadata("kernel", &value)?;
         }
-        let kernel = writer.text("KernelExecution")?;
-        Ok(Self { writer, api: options.api, kernel, names: vec![None; kernels.len()] })
+        Ok(Self { writer, api: options.api, names: vec![None; kernels.len()] })
     }
 }
 
@@ -67,17 +65,19 @@ impl Sink for Native {
                 Some(name) => name,
                 None => *self.names[index].insert(self.writer.text(&launched.name)?),
             };
-            row.kind = self.kernel;
             row.description = Some(name);
             row.items = Some(launched.items[usize::from(size)]);
             row.workgroup = Some(launched.workgroup);
             row.lds = Some(launched.lds);
             row.scratch = Some(launched.scratch);
-            row.symbol = Some(i64::from(kernel) + 1);
-        } else if let Some((kind, bytes)) = super::copy(&op.kind) {
-            row.kind = self.writer.text(kind)?;
+        } else {
+            row.kind = match op.kind {
+                Kind::HostToDevice { .. } => OpKind::CopyHostToDevice,
+                Kind::DeviceToHost { .. } => OpKind::CopyDeviceToHost,
+                _ => OpKind::CopyDeviceToDevice,
+            };
             row.description = Some(TextId::EMPTY);
-            row.bytes = Some(bytes);
+            row.bytes = super::copy(&op.kind).map(|(_, bytes)| bytes);
             if let Kind::DeviceToDevice { peer, .. } = op.kind {
                 row.peer = Some(peer);
             }
@@ -106,7 +106,7 @@ impl Sink for Native {
             start: range.start,
             end: Some(range.end),
             description: Some(self.writer.text(&range.name)?),
-            kind: self.writer.text("UserMarker")?,
+            kind: OpKind::UserMarker,
             range: range.number,
             tid: Some(PID),
             sequence: Some(0),

@@ -1,0 +1,215 @@
+use serde_json::{Map, Value, json};
+
+use super::Writer;
+use super::tables::{Places, named};
+use crate::table::{Agent, AgentKind, Process};
+use crate::{Dialect, NameId, Result, Tables};
+
+/// Tags whose rows are made from columns, never copied.
+const MADE: [&str; 19] = [
+    "rtl_schema",
+    "schema_version",
+    "tool",
+    "tool_version",
+    "mode",
+    "pid",
+    "ppid",
+    "host",
+    "machine_id",
+    "rank",
+    "world_size",
+    "command",
+    "start_ns",
+    "end_ns",
+    "gpu",
+    "agent",
+    "process",
+    "thread",
+    "queue",
+];
+
+/// Writes who recorded the trace, where, and everything of which there is one row per thing.
+pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+    let about = &tables.about;
+    writer.metadata("schema_version", concat!("rtl-", "1"))?;
+    let native = about.dialect == Dialect::Native;
+    if !about.tool.is_empty() {
+        writer.metadata("tool", &about.tool)?;
+    }
+    for (tag, value) in [("tool_version", &about.tool_version), ("mode", &about.mode)] {
+        if let Some(value) = value {
+            writer.metadata(tag, value)?;
+        }
+    }
+    if !native {
+        writer.metadata("source_dialect", about.dialect.label())?;
+        if let Some(version) = &about.schema_version {
+            writer.metadata("source_schema_version", version)?;
+        }
+        for (reason, count) in &about.losses {
+            let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
+            writer.metadata(&tag, &count.to_string())?;
+        }
+    }
+    for (tag, value) in &about.metadata {
+        if !native {
+            writer.metadata(&format!("source:{tag}"), value)?;
+        } else if !MADE.contains(&tag.as_str()) && tag != "kernel" {
+            writer.metadata(tag, value)?;
+        }
+    }
+    processes(writer, tables, places)?;
+    for (at, agent) in tables.agents.iter().enumerate() {
+        let process = agent.process.and_then(|process| tables.processes.get(process.index()));
+        let mut row = self::agent(agent);
+        insert(
+            &mut row,
+            "pid",
+            agent.process.and_then(|process| places.pid(process)).or(process.and_then(|p| p.pid)),
+        );
+        let tag = if agent.kind == AgentKind::Gpu {
+            "gpu"
+        } else {
+            insert(&mut row, "id", places.gpus[at]);
+            let kind = match agent.kind {
+                AgentKind::Cpu => "cpu",
+                AgentKind::Other | AgentKind::Gpu => "other",
+                AgentKind::Unknown => "unknown",
+            };
+            insert(&mut row, "kind", Some(kind));
+            "agent"
+        };
+        object(writer, tag, row)?;
+    }
+    queues(writer, tables, places)?;
+    for thread in &tables.threads {
+        let mut row = Map::new();
+        insert(&mut row, "pid", pid(tables, places, thread.process));
+        insert(&mut row, "tid", Some(thread.tid));
+        insert(&mut row, "name", thread.name.clone());
+        object(writer, "thread", row)?;
+    }
+    symbols(writer, tables, places)
+}
+
+fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+    if let [process] = tables.processes.as_slice() {
+        let number = |value: Option<i64>| value.map(|value| value.to_string());
+        for (tag, value) in [
+            ("pid", number(process.pid)),
+            ("ppid", number(process.ppid)),
+            ("host", process.host.clone()),
+            ("machine_id", process.machine_id.clone()),
+            ("rank", number(process.rank.map(i64::from))),
+            ("world_size", number(process.world.map(i64::from))),
+            ("command", process.command.clone()),
+            ("start_ns", number(process.start)),
+            ("end_ns", number(process.end)),
+        ] {
+            if let Some(value) = value {
+                writer.metadata(tag, &value)?;
+            }
+        }
+        if process.guid.is_none()
+            && process.node.is_none()
+            && process.environment.is_none()
+            && process.space == 0
+        {
+            return Ok(());
+        }
+    }
+    for (at, process) in tables.processes.iter().enumerate() {
+        let mut row = self::process(process);
+        insert(&mut row, "id", places.pids[at].filter(|&id| process.pid != Some(id)));
+        object(writer, "process", row)?;
+    }
+    Ok(())
+}
+
+fn process(process: &Process) -> Map<String, Value> {
+    let mut row = Map::new();
+    insert(&mut row, "pid", process.pid);
+    insert(&mut row, "ppid", process.ppid);
+    insert(&mut row, "guid", process.guid.clone());
+    insert(&mut row, "space", Some(process.space));
+    insert(&mut row, "node", process.node);
+    insert(&mut row, "host", process.host.clone());
+    insert(&mut row, "machineId", process.machine_id.clone());
+    insert(&mut row, "rank", process.rank);
+    insert(&mut row, "world", process.world);
+    insert(&mut row, "command", process.command.clone());
+    insert(&mut row, "environment", process.environment.clone());
+    insert(&mut row, "start", process.start);
+    insert(&mut row, "end", process.end);
+    row
+}
+
+fn agent(agent: &Agent) -> Map<String, Value> {
+    let mut row = Map::new();
+    insert(&mut row, "number", Some(agent.number));
+    insert(&mut row, "node", agent.node);
+    insert(&mut row, "sourceId", Some(agent.source_id));
+    insert(&mut row, "absoluteIndex", agent.absolute_index);
+    insert(&mut row, "logicalIndex", agent.logical_index);
+    insert(&mut row, "typeIndex", agent.type_index);
+    insert(&mut row, "target", agent.target.clone());
+    insert(&mut row, "product", agent.product.clone());
+    insert(&mut row, "uuid", agent.uuid.clone());
+    insert(&mut row, "details", agent.details.clone());
+    row
+}
+
+/// One row for each queue that had to be renumbered: its own number and its address on the device.
+fn queues(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+    let mut written = Vec::new();
+    for (lane, &queue) in tables.lanes.rows().iter().zip(&places.queues) {
+        if !named(lane) || written.contains(&queue) {
+            continue;
+        }
+        written.push(queue);
+        let mut row = Map::new();
+        insert(&mut row, "pid", pid(tables, places, lane.process));
+        insert(&mut row, "gpuId", places.gpu(lane.agent));
+        insert(&mut row, "queueId", Some(queue));
+        insert(&mut row, "source", Some(lane.queue));
+        insert(&mut row, "hardware", lane.hardware_queue);
+        object(writer, "queue", row)?;
+    }
+    Ok(())
+}
+
+fn symbols(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+    for symbol in &tables.symbols {
+        let text = |name: NameId| name.is_some().then(|| tables.strings.get(name).to_owned());
+        let mut row = Map::new();
+        insert(&mut row, "id", Some(symbol.id));
+        insert(&mut row, "pid", pid(tables, places, symbol.process));
+        insert(&mut row, "name", text(symbol.name));
+        insert(&mut row, "mangled", text(symbol.mangled));
+        insert(&mut row, "codeObject", Some(symbol.code_object).filter(|&id| id != 0));
+        insert(&mut row, "kernelObject", Some(symbol.kernel_object).filter(|&handle| handle != 0));
+        insert(&mut row, "kernarg", symbol.kernarg);
+        insert(&mut row, "lds", symbol.lds);
+        insert(&mut row, "scratch", symbol.scratch);
+        insert(&mut row, "sgprs", symbol.sgprs);
+        insert(&mut row, "vgprs", symbol.vgprs);
+        insert(&mut row, "agprs", symbol.agprs);
+        object(writer, "kernel", row)?;
+    }
+    Ok(())
+}
+
+/// How a metadata row names a process: as the pid columns do, and by its pid where those are empty.
+fn pid(tables: &Tables, places: &Places, process: crate::ProcessId) -> Option<i64> {
+    places.pid(process).or_else(|| tables.processes.get(process.index())?.pid)
+}
+
+fn insert(row: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        row.insert(key.to_owned(), value.into());
+    }
+}
+
+fn object(writer: &mut Writer, tag: &str, row: Map<String, Value>) -> Result<()> {
+    writer.metadata(tag, &json!(row).to_string())
+}
