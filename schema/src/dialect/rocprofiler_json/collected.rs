@@ -24,6 +24,9 @@ pub(super) enum List {
     Calls(NameId),
 }
 
+/// The agent of a copy's lane, which follows from its direction at the end.
+pub(super) const NO_AGENT: AgentId = AgentId(u32::MAX);
+
 /// Distinct values, numbered in order of first appearance.
 #[derive(Debug)]
 pub(super) struct Slots<T> {
@@ -210,7 +213,7 @@ impl<'a> Collected<'a> {
                 let source = row.src_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
                 let destination =
                     row.dst_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
-                let lane = self.lane(AgentId(0), Whole(None), row.stream_id);
+                let lane = self.lane(NO_AGENT, Whole(None), row.stream_id);
                 self.copies.push(Copy {
                     id,
                     name,

@@ -95,14 +95,15 @@ impl Collected<'_> {
         }
         let handles = std::mem::take(&mut self.handles.rows);
         let mut agents = Vec::with_capacity(handles.len());
-        for handle in handles {
+        for (position, handle) in (0..).map(AgentId).zip(handles) {
             agents.push(match handle.map(|handle| (handle, listed.get(&handle))) {
                 Some((_, Some(&agent))) => Some(agent),
                 // What rocprofv3 writes for a release: no agent.
                 None | Some((0, None)) => None,
                 Some((handle, None)) => {
                     self.tables.problems.add(ProblemKind::DanglingReference, "agent_id.handle", handle);
-                    let kind = AgentKind::Unknown;
+                    let launches = self.lanes.rows().iter().any(|lane| lane.agent == position);
+                    let kind = if launches { AgentKind::Gpu } else { AgentKind::Unknown };
                     let agent = Agent { kind, node: Some(node), source_id: handle, ..Agent::default() };
                     Some(devices.listed(&mut self.tables.agents, agent))
                 }
