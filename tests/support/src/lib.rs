@@ -2,6 +2,7 @@
 
 mod generate;
 pub mod layouts;
+pub mod rocprofiler;
 
 use std::path::{Path, PathBuf};
 
