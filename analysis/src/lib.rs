@@ -13,6 +13,7 @@ pub mod copies;
 mod error;
 pub mod kernels;
 pub mod labels;
+mod names;
 pub mod order;
 pub mod ranges;
 pub mod region;

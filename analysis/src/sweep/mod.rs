@@ -3,10 +3,19 @@
 //! Ops are dispatches and copies with a known, non-negative duration. Barriers are waiting, not work, and are
 //! left out. A copy counts for the GPU its lane names. CPU agents (host-to-host copies) are left out.
 
+mod gaps;
+mod gpu;
+mod queues;
+mod unions;
+
+use std::cmp::Reverse;
+
 use schema::Tables;
 use serde::Serialize;
 
+use self::queues::Queues;
 use crate::Categories;
+use crate::names::Names;
 use crate::order::Order;
 
 /// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
@@ -137,6 +146,26 @@ pub struct Sweep {
 
 /// Sweeps all GPUs; `longest` says how many of the longest gaps to keep.
 pub fn sweep(tables: &Tables, order: &Order, categories: &Categories, longest: usize) -> Sweep {
-    let _ = (tables, order, categories, longest);
-    Sweep::default()
+    swept(tables, order, &Names::of(tables, categories), longest)
+}
+
+/// [`sweep()`] for names that are known already.
+pub(crate) fn swept(tables: &Tables, order: &Order, names: &Names<'_>, longest: usize) -> Sweep {
+    let queues = Queues::of(tables);
+    let mut parts: Vec<_> =
+        order.agents.iter().map(|ops| gpu::sweep(tables, ops, names, &queues, longest)).collect();
+    parts.sort_by(|one, other| (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label)));
+    let mut sweep = Sweep::default();
+    for part in parts {
+        sweep.gpus.push(part.gpu);
+        sweep.gaps.push(part.gaps);
+        sweep.longest.extend(part.longest);
+        for (all, found) in [(&mut sweep.overlaps, part.overlaps), (&mut sweep.duplicates, part.duplicates)] {
+            all.count += found.count;
+            all.examples.extend(found.examples);
+        }
+    }
+    sweep.longest.sort_by_key(|gap| (Reverse(gap.duration_ns), gap.start_ns, gap.gpu));
+    sweep.longest.truncate(longest);
+    sweep
 }
