@@ -1,1 +1,30 @@
-#![doc = "analysis"]
+//! Where the GPU time went: columns in ([`schema::Tables`]), values out.
+//!
+//! What it is: one pure function for each question (which kernels, how busy, which gaps, ...), and
+//! [`report()`] which asks several at once. What it is not: it reads no file, knows no SQL and prints nothing.
+//! Every answer is deterministic: a total order with ties by name, the same values whatever the row order.
+//! Times are integer nanoseconds; only means and shares are floating point.
+
+pub mod about;
+pub mod api;
+pub mod categories;
+pub mod combine;
+pub mod copies;
+mod error;
+pub mod kernels;
+pub mod labels;
+mod names;
+pub mod order;
+pub mod ranges;
+pub mod region;
+pub mod report;
+pub mod rocprofv3;
+pub mod rpt;
+pub mod sanity;
+pub mod stats;
+pub mod sweep;
+
+pub use categories::Categories;
+pub use error::{Error, Result};
+pub use report::{Options, Report, Sections, report};
+pub use stats::Stats;

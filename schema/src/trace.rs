@@ -12,18 +12,21 @@ use crate::{Dialect, Error, Result, Select, Tables};
 /// How much of a text file is looked at to recognise it.
 const HEAD: u64 = 64 << 10;
 
+/// How a SQLite file begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// How a gzip member begins.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
 /// An opened trace: its dialect is known, its rows are not read yet.
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
     dialect: Dialect,
-    source: Source,
-}
-
-#[derive(Debug)]
-enum Source {
-    Sqlite(Box<Database>, Option<NamedTempFile>),
-    Text(Option<NamedTempFile>),
+    /// The open database, `None` for text.
+    database: Option<Database>,
+    /// The content of a compressed file. Behind the database, so that it is closed before this vanishes.
+    unpacked: Option<NamedTempFile>,
 }
 
 impl Trace {
@@ -41,23 +44,23 @@ impl Trace {
             return Err(Error::Folder { path: path.to_owned() });
         }
         let mut head = read_head(path, path)?;
-        if head.is_empty() {
-            return Err(Error::Empty { path: path.to_owned() });
-        }
         let mut unpacked = None;
-        if head.starts_with(&[0x1f, 0x8b]) {
+        if head.starts_with(GZIP) {
             let file = unpack(path)?;
             head = read_head(file.path(), path)?;
             unpacked = Some(file);
         }
-        let (dialect, source) = if head.starts_with(b"SQLite format 3\0") {
+        if head.is_empty() {
+            return Err(Error::Empty { path: path.to_owned() });
+        }
+        let (dialect, database) = if head.starts_with(SQLITE) {
             let content = unpacked.as_ref().map_or(path, NamedTempFile::path);
             let database = Database::open(content, path)?;
-            (detect(&database)?, Source::Sqlite(Box::new(database), unpacked))
+            (detect(&database)?, Some(database))
         } else {
-            (detect_text(path, &head)?, Source::Text(unpacked))
+            (detect_text(path, &head)?, None)
         };
-        Ok(Self { path: path.to_owned(), dialect, source })
+        Ok(Self { path: path.to_owned(), dialect, database, unpacked })
     }
 
     /// The file as the user named it.
@@ -75,22 +78,20 @@ impl Trace {
     /// # Errors
     /// Where the file is damaged beyond its header or cannot be read.
     pub fn read(&self, select: &Select) -> Result<Tables> {
-        match &self.source {
-            Source::Sqlite(database, _) => match self.dialect {
+        if let Some(database) = &self.database {
+            return match self.dialect {
                 Dialect::Rocprofiler => rocprofiler::read(database, select),
                 Dialect::Rpd2 | Dialect::Rpd3 => rpd::read(database, select),
                 Dialect::Lite => lite::read(database, select),
                 _ => native::read(database, select),
-            },
-            Source::Text(unpacked) => {
-                let content = unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
-                let file = File::open(content).map_err(io("read", &self.path))?;
-                let reader = BufReader::with_capacity(1 << 20, file);
-                match self.dialect {
-                    Dialect::RocprofilerJson => rocprofiler_json::read(&self.path, reader, select),
-                    _ => rtg::read(&self.path, reader, select),
-                }
-            }
+            };
+        }
+        let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
+        let file = File::open(content).map_err(io("read", &self.path))?;
+        let reader = BufReader::with_capacity(1 << 20, file);
+        match self.dialect {
+            Dialect::RocprofilerJson => rocprofiler_json::read(&self.path, reader, select),
+            _ => rtg::read(&self.path, reader, select),
         }
     }
 }
@@ -105,14 +106,19 @@ fn detect(database: &Database) -> Result<Dialect> {
     } else if lite::recognise(database)? {
         Ok(Dialect::Lite)
     } else {
-        let tables = database.tables();
-        let found = match tables {
-            [] => "a SQLite database without tables".to_owned(),
-            [few @ ..] if few.len() <= 4 => format!("a SQLite database with {}", few.join(", ")),
-            [a, b, c, rest @ ..] => format!("a SQLite database with {a}, {b}, {c} and {} more", rest.len()),
-            _ => "a SQLite database".to_owned(),
-        };
-        Err(Error::Foreign { path: database.path().to_owned(), found })
+        Err(Error::Foreign { path: database.path().to_owned(), found: describe(database.tables()) })
+    }
+}
+
+/// What a database is that no dialect recognised, by the names of its tables.
+fn describe(tables: &[String]) -> String {
+    match tables {
+        [] => "a SQLite database without tables".to_owned(),
+        few if few.len() <= 4 => format!("a SQLite database with {}", few.join(", ")),
+        [first, second, third, rest @ ..] => {
+            format!("a SQLite database with {first}, {second}, {third} and {} more", rest.len())
+        }
+        _ => "a SQLite database".to_owned(),
     }
 }
 
@@ -123,16 +129,22 @@ fn detect_text(path: &Path, head: &[u8]) -> Result<Dialect> {
     if rtg::recognise(head) {
         return Ok(Dialect::Rtg);
     }
-    let first = head.iter().copied().find(|byte| !byte.is_ascii_whitespace());
-    match first {
-        Some(b'{' | b'[') => {
-            Err(Error::Foreign { path: path.to_owned(), found: "JSON of another tool".to_owned() })
-        }
-        _ if head.iter().any(|&byte| byte == 0) => {
-            Err(Error::NotATrace { path: path.to_owned(), found: "binary, not SQLite".to_owned() })
-        }
-        _ => Err(Error::NotATrace { path: path.to_owned(), found: "neither SQLite nor JSON".to_owned() }),
+    if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return Err(Error::Foreign { path: path.to_owned(), found: "JSON of another tool".to_owned() });
     }
+    let found = match head {
+        _ if SQLITE.starts_with(head) => {
+            let detail = "it ends within the header of a SQLite database".to_owned();
+            return Err(Error::Damaged { path: path.to_owned(), detail });
+        }
+        [0x37, 0x7f, 0x06, 0x82 | 0x83, ..] => "the -wal of a SQLite database; name the database",
+        [b'P', b'K', 3, 4, ..] => "a zip archive; unpack it",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "compressed by zstd; unpack it",
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "compressed by xz; unpack it",
+        _ if head.contains(&0) => "binary, not SQLite",
+        _ => "neither SQLite nor JSON",
+    };
+    Err(Error::NotATrace { path: path.to_owned(), found: found.to_owned() })
 }
 
 fn read_head(content: &Path, path: &Path) -> Result<Vec<u8>> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod lite;
 pub(crate) mod native;
+mod rocpd;
 pub(crate) mod rocprofiler;
 pub(crate) mod rocprofiler_json;
 pub(crate) mod rpd;

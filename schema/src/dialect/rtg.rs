@@ -1,12 +1,306 @@
+//! RTG's text: the `profile:` lines of HCC_PROFILE and the `HIP:`, `HSA:` and `RTX:` lines of its own format,
+//! both mixed with whatever the application printed.
+//!
+//! Ids are line numbers from 1, one sequence over all tables, so that ops with equal starts keep the order
+//! of the file. A correlation id is the packet's id plus one (packets count from 0, 0 is unknown).
+
+mod line;
+
 use std::io::BufRead;
 use std::path::Path;
 
-use crate::{Result, Select, Tables};
+use rustc_hash::FxHashMap;
 
-pub(crate) fn recognise(_head: &[u8]) -> bool {
-    false
+use crate::table::{
+    Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape,
+};
+use crate::{
+    About, AgentId, Dialect, Error, Id, LaneId, NameId, ProblemKind, ProcessId, Result, Select, ShapeId,
+    Tables,
+};
+use line::{Call, Kind, Line, Packet, Profile, Thread};
+
+/// Whether a line of the file's beginning is one of RTG's; lines of the application may come first.
+pub(crate) fn recognise(head: &[u8]) -> bool {
+    head.split(|&byte| byte == b'\n').any(|line| {
+        [&b"HSA: pid:"[..], b"HIP: pid:", b"RTX: pid:"].iter().any(|prefix| line.starts_with(prefix))
+            || line.strip_prefix(b"profile:").is_some_and(|rest| {
+                let kind = rest.trim_ascii_start();
+                [&b"kernel;"[..], b"barrier;", b"copy;", b"copyslo;"]
+                    .iter()
+                    .any(|word| kind.starts_with(word))
+            })
+    })
 }
 
-pub(crate) fn read(_path: &Path, _reader: impl BufRead, _select: &Select) -> Result<Tables> {
-    Ok(Tables::default())
+/// Reads line by line; a line that starts as a record and is none is a problem, all else is the application's.
+pub(crate) fn read(path: &Path, mut reader: impl BufRead, select: &Select) -> Result<Tables> {
+    let mut trace = Reader::new(*select);
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        let count = reader.read_until(b'\n', &mut bytes).map_err(|source| Error::Io {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        if count == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        trace.line(number, text.trim_end_matches(['\n', '\r']));
+    }
+    Ok(trace.finish())
+}
+
+/// Whose numbering an agent's number is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum AgentKey {
+    /// HCC_PROFILE counts devices from 0.
+    Device(i64),
+    /// Handles are addresses within one process.
+    Handle(ProcessId, i64),
+}
+
+/// What a host line says about the dispatch that the device reports later.
+#[derive(Debug, Clone, Copy)]
+struct Launch {
+    tid: i64,
+    shape: Option<ShapeId>,
+}
+
+struct Reader {
+    select: Select,
+    tables: Tables,
+    agents: FxHashMap<AgentKey, AgentId>,
+    processes: FxHashMap<Option<i64>, ProcessId>,
+    launches: FxHashMap<(ProcessId, i64), Launch>,
+}
+
+/// An op on its way into the table of its kind.
+struct Op<'a> {
+    kind: Kind,
+    name: &'a str,
+    lane: LaneId,
+    start: i64,
+    end: i64,
+    tid: Option<i64>,
+    correlation: Id,
+    bytes: Option<u64>,
+    launch: Option<Launch>,
+}
+
+impl Reader {
+    fn new(select: Select) -> Self {
+        let about = About { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..About::default() };
+        Self {
+            select,
+            tables: Tables { about, ..Tables::default() },
+            agents: FxHashMap::default(),
+            processes: FxHashMap::default(),
+            launches: FxHashMap::default(),
+        }
+    }
+
+    fn finish(mut self) -> Tables {
+        if self.tables.processes.is_empty() {
+            self.tables.processes.push(Process::default());
+        }
+        self.tables
+    }
+
+    fn line(&mut self, number: Id, text: &str) {
+        match line::parse(text) {
+            Line::Profile(profile) => self.profile(number, &profile),
+            Line::Device { from, packet, start, end } => self.device(number, from, &packet, start, end),
+            Line::Host { from, packet, tick, shape } => self.host(number, from, &packet, tick, shape),
+            Line::Call(call) => self.call(number, &call),
+            Line::Range { from, message, start, duration } => {
+                self.range(number, from, message, start, duration);
+            }
+            Line::Malformed(place) => self.tables.problems.add(ProblemKind::BadValue, place, number),
+            Line::Other => {}
+        }
+    }
+
+    fn profile(&mut self, number: Id, profile: &Profile<'_>) {
+        if profile.place.is_none() {
+            self.tables.problems.add(ProblemKind::BadValue, "profile line #device.queue", number);
+        }
+        let (device, queue) = profile.place.unwrap_or_default();
+        let process = self.process(None);
+        let agent = self.agent(AgentKey::Device(device), device, device);
+        let lane = self.tables.lanes.intern(Lane { process, agent, queue, ..Lane::default() });
+        let Profile { kind, name, start, end, bytes, .. } = *profile;
+        self.op(number, Op { kind, name, lane, start, end, tid: None, correlation: 0, bytes, launch: None });
+    }
+
+    fn device(&mut self, number: Id, from: Thread, packet: &Packet<'_>, start: i64, end: i64) {
+        let process = self.process(Some(from.pid));
+        let next = self.tables.agents.len() as i64;
+        let agent = self.agent(AgentKey::Handle(process, packet.agent), next, packet.agent);
+        let queue = packet.queue.unwrap_or(0);
+        let lane = self.tables.lanes.intern(Lane { process, agent, queue, ..Lane::default() });
+        let launch = packet.id.and_then(|id| self.launches.remove(&(process, id)));
+        let (kind, name) = (packet.kind, packet.name);
+        // A device line is written by a thread of the runtime; the launching one is on the host line. Copies
+        // have no host line.
+        let tid = match kind {
+            Kind::Copy => Some(from.tid),
+            _ => launch.map(|launch| launch.tid),
+        };
+        // Without a host line there is no call to be tied to.
+        let correlation = launch.map_or(0, |_| correlation(packet));
+        self.tables.about.linked |= launch.is_some();
+        self.op(number, Op { kind, name, lane, start, end, tid, correlation, bytes: None, launch });
+    }
+
+    fn op(&mut self, number: Id, op: Op<'_>) {
+        let id = self.id(number);
+        let name = self.tables.strings.intern(op.name);
+        let Op { lane, start, .. } = op;
+        let duration = op.end.checked_sub(start);
+        let (tid, correlation) = if self.select.links { (op.tid, op.correlation) } else { (None, 0) };
+        match op.kind {
+            Kind::Kernel => self.tables.dispatches.push(Dispatch {
+                id,
+                name,
+                lane,
+                start,
+                duration,
+                tid,
+                correlation,
+                shape: op.launch.and_then(|launch| launch.shape),
+                ..Dispatch::default()
+            }),
+            Kind::Barrier => {
+                self.tables.barriers.push(Barrier { id, name, lane, start, duration, correlation });
+            }
+            Kind::Copy => self.tables.copies.push(Copy {
+                id,
+                name,
+                lane,
+                start,
+                duration,
+                direction: Direction::parse(op.name).unwrap_or_default(),
+                bytes: op.bytes,
+                tid,
+                correlation,
+                ..Copy::default()
+            }),
+        }
+    }
+
+    fn host(
+        &mut self,
+        number: Id,
+        from: Thread,
+        packet: &Packet<'_>,
+        tick: i64,
+        shape: Option<([u32; 3], [u64; 3])>,
+    ) {
+        let process = self.process(Some(from.pid));
+        if let Some(id) = packet.id {
+            let shape = shape
+                .filter(|_| self.select.launch)
+                .map(|(workgroup, items)| self.tables.shapes.intern(Shape::from_items(workgroup, items)));
+            self.launches.insert((process, id), Launch { tid: from.tid, shape });
+        }
+        if self.select.api {
+            let word = if packet.kind == Kind::Kernel { "dispatch" } else { packet.name };
+            let call = self.api_call(number, from, word, "HSA", tick, 0);
+            self.tables.api_calls.push(ApiCall { correlation: correlation(packet), ..call });
+        }
+    }
+
+    fn call(&mut self, number: Id, call: &Call<'_>) {
+        if !self.select.api {
+            return;
+        }
+        let mut row = self.api_call(number, call.from, call.name, call.library, call.start, call.duration);
+        if self.select.args {
+            if let Some(args) = call.args {
+                row.args = self.tables.strings.intern(args);
+            }
+            if let Some(kernel) = call.kernel {
+                let kernel = self.tables.strings.intern(kernel);
+                let call = self.tables.api_calls.len() as u32;
+                let launch = ApiLaunch { call, kernel, stream: NameId::NONE, ..ApiLaunch::default() };
+                self.tables.api_calls.launches.push(launch);
+            }
+        }
+        self.tables.api_calls.push(row);
+    }
+
+    fn api_call(
+        &mut self,
+        number: Id,
+        from: Thread,
+        name: &str,
+        library: &str,
+        start: i64,
+        duration: i64,
+    ) -> ApiCall {
+        ApiCall {
+            id: self.id(number),
+            process: self.process(Some(from.pid)),
+            tid: Some(from.tid),
+            name: self.tables.strings.intern(name),
+            domain: self.tables.strings.intern(library),
+            category: NameId::NONE,
+            args: NameId::NONE,
+            start,
+            duration: Some(duration),
+            ..ApiCall::default()
+        }
+    }
+
+    fn range(&mut self, number: Id, from: Thread, message: &str, start: i64, duration: Option<i64>) {
+        let process = self.process(Some(from.pid));
+        if !self.select.ranges {
+            return;
+        }
+        let range = Range {
+            id: self.id(number),
+            process,
+            tid: Some(from.tid),
+            name: self.tables.strings.intern(message),
+            category: NameId::NONE,
+            kind: if duration.is_some() { RangeKind::Unknown } else { RangeKind::Marker },
+            start,
+            duration: duration.or(Some(0)),
+            correlation: 0,
+        };
+        self.tables.ranges.push(range);
+    }
+
+    fn id(&self, number: Id) -> Id {
+        if self.select.ids { number } else { 0 }
+    }
+
+    fn process(&mut self, pid: Option<i64>) -> ProcessId {
+        let processes = &mut self.tables.processes;
+        *self.processes.entry(pid).or_insert_with(|| {
+            let index = processes.len() as u32;
+            processes.push(Process { pid, space: index, ..Process::default() });
+            ProcessId(index)
+        })
+    }
+
+    fn agent(&mut self, key: AgentKey, number: i64, source_id: i64) -> AgentId {
+        let agents = &mut self.tables.agents;
+        *self.agents.entry(key).or_insert_with(|| {
+            let process = match key {
+                AgentKey::Device(_) => None,
+                AgentKey::Handle(process, _) => Some(process),
+            };
+            agents.push(Agent { number, process, source_id, ..Agent::default() });
+            AgentId(agents.len() as u32 - 1)
+        })
+    }
+}
+
+/// Packets count from 0, and 0 is unknown.
+fn correlation(packet: &Packet<'_>) -> Id {
+    packet.id.map_or(0, |id| id.saturating_add(1))
 }

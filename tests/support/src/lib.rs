@@ -3,6 +3,7 @@
 mod fixture;
 mod generate;
 pub mod layouts;
+pub mod rocprofiler;
 
 use std::path::{Path, PathBuf};
 

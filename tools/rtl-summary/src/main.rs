@@ -1,2 +1,7 @@
-//! rtl-summary
-fn main() {}
+//! `rtl-summary TRACE...`: where the GPU time went.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(rtl_summary::run)
+}

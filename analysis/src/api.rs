@@ -1,0 +1,58 @@
+//! API calls by function.
+
+use schema::{NameId, Tables};
+use serde::Serialize;
+
+use crate::Stats;
+use crate::kernels::collect;
+use crate::names::slot;
+
+/// All calls of one function.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct ApiGroup {
+    /// The library or layer, if known.
+    pub domain: Option<String>,
+    /// The function.
+    pub name: String,
+    /// Host time.
+    #[serde(flatten)]
+    pub stats: Stats,
+}
+
+/// API calls by domain and function, largest total first, then by name and domain.
+pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
+    let calls = &tables.api_calls;
+    let strings = tables.strings.len();
+    // Few domains and few functions: a function's groups are found by walking its domains.
+    let mut groups_of_name: Vec<Vec<(NameId, u32)>> = vec![Vec::new(); strings + 2];
+    let mut keys = Vec::new();
+    let group_of_row: Vec<u32> = (0..calls.len())
+        .map(|row| {
+            let (name, domain) = (calls.name[row], calls.domain.get(row));
+            let groups = &mut groups_of_name[slot(name, strings)];
+            match groups.iter().find(|(known, _)| *known == domain) {
+                Some(&(_, group)) => group,
+                None => {
+                    let group = keys.len() as u32;
+                    keys.push((name, domain));
+                    groups.push((domain, group));
+                    group
+                }
+            }
+        })
+        .collect();
+    let mut groups: Vec<ApiGroup> = collect(&calls.duration, keys.len(), |row| group_of_row[row] as usize)
+        .into_iter()
+        .zip(keys)
+        .map(|((stats, _), (name, domain))| ApiGroup {
+            domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
+            name: tables.strings.get(name).to_owned(),
+            stats,
+        })
+        .collect();
+    groups.sort_by(|one, other| {
+        let by_total = other.stats.total_ns.cmp(&one.stats.total_ns);
+        by_total.then_with(|| (&one.name, &one.domain).cmp(&(&other.name, &other.domain)))
+    });
+    groups
+}

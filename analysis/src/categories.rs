@@ -1,0 +1,311 @@
+//! What kind of work a kernel does, told from its name.
+
+use regex::Regex;
+use serde::Deserialize;
+
+use crate::{Error, Result};
+
+/// The category that makes a kernel a collective for [`mod@crate::sweep`].
+pub const COLLECTIVE: &str = "collective";
+
+/// The category of names that no rule knows.
+pub const OTHER: &str = "other";
+
+/// Rules that give every kernel name a category: the user's first, then the built-in ones; the first match wins.
+#[derive(Debug, Clone, Default)]
+pub struct Categories {
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone)]
+struct Rule {
+    category: String,
+    pattern: Regex,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    #[serde(default)]
+    rule: Vec<RuleText>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleText {
+    category: String,
+    #[serde(rename = "match")]
+    pattern: String,
+}
+
+impl Categories {
+    /// Reads the user's rules: `[[rule]]` tables with `category` and `match` (a regular expression, searched in
+    /// the stored name and in its demangled form). The built-in rules follow them.
+    ///
+    /// # Errors
+    /// Where the text is no such TOML, or an expression does not compile.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let file: RuleFile = toml::from_str(text)
+            .map_err(|error| Error::Rules { detail: error.to_string().trim_end().to_owned() })?;
+        let rules = file
+            .rule
+            .into_iter()
+            .enumerate()
+            .map(|(position, rule)| match Regex::new(&rule.pattern) {
+                Ok(pattern) => Ok(Rule { category: rule.category, pattern }),
+                Err(error) => Err(Error::RulePattern {
+                    number: position + 1,
+                    category: rule.category,
+                    detail: error.to_string(),
+                }),
+            })
+            .collect::<Result<_>>()?;
+        Ok(Self { rules })
+    }
+
+    /// The category of a kernel name; [`OTHER`] where no rule matches.
+    pub fn of(&self, name: &str) -> &str {
+        if !self.rules.is_empty() {
+            let demangled = schema::demangle(name);
+            let matches = |pattern: &Regex| {
+                pattern.is_match(name) || demangled.as_deref().is_some_and(|name| pattern.is_match(name))
+            };
+            if let Some(rule) = self.rules.iter().find(|rule| matches(&rule.pattern)) {
+                return &rule.category;
+            }
+        }
+        built_in(name)
+    }
+}
+
+/// The built-in rules in order: category and a lower-case part of the name. `^` holds it to the beginning.
+///
+/// The order says what wins: Inductor names list all that was fused, so they are Triton's before anything;
+/// collectives fused with a norm wait for other ranks; attention kernels of Composable Kernel name their GEMM
+/// pipeline; a fill or copy of PyTorch runs inside its elementwise kernel.
+const RULES: [(&str, &str); 91] = [
+    ("triton", "^triton_"),
+    (COLLECTIVE, "nccl"),
+    (COLLECTIVE, "rccl"),
+    (COLLECTIVE, "cross_device_reduce"),
+    (COLLECTIVE, "all_reduce"),
+    (COLLECTIVE, "allreduce"),
+    (COLLECTIVE, "all_gather"),
+    (COLLECTIVE, "allgather"),
+    (COLLECTIVE, "reduce_scatter"),
+    (COLLECTIVE, "reducescatter"),
+    (COLLECTIVE, "all_to_all"),
+    (COLLECTIVE, "alltoall"),
+    (COLLECTIVE, "mscclpp"),
+    (COLLECTIVE, "rocshmem"),
+    ("attention", "attention"),
+    ("attention", "attn"),
+    ("attention", "fmha"),
+    ("attention", "mla_decode"),
+    ("attention", "mla_prefill"),
+    ("attention", "pa_decode"),
+    ("attention", "pa_fwd"),
+    ("attention", "gemm_softmax_gemm"),
+    ("attention", "bwd_kernel_fuse"),
+    ("gemm", "cijk_"),
+    ("gemm", "hipblaslt"),
+    ("gemm", "gemm"),
+    ("gemm", "gemv"),
+    ("gemm", "matmul"),
+    ("gemm", "wvsplt"),
+    ("gemm", "llmm1"),
+    ("gemm", "fused_moe_kernel"),
+    ("normalisation", "layernorm"),
+    ("normalisation", "layer_norm"),
+    ("normalisation", "rmsnorm"),
+    ("normalisation", "rms_norm"),
+    ("normalisation", "add_rmsn"),
+    ("normalisation", "groupnorm"),
+    ("normalisation", "group_norm"),
+    ("normalisation", "batchnorm"),
+    ("normalisation", "batch_norm"),
+    ("normalisation", "instancenorm"),
+    ("normalisation", "instance_norm"),
+    ("normalisation", "rowwisemoments"),
+    ("normalisation", "gammabeta"),
+    ("copy/fill", "__amd_rocclr_copy"),
+    ("copy/fill", "__amd_rocclr_fill"),
+    ("copy/fill", "copybuffer"),
+    ("copy/fill", "fillbuffer"),
+    ("copy/fill", "fillfunctor"),
+    ("copy/fill", "copy_kernel"),
+    ("copy/fill", "batchedcopy"),
+    ("copy/fill", "memcpy"),
+    ("copy/fill", "memset"),
+    ("copy/fill", "and_cache"),
+    ("copy/fill", "transpose"),
+    ("elementwise", "elementwise"),
+    ("elementwise", "pointwise"),
+    ("elementwise", "multi_tensor_apply"),
+    ("elementwise", "dropout"),
+    ("elementwise", "act_and_mul"),
+    ("elementwise", "activation"),
+    ("elementwise", "silu"),
+    ("elementwise", "gelu"),
+    ("elementwise", "relu"),
+    ("elementwise", "rotary"),
+    ("elementwise", "rope_"),
+    ("elementwise", "quant"),
+    ("elementwise", "optensor"),
+    ("elementwise", "distribution_"),
+    ("elementwise", "vector_add"),
+    ("elementwise", "vectoradd"),
+    ("elementwise", "add_kernel"),
+    ("elementwise", "mul_kernel"),
+    ("elementwise", "scale_kernel"),
+    ("reduction", "reduce"),
+    ("reduction", "reduction"),
+    ("reduction", "softmax"),
+    ("reduction", "argmax"),
+    ("reduction", "argmin"),
+    ("reduction", "topk"),
+    ("reduction", "lpnorm"),
+    ("reduction", "lookback_scan"),
+    ("reduction", "scan_kernel"),
+    ("reduction", "sum_kernel"),
+    ("reduction", "sum_and_"),
+    ("reduction", "cumsum"),
+    ("reduction", "compute_grad_weight"),
+    ("reduction", "histogram"),
+    ("reduction", "nll_loss"),
+    ("reduction", "cross_entropy"),
+    ("triton", "triton"),
+];
+
+/// For each of a rule's first three bytes: which rules have which byte there, one bit for each rule. All
+/// rules are looked for in one pass; a compiled set of patterns would cost more than a small trace.
+static FIRST: [[u128; 256]; 3] = first_bytes();
+
+const fn first_bytes() -> [[u128; 256]; 3] {
+    let mut table = [[0; 256]; 3];
+    let mut rule = 0;
+    while rule < RULES.len() {
+        let word = RULES[rule].1.as_bytes();
+        let anchored = (word[0] == b'^') as usize;
+        let mut position = 0;
+        while position < 3 {
+            table[position][word[position + anchored] as usize] |= 1 << rule;
+            position += 1;
+        }
+        rule += 1;
+    }
+    table
+}
+
+fn built_in(name: &str) -> &'static str {
+    let lower = name.to_ascii_lowercase();
+    let bytes = lower.as_bytes();
+    let mut found = RULES.len();
+    for (position, window) in bytes.windows(3).enumerate() {
+        let [first, second, third] = [window[0], window[1], window[2]].map(usize::from);
+        let mut candidates = FIRST[0][first] & FIRST[1][second] & FIRST[2][third];
+        while candidates != 0 {
+            let rule = candidates.trailing_zeros() as usize;
+            if rule >= found {
+                break;
+            }
+            let (word, in_place) = match RULES[rule].1.strip_prefix('^') {
+                Some(word) => (word, position == 0),
+                None => (RULES[rule].1, true),
+            };
+            if in_place && bytes[position..].starts_with(word.as_bytes()) {
+                found = rule;
+            }
+            candidates &= candidates - 1;
+        }
+    }
+    RULES.get(found).map_or(OTHER, |(category, _)| category)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_names_fall_where_an_engineer_expects_them() {
+        let rules = Categories::default();
+        for (name, category) in [
+            ("Cijk_Alik_Bljk_F8HS_BH_BiasSH_AS_SAB_SAV_UserArgs_MT256x224x128", "gemm"),
+            ("void wvSpltK_hf_sml_<64, 4, 16, 8, 1, 4>(int, int, __half const*)", "gemm"),
+            (
+                "_ZN7ck_tile6kentryILi256ELi2ENS_13FmhaFwdKernelINS_26FmhaFwdTilePartitionerBlockGemm",
+                "attention",
+            ),
+            ("_Z32paged_attention_ll4mi_QKV_kernelIDF16_hLN4vllm18Fp8KVCacheDataTypeE1E", "attention"),
+            ("attn_fwd", "attention"),
+            ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "collective"),
+            ("void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)", "collective"),
+            (
+                "void vllm::scaled_fused_add_rms_norm_kernel<c10::Half, 8>(c10::Float8_e4m3fnuz*)",
+                "normalisation",
+            ),
+            ("add_rmsn(float*, float const*)", "normalisation"),
+            (
+                "void at::native::(anonymous namespace)::cuComputeGradGammaBeta<float, float>()",
+                "normalisation",
+            ),
+            ("__amd_rocclr_fillBufferAligned", "copy/fill"),
+            ("__amd_rocclr_copyBuffer", "copy/fill"),
+            ("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<long>>", "copy/fill"),
+            (
+                "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>",
+                "elementwise",
+            ),
+            ("void vllm::rotary_embedding_kernel<c10::Half, true>(long const*)", "elementwise"),
+            ("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>", "reduction"),
+            ("void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>", "reduction"),
+            ("triton_red_fused_native_layer_norm_3", "triton"),
+            ("my_triton_thing", "triton"),
+            ("kernel_0x7f0012", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(rules.of(name), category, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_pass_finds_what_trying_every_rule_in_order_finds() {
+        let slow = |name: &str| {
+            let lower = name.to_ascii_lowercase();
+            RULES
+                .iter()
+                .find(|(_, word)| match word.strip_prefix('^') {
+                    Some(word) => lower.starts_with(word),
+                    None => lower.contains(word),
+                })
+                .map_or(OTHER, |(category, _)| category)
+        };
+        for (_, one) in RULES {
+            for (_, two) in RULES {
+                let name = format!("{}x{}", one.trim_start_matches('^'), two.trim_start_matches('^'));
+                assert_eq!(built_in(&name), slow(&name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_users_rules_come_first_and_see_demangled_names() {
+        let rules = Categories::from_toml(
+            "[[rule]]\ncategory = \"mine\"\nmatch = \"^foo<\"\n[[rule]]\ncategory = \"gemm-f8\"\nmatch = 'Cijk_.*F8'",
+        )
+        .unwrap();
+        assert_eq!(rules.of("Cijk_Alik_F8HS"), "gemm-f8");
+        assert_eq!(rules.of("Cijk_Alik_BBS"), "gemm");
+        assert_eq!(rules.of("_Z3fooIiEvT_"), "other");
+        let rules = Categories::from_toml("[[rule]]\ncategory = \"mine\"\nmatch = \"foo<int>\"").unwrap();
+        assert_eq!(rules.of("_Z3fooIiEvT_"), "mine");
+    }
+
+    #[test]
+    fn a_wrong_rule_is_named() {
+        let error = Categories::from_toml("[[rule]]\ncategory = \"bad\"\nmatch = \"(\"").unwrap_err();
+        assert!(error.to_string().starts_with("category rule 1 (bad): "), "{error}");
+        assert!(matches!(Categories::from_toml("[[rule]]\nname = 1"), Err(Error::Rules { .. })));
+        assert!(matches!(Categories::from_toml("not toml"), Err(Error::Rules { .. })));
+    }
+}

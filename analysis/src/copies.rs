@@ -1,0 +1,81 @@
+//! Copies and fills by direction.
+
+use schema::Tables;
+use schema::table::{Copy, Direction};
+use serde::Serialize;
+
+/// All copies that went one way.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct CopyGroup {
+    /// `host-to-device`, `device-to-host`, `device-to-device`, `host-to-host`, `fill`, `unknown`.
+    pub direction: String,
+    /// How many copies.
+    pub count: u64,
+    /// Their known bytes in all.
+    pub bytes: u64,
+    /// How many copies have no known size (those of graph launches); they are in no other byte figure.
+    pub unknown_bytes: u64,
+    /// The smallest known size.
+    pub min_bytes: Option<u64>,
+    /// The largest known size.
+    pub max_bytes: Option<u64>,
+    /// The sum of all valid durations in ns.
+    pub total_ns: i64,
+    /// Bytes per second of the copies with known size and positive duration: their bytes over their time.
+    pub bytes_per_second: Option<f64>,
+}
+
+/// Copies by direction, largest total time first, then by direction.
+pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
+    let mut groups: Vec<(Direction, CopyGroup, Timed)> = Vec::new();
+    for copy in &tables.copies {
+        let position = groups.iter().position(|(direction, ..)| *direction == copy.direction);
+        let position = position.unwrap_or_else(|| {
+            let direction = copy.direction.label().to_owned();
+            groups.push((copy.direction, CopyGroup { direction, ..CopyGroup::default() }, Timed::default()));
+            groups.len() - 1
+        });
+        let (_, group, timed) = &mut groups[position];
+        let duration = copy.duration.filter(|&duration| duration >= 0);
+        group.count += 1;
+        group.total_ns = group.total_ns.saturating_add(duration.unwrap_or(0));
+        let Some(bytes) = copy.bytes else {
+            group.unknown_bytes += 1;
+            continue;
+        };
+        group.bytes = group.bytes.saturating_add(bytes);
+        group.min_bytes = Some(group.min_bytes.map_or(bytes, |least| least.min(bytes)));
+        group.max_bytes = Some(group.max_bytes.map_or(bytes, |most| most.max(bytes)));
+        if let Some(duration) = duration.filter(|&duration| duration > 0) {
+            timed.bytes += u128::from(bytes);
+            timed.time += u128::from(duration.unsigned_abs());
+        }
+    }
+    let mut groups: Vec<CopyGroup> = groups
+        .into_iter()
+        .map(|(_, group, timed)| CopyGroup { bytes_per_second: timed.bandwidth(), ..group })
+        .collect();
+    groups.sort_by(|one, other| {
+        other.total_ns.cmp(&one.total_ns).then_with(|| one.direction.cmp(&other.direction))
+    });
+    groups
+}
+
+/// What a copy is called: the source's name for it, else its direction.
+pub(crate) fn name<'a>(tables: &'a Tables, copy: &Copy) -> &'a str {
+    let stored = if copy.name.is_some() { tables.strings.get(copy.name) } else { "" };
+    if stored.is_empty() { copy.direction.label() } else { stored }
+}
+
+/// The copies that a bandwidth can be told of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Timed {
+    bytes: u128,
+    time: u128,
+}
+
+impl Timed {
+    fn bandwidth(self) -> Option<f64> {
+        (self.time > 0).then(|| self.bytes as f64 * 1e9 / self.time as f64)
+    }
+}

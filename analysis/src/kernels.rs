@@ -1,0 +1,275 @@
+//! Kernel time by kernel, category, GPU, queue, range, launch shape, process or rank.
+
+use std::cmp::Ordering;
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+use schema::table::Lane;
+use schema::{Durations, NameId, Tables};
+use serde::Serialize;
+
+use crate::names::Names;
+use crate::ranges::{Attribution, Cursor};
+use crate::{Categories, Stats, labels};
+
+/// What dispatches are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Key {
+    /// The kernel: the name without descriptor suffix ([`schema::identity`]).
+    #[default]
+    Kernel,
+    /// The category of the kernel's name.
+    Category,
+    /// The GPU.
+    Gpu,
+    /// The queue of a GPU, for each process.
+    Queue,
+    /// The innermost range around the launch.
+    Range,
+    /// The kernel and its launch shape.
+    Shape,
+    /// The process.
+    Process,
+    /// The rank in the distributed job.
+    Rank,
+}
+
+/// What groups are ordered by; equal ones by label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Sort {
+    /// Largest total first.
+    #[default]
+    Total,
+    /// Most calls first.
+    Calls,
+    /// Largest mean first.
+    Mean,
+    /// Largest minimum first.
+    Min,
+    /// Largest median first.
+    P50,
+    /// Largest 95th percentile first.
+    P95,
+    /// Largest 99th percentile first.
+    P99,
+    /// Largest maximum first.
+    Max,
+    /// Labels in byte order.
+    Name,
+}
+
+/// All dispatches that share a key. Dispatches without a valid duration are not in it; [`crate::sanity`] counts them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Group {
+    /// The key in words: a kernel's stored name, `GPU 0`, `GPU 0 queue 2`, `rank 3`, `64x1x1 groups of 256x1x1`.
+    pub label: String,
+    /// The kernel's name where the key holds one (kernel, shape).
+    pub kernel: Option<String>,
+    /// The stored name behind `kernel`, the first of those with the same identity.
+    #[serde(skip)]
+    pub name: Option<NameId>,
+    /// The category where the key decides it (kernel, shape, category).
+    pub category: Option<String>,
+    /// The durations.
+    #[serde(flatten)]
+    pub stats: Stats,
+    /// Its part of the total time of all groups, 0 to 1.
+    pub share: f64,
+    /// How many of the calls have length zero.
+    pub zero: u64,
+}
+
+/// Groups all dispatches by `key`, largest total first.
+pub fn by(tables: &Tables, key: Key, categories: &Categories) -> Vec<Group> {
+    grouped(tables, key, &Names::of(tables, categories))
+}
+
+/// Orders `groups` by `sort`, equal ones by label.
+pub fn sort(groups: &mut [Group], sort: Sort) {
+    groups.sort_by(|one, other| {
+        let (a, b) = (&one.stats, &other.stats);
+        let by_value = match sort {
+            Sort::Total => b.total_ns.cmp(&a.total_ns),
+            Sort::Calls => b.calls.cmp(&a.calls),
+            Sort::Mean => b.mean_ns.total_cmp(&a.mean_ns),
+            Sort::Min => b.min_ns.cmp(&a.min_ns),
+            Sort::P50 => b.p50_ns.cmp(&a.p50_ns),
+            Sort::P95 => b.p95_ns.cmp(&a.p95_ns),
+            Sort::P99 => b.p99_ns.cmp(&a.p99_ns),
+            Sort::Max => b.max_ns.cmp(&a.max_ns),
+            Sort::Name => Ordering::Equal,
+        };
+        by_value.then_with(|| one.kernel.cmp(&other.kernel)).then_with(|| one.label.cmp(&other.label))
+    });
+}
+
+/// [`by`] for names that are known already.
+pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group> {
+    let dispatches = &tables.dispatches;
+    let lane = |row: usize| dispatches.lane[row].index();
+    match key {
+        Key::Kernel => {
+            let found =
+                collect(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
+            finish(found, |position| {
+                let kernel = names.kernels[position];
+                Label {
+                    label: kernel.label.to_owned(),
+                    kernel: Some((kernel.name, kernel.label.to_owned())),
+                    category: Some(kernel.category.to_owned()),
+                }
+            })
+        }
+        Key::Category => {
+            let (labels, category_of_kernel) = distinct(names.kernels.iter().map(|kernel| kernel.category));
+            let found = collect(&dispatches.duration, labels.len(), |row| {
+                category_of_kernel[names.kernel(dispatches.name[row])]
+            });
+            finish(found, |position| Label {
+                category: Some(labels[position].to_owned()),
+                ..Label::of(labels[position])
+            })
+        }
+        Key::Gpu => by_lane(tables, lane, |lane| lane.agent, |&id| labels::agent(tables, id)),
+        Key::Queue => by_lane(
+            tables,
+            lane,
+            |lane| Lane { stream: None, hardware_queue: None, ..lane },
+            |&lane| labels::queue(tables, lane),
+        ),
+        Key::Process => by_lane(tables, lane, |lane| lane.process, |&id| labels::process(tables, id)),
+        Key::Rank => by_lane(
+            tables,
+            lane,
+            |lane| tables.processes.get(lane.process.index()).and_then(|process| process.rank),
+            |rank| rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}")),
+        ),
+        Key::Range => {
+            let attribution = Attribution::of(tables);
+            let mut cursor = Cursor::default();
+            let innermost = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
+            let (ranges, range_of_row) = distinct(innermost);
+            let found = collect(&dispatches.duration, ranges.len(), |row| range_of_row[row]);
+            finish(found, |position| {
+                Label::of(ranges[position].map_or("(no range)", |name| tables.strings.get(name)))
+            })
+        }
+        Key::Shape => {
+            let pairs = (0..dispatches.len())
+                .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
+            let (pairs, pair_of_row) = distinct(pairs);
+            let found = collect(&dispatches.duration, pairs.len(), |row| pair_of_row[row]);
+            finish(found, |position| {
+                let (kernel, shape) = pairs[position];
+                let kernel = names.kernels[kernel];
+                Label {
+                    label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
+                    kernel: Some((kernel.name, kernel.label.to_owned())),
+                    category: Some(kernel.category.to_owned()),
+                }
+            })
+        }
+    }
+}
+
+/// Groups by something that the lane decides.
+fn by_lane<K: Copy + Eq + Hash>(
+    tables: &Tables,
+    lane_of_row: impl Fn(usize) -> usize,
+    key: impl Fn(Lane) -> K,
+    label: impl Fn(&K) -> String,
+) -> Vec<Group> {
+    let (keys, key_of_lane) = distinct(tables.lanes.rows().iter().map(|&lane| key(lane)));
+    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_lane[lane_of_row(row)]);
+    finish(found, |position| Label::of(&label(&keys[position])))
+}
+
+/// The distinct values in order of first appearance, and for each value its position among them.
+fn distinct<K: Copy + Eq + Hash>(values: impl Iterator<Item = K>) -> (Vec<K>, Vec<usize>) {
+    let mut keys = Vec::new();
+    let mut positions: FxHashMap<K, usize> = FxHashMap::default();
+    let of_value = values
+        .map(|value| {
+            *positions.entry(value).or_insert_with(|| {
+                keys.push(value);
+                keys.len() - 1
+            })
+        })
+        .collect();
+    (keys, of_value)
+}
+
+struct Label {
+    label: String,
+    kernel: Option<(NameId, String)>,
+    category: Option<String>,
+}
+
+impl Label {
+    fn of(label: &str) -> Self {
+        Self { label: label.to_owned(), kernel: None, category: None }
+    }
+}
+
+/// Leaves out empty groups, labels the others, adds shares and sorts.
+fn finish(found: Vec<(Stats, u64)>, label: impl Fn(usize) -> Label) -> Vec<Group> {
+    let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
+    let mut groups: Vec<Group> = found
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (stats, _))| stats.calls > 0)
+        .map(|(position, (stats, zero))| {
+            let Label { label, kernel, category } = label(position);
+            let (name, kernel) = kernel.unzip();
+            let share = if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 };
+            Group { label, kernel, name, category, stats, share, zero }
+        })
+        .collect();
+    sort(&mut groups, Sort::Total);
+    groups
+}
+
+/// Statistics of each group, and how many of its durations are zero: a counting sort of the four-byte
+/// durations into one buffer, in which every group is then a slice.
+pub(crate) fn collect(
+    durations: &Durations,
+    groups: usize,
+    group_of: impl Fn(usize) -> usize,
+) -> Vec<(Stats, u64)> {
+    let mut counts = vec![0_usize; groups];
+    let mut long: Vec<Vec<i64>> = vec![Vec::new(); groups];
+    for (row, &short) in durations.short().iter().enumerate() {
+        if short != u32::MAX {
+            counts[group_of(row)] += 1;
+        } else if let Some(duration) = durations.valid(row) {
+            long[group_of(row)].push(duration);
+        }
+    }
+    let mut next = Vec::with_capacity(groups);
+    let mut filled = 0;
+    for &count in &counts {
+        next.push(filled);
+        filled += count;
+    }
+    let mut buffer = vec![0_u32; filled];
+    for (row, &short) in durations.short().iter().enumerate() {
+        if short != u32::MAX {
+            let place = &mut next[group_of(row)];
+            buffer[*place] = short;
+            *place += 1;
+        }
+    }
+    let mut rest = buffer.as_mut_slice();
+    counts
+        .into_iter()
+        .zip(&mut long)
+        .map(|(count, long)| {
+            let (group, after) = std::mem::take(&mut rest).split_at_mut(count);
+            rest = after;
+            let stats = Stats::of(group, long);
+            let zero =
+                if stats.min_ns == 0 { group.iter().filter(|&&duration| duration == 0).count() } else { 0 };
+            (stats, zero as u64)
+        })
+        .collect()
+}

@@ -1,0 +1,64 @@
+//! From ids to values, for ids that are unique within a space.
+
+/// A value for each id that has one.
+#[derive(Debug)]
+pub(super) enum Lookup {
+    /// Ids are dense: a table from the first of them; 0 is no value, else the value plus one.
+    Table { first: i64, values: Vec<u32> },
+    /// Ids are far apart: sorted pairs.
+    Sorted(Vec<(i64, u32)>),
+}
+
+impl Lookup {
+    /// Takes pairs of id and value; of several with one id the first counts. Id 0 means unknown and is left out.
+    pub(super) fn of(mut pairs: Vec<(i64, u32)>) -> Self {
+        pairs.retain(|&(id, _)| id != 0);
+        pairs.sort_by_key(|&(id, _)| id);
+        pairs.dedup_by_key(|&mut (id, _)| id);
+        let (Some(&(first, _)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
+            return Self::Sorted(pairs);
+        };
+        match usize::try_from(last.saturating_sub(first)) {
+            Ok(span) if span / 4 <= pairs.len() => {
+                let mut values = vec![0; span + 1];
+                for (id, value) in pairs {
+                    values[(id - first) as usize] = value + 1;
+                }
+                Self::Table { first, values }
+            }
+            _ => Self::Sorted(pairs),
+        }
+    }
+
+    /// The value of `id`, if it has one.
+    #[inline]
+    pub(super) fn get(&self, id: i64) -> Option<u32> {
+        match self {
+            Self::Table { first, values } => {
+                let position = usize::try_from(id.checked_sub(*first)?).ok()?;
+                values.get(position)?.checked_sub(1)
+            }
+            Self::Sorted(pairs) => {
+                pairs.binary_search_by_key(&id, |&(id, _)| id).ok().map(|position| pairs[position].1)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dense_and_sparse_ids_are_found_and_others_are_not() {
+        for ids in [vec![7, 5, 6], vec![i64::MIN, 5 << 40, -3], vec![9]] {
+            let lookup = Lookup::of(ids.iter().copied().zip(0..).collect());
+            for (position, &id) in ids.iter().enumerate() {
+                assert_eq!(lookup.get(id), Some(position as u32));
+            }
+            assert_eq!((lookup.get(0), lookup.get(8), lookup.get(i64::MAX)), (None, None, None));
+        }
+        assert_eq!(Lookup::of(vec![(0, 1)]).get(0), None);
+        assert_eq!(Lookup::of(vec![(4, 1), (4, 2)]).get(4), Some(1));
+    }
+}

@@ -1,0 +1,165 @@
+//! Ranges and markers, with the GPU time that ranges enclose.
+
+mod attribution;
+mod lookup;
+mod sets;
+mod timeline;
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+use schema::{NameId, Tables};
+use serde::Serialize;
+
+pub(crate) use self::attribution::{Attribution, Cursor};
+use crate::Stats;
+use crate::order::Order;
+
+/// How ops were tied to ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RangeMethod {
+    /// Ops carry the id of their innermost range (roctxId); ranges around that one on its thread enclose them too.
+    Stored,
+    /// The call that launched the op was made inside the range, by the same process and thread.
+    Linked,
+    /// The op started inside the range, in the same process.
+    Contained,
+}
+
+impl RangeMethod {
+    /// The word of reports: `stored`, `linked`, `contained`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Linked => "linked",
+            Self::Contained => "contained",
+        }
+    }
+}
+
+/// All ranges, or all markers, of one name.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct RangeGroup {
+    /// The text the user gave.
+    pub name: String,
+    /// Whether these are markers: instants.
+    pub marker: bool,
+    /// How many, with or without a known end.
+    pub count: u64,
+    /// Host time of those with a known, non-negative duration.
+    #[serde(flatten)]
+    pub stats: Stats,
+    /// Ops (dispatches and copies) enclosed by at least one of them.
+    pub ops: u64,
+    /// The sum of the ops' durations in ns.
+    pub gpu_ns: i64,
+    /// The union of the ops on each GPU, added over the GPUs, in ns.
+    pub gpu_busy_ns: i64,
+}
+
+/// What ranges and markers say.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct RangeReport {
+    /// How ops were tied to ranges: one for each trace that has ranges, each kind once.
+    pub methods: Vec<RangeMethod>,
+    /// Ranges before markers, most GPU time first, then host time, then name.
+    pub groups: Vec<RangeGroup>,
+}
+
+/// Ranges and markers by name.
+pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
+    let attribution = Attribution::of(tables);
+    let mut enclosed = enclosed(tables, order, &attribution);
+    let mut numbers: FxHashMap<(NameId, bool), usize> = FxHashMap::default();
+    let mut groups: Vec<(RangeGroup, Vec<i64>)> = Vec::new();
+    for range in &tables.ranges {
+        let marker = range.is_marker();
+        let number = *numbers.entry((range.name, marker)).or_insert_with(|| {
+            let name = tables.strings.get(range.name).to_owned();
+            groups.push((RangeGroup { name, marker, ..RangeGroup::default() }, Vec::new()));
+            groups.len() - 1
+        });
+        let (group, durations) = &mut groups[number];
+        group.count += 1;
+        durations.extend(range.duration.filter(|&duration| duration >= 0));
+    }
+    for (position, &name) in attribution.names.iter().enumerate() {
+        if let Some(&number) = numbers.get(&(name, false)) {
+            let Enclosed { ops, gpu_ns, gpu_busy_ns, .. } = std::mem::take(&mut enclosed[position]);
+            let (group, _) = &mut groups[number];
+            *group = RangeGroup { ops, gpu_ns, gpu_busy_ns, ..std::mem::take(group) };
+        }
+    }
+    let mut groups: Vec<RangeGroup> = groups
+        .into_iter()
+        .map(|(group, durations)| RangeGroup { stats: Stats::of_durations(durations), ..group })
+        .collect();
+    groups.sort_by(|one, other| {
+        let key = |group: &RangeGroup| (group.marker, Reverse(group.gpu_ns), Reverse(group.stats.total_ns));
+        key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
+    });
+    RangeReport { methods: attribution.methods(), groups }
+}
+
+/// What the ranges of one name enclose so far.
+#[derive(Debug, Clone, Default)]
+struct Enclosed {
+    ops: u64,
+    gpu_ns: i64,
+    gpu_busy_ns: i64,
+    /// Where the union ends on the GPU being looked at.
+    end: Option<i64>,
+}
+
+impl Enclosed {
+    fn add(&mut self, start: i64, duration: i64) {
+        let end = start.saturating_add(duration);
+        let covered = self.end.unwrap_or(start).max(start);
+        self.ops += 1;
+        self.gpu_ns = self.gpu_ns.saturating_add(duration);
+        self.gpu_busy_ns = self.gpu_busy_ns.saturating_add(end.saturating_sub(covered).max(0));
+        self.end = Some(end.max(covered));
+    }
+}
+
+/// For each name of `attribution` what its ranges enclose: every op once, however many ranges of the name it is in.
+fn enclosed(tables: &Tables, order: &Order, attribution: &Attribution) -> Vec<Enclosed> {
+    let mut enclosed = vec![Enclosed::default(); attribution.names.len()];
+    if attribution.is_empty() {
+        return enclosed;
+    }
+    let dispatches = &tables.dispatches;
+    let mut cursor = Cursor::default();
+    for ops in &order.agents {
+        enclosed.iter_mut().for_each(|name| name.end = None);
+        let mut copies = ops.copies.iter().map(|&row| row as usize).peekable();
+        for row in ops.dispatches.iter().map(|&row| row as usize) {
+            let start = dispatches.start[row];
+            while let Some(copy) = copies.next_if(|&copy| tables.copies[copy].start < start) {
+                add_copy(tables, attribution, copy, &mut cursor, &mut enclosed);
+            }
+            let duration = dispatches.duration.valid(row).unwrap_or(0);
+            for &name in attribution.dispatch(tables, row, &mut cursor) {
+                enclosed[name as usize].add(start, duration);
+            }
+        }
+        for copy in copies {
+            add_copy(tables, attribution, copy, &mut cursor, &mut enclosed);
+        }
+    }
+    enclosed
+}
+
+fn add_copy(
+    tables: &Tables,
+    attribution: &Attribution,
+    row: usize,
+    cursor: &mut Cursor,
+    enclosed: &mut [Enclosed],
+) {
+    let copy = &tables.copies[row];
+    for &name in attribution.copy(tables, row, cursor) {
+        enclosed[name as usize].add(copy.start, copy.duration.unwrap_or(0));
+    }
+}

@@ -1,0 +1,191 @@
+//! One set of durations in numbers.
+
+use serde::Serialize;
+
+/// What is said of a set of durations. All zero for an empty set.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Stats {
+    /// How many durations.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+    /// Their mean in ns.
+    pub mean_ns: f64,
+    /// The shortest in ns.
+    pub min_ns: i64,
+    /// The median in ns: nearest rank, the ceil(0.50 n)-th smallest.
+    pub p50_ns: i64,
+    /// The ceil(0.95 n)-th smallest in ns.
+    pub p95_ns: i64,
+    /// The ceil(0.99 n)-th smallest in ns.
+    pub p99_ns: i64,
+    /// The longest in ns.
+    pub max_ns: i64,
+    /// Sample standard deviation (n - 1) in ns; 0 for fewer than two.
+    pub stddev_ns: f64,
+}
+
+impl Stats {
+    /// Describes the durations in `short` and `long`, none negative; every value of `long` must exceed every
+    /// value of `short`. Reorders both.
+    pub fn of(short: &mut [u32], long: &mut [i64]) -> Self {
+        let calls = short.len() + long.len();
+        if calls == 0 {
+            return Self::default();
+        }
+        long.sort_unstable();
+        let (mut total, mut squares) = moments(short);
+        for &duration in long.iter() {
+            let duration = u128::from(duration.unsigned_abs());
+            total = total.saturating_add(duration);
+            squares = squares.saturating_add(duration * duration);
+        }
+        let [p50_ns, p95_ns, p99_ns] = percentiles(short, long);
+        let shortest = short.iter().min().map_or_else(|| long[0], |&min| i64::from(min));
+        let longest =
+            long.last().copied().unwrap_or_else(|| short.iter().max().map_or(0, |&max| i64::from(max)));
+        Self {
+            calls: calls as u64,
+            total_ns: i64::try_from(total).unwrap_or(i64::MAX),
+            mean_ns: total as f64 / calls as f64,
+            min_ns: shortest,
+            p50_ns,
+            p95_ns,
+            p99_ns,
+            max_ns: longest,
+            stddev_ns: deviation(calls as u128, total, squares),
+        }
+    }
+
+    /// Describes `durations`, which are in any order; negative ones are left out.
+    pub fn of_durations(durations: impl IntoIterator<Item = i64>) -> Self {
+        let (mut short, mut long) = (Vec::new(), Vec::new());
+        for duration in durations {
+            match u32::try_from(duration) {
+                Ok(duration) => short.push(duration),
+                Err(_) if duration > 0 => long.push(duration),
+                Err(_) => {}
+            }
+        }
+        Self::of(&mut short, &mut long)
+    }
+}
+
+/// Sum and sum of squares. Squares of 4-byte values fill 8 bytes, so they are added in two halves, which the
+/// compiler can do for several values at once.
+fn moments(short: &[u32]) -> (u128, u128) {
+    let (mut total, mut squares) = (0_u128, 0_u128);
+    for chunk in short.chunks(1 << 16) {
+        let (mut sum, mut low, mut high) = (0_u64, 0_u64, 0_u64);
+        for &duration in chunk {
+            let duration = u64::from(duration);
+            let square = duration * duration;
+            sum += duration;
+            low += square & 0xffff_ffff;
+            high += square >> 32;
+        }
+        total += u128::from(sum);
+        squares += u128::from(low) + (u128::from(high) << 32);
+    }
+    (total, squares)
+}
+
+/// The median, the 95th and the 99th percentile by nearest rank.
+fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
+    let calls = short.len() + long.len();
+    // The 99th first: the others then only look at the part below it.
+    let mut bound = short.len();
+    let mut found = [0; 3];
+    for (slot, percent) in [99, 95, 50].into_iter().enumerate() {
+        let position = (calls * percent).div_ceil(100) - 1;
+        found[2 - slot] = match position.checked_sub(short.len()) {
+            Some(position) => long[position],
+            None if position >= bound => i64::from(short[position]),
+            None => {
+                let (_, &mut value, _) = short[..bound].select_nth_unstable(position);
+                bound = position;
+                i64::from(value)
+            }
+        };
+    }
+    found
+}
+
+/// The sample standard deviation from exact sums, so that it does not depend on the order of rows.
+fn deviation(calls: u128, total: u128, squares: u128) -> f64 {
+    if calls < 2 {
+        return 0.0;
+    }
+    let pairs = calls as f64 * (calls - 1) as f64;
+    let exact = calls
+        .checked_mul(squares)
+        .zip(total.checked_mul(total))
+        .map(|(larger, smaller)| larger.saturating_sub(smaller) as f64);
+    // Durations of decades: exactness no longer matters, an answer does.
+    let numerator =
+        exact.unwrap_or_else(|| (calls as f64 * squares as f64 - total as f64 * total as f64).max(0.0));
+    (numerator / pairs).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn four_calls_by_hand() {
+        let stats = Stats::of_durations([40, 10, 20, 30]);
+        assert_eq!((stats.calls, stats.total_ns, stats.mean_ns), (4, 100, 25.0));
+        assert_eq!((stats.min_ns, stats.p50_ns, stats.p95_ns, stats.max_ns), (10, 20, 40, 40));
+        // Squares of the distances to 25: 225 + 25 + 25 + 225 = 500, over n - 1 = 3.
+        assert!((stats.stddev_ns - (500.0_f64 / 3.0).sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_call_has_no_deviation_and_is_every_percentile() {
+        let stats = Stats::of_durations([7]);
+        assert_eq!(
+            (stats.min_ns, stats.p50_ns, stats.p99_ns, stats.max_ns, stats.stddev_ns),
+            (7, 7, 7, 7, 0.0)
+        );
+    }
+
+    #[test]
+    fn nothing_is_all_zero() {
+        assert_eq!(Stats::of_durations([]), Stats::default());
+        assert_eq!(Stats::of_durations([-5]), Stats::default());
+    }
+
+    #[test]
+    fn a_hundred_calls_show_the_nearest_rank() {
+        let stats = Stats::of_durations((1..=100).rev());
+        assert_eq!((stats.p50_ns, stats.p95_ns, stats.p99_ns), (50, 95, 99));
+    }
+
+    #[test]
+    fn durations_of_centuries_are_no_panic() {
+        let stats = Stats::of_durations([i64::MAX, i64::MAX, 0]);
+        assert_eq!((stats.total_ns, stats.max_ns, stats.min_ns), (i64::MAX, i64::MAX, 0));
+        assert!(stats.stddev_ns.is_finite());
+    }
+
+    proptest! {
+        #[test]
+        fn percentiles_are_those_of_sorting(
+            mut durations in prop::collection::vec(prop_oneof![0_i64..50, 0..10_000_000_000], 1..300)
+        ) {
+            let stats = Stats::of_durations(durations.iter().copied());
+            durations.sort_unstable();
+            let rank = |percent: usize| durations[(durations.len() * percent).div_ceil(100) - 1];
+            prop_assert_eq!([stats.p50_ns, stats.p95_ns, stats.p99_ns], [rank(50), rank(95), rank(99)]);
+            prop_assert_eq!(stats.min_ns, durations[0]);
+            prop_assert_eq!(stats.max_ns, durations[durations.len() - 1]);
+            prop_assert_eq!(stats.total_ns, durations.iter().sum::<i64>());
+            let mean = stats.total_ns as f64 / durations.len() as f64;
+            let squares: f64 = durations.iter().map(|&duration| (duration as f64 - mean).powi(2)).sum();
+            let expected = if durations.len() < 2 { 0.0 } else { (squares / (durations.len() - 1) as f64).sqrt() };
+            prop_assert!((stats.stddev_ns - expected).abs() <= 1e-6 * (1.0 + expected));
+        }
+    }
+}

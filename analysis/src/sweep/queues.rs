@@ -1,0 +1,125 @@
+//! Dispatches that overlap on one queue, and dispatches that are there twice.
+
+use rustc_hash::FxHashMap;
+use schema::Tables;
+use schema::table::Lane;
+
+use super::gpu::length;
+use super::{Example, Suspects};
+use crate::labels;
+
+/// How many examples of each GPU are kept.
+const EXAMPLES: usize = 3;
+
+/// Which lanes are one queue: the same agent, process and queue number, whatever the stream.
+#[derive(Debug)]
+pub(super) struct Queues {
+    queue_of_lane: Vec<u32>,
+    count: usize,
+}
+
+impl Queues {
+    pub(super) fn of(tables: &Tables) -> Self {
+        let mut known = FxHashMap::default();
+        let queue_of_lane = tables
+            .lanes
+            .rows()
+            .iter()
+            .map(|lane| {
+                let next = known.len() as u32;
+                *known.entry((lane.agent, lane.process, lane.queue)).or_insert(next)
+            })
+            .collect();
+        Self { queue_of_lane, count: known.len() }
+    }
+}
+
+/// Watches the dispatches of one GPU, in order of start. Rows of equal start come together, so that what is
+/// found does not depend on their order; a dispatch of length zero overlaps nothing.
+#[derive(Debug)]
+pub(super) struct Watch<'a> {
+    queues: &'a Queues,
+    ends: Vec<u64>,
+    overlaps: u64,
+    overlapping: Vec<u32>,
+    duplicates: u64,
+    duplicated: Vec<u32>,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(queues: &'a Queues) -> Self {
+        let ends = vec![0; queues.count];
+        Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
+    }
+
+    /// Adds all dispatches that start at `start`.
+    #[inline]
+    pub(super) fn add(&mut self, tables: &Tables, run: &[u32], start: u64) {
+        match run {
+            [] => {}
+            &[row] => self.place(tables, row, start),
+            _ => self.add_run(tables, run, start),
+        }
+    }
+
+    #[cold]
+    fn add_run(&mut self, tables: &Tables, run: &[u32], start: u64) {
+        let dispatches = &tables.dispatches;
+        let key = |row: u32| {
+            let lane: Lane = tables.lanes.get(dispatches.lane[row as usize]);
+            let name = tables.strings.get(dispatches.name[row as usize]);
+            (lane, name, length(&dispatches.duration, row))
+        };
+        let mut rows = run.to_vec();
+        rows.sort_unstable_by(|&one, &other| key(one).cmp(&key(other)));
+        for pair in rows.windows(2) {
+            if key(pair[0]) == key(pair[1]) {
+                self.duplicates += 1;
+                if self.duplicated.len() < EXAMPLES {
+                    self.duplicated.push(pair[1]);
+                }
+            }
+        }
+        for row in rows {
+            self.place(tables, row, start);
+        }
+    }
+
+    #[inline]
+    fn place(&mut self, tables: &Tables, row: u32, start: u64) {
+        let dispatches = &tables.dispatches;
+        let length = length(&dispatches.duration, row);
+        if length == 0 {
+            return;
+        }
+        let queue = self.queues.queue_of_lane[dispatches.lane[row as usize].index()];
+        let end = &mut self.ends[queue as usize];
+        if start < *end {
+            self.overlaps += 1;
+            if self.overlapping.len() < EXAMPLES {
+                self.overlapping.push(row);
+            }
+        }
+        *end = (*end).max(start.saturating_add(length));
+    }
+
+    /// The overlaps and the duplicates.
+    pub(super) fn finish(self, tables: &Tables) -> (Suspects, Suspects) {
+        let examples = |rows: Vec<u32>| {
+            rows.into_iter()
+                .map(|row| {
+                    let dispatch = tables.dispatches.get(row as usize);
+                    Example {
+                        place: labels::queue(tables, tables.lanes.get(dispatch.lane)),
+                        name: schema::identity(tables.strings.get(dispatch.name)).to_owned(),
+                        start_ns: dispatch.start,
+                    }
+                })
+                .collect()
+        };
+        (
+            Suspects { count: self.overlaps, examples: examples(self.overlapping) },
+            Suspects { count: self.duplicates, examples: examples(self.duplicated) },
+        )
+    }
+}

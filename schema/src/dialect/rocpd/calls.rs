@@ -1,0 +1,227 @@
+use rustc_hash::FxHashMap;
+
+use super::{IdMap, Layout, Names, Plan, Processes};
+use crate::sqlite::Database;
+use crate::table::{ApiCall, Range, RangeKind};
+use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
+
+/// Every row of `rocpd_api` by id: who called, and what the call's launch rows mean.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    callers: Vec<Caller>,
+    by_id: IdMap<u32>,
+    /// The row of [`crate::table::ApiCalls`] by id, where launches are read into that table.
+    pub(crate) rows: IdMap<u32>,
+}
+
+/// What calls have in common; few distinct ones exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Caller {
+    pub(crate) process: ProcessId,
+    pub(crate) tid: Option<i64>,
+    pub(crate) function: Function,
+}
+
+/// What a function's name says about the rows that refer to its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Function {
+    /// A launch whose grid counts work-groups.
+    LaunchOfGroups,
+    /// A launch whose grid counts work-items.
+    LaunchOfItems,
+    /// A copy between two devices that it names.
+    PeerCopy,
+    /// A user's annotation.
+    Marker,
+    #[default]
+    Other,
+}
+
+impl Function {
+    /// HIP's launch functions take a grid of blocks, but for the two that carry HSA's meaning.
+    fn of(name: &str) -> Self {
+        match name {
+            "hipLaunchKernel"
+            | "hipLaunchKernel_spt"
+            | "hipLaunchKernelExC"
+            | "hipExtLaunchKernel"
+            | "hipModuleLaunchKernel"
+            | "hipLaunchCooperativeKernel"
+            | "hipLaunchCooperativeKernel_spt"
+            | "hipModuleLaunchCooperativeKernel" => Self::LaunchOfGroups,
+            "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel" => Self::LaunchOfItems,
+            "hipMemcpyPeer" | "hipMemcpyPeerAsync" => Self::PeerCopy,
+            "UserMarker" => Self::Marker,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Calls {
+    /// Who made the call `id`.
+    #[inline]
+    pub(crate) fn get(&self, id: Id) -> Option<&Caller> {
+        self.by_id.get(id).map(|caller| &self.callers[caller as usize])
+    }
+}
+
+/// The argument texts that rows wait for: they may stand in a table of their own, which is read once it is
+/// known what is wanted of it.
+#[derive(Default)]
+struct Texts {
+    wanted: Vec<Id>,
+    of_ranges: Vec<Waiting>,
+    of_calls: Vec<Waiting>,
+}
+
+/// A row that waits for a text.
+struct Waiting {
+    row: Id,
+    text: Option<Id>,
+}
+
+/// Reads `rocpd_api` into the calls, ranges and processes of `tables`.
+pub(crate) fn read(
+    database: &Database,
+    layout: &Layout,
+    select: &Select,
+    names: &Names,
+    processes: &mut Processes,
+    tables: &mut Tables,
+) -> Result<Calls> {
+    let mut plan = Plan::of(database, "rocpd_api")?;
+    let [pid, tid, name, start, end, args] =
+        ["pid", "tid", "apiName_id", "start", "end", "args_id"].map(|column| plan.add(column));
+    let [domain, category, correlation, parent, stream] =
+        ["domain_id", "category_id", "correlationId", "parentId", "streamId"].map(|column| plan.add(column));
+
+    let mut calls = Calls::default();
+    let mut callers = FxHashMap::default();
+    let mut functions = FxHashMap::<NameId, Function>::default();
+    let mut texts = Texts::default();
+    database.scan("rocpd_api", plan.columns(), |row| {
+        let id = row.id();
+        let stored_name = names.get(name.int(row));
+        let function =
+            *functions.entry(stored_name).or_insert_with(|| Function::of(tables.strings.get(stored_name)));
+        let process = match pid.int(row) {
+            Some(pid) => processes.intern(pid, &mut tables.processes),
+            None => processes.unnamed(&mut tables.processes),
+        };
+        let tid = tid.int(row).map(|tid| processes.tid(tid));
+        let caller = Caller { process, tid, function };
+        let caller = *callers.entry(caller).or_insert_with(|| {
+            calls.callers.push(caller);
+            calls.callers.len() as u32 - 1
+        });
+        calls.by_id.push(id, caller);
+
+        let is_range = layout.markers_are_calls && function == Function::Marker;
+        if !(if is_range { select.ranges } else { select.api }) {
+            return;
+        }
+        let Some(start) = start.int(row) else {
+            tables.problems.add(ProblemKind::MissingStart, "rocpd_api.start", id);
+            return;
+        };
+        let problems = &mut tables.problems;
+        let domain = names.class(domain.int(row), &tables.strings, problems, "rocpd_api.domain_id", id);
+        let category = names.class(category.int(row), &tables.strings, problems, "rocpd_api.category_id", id);
+        let duration = end.int(row).and_then(|end| end.checked_sub(start));
+        let correlation =
+            if correlation.position().is_some() { correlation.int(row).unwrap_or(0) } else { id };
+        if is_range {
+            let kind = if duration == Some(0) { RangeKind::Marker } else { RangeKind::Thread };
+            let name = NameId::NONE;
+            tables.ranges.push(Range {
+                id,
+                process,
+                tid,
+                name,
+                category,
+                kind,
+                start,
+                duration,
+                correlation,
+            });
+            let waiting = texts.wanted_by(id, args.int(row));
+            texts.of_ranges.push(waiting);
+            return;
+        }
+        if stored_name == NameId::DANGLING {
+            problems.add(ProblemKind::DanglingName, "rocpd_api.apiName_id", id);
+        }
+        if select.args {
+            let waiting = texts.wanted_by(id, args.int(row));
+            texts.of_calls.push(waiting);
+        }
+        if select.args || select.rest {
+            calls.rows.push(id, tables.api_calls.len() as u32);
+        }
+        tables.api_calls.push(ApiCall {
+            id: if select.ids { id } else { 0 },
+            process,
+            tid,
+            name: stored_name,
+            domain,
+            category,
+            args: NameId::NONE,
+            start,
+            duration,
+            correlation,
+            parent: parent.int(row).unwrap_or(0),
+            stream: stream.int(row),
+        });
+    })?;
+    texts.fill(database, layout, names, tables)?;
+    Ok(calls)
+}
+
+impl Texts {
+    /// Notes that a row wants a text; no table has one under 0.
+    fn wanted_by(&mut self, row: Id, text: Option<Id>) -> Waiting {
+        let text = text.filter(|&text| text != 0);
+        self.wanted.extend(text);
+        Waiting { row, text }
+    }
+
+    /// Reads the texts and gives them to their rows.
+    fn fill(
+        mut self,
+        database: &Database,
+        layout: &Layout,
+        names: &Names,
+        tables: &mut Tables,
+    ) -> Result<()> {
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
+        let own;
+        let names = if layout.args_table == "rocpd_string" {
+            names
+        } else {
+            let mut wanted = self.wanted.iter().copied().peekable();
+            own = Names::read_only(database, layout.args_table, &mut tables.strings, |id| {
+                while wanted.next_if(|&next| next < id).is_some() {}
+                wanted.next_if_eq(&id).is_some()
+            })?;
+            &own
+        };
+        let problems = &mut tables.problems;
+        let mut text =
+            |waiting: Waiting| names.checked(waiting.text, problems, "rocpd_api.args_id", waiting.row);
+        let first = tables.ranges.len() - self.of_ranges.len();
+        for (range, waiting) in tables.ranges[first..].iter_mut().zip(self.of_ranges) {
+            range.name = text(waiting);
+        }
+        if !self.of_calls.is_empty() {
+            let args = self.of_calls.into_iter().map(text).map(|name| without_text(name, &tables.strings));
+            tables.api_calls.args = args.collect();
+        }
+        Ok(())
+    }
+}
+
+/// A call without arguments stores the empty text, or NULL.
+fn without_text(name: NameId, strings: &Strings) -> NameId {
+    if name.is_some() && strings.get(name).is_empty() { NameId::NONE } else { name }
+}

@@ -1,0 +1,85 @@
+use serde_json::Value;
+
+use crate::sqlite::Database;
+use crate::{About, Dialect, Result};
+
+/// The rows of `rocpd_metadata`, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Metadata(Vec<(String, String)>);
+
+impl Metadata {
+    pub(crate) fn read(database: &Database) -> Result<Self> {
+        let mut rows = Vec::new();
+        database.scan("rocpd_metadata", &["tag", "value"], |row| {
+            if let Some(tag) = row.text(0) {
+                rows.push((tag.into_owned(), row.text(1).unwrap_or_default().into_owned()));
+            }
+        })?;
+        Ok(Self(rows))
+    }
+
+    /// The first value of `tag`.
+    pub(crate) fn get(&self, tag: &str) -> Option<&str> {
+        self.0.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str())
+    }
+
+    /// All values of `tag`.
+    pub(crate) fn all<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(name, _)| name == tag).map(|(_, value)| value.as_str())
+    }
+
+    /// The first value of `tag` as a number.
+    pub(crate) fn number(&self, tag: &str) -> Option<i64> {
+        self.get(tag)?.trim().parse().ok()
+    }
+
+    /// All values of `tag` that are JSON objects.
+    pub(crate) fn objects<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = Object> + 'a {
+        self.all(tag).filter_map(|text| serde_json::from_str(text).ok()).filter(Value::is_object).map(Object)
+    }
+
+    /// What it says of the file as a whole.
+    pub(crate) fn about(self, dialect: Dialect, tool: &str) -> About {
+        let text = |tag| self.get(tag).map(str::to_owned);
+        let losses = self
+            .0
+            .iter()
+            .filter(|(tag, _)| tag.starts_with("lost:") || tag.starts_with("skipped:"))
+            .filter_map(|(tag, value)| Some((tag.clone(), value.trim().parse().ok()?)))
+            .collect();
+        About {
+            dialect,
+            schema_version: text("rtl_schema").or_else(|| text("schema_version")),
+            tool: text("tool").unwrap_or_else(|| tool.to_owned()),
+            tool_version: text("tool_version"),
+            mode: text("mode"),
+            losses,
+            metadata: self.0,
+            ..About::default()
+        }
+    }
+}
+
+/// A metadata value that is a JSON object; fields of another type than asked for are absent.
+#[derive(Debug)]
+pub(crate) struct Object(Value);
+
+impl Object {
+    pub(crate) fn int(&self, field: &str) -> Option<i64> {
+        let value = self.0.get(field)?;
+        value.as_i64().or_else(|| value.as_u64().map(|value| value as i64))
+    }
+
+    pub(crate) fn unsigned<T: TryFrom<i64>>(&self, field: &str) -> Option<T> {
+        self.int(field).and_then(|value| T::try_from(value).ok())
+    }
+
+    /// The text of a string; the JSON of anything else but null.
+    pub(crate) fn text(&self, field: &str) -> Option<String> {
+        match self.0.get(field)? {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        }
+    }
+}

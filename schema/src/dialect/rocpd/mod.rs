@@ -1,0 +1,124 @@
+//! What the layouts around the table `rocpd_op` share: rocm-trace-lite's, RPD's and ours.
+//!
+//! The order of reading: strings, then calls (which name processes), then links and launches, then the ops
+//! in one pass that looks all of that up, then the rest.
+
+mod calls;
+mod id_map;
+mod join;
+mod kinds;
+mod launches;
+mod links;
+mod metadata;
+mod names;
+mod ops;
+mod plan;
+mod processes;
+mod rest;
+mod signal;
+
+pub(super) use id_map::IdMap;
+pub(super) use kinds::OpKind;
+pub(super) use metadata::{Metadata, Object};
+pub(super) use names::Names;
+pub(super) use plan::{Field, Plan};
+pub(super) use processes::Processes;
+
+use rustc_hash::FxHashMap;
+
+use crate::sqlite::Database;
+use crate::{Id, ProcessId, Result, Select, SymbolId, Tables};
+
+/// In what the layouts differ.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Annotations are calls named `UserMarker` with their text in the arguments (RPD), not ops.
+    pub(super) markers_are_calls: bool,
+    /// An op with an empty description goes by its type (RPD's copies).
+    pub(super) ops_named_by_type: bool,
+    /// The process of an op is its call's (RPD), not one of its own.
+    pub(super) cause_by_link: bool,
+    /// The table of the arguments' texts.
+    pub(super) args_table: &'static str,
+    /// `completionSignal` tells queue and shape (rocm-trace-lite).
+    pub(super) signal_is_shape: bool,
+    /// Ops have typed columns for their launch (ours).
+    pub(super) typed_ops: bool,
+    /// `rocpd_kernelapi` and `rocpd_copyapi` repeat what the GPU executed (RPD on rocprofiler-sdk: grids of
+    /// work-items, whole LDS, string ids as copy kinds), not the arguments of the call.
+    pub(super) grid_is_items: bool,
+    /// What separates the machines in packed GPU ids (RPD's `gpu_stride`).
+    pub(super) gpu_stride: Option<i64>,
+    /// The same for pids and tids.
+    pub(super) pid_stride: Option<i64>,
+}
+
+/// What a dialect knows before the rows are read.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Loaded kernels by process and id of the source.
+    pub(super) symbols: FxHashMap<(ProcessId, Id), SymbolId>,
+    /// Rows without a pid belong to this process, where the source says so.
+    pub(super) process: Option<ProcessId>,
+}
+
+/// Reads all rows into `tables`, which hold what the metadata says.
+pub(super) fn read(
+    database: &Database,
+    layout: &Layout,
+    select: &Select,
+    names: &Names,
+    known: &Known,
+    mut tables: Tables,
+) -> Result<Tables> {
+    let mut processes = Processes::of(&tables, layout.pid_stride);
+    let rpd = layout.cause_by_link;
+    let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
+    let wants_calls = select.api || select.args || select.rest || !linked.is_empty() || rpd;
+    let calls = if wants_calls {
+        calls::read(database, layout, select, names, &mut processes, &mut tables)?
+    } else {
+        calls::Calls::default()
+    };
+    let launches = launches::read(database, layout, select, names, &calls, &mut tables)?;
+
+    let fields = ops::OpFields::of(database, layout, select)?;
+    let columns = fields.plan.columns().to_vec();
+    let process = known.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
+    let parts = {
+        let context = ops::Context {
+            layout,
+            select,
+            fields,
+            names,
+            strings: &tables.strings,
+            links: &linked,
+            calls: &calls,
+            launches: &launches,
+            processes: &processes,
+            symbols: &known.symbols,
+            process: process.unwrap_or(ops::UNNAMED),
+        };
+        database
+            .scan_parts("rocpd_op", &columns, ops::OpPart::default, |part, row| part.push(row, &context))?
+    };
+    join::join(parts, &linked, layout, &mut processes, &mut tables);
+    let correlated = !tables.dispatches.is_empty() && tables.dispatches.correlation.uniform() != Some(0);
+    tables.about.linked = !linked.is_empty() || correlated;
+    if layout.typed_ops {
+        rest::copy_ends(database, &mut tables)?;
+    }
+    rest::read(database, select, names, &mut processes, &calls, &mut tables)?;
+    if select.rest {
+        rest::extras(database, &mut tables)?;
+    }
+    if tables.processes.is_empty() {
+        processes.unnamed(&mut tables.processes);
+    }
+    if tables.processes.iter().all(|process| process.node.is_none_or(|node| node == 0))
+        && tables.agents.iter().all(|agent| agent.node.is_none())
+    {
+        tables.processes.iter_mut().for_each(|process| process.node = None);
+    }
+    Ok(tables)
+}

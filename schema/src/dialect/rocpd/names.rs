@@ -1,0 +1,62 @@
+use super::IdMap;
+use crate::sqlite::Database;
+use crate::{Id, NameId, ProblemKind, Problems, Result, Strings};
+
+/// The string ids of one table of the source, each with our id of its text.
+#[derive(Debug, Default)]
+pub(crate) struct Names(IdMap<NameId>);
+
+impl Names {
+    /// Reads all of `table` into `strings`.
+    pub(crate) fn read(database: &Database, table: &str, strings: &mut Strings) -> Result<Self> {
+        Self::read_only(database, table, strings, |_| true)
+    }
+
+    /// Reads the rows of `table` whose id is `wanted`.
+    pub(crate) fn read_only(
+        database: &Database,
+        table: &str,
+        strings: &mut Strings,
+        mut wanted: impl FnMut(Id) -> bool,
+    ) -> Result<Self> {
+        let mut names = IdMap::default();
+        database.scan(table, &["string"], |row| {
+            if wanted(row.id()) {
+                names.push(row.id(), row.text(0).map_or(NameId::NONE, |text| strings.intern(&text)));
+            }
+        })?;
+        Ok(Self(names))
+    }
+
+    /// The name behind `id`: `NONE` for NULL, `DANGLING` where the table has no such row.
+    #[inline]
+    pub(crate) fn get(&self, id: Option<Id>) -> NameId {
+        match id {
+            Some(id) => self.0.get(id).unwrap_or(NameId::DANGLING),
+            None => NameId::NONE,
+        }
+    }
+
+    /// As [`Self::get`], and counts a dangling id as a problem of row `row` in `place`.
+    #[inline]
+    pub(crate) fn checked(&self, id: Option<Id>, problems: &mut Problems, place: &str, row: Id) -> NameId {
+        let name = self.get(id);
+        if name == NameId::DANGLING {
+            problems.add(ProblemKind::DanglingName, place, row);
+        }
+        name
+    }
+
+    /// As [`Self::checked`] for a class that a source may leave out: 0 and the empty text are `NONE`.
+    pub(crate) fn class(
+        &self,
+        id: Option<Id>,
+        strings: &Strings,
+        problems: &mut Problems,
+        place: &str,
+        row: Id,
+    ) -> NameId {
+        let name = self.checked(id.filter(|&id| id != 0), problems, place, row);
+        if name.is_some() && strings.get(name).is_empty() { NameId::NONE } else { name }
+    }
+}

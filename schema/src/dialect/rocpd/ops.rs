@@ -1,0 +1,404 @@
+use super::calls::Calls;
+use super::launches::Launches;
+use super::links::{LinkWalk, Links};
+use super::{Field, Layout, Names, OpKind, Plan, Processes};
+use crate::sqlite::Row;
+use crate::table::{
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Lane, Lanes, Range, RangeKind, Ranges,
+    Shape, Shapes,
+};
+use crate::{
+    AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
+};
+use rustc_hash::FxHashMap;
+
+/// The columns of `rocpd_op` that a scan asks for.
+#[derive(Debug)]
+pub(crate) struct OpFields {
+    pub(crate) plan: Plan,
+    gpu: Field,
+    queue: Field,
+    start: Field,
+    end: Field,
+    description: Field,
+    op_type: Field,
+    pid: Field,
+    stream: Field,
+    bytes: Field,
+    peer: Field,
+    range: Field,
+    sequence: Field,
+    tid: Field,
+    correlation: Field,
+    signal: Field,
+    grid: [Field; 3],
+    workgroup: [Field; 3],
+    lds: Field,
+    scratch: Field,
+    symbol: Field,
+}
+
+impl OpFields {
+    pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
+        let mut plan = Plan::of(database, "rocpd_op")?;
+        let typed = select.launch && layout.typed_ops;
+        Ok(Self {
+            gpu: plan.add("gpuId"),
+            queue: plan.add("queueId"),
+            start: plan.add("start"),
+            end: plan.add("end"),
+            description: plan.add("description_id"),
+            op_type: plan.add("opType_id"),
+            pid: plan.add("pid"),
+            stream: plan.add("streamId"),
+            bytes: plan.add("bytes"),
+            peer: plan.add("peer"),
+            range: plan.add_if(select.ranges, "roctxId"),
+            sequence: plan.add_if(select.ranges && layout.typed_ops, "sequenceId"),
+            tid: plan.add_if(select.links, "tid"),
+            correlation: plan.add_if(select.links, "correlationId"),
+            signal: plan.add_if(select.launch && layout.signal_is_shape, "completionSignal"),
+            grid: ["gridX", "gridY", "gridZ"].map(|column| plan.add_if(typed, column)),
+            workgroup: ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add_if(typed, column)),
+            lds: plan.add_if(typed, "lds"),
+            scratch: plan.add_if(typed, "scratch"),
+            symbol: plan.add_if(typed, "symbol"),
+            plan,
+        })
+    }
+
+    fn shape(&self, row: &Row<'_>) -> Option<Shape> {
+        // Beside a known x, NULL is 1.
+        let items = self.grid[0]
+            .unsigned(row)
+            .map(|x| [x, self.grid[1].unsigned(row).unwrap_or(1), self.grid[2].unsigned(row).unwrap_or(1)]);
+        let workgroup = self.workgroup[0].unsigned(row).map(|x| {
+            [x, self.workgroup[1].unsigned(row).unwrap_or(1), self.workgroup[2].unsigned(row).unwrap_or(1)]
+        });
+        let shape = match (workgroup, items) {
+            (Some(workgroup), Some(items)) => Shape::from_items(workgroup, items),
+            (workgroup, items) => Shape { workgroup, items, ..Shape::default() },
+        };
+        let shape = Shape { lds: self.lds.unsigned(row), scratch: self.scratch.unsigned(row), ..shape };
+        (shape != Shape::default()).then_some(shape)
+    }
+}
+
+/// Everything that a scan of the ops looks things up in.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) select: &'a Select,
+    pub(crate) fields: OpFields,
+    pub(crate) names: &'a Names,
+    pub(crate) strings: &'a Strings,
+    pub(crate) links: &'a Links,
+    pub(crate) calls: &'a Calls,
+    pub(crate) launches: &'a Launches,
+    pub(crate) processes: &'a Processes,
+    pub(crate) symbols: &'a FxHashMap<(ProcessId, Id), SymbolId>,
+    /// The process of rows that name none, if it is known before the scan.
+    pub(crate) process: ProcessId,
+}
+
+/// The ops of one stretch of the table. Lanes name agents and unlisted processes by their position in
+/// [`OpPart::gpus`] and [`OpPart::pids`] until the parts are joined.
+#[derive(Debug, Default)]
+pub(crate) struct OpPart {
+    pub(crate) dispatches: Dispatches,
+    pub(crate) copies: Copies,
+    pub(crate) barriers: Barriers,
+    pub(crate) ranges: Ranges,
+    pub(crate) lanes: Lanes,
+    pub(crate) shapes: Shapes,
+    pub(crate) gpus: Vec<i64>,
+    pub(crate) pids: Vec<i64>,
+    pub(crate) extra_links: Vec<(Id, Id)>,
+    /// The call whose bytes a copy got, with the copy's position.
+    pub(crate) bytes_of_calls: Vec<(Id, usize)>,
+    pub(crate) problems: Problems,
+    pub(crate) walk: LinkWalk,
+    pub(crate) range_ids: bool,
+    kinds: Vec<(Option<Id>, OpKind, NameId)>,
+    last_shape: Option<(Shape, ShapeId)>,
+}
+
+/// Number of the agent of ops that name none.
+pub(crate) const NO_GPU: i64 = i64::MIN;
+
+/// A process that is not listed: the first is [`Context::process`]'s place for rows that name none, the
+/// next ones count down through [`OpPart::pids`].
+pub(crate) const UNNAMED: ProcessId = ProcessId(u32::MAX);
+
+/// What links and columns say about the cause of an op.
+#[derive(Debug, Clone, Copy)]
+struct Cause {
+    call: Option<Id>,
+    correlation: Id,
+    process: ProcessId,
+    tid: Option<i64>,
+}
+
+impl OpPart {
+    /// Adds one row of `rocpd_op`.
+    #[inline]
+    pub(crate) fn push(&mut self, row: &Row<'_>, context: &Context<'_>) {
+        let fields = &context.fields;
+        let id = row.id();
+        let cause = self.cause(id, row, context);
+        let Some(start) = fields.start.int(row) else {
+            self.problems.add(ProblemKind::MissingStart, "rocpd_op.start", id);
+            return;
+        };
+        let duration = fields.end.int(row).and_then(|end| end.checked_sub(start));
+        let gpu = fields.gpu.int(row).unwrap_or(NO_GPU);
+        let (kind, type_name) = self.kind(fields.op_type.int(row), context);
+        let mut name = context.names.get(fields.description.int(row));
+        if type_name == NameId::DANGLING {
+            self.problems.add(ProblemKind::DanglingName, "rocpd_op.opType_id", id);
+        }
+        if name == NameId::DANGLING {
+            self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
+        }
+        if context.layout.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
+            name = type_name;
+        }
+        let range = match fields.range.int(row) {
+            Some(range) if range != 0 => {
+                self.range_ids = true;
+                range
+            }
+            _ => 0,
+        };
+        match kind {
+            OpKind::Annotation => self.annotation(id, row, context, cause, name, start, duration, range),
+            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other if gpu < 0 && gpu != NO_GPU => {
+                self.annotation(id, row, context, cause, name, start, duration, range);
+            }
+            OpKind::Copy(direction) => {
+                let copy = Copy { id, name, start, duration, direction, range, ..Copy::default() };
+                self.copy(copy, row, context, cause, gpu);
+            }
+            OpKind::Barrier => {
+                let lane = self.lane(row, context, cause.process, gpu, None);
+                self.barriers.push(Barrier {
+                    id,
+                    name,
+                    lane,
+                    start,
+                    duration,
+                    correlation: cause.correlation,
+                });
+            }
+            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other => {
+                let (shape, hardware_queue) = self.shape(row, context, cause, name);
+                let lane = self.lane(row, context, cause.process, gpu, hardware_queue);
+                let symbol = self.symbol(row, context, cause.process);
+                self.dispatches.push(Dispatch {
+                    id: if context.select.ids { id } else { 0 },
+                    name,
+                    lane,
+                    start,
+                    duration,
+                    tid: cause.tid,
+                    correlation: cause.correlation,
+                    range,
+                    shape,
+                    symbol,
+                    graph: kind == OpKind::GraphKernel,
+                });
+            }
+        }
+    }
+
+    #[inline]
+    fn cause(&mut self, id: Id, row: &Row<'_>, context: &Context<'_>) -> Cause {
+        let fields = &context.fields;
+        let process = match fields.pid.int(row) {
+            Some(pid) => self.process(pid, context),
+            None => context.process,
+        };
+        let correlation = fields.correlation.int(row).unwrap_or(0);
+        let mut cause = Cause { call: None, correlation, process, tid: fields.tid.int(row) };
+        if context.links.is_empty() {
+            return cause;
+        }
+        for link in self.walk.of(context.links, id) {
+            match context.calls.get(link.call) {
+                None => self.problems.add(ProblemKind::DanglingLink, "rocpd_api_ops.api_id", link.call),
+                // Our own files tie the first call by its correlation id.
+                Some(_) if cause.call.is_some() || context.layout.typed_ops => {
+                    self.extra_links.push((id, link.call));
+                }
+                Some(caller) => {
+                    cause.call = Some(link.call);
+                    if context.layout.cause_by_link {
+                        cause.process = caller.process;
+                    }
+                    if context.select.links {
+                        cause.tid = cause.tid.or(caller.tid);
+                        cause.correlation = link.call;
+                    }
+                }
+            }
+        }
+        cause
+    }
+
+    #[inline]
+    fn process(&mut self, pid: i64, context: &Context<'_>) -> ProcessId {
+        if let Some(process) = context.processes.find(pid) {
+            return process;
+        }
+        let at = self.pids.iter().position(|&known| known == pid).unwrap_or_else(|| {
+            self.pids.push(pid);
+            self.pids.len() - 1
+        });
+        ProcessId(UNNAMED.0 - 1 - at as u32)
+    }
+
+    #[inline]
+    fn kind(&mut self, op_type: Option<Id>, context: &Context<'_>) -> (OpKind, NameId) {
+        if let Some(&(_, kind, name)) = self.kinds.iter().find(|(known, ..)| *known == op_type) {
+            return (kind, name);
+        }
+        let name = context.names.get(op_type);
+        let kind = if name.is_some() { OpKind::of(context.strings.get(name)) } else { OpKind::Other };
+        self.kinds.push((op_type, kind, name));
+        (kind, name)
+    }
+
+    #[inline]
+    fn agent(&mut self, gpu: i64) -> AgentId {
+        let at = self.gpus.iter().position(|&known| known == gpu).unwrap_or_else(|| {
+            self.gpus.push(gpu);
+            self.gpus.len() - 1
+        });
+        AgentId(at as u32)
+    }
+
+    #[inline]
+    fn lane(
+        &mut self,
+        row: &Row<'_>,
+        context: &Context<'_>,
+        process: ProcessId,
+        gpu: i64,
+        hardware_queue: Option<u64>,
+    ) -> crate::LaneId {
+        let agent = self.agent(gpu);
+        let queue = context.fields.queue.int(row).unwrap_or(0);
+        let stream = context.fields.stream.int(row);
+        self.lanes.intern(Lane { process, agent, queue, stream, hardware_queue })
+    }
+
+    fn shape(
+        &mut self,
+        row: &Row<'_>,
+        context: &Context<'_>,
+        cause: Cause,
+        name: NameId,
+    ) -> (Option<ShapeId>, Option<u64>) {
+        if !context.select.launch {
+            return (None, None);
+        }
+        if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
+            // One row describes one of the kernels of a graph launch where the source logs those too.
+            let same = !context.layout.grid_is_items || launch.kernel == name;
+            return (launch.shape.filter(|_| same), None);
+        }
+        let (shape, hardware_queue) = match context.fields.signal.position() {
+            Some(at) => row.text(at).map_or((None, None), |text| super::signal::parse(&text)),
+            None => (context.fields.shape(row), None),
+        };
+        (shape.map(|shape| self.intern_shape(shape)), hardware_queue)
+    }
+
+    fn intern_shape(&mut self, shape: Shape) -> ShapeId {
+        match self.last_shape {
+            Some((last, id)) if last == shape => id,
+            _ => {
+                let id = self.shapes.intern(shape);
+                self.last_shape = Some((shape, id));
+                id
+            }
+        }
+    }
+
+    #[inline]
+    fn symbol(&mut self, row: &Row<'_>, context: &Context<'_>, process: ProcessId) -> Option<SymbolId> {
+        let id = context.fields.symbol.int(row)?;
+        let symbol = context.symbols.get(&(process, id)).copied();
+        if symbol.is_none() {
+            self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", row.id());
+        }
+        symbol
+    }
+
+    fn copy(&mut self, mut copy: Copy, row: &Row<'_>, context: &Context<'_>, cause: Cause, gpu: i64) {
+        let launch = cause.call.and_then(|call| context.launches.copy(call)).unwrap_or_default();
+        if copy.direction == Direction::Unknown {
+            copy.direction = launch.direction;
+        }
+        copy.bytes = context.fields.bytes.unsigned(row);
+        if let (None, Some(bytes), Some(call)) = (copy.bytes, launch.bytes, cause.call) {
+            copy.bytes = Some(bytes);
+            self.bytes_of_calls.push((call, self.copies.len()));
+        }
+        copy.destination_address = launch.addresses.map(|(destination, _)| destination);
+        copy.source_address = launch.addresses.map(|(_, source)| source);
+        let own = (gpu != NO_GPU && gpu >= 0 && !(context.layout.grid_is_items)).then_some(gpu);
+        let peer = context.fields.peer.int(row);
+        let (source, destination) = match (copy.direction, launch.devices) {
+            (Direction::DeviceToDevice, Some((destination, source)))
+                if own == Some(destination) || own == Some(source) =>
+            {
+                (Some(source), Some(destination))
+            }
+            (Direction::HostToDevice | Direction::Fill, _) => (None, own),
+            (Direction::DeviceToHost, _) => (own, None),
+            (Direction::DeviceToDevice, _) => (peer, own.filter(|_| peer.is_some())),
+            (Direction::HostToHost | Direction::Unknown, _) => (None, None),
+        };
+        copy.source = source.map(|gpu| self.agent(gpu));
+        copy.destination = destination.map(|gpu| self.agent(gpu));
+        copy.lane = self.lane(row, context, cause.process, gpu, None);
+        copy.tid = cause.tid;
+        copy.correlation = cause.correlation;
+        self.copies.push(copy);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a row that was taken apart before its kind was known")]
+    fn annotation(
+        &mut self,
+        id: Id,
+        row: &Row<'_>,
+        context: &Context<'_>,
+        cause: Cause,
+        name: NameId,
+        start: i64,
+        duration: Option<i64>,
+        range: Id,
+    ) {
+        if !context.select.ranges {
+            return;
+        }
+        let kind = match (duration, context.fields.sequence.int(row)) {
+            (Some(0), _) => RangeKind::Marker,
+            (_, Some(1)) => RangeKind::Process,
+            (_, Some(_)) => RangeKind::Thread,
+            (_, None) => RangeKind::Unknown,
+        };
+        self.ranges.push(Range {
+            id: if range == 0 { id } else { range },
+            process: cause.process,
+            tid: cause.tid,
+            name,
+            category: NameId::NONE,
+            kind,
+            start,
+            duration,
+            correlation: cause.correlation,
+        });
+    }
+}

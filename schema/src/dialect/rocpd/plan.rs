@@ -1,0 +1,58 @@
+use crate::Result;
+use crate::sqlite::{Database, Row};
+
+/// The columns of one scan: those that are wanted and that the table has, each with its position.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    present: Vec<String>,
+    columns: Vec<&'static str>,
+}
+
+/// Where a column stands in the rows of a scan; a column that the table does not have reads as NULL.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Field(Option<usize>);
+
+impl Plan {
+    pub(crate) fn of(database: &Database, table: &str) -> Result<Self> {
+        Ok(Self { present: database.columns(table)?, columns: Vec::new() })
+    }
+
+    /// Adds `column` to the scan if the table has it.
+    pub(crate) fn add(&mut self, column: &'static str) -> Field {
+        if !self.present.iter().any(|name| name.eq_ignore_ascii_case(column)) {
+            return Field(None);
+        }
+        self.columns.push(column);
+        Field(Some(self.columns.len() - 1))
+    }
+
+    /// As [`Self::add`], but only where `wanted`.
+    pub(crate) fn add_if(&mut self, wanted: bool, column: &'static str) -> Field {
+        if wanted { self.add(column) } else { Field(None) }
+    }
+
+    /// The names to scan, in the order of their positions.
+    pub(crate) fn columns(&self) -> &[&'static str] {
+        &self.columns
+    }
+}
+
+impl Field {
+    /// The position, if the column is scanned.
+    #[inline]
+    pub(crate) fn position(self) -> Option<usize> {
+        self.0
+    }
+
+    /// Its value as an integer.
+    #[inline]
+    pub(crate) fn int(self, row: &Row<'_>) -> Option<i64> {
+        self.0.and_then(|at| row.int(at))
+    }
+
+    /// Its value as an integer that is not negative and fits.
+    #[inline]
+    pub(crate) fn unsigned<T: TryFrom<i64>>(self, row: &Row<'_>) -> Option<T> {
+        self.int(row).and_then(|value| T::try_from(value).ok())
+    }
+}

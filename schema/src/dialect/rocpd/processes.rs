@@ -1,0 +1,63 @@
+use rustc_hash::FxHashMap;
+
+use crate::table::Process;
+use crate::{ProcessId, Tables};
+
+/// The processes of a file by the pid that its rows carry.
+#[derive(Debug, Default)]
+pub(crate) struct Processes {
+    by_pid: FxHashMap<i64, ProcessId>,
+    unknown: Option<ProcessId>,
+    /// What separates the machines in packed pids (RPD's `pid_stride`).
+    stride: Option<i64>,
+}
+
+impl Processes {
+    /// Starts from the processes that the metadata names.
+    pub(crate) fn of(tables: &Tables, stride: Option<i64>) -> Self {
+        let mut processes = Self { stride: stride.filter(|&stride| stride > 0), ..Self::default() };
+        for (row, process) in tables.processes.iter().enumerate() {
+            if let Some(pid) = process.pid {
+                processes.by_pid.entry(pid).or_insert(ProcessId(row as u32));
+            }
+        }
+        processes
+    }
+
+    /// The process that rows with this pid belong to, if it is known by now.
+    pub(crate) fn find(&self, pid: i64) -> Option<ProcessId> {
+        self.by_pid.get(&pid).copied()
+    }
+
+    /// The process that rows with this pid belong to; a new one where there is none yet.
+    pub(crate) fn intern(&mut self, pid: i64, tables: &mut Vec<Process>) -> ProcessId {
+        let stride = self.stride;
+        *self.by_pid.entry(pid).or_insert_with(|| {
+            let (pid, node) = match stride {
+                Some(stride) if pid >= 0 => (pid % stride, u32::try_from(pid / stride).ok()),
+                _ => (pid, None),
+            };
+            tables.push(Process { pid: Some(pid), node, ..Process::default() });
+            ProcessId(tables.len() as u32 - 1)
+        })
+    }
+
+    /// The thread id that a packed one stands for.
+    pub(crate) fn tid(&self, tid: i64) -> i64 {
+        self.stride.filter(|_| tid >= 0).map_or(tid, |stride| tid % stride)
+    }
+
+    /// The process of rows that name none: the only one there is, else one of which nothing is known.
+    pub(crate) fn unnamed(&mut self, tables: &mut Vec<Process>) -> ProcessId {
+        match (tables.len(), self.unknown) {
+            (1, None) => ProcessId(0),
+            (_, Some(unknown)) => unknown,
+            _ => {
+                tables.push(Process::default());
+                let unknown = ProcessId(tables.len() as u32 - 1);
+                self.unknown = Some(unknown);
+                unknown
+            }
+        }
+    }
+}

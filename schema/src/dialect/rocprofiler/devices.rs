@@ -1,0 +1,86 @@
+use rustc_hash::FxHashMap;
+
+use crate::table::{Agent, AgentKind};
+use crate::{AgentId, Tables};
+
+/// The machines and devices met so far in one trace: every process lists all agents of its machine, the
+/// same device is one [`Agent`] all the same.
+#[derive(Debug, Default)]
+pub(crate) struct Devices {
+    machines: Vec<String>,
+    known: FxHashMap<(u32, i64), AgentId>,
+    unknown: Option<AgentId>,
+}
+
+impl Devices {
+    /// The number of a machine, in order of first appearance.
+    pub(crate) fn machine(&mut self, identity: &str) -> u32 {
+        let found = self.machines.iter().position(|machine| machine == identity);
+        found.unwrap_or_else(|| {
+            self.machines.push(identity.to_owned());
+            self.machines.len() - 1
+        }) as u32
+    }
+
+    /// The device that `agent` describes, added when its machine does not have it yet. Without an absolute
+    /// index nothing identifies it beyond its own listing.
+    pub(crate) fn listed(&mut self, agents: &mut Vec<Agent>, agent: Agent) -> AgentId {
+        let next = AgentId(agents.len() as u32);
+        let id = match (agent.node, agent.absolute_index) {
+            (Some(node), Some(index)) => *self.known.entry((node, index)).or_insert(next),
+            _ => next,
+        };
+        if id == next {
+            agents.push(agent);
+        }
+        id
+    }
+
+    /// The agent of ops that name none.
+    pub(crate) fn unknown(&mut self, agents: &mut Vec<Agent>) -> AgentId {
+        *self.unknown.get_or_insert_with(|| {
+            agents.push(Agent { kind: AgentKind::Unknown, source_id: -1, ..Agent::default() });
+            AgentId(agents.len() as u32 - 1)
+        })
+    }
+
+    /// Numbers the agents and forgets the machine where there is only one. GPUs keep their index among the
+    /// GPUs of their process if that tells them apart, else they are counted through in machine order.
+    pub(crate) fn finish(self, tables: &mut Tables) {
+        for kind in [AgentKind::Gpu, AgentKind::Cpu, AgentKind::Other, AgentKind::Unknown] {
+            number(&mut tables.agents, kind);
+        }
+        if self.machines.len() < 2 {
+            tables.agents.iter_mut().for_each(|agent| agent.node = None);
+            tables.processes.iter_mut().for_each(|process| process.node = None);
+        }
+    }
+}
+
+fn number(agents: &mut [Agent], kind: AgentKind) {
+    let mut places: Vec<usize> = (0..agents.len()).filter(|&place| agents[place].kind == kind).collect();
+    places.sort_by_key(|&place| {
+        let agent = &agents[place];
+        (agent.node, agent.absolute_index.unwrap_or(i64::MAX), agent.source_id)
+    });
+    let mut indices: Vec<i64> = places.iter().filter_map(|&place| agents[place].type_index).collect();
+    indices.sort_unstable();
+    let distinct = indices.windows(2).all(|pair| pair[0] != pair[1]);
+    let mut next = if distinct { indices.last().map_or(0, |last| last + 1) } else { 0 };
+    for place in places {
+        let agent = &mut agents[place];
+        agent.number = match agent.type_index {
+            Some(index) if distinct => index,
+            _ => {
+                next += 1;
+                next - 1
+            }
+        };
+    }
+}
+
+/// The device id as HSA spells it, from the first eight bytes that rocprofiler-sdk stores; zero is unknown.
+pub(crate) fn uuid(bytes: [u8; 8]) -> Option<String> {
+    let id = u64::from_le_bytes(bytes);
+    (id != 0).then(|| format!("GPU-{id:016x}"))
+}

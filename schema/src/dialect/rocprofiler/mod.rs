@@ -1,0 +1,173 @@
+//! rocprofv3's rocpd database, schema 3.0.x, of one process or merged.
+//!
+//! Each process has a set of tables of its own, whose names end in its guid; the plain names are views. Ids
+//! are unique only within a set. The views join so strictly that rows with a missing reference vanish, so
+//! the tables are read instead.
+
+mod by_id;
+pub(crate) mod calls;
+mod counters;
+pub(crate) mod devices;
+mod dispatches;
+pub(crate) mod environment;
+mod events;
+pub(crate) mod memory;
+mod references;
+
+use rustc_hash::FxHashSet;
+
+use self::devices::Devices;
+use self::events::Events;
+use self::references::References;
+use crate::sqlite::Database;
+use crate::table::Process;
+use crate::tables::About;
+use crate::{Dialect, Error, ProblemKind, Result, Select, Tables};
+
+/// The newest schema whose meaning is known; later third numbers only add columns and tables.
+const KNOWN: &str = "3.0";
+
+/// Tables of which every set has at least one.
+const ANCHORS: [&str; 3] = ["rocpd_metadata", "rocpd_string", "rocpd_kernel_dispatch"];
+
+/// The tables of one process: `rocpd_string` stands for `rocpd_string_0000ddb5_8903_7903_b269_cd8d3745bb8a`.
+#[derive(Debug, Clone, Copy)]
+struct Set<'a> {
+    database: &'a Database,
+    suffix: &'a str,
+    /// Number of the set, the space of its ids.
+    space: u32,
+}
+
+impl Set<'_> {
+    fn table(&self, base: &str) -> String {
+        format!("{base}{}", self.suffix)
+    }
+
+    fn guid(&self) -> String {
+        self.suffix.trim_start_matches('_').replace('_', "-")
+    }
+}
+
+/// Whether there are tables named by guid: RPD has the same schema number, but never those.
+pub(crate) fn recognise(database: &Database) -> Result<bool> {
+    Ok(!suffixes(database).is_empty())
+}
+
+pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
+    let suffixes = suffixes(database);
+    let sets: Vec<Set<'_>> =
+        (0..).zip(&suffixes).map(|(space, suffix)| Set { database, suffix, space }).collect();
+    let mut tables = Tables {
+        about: About { dialect: Dialect::Rocprofiler, tool: "rocprofv3".to_owned(), ..About::default() },
+        ..Tables::default()
+    };
+    for &set in &sets {
+        metadata(set, &mut tables)?;
+    }
+    let mut devices = Devices::default();
+    for &set in &sets {
+        let mut references = References::read(set, &mut devices, &mut tables)?;
+        let events = Events::read(set, select, &references, &mut tables)?;
+        dispatches::read(set, select, &mut references, &events, &mut devices, &mut tables)?;
+        memory::copies(set, select, &mut references, &events, &mut devices, &mut tables)?;
+        if select.ranges || select.api {
+            calls::read(set, select, &references, &events, &mut tables)?;
+        }
+        if select.rest {
+            memory::allocations(set, &mut references, &events, &mut devices, &mut tables)?;
+            counters::read(set, &references, &mut tables)?;
+        }
+    }
+    if tables.processes.is_empty() {
+        tables.processes.push(Process::default());
+    }
+    devices.finish(&mut tables);
+    Ok(tables)
+}
+
+/// The endings of all table sets, in the order of their guids, which begin with the start time.
+fn suffixes(database: &Database) -> Vec<String> {
+    let found: FxHashSet<&str> = database
+        .tables()
+        .iter()
+        .filter_map(|table| ANCHORS.iter().find_map(|anchor| table.strip_prefix(anchor)))
+        .filter(|suffix| is_guid(suffix))
+        .collect();
+    let mut suffixes: Vec<String> = found.into_iter().map(str::to_owned).collect();
+    suffixes.sort_unstable();
+    suffixes
+}
+
+/// `_` and a guid with `_` for `-`.
+fn is_guid(suffix: &str) -> bool {
+    let mut groups = suffix.split('_');
+    groups.next() == Some("")
+        && [8, 4, 4, 4, 12].iter().all(|&length| {
+            groups
+                .next()
+                .is_some_and(|group| group.len() == length && group.bytes().all(|b| b.is_ascii_hexdigit()))
+        })
+        && groups.next().is_none()
+}
+
+fn metadata(set: Set<'_>, tables: &mut Tables) -> Result<()> {
+    let mut version = None;
+    set.database.scan(&set.table("rocpd_metadata"), &["tag", "value"], |row| {
+        let (tag, value) = (row.text(0).unwrap_or_default(), row.text(1).unwrap_or_default());
+        if tag == "schema_version" {
+            version = Some((row.id(), value.clone().into_owned()));
+        }
+        tables.about.metadata.push((tag.into_owned(), value.into_owned()));
+    })?;
+    let Some((id, version)) = version else {
+        return Ok(());
+    };
+    match major_minor(&version) {
+        Some(stated) if stated > (3, 0) => {
+            return Err(Error::TooNew {
+                path: set.database.path().to_owned(),
+                dialect: "rocprofv3",
+                version,
+                known: KNOWN,
+            });
+        }
+        Some(_) => {}
+        None => tables.problems.add(ProblemKind::BadValue, "rocpd_metadata.schema_version", id),
+    }
+    tables.about.schema_version.get_or_insert(version);
+    Ok(())
+}
+
+/// `3` is 3.0.0.
+fn major_minor(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.trim().split('.').map(str::parse);
+    let major = numbers.next()?.ok()?;
+    match numbers.next() {
+        None => Some((major, 0)),
+        Some(minor) => Some((major, minor.ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_guid, major_minor};
+
+    #[test]
+    fn only_an_underscored_guid_ends_the_name_of_a_set() {
+        assert!(is_guid("_0000ddb5_8903_7903_b269_cd8d3745bb8a"));
+        for other in
+            ["", "_", "_event", "0000ddb5_8903_7903_b269_cd8d3745bb8a", "_0000ddb5_8903_7903_b269_xyz"]
+        {
+            assert!(!is_guid(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_version_of_one_number_is_the_first_of_its_kind() {
+        assert_eq!(major_minor("3"), Some((3, 0)));
+        assert_eq!(major_minor("3.0.2"), Some((3, 0)));
+        assert_eq!(major_minor("4.1.0"), Some((4, 1)));
+        assert_eq!(major_minor("three"), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! rocprofv3's JSON: `{"rocprofiler-sdk-tool": [process, ...]}`.
+//!
+//! The file is read as a stream, row by row into columns. Rows refer to kernels, agents and strings that
+//! may only come later, so they carry positions of what was referred to until their process has ended.
+
+mod collected;
+mod document;
+mod resolve;
+mod rows;
+mod scalars;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use serde::de::DeserializeSeed;
+
+use self::document::Document;
+use super::rocprofiler::devices::Devices;
+use crate::table::Process;
+use crate::tables::About;
+use crate::{Dialect, Error, Result, Select, Tables};
+
+/// The one key of the outermost object.
+const KEY: &str = "rocprofiler-sdk-tool";
+
+/// Whether the document begins as rocprofv3's do.
+pub(crate) fn recognise(head: &[u8]) -> bool {
+    let key = format!("\"{KEY}\"");
+    head.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
+        && head.windows(key.len()).any(|window| window == key.as_bytes())
+}
+
+pub(crate) fn read(path: &Path, reader: impl BufRead, select: &Select) -> Result<Tables> {
+    let mut tables = Tables {
+        about: About { dialect: Dialect::RocprofilerJson, tool: "rocprofv3".to_owned(), ..About::default() },
+        ..Tables::default()
+    };
+    let mut devices = Devices::default();
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    Document { select, devices: &mut devices, tables: &mut tables }
+        .deserialize(&mut json)
+        .and_then(|()| json.end())
+        .map_err(|error| failed(path, error))?;
+    if tables.processes.is_empty() {
+        tables.processes.push(Process::default());
+    }
+    devices.finish(&mut tables);
+    Ok(tables)
+}
+
+fn failed(path: &Path, error: serde_json::Error) -> Error {
+    let path = path.to_owned();
+    if error.is_io() {
+        Error::Io { action: "read", path, source: error.into() }
+    } else {
+        Error::Damaged { path, detail: error.to_string() }
+    }
+}

@@ -1,0 +1,322 @@
+//! The end of a process: positions become what they stand for, and its rows join the tables.
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::collected::{Collected, Function};
+use super::rows;
+use super::scalars::Text;
+use crate::dialect::rocprofiler::calls::{join_arguments, kind_of};
+use crate::dialect::rocprofiler::devices::{Devices, uuid};
+use crate::dialect::rocprofiler::environment;
+use crate::dialect::rocprofiler::memory::owner;
+use crate::table::{Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, Direction, Lane, Process};
+use crate::{AgentId, Column, LaneId, NameId, ProblemKind, ShapeId, Tables};
+
+/// A record's function and the library it belongs to.
+#[derive(Clone, Copy)]
+struct Resolved {
+    name: NameId,
+    domain: NameId,
+}
+
+impl Collected<'_> {
+    /// Adds the process with all its rows to the tables.
+    pub(super) fn finish(mut self, devices: &mut Devices) {
+        let node = self.finish_process(devices);
+        let agents = self.finish_agents(node, devices);
+        let functions: Vec<Resolved> = std::mem::take(&mut self.functions.rows)
+            .into_iter()
+            .map(|function| self.resolve(function))
+            .collect();
+        self.finish_dispatches(&agents, devices);
+        self.finish_copies(&agents, &functions, devices);
+        self.finish_allocations(&agents, &functions);
+        self.finish_calls(&functions);
+        self.finish_counters(&agents);
+    }
+
+    fn finish_process(&mut self, devices: &mut Devices) -> u32 {
+        let metadata = &self.metadata;
+        let whole = |key: &str| metadata[key].as_i64();
+        let text = |pointer: &str| {
+            let text = metadata.pointer(pointer).and_then(Value::as_str);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let host = text("/node/hostname");
+        let machine_id = text("/node/machine_id");
+        let node = devices.machine(machine_id.as_deref().or(host.as_deref()).unwrap_or_default());
+        let environment = metadata["environment"].is_object().then(|| metadata["environment"].to_string());
+        let (rank, world) = environment.as_deref().map_or((None, None), environment::rank);
+        let command = match &metadata["command"] {
+            Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "))
+                .filter(|c| !c.is_empty()),
+            Value::String(command) => Some(command.clone()),
+            _ => None,
+        };
+        self.tables.processes.push(Process {
+            pid: whole("pid"),
+            ppid: whole("ppid"),
+            guid: None,
+            space: self.process.0,
+            node: Some(node),
+            host,
+            machine_id,
+            rank,
+            world,
+            command,
+            environment,
+            start: whole("init_time"),
+            end: whole("fini_time"),
+        });
+        if let Value::Object(fields) = metadata {
+            for (key, value) in fields.iter().filter(|(key, _)| *key != "environment") {
+                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                self.tables.about.metadata.push((key.clone(), value));
+            }
+        }
+        if self.imitation {
+            self.tables.about.tool = "rocm-trace-lite".to_owned();
+        }
+        node
+    }
+
+    /// The agents by position of their handle; `None` where a row named none.
+    fn finish_agents(&mut self, node: u32, devices: &mut Devices) -> Vec<Option<AgentId>> {
+        let mut listed = FxHashMap::default();
+        for details in std::mem::take(&mut self.agents) {
+            let text = details.to_string();
+            let Ok(agent) = serde_json::from_value::<rows::Agent>(details) else {
+                self.tables.problems.add(ProblemKind::BadValue, "agents", 0);
+                continue;
+            };
+            let handle = agent.id.or_zero();
+            listed.insert(handle, devices.listed(&mut self.tables.agents, describe(agent, node, text)));
+        }
+        let handles = std::mem::take(&mut self.handles.rows);
+        let mut agents = Vec::with_capacity(handles.len());
+        for (position, handle) in (0..).map(AgentId).zip(handles) {
+            agents.push(match handle.map(|handle| (handle, listed.get(&handle))) {
+                Some((_, Some(&agent))) => Some(agent),
+                // What rocprofv3 writes for a release: no agent.
+                None | Some((0, None)) => None,
+                Some((handle, None)) => {
+                    self.tables.problems.add(ProblemKind::DanglingReference, "agent_id.handle", handle);
+                    let launches = self.lanes.rows().iter().any(|lane| lane.agent == position);
+                    let kind = if launches { AgentKind::Gpu } else { AgentKind::Unknown };
+                    let agent = Agent { kind, node: Some(node), source_id: handle, ..Agent::default() };
+                    Some(devices.listed(&mut self.tables.agents, agent))
+                }
+            });
+        }
+        agents
+    }
+
+    fn resolve(&mut self, function: Function) -> Resolved {
+        let strings = &mut self.tables.strings;
+        let kind = function.kind.and_then(|kind| self.kinds.get(usize::try_from(kind).ok()?));
+        let domain = match kind.and_then(|kind| kind.kind.0.as_deref()) {
+            Some(kind) => strings.intern(kind),
+            None => function.list,
+        };
+        let name = match function.operation {
+            Err(name) => name,
+            Ok(number) => {
+                let operation = kind.and_then(|kind| kind.operations.get(usize::try_from(number).ok()?));
+                let imitated = (self.imitation && strings.get(function.list) == "memory_copy")
+                    .then(|| imitated_copy(number))
+                    .flatten();
+                match (operation, imitated) {
+                    (Some(Text(Some(name))), _) => strings.intern(name),
+                    (_, Some(name)) => strings.intern(name),
+                    _ => {
+                        let name = format!("{} operation {number}", strings.get(function.list));
+                        strings.intern(&name)
+                    }
+                }
+            }
+        };
+        Resolved { name, domain }
+    }
+
+    fn finish_dispatches(&mut self, agents: &[Option<AgentId>], devices: &mut Devices) {
+        let counted = std::mem::take(&mut self.counted);
+        let mut rows = std::mem::take(&mut self.dispatches);
+        if rows.is_empty() {
+            rows = counted;
+        }
+        let kernels: Vec<_> =
+            self.kernels.rows.iter().map(|kernel| self.symbols.get(kernel).copied()).collect();
+        let mut used = vec![0_u64; kernels.len()];
+        rows.name.iter().for_each(|kernel| used[kernel.index()] += 1);
+        for ((&kernel, symbol), &count) in self.kernels.rows.iter().zip(&kernels).zip(&used) {
+            if symbol.is_none() && count > 0 {
+                let place = "kernel_dispatch.kernel_id";
+                self.tables.problems.add_many(ProblemKind::DanglingReference, place, kernel, count);
+            }
+        }
+        if self.select.launch {
+            rows.symbol = rows.name.iter().map(|kernel| kernels[kernel.index()]).collect();
+        }
+        let names: Vec<NameId> = kernels
+            .iter()
+            .map(|symbol| symbol.map_or(NameId::DANGLING, |symbol| self.tables.symbols[symbol.index()].name))
+            .collect();
+        rows.name.iter_mut().for_each(|name| *name = names[name.index()]);
+        // Lanes of copies have no agent yet and are added with their copies.
+        let mut lanes = vec![LaneId::default(); self.lanes.rows().len()];
+        let mut seen = vec![false; lanes.len()];
+        rows.lane.iter().for_each(|lane| seen[lane.index()] = true);
+        for position in (0..lanes.len()).filter(|&position| seen[position]) {
+            let lane = self.lanes.rows()[position];
+            let agent =
+                agents[lane.agent.index()].unwrap_or_else(|| devices.unknown(&mut self.tables.agents));
+            lanes[position] = self.tables.lanes.intern(Lane { agent, ..lane });
+        }
+        self.tables.about.linked |= rows.correlation.iter().any(|correlation| correlation != 0);
+        if self.tables.dispatches.is_empty() {
+            rows.lane.iter_mut().for_each(|lane| *lane = lanes[lane.index()]);
+            self.tables.dispatches = rows;
+        } else {
+            let shapes: Vec<ShapeId> = (0..self.tables.shapes.rows().len() as u32).map(ShapeId).collect();
+            self.tables.dispatches.append(rows, &lanes, &shapes);
+        }
+    }
+
+    fn finish_copies(&mut self, agents: &[Option<AgentId>], functions: &[Resolved], devices: &mut Devices) {
+        for mut copy in std::mem::take(&mut self.copies) {
+            copy.name = functions[copy.name.index()].name;
+            copy.direction = Direction::parse(self.tables.strings.get(copy.name)).unwrap_or_default();
+            copy.source = copy.source.and_then(|position| agents[position.index()]);
+            copy.destination = copy.destination.and_then(|position| agents[position.index()]);
+            let agent = owner(self.tables, devices, copy.direction, copy.source, copy.destination);
+            let lane = Lane { agent, ..self.lanes.get(copy.lane) };
+            copy.lane = self.tables.lanes.intern(lane);
+            self.tables.about.linked |= copy.correlation != 0;
+            self.tables.copies.push(copy);
+        }
+    }
+
+    fn finish_allocations(&mut self, agents: &[Option<AgentId>], functions: &[Resolved]) {
+        for (function, mut allocation) in std::mem::take(&mut self.allocations) {
+            let name = self.tables.strings.get(functions[function.index()].name);
+            allocation.agent = allocation.agent.and_then(|position| agents[position.index()]);
+            allocation.kind = match name {
+                _ if name.contains("RECLAIM") => AllocationKind::Reclaim,
+                _ if name.contains("REALLOC") => AllocationKind::Reallocate,
+                _ if name.contains("FREE") => AllocationKind::Free,
+                _ => AllocationKind::Allocate,
+            };
+            if name.contains("VMEM") {
+                allocation.level = AllocationLevel::Virtual;
+            }
+            self.tables.allocations.push(allocation);
+        }
+    }
+
+    fn finish_counters(&mut self, agents: &[Option<AgentId>]) {
+        for mut counter in std::mem::take(&mut self.counters) {
+            let id = self.counter_ids.rows[counter.name.index()];
+            counter.agent = counter.agent.and_then(|position| agents[position.index()]);
+            counter.name = self.counter_names.get(&id).copied().unwrap_or_else(|| {
+                let place = "counter_collection.counter_id";
+                self.tables.problems.add(ProblemKind::DanglingReference, place, counter.dispatch);
+                NameId::DANGLING
+            });
+            self.tables.counters.push(counter);
+        }
+    }
+
+    fn finish_calls(&mut self, functions: &[Resolved]) {
+        let mut calls = std::mem::take(&mut self.calls);
+        calls.name.iter_mut().for_each(|name| *name = functions[name.index()].name);
+        let domains = std::mem::take(&mut calls.domain);
+        calls.domain = Column::default();
+        let domain =
+            |name: NameId| functions.get(name.index()).map_or(NameId::NONE, |function| function.domain);
+        calls.domain.append_with(domains, domain);
+        for mut range in std::mem::take(&mut self.ranges) {
+            let Resolved { name, domain } = functions[range.name.index()];
+            let text = self.marker_texts.get(&range.correlation).copied();
+            let instant = range.duration == Some(0);
+            match kind_of(self.tables.strings.get(name), text.is_some() || instant, instant) {
+                Some(_) if !self.select.ranges => {}
+                Some(kind) => {
+                    range.name = text.unwrap_or(name);
+                    range.category = domain;
+                    range.kind = kind;
+                    self.tables.ranges.push(range);
+                }
+                None if !self.select.api => {}
+                None => calls.push(ApiCall {
+                    id: range.id,
+                    process: range.process,
+                    tid: range.tid.filter(|_| self.select.links),
+                    name,
+                    domain,
+                    category: NameId::NONE,
+                    args: NameId::NONE,
+                    start: range.start,
+                    duration: range.duration,
+                    correlation: if self.select.links { range.correlation } else { 0 },
+                    parent: 0,
+                    stream: None,
+                }),
+            }
+        }
+        add_calls(calls, self.tables);
+    }
+}
+
+fn add_calls(mut calls: crate::table::ApiCalls, tables: &mut Tables) {
+    let (first_call, first_argument) = (tables.api_calls.len() as u32, tables.api_calls.arguments.len());
+    if tables.api_calls.is_empty() {
+        tables.api_calls = calls;
+    } else {
+        calls.iter().for_each(|call| tables.api_calls.push(call));
+        let arguments = calls.arguments.drain(..).map(|mut argument| {
+            argument.call += first_call;
+            argument
+        });
+        tables.api_calls.arguments.extend(arguments);
+    }
+    join_arguments(tables, first_argument);
+}
+
+fn describe(agent: rows::Agent, node: u32, details: String) -> Agent {
+    let kind = match agent.r#type.0 {
+        Some(1) => AgentKind::Cpu,
+        Some(2) => AgentKind::Gpu,
+        Some(_) => AgentKind::Other,
+        None => AgentKind::Unknown,
+    };
+    let handle = agent.id.or_zero();
+    let name = agent.name.0.filter(|name| !name.is_empty());
+    // Without any index the handle itself is one: rocm-trace-lite's.
+    let indexed = agent.node_id.0.is_some() || agent.logical_node_type_id.0.is_some();
+    let bytes = agent.uuid.bytes;
+    Agent {
+        kind,
+        number: 0,
+        node: Some(node),
+        process: None,
+        source_id: handle,
+        absolute_index: agent.node_id.0,
+        logical_index: agent.logical_node_id.0,
+        type_index: agent.logical_node_type_id.0.or((!indexed).then_some(handle)),
+        target: name.clone().filter(|name| kind == AgentKind::Gpu && name.starts_with("gfx")),
+        product: agent.product_name.0.filter(|name| !name.is_empty()).or(name),
+        uuid: uuid(std::array::from_fn(|at| bytes.get(&format!("value{at}")).copied().unwrap_or(0))),
+        details: Some(details),
+    }
+}
+
+/// How rocm-trace-lite's converter numbers the directions of copies.
+fn imitated_copy(number: i64) -> Option<&'static str> {
+    match number {
+        1 => Some("MEMORY_COPY_HOST_TO_DEVICE"),
+        2 => Some("MEMORY_COPY_DEVICE_TO_HOST"),
+        3 => Some("MEMORY_COPY_DEVICE_TO_DEVICE"),
+        _ => None,
+    }
+}

@@ -1,0 +1,220 @@
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A whole number in any spelling: signed, unsigned to 2^64 (its bits are kept), text, hexadecimal text, an
+/// object around it (`{"handle": 5}`). Anything else is `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Whole(pub(super) Option<i64>);
+
+/// An operation: a number to look up, or its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operation {
+    Number(i64),
+    Name(String),
+}
+
+impl Default for Operation {
+    fn default() -> Self {
+        Self::Number(0)
+    }
+}
+
+/// Text, or a number spelled out; `None` for anything else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Text(pub(super) Option<String>);
+
+impl Whole {
+    /// The number, 0 where there is none.
+    pub(super) fn or_zero(self) -> i64 {
+        self.0.unwrap_or(0)
+    }
+
+    /// The number if it fits.
+    pub(super) fn small(self) -> Option<u32> {
+        self.0.and_then(|value| u32::try_from(value).ok())
+    }
+}
+
+/// What any JSON value comes down to.
+enum Scalar {
+    Whole(i64),
+    Real(f64),
+    Text(String),
+    Nothing,
+}
+
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Scalar;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
+        Ok(Scalar::Whole(i64::from(value)))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Scalar, E> {
+        Ok(Scalar::Whole(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Scalar, E> {
+        Ok(Scalar::Whole(value as i64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Scalar, E> {
+        Ok(Scalar::Real(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Scalar, E> {
+        Ok(Scalar::Text(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Scalar, E> {
+        Ok(Scalar::Text(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar, E> {
+        Ok(Scalar::Nothing)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Scalar, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Nothing)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Scalar, A::Error> {
+        let mut handle = None;
+        while let Some(key) = fields.next_key::<String>()? {
+            if key == "handle" {
+                handle = fields.next_value::<Whole>()?.0;
+            } else {
+                fields.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(handle.map_or(Scalar::Nothing, Scalar::Whole))
+    }
+}
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match deserializer.deserialize_any(ScalarVisitor)? {
+            Scalar::Whole(value) => Some(value),
+            Scalar::Real(value) if value.fract() == 0.0 && value.abs() < 9e18 => Some(value as i64),
+            Scalar::Text(text) => parse(text.trim()),
+            Scalar::Real(_) | Scalar::Nothing => None,
+        }))
+    }
+}
+
+impl<'de> Deserialize<'de> for Operation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match deserializer.deserialize_any(ScalarVisitor)? {
+            Scalar::Whole(value) => Self::Number(value),
+            Scalar::Text(text) => Self::Name(text),
+            Scalar::Real(_) | Scalar::Nothing => Self::default(),
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(match deserializer.deserialize_any(ScalarVisitor)? {
+            Scalar::Whole(value) => Some(value.to_string()),
+            Scalar::Real(value) => Some(value.to_string()),
+            Scalar::Text(text) => Some(text),
+            Scalar::Nothing => None,
+        }))
+    }
+}
+
+/// The arguments of a call: a list of typed ones, or an object of names and values.
+#[derive(Debug, Default)]
+pub(super) struct Arguments(pub(super) Vec<Argument>);
+
+/// One argument of a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Argument {
+    pub(super) r#type: Text,
+    pub(super) name: Text,
+    pub(super) value: Text,
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ArgumentsVisitor;
+
+        impl<'de> Visitor<'de> for ArgumentsVisitor {
+            type Value = Arguments;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("arguments")
+            }
+
+            fn visit_unit<E>(self) -> Result<Arguments, E> {
+                Ok(Arguments::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Arguments, A::Error> {
+                let mut arguments = Vec::new();
+                while let Some(argument) = items.next_element()? {
+                    arguments.push(argument);
+                }
+                Ok(Arguments(arguments))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Arguments, A::Error> {
+                let mut arguments = Vec::new();
+                while let Some((name, value)) = fields.next_entry::<String, Text>()? {
+                    arguments.push(Argument { name: Text(Some(name)), value, ..Argument::default() });
+                }
+                Ok(Arguments(arguments))
+            }
+        }
+
+        deserializer.deserialize_any(ArgumentsVisitor)
+    }
+}
+
+fn parse(text: &str) -> Option<i64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|value| value as i64),
+        None => text.parse().ok().or_else(|| text.parse::<u64>().ok().map(|value| value as i64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Operation, Whole};
+
+    #[test]
+    fn a_whole_number_is_read_in_any_spelling() {
+        for (json, value) in [
+            ("5", Some(5)),
+            ("-1", Some(-1)),
+            ("18446744073709551615", Some(-1)),
+            ("\"0x00007f5500000000\"", Some(0x7f55_0000_0000)),
+            ("\"18446744073709551614\"", Some(-2)),
+            ("{\"handle\": 37946}", Some(37946)),
+            ("2.0", Some(2)),
+            ("2.5", None),
+            ("null", None),
+            ("[1, 2]", None),
+            ("{\"other\": {\"handle\": 1}}", None),
+        ] {
+            assert_eq!(serde_json::from_str::<Whole>(json).expect("a scalar").0, value, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_operation_is_a_number_or_a_name() {
+        let read = |json| serde_json::from_str::<Operation>(json).expect("an operation");
+        assert_eq!(read("308"), Operation::Number(308));
+        assert_eq!(read("\"hipMalloc\""), Operation::Name("hipMalloc".to_owned()));
+    }
+}

@@ -1,0 +1,277 @@
+//! Names that fit a column and still tell things apart.
+//!
+//! Kernel names of one library share long beginnings and ends, so cutting each name alone makes different
+//! kernels look the same. Here the names of a column are shortened together: those that would become equal
+//! also show the place where they start to differ, and if even that does not help, a number.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Stands for what was left out.
+const GAP: &str = "…";
+
+/// What is kept before the place where names start to differ.
+const LEAD: usize = 2;
+
+/// Text that stays on its line and cannot steer a terminal: control characters become visible ones.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let picture = |character: char| match u32::from(character) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '\u{2421}',
+        _ if character.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    };
+    Cow::Owned(text.chars().map(picture).collect())
+}
+
+/// Each name in at most `width` terminal columns, shortened in the middle, in the order given.
+///
+/// Equal names give equal texts and different names give different ones: where `width` is too small for
+/// that, a text is wider than asked rather than equal to another. Names that fit are left as they are.
+/// Control characters become visible ones.
+///
+/// ```
+/// let names = ["gemm_128x128_fp16_nt", "gemm_256x128_fp16_nt", "copy"];
+/// assert_eq!(cli::shorten_distinct(&names, 12), ["gemm_1…16_nt", "gemm_2…16_nt", "copy"]);
+/// ```
+pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let distinct: Vec<Name<'_>> =
+        names.iter().filter(|name| seen.insert(**name)).map(|name| Name::new(name)).collect();
+
+    let mut texts: HashMap<&str, String> = HashMap::with_capacity(distinct.len());
+    let mut used: HashSet<String> = HashSet::with_capacity(distinct.len());
+    let (short, long): (Vec<&Name<'_>>, Vec<&Name<'_>>) = distinct.iter().partition(|name| name.fits(width));
+    for name in short {
+        settle(name, name.text.clone().into_owned(), width, &mut texts, &mut used);
+    }
+    for (name, text) in apart(&long, None, width) {
+        settle(name, text, width, &mut texts, &mut used);
+    }
+    names.iter().map(|name| texts[name].clone()).collect()
+}
+
+/// Gives `name` the text, numbered if another name has it already.
+fn settle<'a>(
+    name: &Name<'a>,
+    text: String,
+    width: usize,
+    texts: &mut HashMap<&'a str, String>,
+    used: &mut HashSet<String>,
+) {
+    let text = if used.contains(&text) { numbered(name, width, used) } else { text };
+    used.insert(text.clone());
+    texts.insert(name.original, text);
+}
+
+/// The first free text of the form `head…tail~N`.
+fn numbered(name: &Name<'_>, width: usize, used: &HashSet<String>) -> String {
+    (2_u64..)
+        .map(|number| {
+            let suffix = format!("~{number}");
+            format!("{}{suffix}", name.cut(None, width.saturating_sub(suffix.len())))
+        })
+        .find(|text| !used.contains(text))
+        .expect("a finite set does not hold every number")
+}
+
+/// A text for each name: cut around `at`, and where several become equal, around the place where those
+/// differ.
+fn apart<'n, 'a>(names: &[&'n Name<'a>], at: Option<usize>, width: usize) -> Vec<(&'n Name<'a>, String)> {
+    let mut groups: Vec<(String, Vec<&Name<'a>>)> = Vec::new();
+    let mut group_of: HashMap<String, usize> = HashMap::new();
+    for name in names {
+        let text = name.cut(at, width);
+        let group = *group_of.entry(text.clone()).or_insert_with(|| {
+            groups.push((text, Vec::new()));
+            groups.len() - 1
+        });
+        groups[group].1.push(name);
+    }
+    let mut result = Vec::with_capacity(names.len());
+    for (text, members) in groups {
+        let difference = common_start(&members);
+        if members.len() > 1 && at.is_none_or(|at| difference > at) {
+            result.extend(apart(&members, Some(difference), width));
+        } else {
+            result.extend(members.into_iter().map(|name| (name, text.clone())));
+        }
+    }
+    result
+}
+
+/// How many characters all names begin with.
+fn common_start(names: &[&Name<'_>]) -> usize {
+    let Some((first, others)) = names.split_first() else { return 0 };
+    others
+        .iter()
+        .map(|other| first.characters.iter().zip(&other.characters).take_while(|(a, b)| a == b).count())
+        .min()
+        .unwrap_or(first.characters.len())
+}
+
+/// A name taken apart into what can be cut between.
+struct Name<'a> {
+    original: &'a str,
+    text: Cow<'a, str>,
+    characters: Vec<char>,
+}
+
+impl<'a> Name<'a> {
+    fn new(original: &'a str) -> Self {
+        let text = visible(original);
+        let characters = text.chars().collect();
+        Self { original, text, characters }
+    }
+
+    fn fits(&self, width: usize) -> bool {
+        self.text.width() <= width
+    }
+
+    /// The name in at most `width` columns: `head…tail`, or `head…middle…tail` with the characters from
+    /// `at` on.
+    fn cut(&self, at: Option<usize>, width: usize) -> String {
+        if self.fits(width) {
+            return self.text.clone().into_owned();
+        }
+        if width < 2 {
+            return if width == 1 { GAP.to_owned() } else { String::new() };
+        }
+        match at {
+            Some(at) if width >= 5 => self.cut_around(at, width),
+            Some(at) if at > 0 => format!("{GAP}{}", self.from(at, width - 1)),
+            _ => self.cut_once(width),
+        }
+    }
+
+    /// The beginning names the kind of kernel, the end its variant: both stay, in equal parts.
+    fn cut_once(&self, width: usize) -> String {
+        let tail = (width - 1) / 2;
+        format!("{}{GAP}{}", self.from(0, width - 1 - tail), self.last(tail))
+    }
+
+    fn cut_around(&self, at: usize, width: usize) -> String {
+        let edge = (width - 2) / 4;
+        let middle = width - 2 - 2 * edge;
+        let start = at.saturating_sub(LEAD.min(middle.saturating_sub(1)));
+        let head = self.from(0, edge);
+        if start <= head.chars().count() + 1 {
+            let tail = self.last(edge);
+            return format!("{}{GAP}{tail}", self.from(0, width - 1 - tail.width()));
+        }
+        let shown = self.from(start, middle);
+        let end = start + shown.chars().count();
+        let tail = self.last(edge);
+        if end + tail.chars().count() + 1 >= self.characters.len() {
+            return format!("{head}{GAP}{}", self.last(width - 1 - head.width()));
+        }
+        format!("{head}{GAP}{shown}{GAP}{tail}")
+    }
+
+    /// As many characters from `start` on as fit.
+    fn from(&self, start: usize, width: usize) -> String {
+        fitting(self.characters.iter().skip(start), width).into_iter().collect()
+    }
+
+    /// As many of the last characters as fit.
+    fn last(&self, width: usize) -> String {
+        fitting(self.characters.iter().rev(), width).into_iter().rev().collect()
+    }
+}
+
+fn fitting<'c>(characters: impl Iterator<Item = &'c char>, width: usize) -> Vec<char> {
+    let mut room = width;
+    characters
+        .map_while(|&character| {
+            room = room.checked_sub(character.width().unwrap_or(0))?;
+            Some(character)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_fits_is_left_alone() {
+        assert_eq!(shorten_distinct(&["vectorAdd", "matMul"], 9), ["vectorAdd", "matMul"]);
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end() {
+        assert_eq!(shorten_distinct(&["abcdefghijklmnop"], 9), ["abcd…mnop"]);
+    }
+
+    #[test]
+    fn names_that_differ_in_the_middle_show_where() {
+        let names = ["Cijk_Ailk_Bljk_HB_MT128x64x32_SE_K1_tail", "Cijk_Ailk_Bljk_HB_MT256x64x32_SE_K1_tail"];
+        let texts = shorten_distinct(&names, 20);
+        assert!(texts[0].contains("128") && texts[1].contains("256"), "{texts:?}");
+        assert!(texts.iter().all(|text| text.width() <= 20), "{texts:?}");
+    }
+
+    #[test]
+    fn names_that_differ_at_two_places_are_all_told_apart() {
+        let fill = "x".repeat(60);
+        let names: Vec<String> = ["AA", "AB", "BA", "BB"]
+            .iter()
+            .map(|pair| format!("{fill}{}{fill}{}{fill}", &pair[..1], &pair[1..]))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let texts = shorten_distinct(&names, 24);
+        assert_eq!(texts.iter().collect::<HashSet<_>>().len(), 4, "{texts:?}");
+    }
+
+    #[test]
+    fn without_room_for_the_difference_a_number_tells_names_apart() {
+        let texts = shorten_distinct(&["aaaaaaaa", "aaaaaaab", "aaaaaaac"], 2);
+        assert_eq!(texts.iter().collect::<HashSet<_>>().len(), 3, "{texts:?}");
+    }
+
+    #[test]
+    fn the_short_form_of_one_name_is_not_the_full_form_of_another() {
+        let texts = shorten_distinct(&["abcdefghijklmnop", "abcd…mnop"], 9);
+        assert_eq!(texts[1], "abcd…mnop");
+        assert_ne!(texts[0], texts[1]);
+    }
+
+    #[test]
+    fn a_line_break_in_a_name_cannot_break_the_table() {
+        assert_eq!(shorten_distinct(&["a\nb\x1b[31m"], 20), ["a␊b␛[31m"]);
+    }
+
+    proptest! {
+        #[test]
+        fn different_names_stay_different(
+            names in proptest::collection::vec("[ab…~2]{0,12}|(ab){4,9}[abc](xy){3,9}[abc]z{0,9}|\\PC{0,9}", 0..20),
+            width in 0_usize..30,
+        ) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let texts = shorten_distinct(&names, width);
+            for (a, name_a) in names.iter().enumerate() {
+                for (b, name_b) in names.iter().enumerate() {
+                    prop_assert_eq!(name_a == name_b, texts[a] == texts[b], "{:?} {:?}", name_a, name_b);
+                }
+            }
+        }
+
+        #[test]
+        fn with_room_for_a_number_every_text_fits(
+            names in proptest::collection::vec("[ab]{0,60}", 0..20),
+            width in 6_usize..30,
+        ) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            for text in shorten_distinct(&names, width) {
+                prop_assert!(text.width() <= width, "{:?}", text);
+            }
+        }
+    }
+}

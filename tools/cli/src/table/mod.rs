@@ -1,0 +1,226 @@
+//! One table, three ways to print it.
+
+mod csv;
+mod markdown;
+mod text;
+
+use std::io::{self, Write};
+
+use crate::color::Paint;
+
+/// Rows under headers.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+}
+
+/// Where a column's cells stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A column's head and manners.
+#[derive(Clone, Debug)]
+pub struct Column {
+    header: String,
+    field: String,
+    align: Align,
+    shortens: bool,
+}
+
+/// One value: as people read it and as machines do.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    text: String,
+    value: Option<String>,
+}
+
+/// How to print a table.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout {
+    /// Aligned columns, names shortened to fit.
+    Text {
+        /// How many columns the table may take (see [`crate::terminal::width`]); `None` shortens nothing.
+        width: Option<usize>,
+        /// Colour for the headers.
+        paint: Paint,
+    },
+    /// RFC 4180 with field names as header and full values.
+    Csv,
+    /// A GitHub table with full names.
+    Markdown,
+}
+
+impl Column {
+    /// Text, left aligned, never shortened. The CSV field is named as the header.
+    pub fn left(header: impl Into<String>) -> Self {
+        let header = header.into();
+        Self { field: header.clone(), header, align: Align::Left, shortens: false }
+    }
+
+    /// Numbers, right aligned.
+    pub fn right(header: impl Into<String>) -> Self {
+        Self { align: Align::Right, ..Self::left(header) }
+    }
+
+    /// Names, left aligned, shortened in the middle to fit and never made equal by it.
+    pub fn name(header: impl Into<String>) -> Self {
+        Self { shortens: true, ..Self::left(header) }
+    }
+
+    /// The name of the column for machines, with its unit: `total_ns`.
+    #[must_use]
+    pub fn field(self, field: impl Into<String>) -> Self {
+        Self { field: field.into(), ..self }
+    }
+}
+
+impl Cell {
+    /// The same for people and machines.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), value: None }
+    }
+
+    /// `text` for people, `value` for machines: `Cell::number("1.235 ms", 1_234_567)`.
+    pub fn number(text: impl Into<String>, value: impl ToString) -> Self {
+        Self { text: text.into(), value: Some(value.to_string()) }
+    }
+
+    /// Unknown: [`crate::units::NONE`] for people, an empty field for machines.
+    pub fn none() -> Self {
+        Self::number(crate::units::NONE, "")
+    }
+
+    fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row. Missing cells are empty and cells beyond the last column are dropped.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) -> &mut Self {
+        let mut cells: Vec<Cell> = cells.into_iter().collect();
+        cells.resize_with(self.columns.len(), || Cell::text(""));
+        self.rows.push(cells);
+        self
+    }
+
+    /// How many rows it has.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Prints it, with a line break at the end.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn render(&self, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
+        match layout {
+            Layout::Text { width, paint } => text::render(self, width, paint, out),
+            Layout::Csv => csv::render(self, out),
+            Layout::Markdown => markdown::render(self, out),
+        }
+    }
+
+    /// The text of the cells of one column.
+    fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row[column].text.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two kernels whose names differ only in the middle.
+    fn kernels() -> Table {
+        let mut table = Table::new([
+            Column::name("Kernel").field("name"),
+            Column::right("Calls").field("calls"),
+            Column::right("Total").field("total_ns"),
+        ]);
+        table.row([
+            "gemm_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1_nt".into(),
+            "7".into(),
+            Cell::number("1.5 ms", 1_500_000),
+        ]);
+        table.row(["copy|\"fast\", a".into(), Cell::none(), Cell::number("12.0 ms", 12_000_000)]);
+        table
+    }
+
+    fn print(table: &Table, layout: Layout) -> String {
+        let mut bytes = Vec::new();
+        table.render(layout, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn text_is_aligned_and_fits_the_width() {
+        let text = print(&kernels(), Layout::Text { width: Some(40), paint: Paint::default() });
+        let expected = "\
+Kernel                    Calls    Total
+────────────────────────────────────────
+gemm_aaaaaaa…aaaaaaa1_nt      7   1.5 ms
+copy|\"fast\", a                -  12.0 ms
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn full_names_may_be_wider_than_the_terminal() {
+        let text = print(&kernels(), Layout::Text { width: None, paint: Paint::default() });
+        assert!(text.contains("gemm_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1_nt  "), "{text}");
+    }
+
+    #[test]
+    fn csv_has_field_names_full_values_and_quotes_where_needed() {
+        assert_eq!(
+            print(&kernels(), Layout::Csv),
+            "name,calls,total_ns\r\n\
+             gemm_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1_nt,7,1500000\r\n\
+             \"copy|\"\"fast\"\", a\",,12000000\r\n"
+        );
+    }
+
+    #[test]
+    fn markdown_escapes_what_would_end_a_cell() {
+        assert_eq!(
+            print(&kernels(), Layout::Markdown).lines().nth(3),
+            Some("| copy\\|\"fast\", a | - | 12.0 ms |")
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_too_short_or_too_long_is_no_panic() {
+        let mut table = Table::new([Column::left("a"), Column::left("b")]);
+        table.row([Cell::text("1")]).row(["1".into(), "2".into(), "3".into()]);
+        assert_eq!(print(&table, Layout::Csv), "a,b\r\n1,\r\n1,2\r\n");
+    }
+}

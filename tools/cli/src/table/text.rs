@@ -1,0 +1,106 @@
+use std::io::{self, Write};
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ContentArrangement};
+use unicode_width::UnicodeWidthStr;
+
+use super::{Align, Table};
+use crate::color::Paint;
+use crate::{shorten_distinct, visible};
+
+/// Spaces between two columns.
+const SPACE: usize = 2;
+
+/// Below this a name says nothing; the table gets wider than asked instead.
+const LEAST_NAME: usize = 16;
+
+/// Headers, a rule and aligned cells, two spaces apart.
+pub(super) fn render(
+    table: &Table,
+    width: Option<usize>,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cells = cells(table, width);
+    let mut drawn = comfy_table::Table::new();
+    let mut style = NOTHING;
+    style.header_separator.fill = Some('─');
+    drawn.load_style(style);
+    drawn.set_content_arrangement(ContentArrangement::Disabled);
+    drawn.set_header(table.columns.iter().map(|column| visible(&column.header).into_owned()));
+    for row in 0..table.len() {
+        drawn.add_row(cells.iter().map(|column| column[row].as_str()));
+    }
+    for (position, (column, drawn)) in table.columns.iter().zip(drawn.column_iter_mut()).enumerate() {
+        drawn.set_padding((if position == 0 { 0 } else { SPACE as u16 }, 0));
+        drawn.set_cell_alignment(match column.align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        });
+    }
+    for (position, line) in drawn.lines().enumerate() {
+        let line = line.trim_end();
+        if position == 0 { writeln!(out, "{}", paint.bold(line))? } else { writeln!(out, "{line}")? }
+    }
+    Ok(())
+}
+
+/// The texts by column, names shortened so that the table fits `width`.
+fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
+    let full: Vec<Vec<String>> = (0..table.columns.len())
+        .map(|column| table.texts(column).map(|text| visible(text).into_owned()).collect())
+        .collect();
+    let Some(width) = width else { return full };
+    let natural: Vec<usize> = table
+        .columns
+        .iter()
+        .zip(&full)
+        .map(|(column, texts)| {
+            texts.iter().map(|text| text.width()).chain([column.header.width()]).max().unwrap_or(0)
+        })
+        .collect();
+    let fixed: usize = natural.iter().zip(&table.columns).filter(|(_, c)| !c.shortens).map(|(n, _)| n).sum();
+    let spaces = SPACE * table.columns.len().saturating_sub(1);
+    let names: Vec<usize> =
+        (0..table.columns.len()).filter(|&column| table.columns[column].shortens).collect();
+    let shares = share(
+        &names.iter().map(|&column| natural[column]).collect::<Vec<_>>(),
+        width.saturating_sub(fixed + spaces),
+    );
+    let mut cells = full;
+    for (column, room) in names.into_iter().zip(shares) {
+        let originals: Vec<&str> = table.texts(column).collect();
+        cells[column] = shorten_distinct(&originals, room);
+    }
+    cells
+}
+
+/// Divides `room` so that no column gets more than it needs nor less than an even part if it needs that.
+fn share(needs: &[usize], room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|&column| needs[column]);
+    let mut shares = vec![0; needs.len()];
+    let mut left = room;
+    for (done, column) in order.into_iter().enumerate() {
+        let even = left / (needs.len() - done);
+        shares[column] = needs[column].min(even.max(LEAST_NAME));
+        left = left.saturating_sub(shares[column]);
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_needs_little_leaves_its_room_to_the_others() {
+        assert_eq!(share(&[100, 20, 100], 120), [50, 20, 50]);
+        assert_eq!(share(&[30, 40], 200), [30, 40]);
+    }
+
+    #[test]
+    fn a_name_keeps_a_readable_width_in_a_narrow_terminal() {
+        assert_eq!(share(&[100, 3], 10), [LEAST_NAME, 3]);
+    }
+}

@@ -1,0 +1,173 @@
+//! Numbers as people read them. Only renderers call this: until then time is integer nanoseconds.
+//!
+//! Every function has a fixed number of decimals, so that right-aligned columns line up. Rounding is to the
+//! nearest, halves away from zero.
+
+/// What stands for a number that does not exist.
+pub const NONE: &str = "-";
+
+/// A unit of time for a whole column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TimeUnit {
+    /// 1 ns
+    Nanoseconds,
+    /// 1,000 ns
+    Microseconds,
+    /// 1,000,000 ns
+    Milliseconds,
+    /// 1,000,000,000 ns
+    Seconds,
+}
+
+impl TimeUnit {
+    /// The largest unit in which `nanoseconds` is at least 1.
+    pub fn of(nanoseconds: i64) -> Self {
+        match nanoseconds.unsigned_abs() {
+            0..1_000 => Self::Nanoseconds,
+            1_000..1_000_000 => Self::Microseconds,
+            1_000_000..1_000_000_000 => Self::Milliseconds,
+            _ => Self::Seconds,
+        }
+    }
+
+    /// `ns`, `us`, `ms` or `s`, for a header.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Microseconds => "us",
+            Self::Milliseconds => "ms",
+            Self::Seconds => "s",
+        }
+    }
+
+    /// `nanoseconds` in this unit with three decimals (none for ns) and without the symbol.
+    pub fn number(self, nanoseconds: i64) -> String {
+        let per_unit: u64 = match self {
+            Self::Nanoseconds => return count_signed(nanoseconds),
+            Self::Microseconds => 1_000,
+            Self::Milliseconds => 1_000_000,
+            Self::Seconds => 1_000_000_000,
+        };
+        let thousandth = per_unit / 1_000;
+        let thousandths = (nanoseconds.unsigned_abs() + thousandth / 2) / thousandth;
+        let sign = if nanoseconds < 0 && thousandths > 0 { "-" } else { "" };
+        format!("{sign}{}.{:03}", count(thousandths / 1_000), thousandths % 1_000)
+    }
+}
+
+/// Nanoseconds in the unit that suits them: `999 ns`, `1.234 us`, `12.500 ms`, `3,600.000 s`.
+pub fn duration(nanoseconds: i64) -> String {
+    let unit = TimeUnit::of(nanoseconds);
+    format!("{} {}", unit.number(nanoseconds), unit.symbol())
+}
+
+/// A whole number with thousands separators: `43,915`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// As [`count`], with a sign where negative.
+pub fn count_signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", count(number.unsigned_abs()))
+}
+
+/// Bytes in binary units with two decimals: `512 B`, `1.50 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if bytes < 1_024 {
+        return format!("{} B", count(bytes));
+    }
+    let power = (bytes.ilog2() / 10) as usize;
+    format!("{} {}", fixed(bytes as f64 / 1_024_f64.powi(power as i32), 2), UNITS[power - 1])
+}
+
+/// Bytes over nanoseconds in GB/s (decimal, as vendors state it) with two decimals; [`NONE`] where no time
+/// passed.
+pub fn bandwidth(bytes: u64, nanoseconds: i64) -> String {
+    if nanoseconds <= 0 {
+        return NONE.to_owned();
+    }
+    format!("{} GB/s", fixed(bytes as f64 / nanoseconds as f64, 2))
+}
+
+/// A fraction as percent with two decimals: `0.125` is `12.50%`; [`NONE`] where it is no number.
+pub fn percent(fraction: f64) -> String {
+    if fraction.is_finite() { format!("{}%", fixed(fraction * 100.0, 2)) } else { NONE.to_owned() }
+}
+
+/// A number with that many decimals and thousands separators; [`NONE`] where it is no number.
+pub fn fixed(number: f64, decimals: usize) -> String {
+    if !number.is_finite() {
+        return NONE.to_owned();
+    }
+    let text = format!("{:.decimals$}", number.abs());
+    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
+    let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if number < 0.0 && !zero { "-" } else { "" };
+    // Beyond u64 a separator helps nobody.
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
+    match fraction {
+        Some(fraction) => format!("{sign}{whole}.{fraction}"),
+        None => format!("{sign}{whole}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_uses_the_largest_unit_that_keeps_it_above_one() {
+        let cases = [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.000 us"),
+            (1_234_567, "1.235 ms"),
+            (17_000_000_000, "17.000 s"),
+            (3_600_000_000_000, "3,600.000 s"),
+            (-1_500, "-1.500 us"),
+        ];
+        for (nanoseconds, text) in cases {
+            assert_eq!(duration(nanoseconds), text);
+        }
+    }
+
+    #[test]
+    fn the_extremes_of_time_do_not_overflow() {
+        assert_eq!(duration(i64::MIN), "-9,223,372,036.855 s");
+        assert_eq!(TimeUnit::Microseconds.number(i64::MAX), "9,223,372,036,854,775.807");
+    }
+
+    #[test]
+    fn a_column_can_keep_one_unit() {
+        let unit = TimeUnit::of(2_000_000);
+        assert_eq!([unit.number(2_000_000), unit.number(1_499)], ["2.000", "0.001"]);
+        assert_eq!(unit.number(-499), "0.000", "nothing is not negative");
+    }
+
+    #[test]
+    fn bytes_and_bandwidth_state_their_base() {
+        assert_eq!(bytes(1_023), "1,023 B");
+        assert_eq!(bytes(3 << 19), "1.50 MiB");
+        assert_eq!(bytes(u64::MAX), "16.00 EiB");
+        assert_eq!(bandwidth(2_000, 1_000), "2.00 GB/s");
+        assert_eq!(bandwidth(2_000, 0), NONE);
+    }
+
+    #[test]
+    fn a_fraction_of_nothing_has_no_percentage() {
+        assert_eq!(percent(0.125), "12.50%");
+        assert_eq!(percent(f64::NAN), NONE);
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(fixed(-12_345.678, 1), "-12,345.7");
+    }
+}

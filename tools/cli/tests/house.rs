@@ -1,0 +1,238 @@
+//! The rules of ARCHITECTURE.md that a look at the files can check. Each rule is a function from a file to
+//! what is wrong with it, and each is shown to find something in a file that breaks it.
+
+#![expect(clippy::unwrap_used, reason = "a checkout that cannot be read fails the test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file of the repository that is text.
+struct File {
+    /// From the root, with `/`.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+
+    fn is_manifest(&self) -> bool {
+        self.path.ends_with("/Cargo.toml")
+    }
+
+    /// Whether it lies in one of the folders (or is one of the files).
+    fn is_within(&self, folders: &[&str]) -> bool {
+        folders.iter().any(|folder| self.path.starts_with(folder))
+    }
+
+    /// Whether it only runs in tests.
+    fn is_test(&self) -> bool {
+        self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.starts_with("fuzz/")
+    }
+
+    /// Lines that are no comments, with their numbers.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .map(|(line, text)| (line + 1, text))
+            .filter(|(_, text)| !text.trim_start().starts_with("//"))
+    }
+
+    /// `path:line` of every line of code that the rule finds fault with.
+    fn faults(&self, rule: impl Fn(&str) -> bool) -> Vec<String> {
+        self.code().filter(|(_, text)| rule(text)).map(|(line, _)| format!("{}:{line}", self.path)).collect()
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every text file of the checkout, build results left out.
+fn files() -> Vec<File> {
+    let root = root();
+    let mut folders = vec![root.clone()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            let name = entry.file_name();
+            if entry.file_type().unwrap().is_dir() {
+                if !["target", ".git", "dist", "corpus", "artifacts"].iter().any(|skipped| name == *skipped) {
+                    folders.push(path);
+                }
+            } else if let Ok(text) = fs::read_to_string(&path) {
+                let path = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+                // Of a worktree this is a file that says where the repository is.
+                if path != ".git" {
+                    files.push(File { path, text });
+                }
+            }
+        }
+    }
+    assert!(files.iter().any(|file| file.path == "schema/src/lib.rs"), "the walk misses the sources");
+    files
+}
+
+/// What a rule finds in the whole repository.
+#[track_caller]
+fn holds(rule: impl Fn(&File) -> Vec<String>) {
+    let faults: Vec<String> = files().iter().flat_map(rule).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+fn sql_outside_its_rooms(file: &File) -> Vec<String> {
+    if !file.is_rust() || file.is_test() || file.is_within(&["schema/", "sql/"]) {
+        return Vec::new();
+    }
+    file.faults(|line| {
+        let line = line.to_ascii_lowercase();
+        let query = line.split_once("select ").is_some_and(|(_, rest)| rest.contains(" from "));
+        query
+            || ["\"select ", "insert into ", "create table ", "create view ", "\"pragma "]
+                .iter()
+                .any(|sql| line.contains(sql))
+    })
+}
+
+#[test]
+fn sql_text_is_only_in_sql_and_schema() {
+    holds(sql_outside_its_rooms);
+    let query = "    db.query(\"SELECT id FROM rocpd_op\");\n";
+    assert_eq!(sql_outside_its_rooms(&File::new("analysis/src/busy.rs", query)), ["analysis/src/busy.rs:1"]);
+    assert!(sql_outside_its_rooms(&File::new("schema/src/dialect/rpd.rs", query)).is_empty());
+    assert!(sql_outside_its_rooms(&File::new("tools/rtl-x/src/lib.rs", "// select a from b")).is_empty());
+}
+
+fn unsafe_outside_its_rooms(file: &File) -> Vec<String> {
+    if !file.is_rust() || file.is_within(&["tracer/", "hsa-sys/", "tests/kfd-sim/"]) {
+        return Vec::new();
+    }
+    let openings = ["{", "fn", "impl", "extern", "trait"].map(|what| format!("{} {what}", "unsafe"));
+    file.faults(|line| openings.iter().any(|opening| line.contains(opening)))
+}
+
+#[test]
+fn unsafe_code_is_only_where_c_is_spoken() {
+    holds(unsafe_outside_its_rooms);
+    let block = format!("let x = {} {{ *p }};", "unsafe");
+    assert_eq!(unsafe_outside_its_rooms(&File::new("schema/src/a.rs", &block)), ["schema/src/a.rs:1"]);
+    assert!(unsafe_outside_its_rooms(&File::new("tracer/src/lib.rs", &block)).is_empty());
+}
+
+/// Crates that one room alone may name, and that room.
+const OWNED: [(&str, &str); 2] = [("rusqlite", "schema/"), ("polars", "frames/")];
+
+fn foreign_engines(file: &File) -> Vec<String> {
+    if !(file.is_rust() || file.is_manifest()) || file.is_test() {
+        return Vec::new();
+    }
+    OWNED
+        .iter()
+        .filter(|(_, room)| !file.is_within(&[room]))
+        .flat_map(|(engine, _)| {
+            file.faults(|line| {
+                line.contains(&format!("{engine}::"))
+                    || file.is_manifest()
+                        && line.split_once(['.', ' ', '=']).is_some_and(|(name, _)| name == *engine)
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn only_schema_names_sqlite() {
+    holds(foreign_engines);
+    let manifest = File::new("analysis/Cargo.toml", "[dependencies]\nrusqlite.workspace = true\n");
+    assert_eq!(foreign_engines(&manifest), ["analysis/Cargo.toml:2"]);
+    let source = File::new("tools/rtl-x/src/lib.rs", "use rusqlite::Connection;");
+    assert_eq!(foreign_engines(&source), ["tools/rtl-x/src/lib.rs:1"]);
+}
+
+/// A crate and the crates of this repository that it must not know.
+const STRANGERS: [(&str, &[&str]); 3] = [
+    ("schema", &["analysis", "cli", "frames"]),
+    ("analysis", &["cli", "frames", "clap"]),
+    ("tools/cli", &["schema", "analysis", "frames"]),
+];
+
+fn arrows_the_wrong_way(file: &File) -> Vec<String> {
+    let Some((_, strangers)) = STRANGERS.iter().find(|(room, _)| file.path == format!("{room}/Cargo.toml"))
+    else {
+        return Vec::new();
+    };
+    file.faults(|line| line.split_once(['.', ' ', '=']).is_some_and(|(name, _)| strangers.contains(&name)))
+}
+
+#[test]
+fn every_arrow_between_crates_goes_one_way() {
+    holds(arrows_the_wrong_way);
+    let manifest = File::new("analysis/Cargo.toml", "[dependencies]\ncli.workspace = true\n");
+    assert_eq!(arrows_the_wrong_way(&manifest), ["analysis/Cargo.toml:2"]);
+}
+
+fn paths_of_one_machine(file: &File) -> Vec<String> {
+    // Put together here, so that this file does not break its own rule.
+    let places = ["work", "root"].map(|folder| format!("/{folder}/"));
+    let begins = |line: &str, place: &str| {
+        line.match_indices(place).any(|(at, _)| {
+            !line[..at].ends_with(|before: char| before.is_alphanumeric() || "._-}~".contains(before))
+        })
+    };
+    file.text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| places.iter().any(|place| begins(line, place)))
+        .map(|(line, _)| format!("{}:{}", file.path, line + 1))
+        .collect()
+}
+
+#[test]
+fn no_file_names_a_path_of_one_machine() {
+    holds(paths_of_one_machine);
+    let text = format!("see /{}/notes", "work");
+    assert_eq!(paths_of_one_machine(&File::new("README.md", &text)), ["README.md:1"]);
+    assert!(paths_of_one_machine(&File::new("README.md", "https://example.org/work/notes")).is_empty());
+}
+
+#[test]
+fn every_tool_says_what_question_it_answers() {
+    let tools = fs::read_dir(root().join("tools")).unwrap().map(|entry| entry.unwrap());
+    for tool in tools.filter(|tool| tool.file_name().to_string_lossy().starts_with("rtl-")) {
+        let readme = fs::read_to_string(tool.path().join("README.md")).unwrap_or_default();
+        assert!(readme.contains('?'), "{}/README.md asks no question", tool.path().display());
+    }
+}
+
+fn links_to_nowhere(file: &File, exists: impl Fn(&Path) -> bool) -> Vec<String> {
+    if !file.path.ends_with(".md") {
+        return Vec::new();
+    }
+    let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
+    file.text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains(':') && !target.contains(' '))
+        .filter(|target| !exists(&folder.join(target)))
+        .map(|target| format!("{}: {target}", file.path))
+        .collect()
+}
+
+#[test]
+fn every_link_between_documents_leads_somewhere() {
+    let root = root();
+    holds(|file| links_to_nowhere(file, |path| root.join(path).exists()));
+    let file = File::new("docs/a.md", "[there](../README.md) and [nowhere](b.md#part)");
+    let faults = links_to_nowhere(&file, |path| path == Path::new("docs/../README.md"));
+    assert_eq!(faults, ["docs/a.md: b.md"]);
+}

@@ -1,0 +1,93 @@
+//! What one trace says to the question.
+
+use std::path::{Path, PathBuf};
+
+use analysis::kernels::{self, Group};
+use analysis::region::{self, Region};
+use analysis::{Report, rocprofv3, rpt};
+use cli::Failure;
+use schema::Tables;
+
+use crate::args::Style;
+use crate::naming;
+use crate::question::{Question, key};
+
+/// The answer of one trace, or of all together.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The trace; `None` for all together.
+    pub path: Option<PathBuf>,
+    /// What was kept of it.
+    pub region: Region,
+    /// The report by kernel.
+    pub report: Report,
+    /// The main table, if it is not by kernel.
+    pub groups: Option<Vec<Group>>,
+    /// All metadata, where the file itself was asked about.
+    pub metadata: Vec<(String, String)>,
+    /// The report of another tool, where that was asked for.
+    pub styled: Option<Styled>,
+}
+
+/// The report of another tool.
+#[derive(Debug, Clone)]
+pub enum Styled {
+    /// RTG's rpt.
+    Rpt(rpt::Report),
+    /// rocprofv3's -S table.
+    Rocprofv3(rocprofv3::Summary),
+}
+
+impl Answer {
+    /// Keeps the region of interest of `tables` and answers about it.
+    ///
+    /// # Errors
+    /// Where the trace has no such region.
+    pub fn of(path: &Path, tables: &mut Tables, question: &Question) -> Result<Self, Failure> {
+        let metadata = if question.info { tables.about.metadata.clone() } else { Vec::new() };
+        let region = region::apply(tables, &question.filter).map_err(|error| {
+            Failure::input(error)
+                .context(path.display().to_string())
+                .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")
+        })?;
+        Ok(Self { path: Some(path.to_owned()), region, metadata, ..Self::combined(tables, question) })
+    }
+
+    /// Answers about all rows of `tables`.
+    pub fn combined(tables: &Tables, question: &Question) -> Self {
+        let mut answer = Self {
+            path: None,
+            region: Region::default(),
+            report: Report::default(),
+            groups: None,
+            metadata: Vec::new(),
+            styled: None,
+        };
+        match question.style {
+            Some(Style::Rpt) => {
+                answer.styled = Some(Styled::Rpt(rpt::report(tables, &rpt::Options::default())));
+                return answer;
+            }
+            Some(Style::Rocprofv3) => {
+                answer.styled = Some(Styled::Rocprofv3(rocprofv3::summary(tables)));
+                return answer;
+            }
+            None => {}
+        }
+        answer.report = analysis::report(tables, &question.options);
+        if let (true, Some(by)) = (question.options.sections.kernels, question.by) {
+            let mut groups = kernels::by(tables, key(by), &question.options.categories);
+            kernels::sort(&mut groups, question.options.sort);
+            answer.groups = Some(groups);
+        }
+        naming::apply(&mut answer, tables, question.names);
+        answer
+    }
+
+    /// Each reason for `--strict` to fail, with the file in front.
+    pub fn strict_failures(&self) -> Vec<String> {
+        let path = self.path.as_ref().map(|path| format!("{}: ", path.display())).unwrap_or_default();
+        let sanity = self.report.sanity.iter();
+        sanity.flat_map(|sanity| sanity.strict_failures()).map(|reason| format!("{path}{reason}")).collect()
+    }
+}

@@ -1,0 +1,178 @@
+//! What the command line means: expressions compiled, files read, sections chosen.
+
+use analysis::kernels::{Key, Sort};
+use analysis::region::{Bound, Filter};
+use analysis::{Categories, Options, Sections};
+use cli::args::Format;
+use cli::{Exit, Failure};
+use schema::Select;
+
+use crate::args::{Arguments, By, Names, Section, Sort as SortBy, Style};
+
+/// A command line that makes sense.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// Which rows count.
+    pub filter: Filter,
+    /// Which columns to read.
+    pub select: Select,
+    /// What to compute; [`Options::key`] is always the kernel.
+    pub options: Options,
+    /// What the main table is grouped by, if not by kernel.
+    pub by: Option<By>,
+    /// Which form of names to print.
+    pub names: Names,
+    /// Whether findings are failures.
+    pub strict: bool,
+    /// Whether the file itself is asked about.
+    pub info: bool,
+    /// Whose report to print instead.
+    pub style: Option<Style>,
+}
+
+impl Question {
+    /// # Errors
+    /// A usage error for expressions and moments that are none and for options that exclude each other; an
+    /// input error for a file of rules that cannot be read.
+    pub fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let filter = filter(&arguments.filter)?;
+        let sections = sections(arguments)?;
+        let by = (arguments.by != By::Kernel).then_some(arguments.by);
+        let options = Options {
+            sections,
+            key: Key::Kernel,
+            sort: sort(arguments.sort),
+            categories: categories(arguments)?,
+            ..Options::default()
+        };
+        let styled = arguments.style.is_some();
+        let ranges = sections.ranges || filter.range.is_some() || by == Some(By::Range);
+        let select = if arguments.info {
+            Select { args: false, ..Select::everything() }
+        } else {
+            Select {
+                ids: styled,
+                launch: by == Some(By::Shape) || arguments.names == Names::Mangled,
+                links: ranges || matches!(by, Some(By::Process | By::Rank)) || !filter.ranks.is_empty(),
+                ranges: ranges || sections.about || styled,
+                api: ranges || sections.api || sections.about || styled,
+                args: false,
+                rest: arguments.style == Some(Style::Rocprofv3),
+            }
+        };
+        Ok(Self {
+            filter,
+            select,
+            options,
+            by,
+            names: arguments.names,
+            strict: arguments.strict,
+            info: arguments.info,
+            style: arguments.style,
+        })
+    }
+}
+
+fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
+    let kernel = match &typed.kernel {
+        None => None,
+        Some(text) => Some(regex::Regex::new(text).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            Failure::usage(format!("--kernel is no regular expression: {reason}"))
+                .with_hint("write \\( and \\[ for brackets that stand for themselves")
+        })?),
+    };
+    let moment = |flag: &str, text: &Option<String>| -> Result<Option<Bound>, Failure> {
+        text.as_deref()
+            .map(str::parse::<Bound>)
+            .transpose()
+            .map_err(|error| Failure::new(Exit::Usage, error).context(flag.to_owned()))
+    };
+    let mut ranks = Vec::new();
+    for &rank in &typed.rank {
+        ranks.push(u32::try_from(rank).map_err(|_| Failure::usage(format!("--rank: {rank} is no rank")))?);
+    }
+    Ok(Filter {
+        kernel,
+        gpus: typed.gpu.iter().map(|&gpu| i64::from(gpu)).collect(),
+        queues: typed.queue.clone(),
+        ranks,
+        from: moment("--from", &typed.from)?,
+        to: moment("--to", &typed.to)?,
+        range: typed.range.clone(),
+        trim_idle: typed.trim_idle,
+        steady: typed.steady,
+    })
+}
+
+fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
+    let csv = arguments.display.format == Format::Csv;
+    let chosen = match (arguments.section.as_slice(), csv) {
+        ([], false) => return Ok(Sections::ALL),
+        ([], true) => &[Section::Kernels],
+        ([_, _, ..], true) => {
+            return Err(Failure::usage("csv holds one table, but several sections were asked for")
+                .with_hint("name one `--section`, or use `--format json`"));
+        }
+        (some, _) => some,
+    };
+    if csv && matches!(chosen, [Section::Trace | Section::Sanity]) {
+        return Err(Failure::usage("this section is no table").with_hint("use `--format json`"));
+    }
+    let has = |section| chosen.contains(&section);
+    Ok(Sections {
+        about: has(Section::Trace),
+        kernels: has(Section::Kernels),
+        gpus: has(Section::Gpus),
+        gaps: has(Section::Gaps),
+        copies: has(Section::Copies),
+        api: has(Section::Api),
+        ranges: has(Section::Ranges),
+        categories: has(Section::Categories),
+        // A verdict needs its findings, shown or not.
+        sanity: has(Section::Sanity) || arguments.strict,
+    })
+}
+
+fn categories(arguments: &Arguments) -> Result<Categories, Failure> {
+    let Some(path) = &arguments.categories else { return Ok(Categories::default()) };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::input(error)
+            .context(format!("cannot read {}", path.display()))
+            .with_hint("--categories takes a TOML file of [[rule]] tables")
+    })?;
+    Categories::from_toml(&text).map_err(|error| {
+        Failure::new(Exit::Usage, error)
+            .context(path.display().to_string())
+            .with_hint("a rule is `[[rule]]`, `category = \"gemm\"`, `match = \"Cijk_.*\"`")
+    })
+}
+
+fn sort(by: SortBy) -> Sort {
+    match by {
+        SortBy::Total => Sort::Total,
+        SortBy::Calls => Sort::Calls,
+        SortBy::Mean => Sort::Mean,
+        SortBy::Min => Sort::Min,
+        SortBy::P50 => Sort::P50,
+        SortBy::P95 => Sort::P95,
+        SortBy::P99 => Sort::P99,
+        SortBy::Max => Sort::Max,
+        SortBy::Name => Sort::Name,
+    }
+}
+
+/// The key of `analysis` for a `--by`.
+pub fn key(by: By) -> Key {
+    match by {
+        By::Kernel => Key::Kernel,
+        By::Category => Key::Category,
+        By::Gpu => Key::Gpu,
+        By::Queue => Key::Queue,
+        By::Range => Key::Range,
+        By::Shape => Key::Shape,
+        By::Process => Key::Process,
+        By::Rank => Key::Rank,
+    }
+}

@@ -1,0 +1,100 @@
+//! What a trace is and how far to trust it, as pairs of a word and what there is to say.
+
+use std::collections::BTreeMap;
+
+use analysis::about::{About, AboutGpu, Rows};
+use analysis::region::Region;
+use cli::units;
+
+/// The lines about a trace, in order of reading.
+pub(super) fn lines(about: &About, region: &Region) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("recorded by", recorder(about))];
+    if let Some(processes) = processes(about) {
+        lines.push(("processes", processes));
+    }
+    if !about.gpus.is_empty() {
+        lines.push(("gpus", gpus(&about.gpus)));
+    }
+    lines.push(("span", units::duration(about.span_ns)));
+    lines.push(("rows", rows(&about.rows)));
+    if region.filtered {
+        let kept = format!(
+            "{} of {} ops: {}",
+            units::count(region.ops_after),
+            units::count(region.ops_before),
+            region.description.join(", ")
+        );
+        lines.push(("region", kept));
+    }
+    lines.extend(about.notes.iter().map(|note| ("note", note.clone())));
+    lines
+}
+
+fn recorder(about: &About) -> String {
+    let mut text = about.tool.clone();
+    if let Some(version) = &about.tool_version {
+        text = format!("{text} {version}");
+    }
+    if let Some(mode) = &about.mode {
+        text = format!("{text}, mode {mode}");
+    }
+    let schema = about.schema_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    format!("{text} (layout {}{schema})", about.dialect)
+}
+
+fn processes(about: &About) -> Option<String> {
+    let mut words = Vec::new();
+    match about.processes.as_slice() {
+        [only] => {
+            words.extend(only.pid.map(|pid| format!("pid {pid}")));
+            words.extend(only.rank.map(|rank| format!("rank {rank}")));
+            words.extend(only.host.as_ref().map(|host| format!("on {host}")));
+            words.extend(only.command.as_ref().map(|command| format!("`{command}`")));
+        }
+        several => {
+            words.push(several.len().to_string());
+            if let [first, .., last] = about.ranks.as_slice() {
+                words.push(format!("ranks {first} to {last}"));
+            }
+            match about.hosts.as_slice() {
+                [] => {}
+                [host] => words.push(format!("on {host}")),
+                hosts => words.push(format!("on {} hosts", hosts.len())),
+            }
+        }
+    }
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+fn gpus(gpus: &[AboutGpu]) -> String {
+    let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for gpu in gpus {
+        let kind = match (&gpu.product, &gpu.target) {
+            (Some(product), Some(target)) if !product.is_empty() => format!("{product} ({target})"),
+            (Some(name), _) | (None, Some(name)) => name.clone(),
+            (None, None) => String::new(),
+        };
+        kinds.entry(kind).or_default().push(gpu.gpu.to_string());
+    }
+    let kinds = kinds.into_iter().map(|(kind, numbers)| match kind.as_str() {
+        "" => numbers.join(", "),
+        kind => format!("{}: {kind}", numbers.join(", ")),
+    });
+    kinds.collect::<Vec<_>>().join("; ")
+}
+
+fn rows(rows: &Rows) -> String {
+    let kinds = [
+        (rows.dispatches, "dispatches"),
+        (rows.copies, "copies"),
+        (rows.barriers, "barriers"),
+        (rows.api_calls, "API calls"),
+        (rows.ranges, "ranges"),
+        (rows.markers, "markers"),
+        (rows.allocations, "allocations"),
+        (rows.counters, "counter values"),
+    ];
+    let present = kinds.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<_> = present.map(|(count, kind)| format!("{} {kind}", units::count(*count))).collect();
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+}

@@ -1,0 +1,56 @@
+//! For issues and pull requests: the tables of the text report, with full names.
+
+use std::io::Write;
+
+use cli::{Failure, Layout, Output};
+
+use super::{View, about, sanity, tables, title};
+use crate::answer::Answer;
+use crate::args::Section;
+use crate::info;
+use crate::question::Question;
+
+pub(super) fn render(
+    question: &Question,
+    answers: &[Answer],
+    combined: Option<&Answer>,
+    view: View,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    for (position, answer) in answers.iter().chain(combined).enumerate() {
+        if position > 0 {
+            writeln!(out)?;
+        }
+        writeln!(out, "## `{}`\n", title(answer, answers.len()))?;
+        if let Some(about) = &answer.report.about {
+            for (word, text) in about::lines(about, &answer.region) {
+                writeln!(out, "- {word}: {}", cli::visible(&text))?;
+            }
+        }
+        if question.info {
+            writeln!(out)?;
+            info::render(answer, Layout::Markdown, out)?;
+            continue;
+        }
+        for (section, heading) in super::headings(answer, view) {
+            if let Some(table) = tables::section(section, answer, view).filter(|table| !table.is_empty()) {
+                writeln!(out, "\n### {heading}\n")?;
+                table.render(Layout::Markdown, out)?;
+            }
+            if section == Section::Gaps
+                && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
+            {
+                writeln!(out, "\n### Longest gaps\n")?;
+                tables::longest_gaps(gaps, super::origin(answer)).render(Layout::Markdown, out)?;
+            }
+        }
+        let findings = answer.report.sanity.as_ref().map(sanity::sentences).unwrap_or_default();
+        if !findings.is_empty() {
+            writeln!(out, "\n### Sanity\n")?;
+            for finding in findings {
+                writeln!(out, "- {}", cli::visible(&finding))?;
+            }
+        }
+    }
+    Ok(())
+}
