@@ -209,7 +209,11 @@ fn every_kind_of_row_finds_its_place() -> Result {
         |id: i64, columns: &str| value(&path, &format!("SELECT {columns} FROM rocpd_op WHERE id = {id}"));
 
     // Ops stand in the order of their old ids: kernel 1, range 2, copy 3, kernels 4 to 6, copy 7.
-    assert_eq!(op(1, "completionSignal")?, "hwq=0x0 wg=64,1,1 grid=100,2,1");
+    assert_eq!(
+        op(1, "completionSignal")?,
+        "hwq=0x3 wg=64,1,1 grid=100,2,1",
+        "2 is the largest number that is no address"
+    );
     assert_eq!(op(1, "gpuId || ' ' || start || ' ' || end || ' ' || pid || ' ' || lds")?, "3 100 105 7 64");
     assert_eq!(op(1, "symbol")?, "NULL", "the first symbol of the name");
     assert_eq!(op(2, "gpuId || ' ' || roctxId || ' ' || sequenceId || ' ' || category_id")?, "-1 2 1 13");
@@ -231,7 +235,7 @@ fn every_kind_of_row_finds_its_place() -> Result {
     };
     assert_eq!(
         metadata("queue")?,
-        r#"{"gpuId":3,"hardware":4096,"pid":7,"queueId":0,"source":139637976727552}"#
+        r#"{"gpuId":3,"hardware":4096,"pid":7,"queueId":3,"source":139637976727552}"#
     );
     assert_eq!(metadata("process")?, r#"{"pid":7,"space":0},{"id":-2,"node":1,"pid":7,"space":1}"#);
     assert_eq!(metadata("agent")?, r#"{"id":-3,"kind":"cpu","number":0,"sourceId":0}"#);
