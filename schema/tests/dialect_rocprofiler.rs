@@ -415,41 +415,31 @@ fn the_made_databases_equal_what_their_own_views_answer() -> Outcome {
         assert_eq!(tables.problems.iter().count(), 0);
         assert_eq!(tables.processes[0].rank, Some(rank));
 
-        let expected: Vec<(String, i64, i64, i64, i64, i64, i64, i64, i64)> = sql
+        let expected: Vec<String> = sql
             .prepare(
-                "select name, start, duration, queue_id, stream_id, stack_id, tid, grid_x, lds_size from kernels order by id",
+                "select concat_ws('|', name, start, duration, queue_id, stream_id, stack_id, tid, grid_x, lds_size)
+                 from kernels order by id",
             )?
-            .query_map([], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                    row.get(5)?,
-                    row.get(6)?,
-                    row.get(7)?,
-                    row.get(8)?,
-                ))
-            })?
+            .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         assert_eq!(expected.len(), 24);
-        let read: Vec<_> = tables
+        let read: Vec<String> = tables
             .dispatches
             .iter()
             .map(|row| {
                 let lane = tables.lanes.get(row.lane);
                 let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
-                (
-                    tables.strings.get(row.name).to_owned(),
+                format!(
+                    "{}|{}|{}|{}|{}|{}|{}|{}|{}",
+                    tables.strings.get(row.name),
                     row.start,
                     row.duration.unwrap_or(-1),
                     lane.queue,
                     lane.stream.unwrap_or(-1),
                     row.correlation,
                     row.tid.unwrap_or(-1),
-                    shape.items.map_or(-1, |items| items[0] as i64),
-                    shape.lds.map_or(-1, i64::from),
+                    shape.items.map_or(0, |items| items[0]),
+                    shape.lds.unwrap_or(0),
                 )
             })
             .collect();
