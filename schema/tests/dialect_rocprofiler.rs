@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
-use schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind};
+use schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind, Value};
 use schema::{Dialect, Error, NameId, ProblemKind, Select, Tables, Trace};
 use support::rocprofiler::{Rocpd, Set};
 
@@ -196,6 +196,28 @@ fn allocations_scratch_and_counter_instances_are_read() -> Outcome {
         counters,
         [(1, "SQ_WAVES", 1.5), (1, "SQ_WAVES", 2.5), (0, tables.strings.get(NameId::DANGLING), 7.0)]
     );
+    Ok(())
+}
+
+#[test]
+fn a_table_that_no_column_comes_from_is_kept_as_it_is() -> Outcome {
+    let tables = made(|set| {
+        set.run(
+            "create table rocpd_hip_event$ (id integer primary key, guid text default 'x', hip_event_handle integer,
+                foreign key (id) references rocpd_event$ (id));
+             insert into rocpd_hip_event$ values (1, 'g', 140), (2, 'g', null)",
+        )
+    })?;
+    let extra = &tables.extras[0];
+    assert_eq!(tables.extras.len(), 1);
+    assert_eq!(extra.name, format!("rocpd_hip_event_{}", GUID.replace('-', "_")));
+    assert_eq!(extra.columns, ["id", "guid", "hip_event_handle"]);
+    assert_eq!(extra.rows[1], [Value::Int(2), Value::Text("g".to_owned()), Value::Null]);
+    // It can be made anywhere, without the tables that it referred to.
+    let elsewhere = Connection::open_in_memory()?;
+    elsewhere.execute_batch(&extra.create)?;
+    let insert = format!("insert into \"{}\" values (1, 'g', 2)", extra.name);
+    assert_eq!(elsewhere.execute(&insert, [])?, 1);
     Ok(())
 }
 
