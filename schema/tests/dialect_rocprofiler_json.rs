@@ -309,12 +309,35 @@ fn rows_whose_references_are_missing_are_read_all_the_same() -> Outcome {
 }
 
 #[test]
-fn a_file_that_is_cut_off_says_where() -> Outcome {
+fn a_file_that_is_cut_off_anywhere_says_where() -> Outcome {
     let text = document(process()).to_string();
-    let (_folder, path) = written(&text[..text.len() - 40])?;
-    match read(&path) {
-        Err(Error::Damaged { detail, .. }) => assert!(detail.contains("line 1 column"), "{detail}"),
-        other => panic!("{other:?}"),
+    let key = text.find(':').ok_or("no key")?;
+    let (_folder, path) = written("")?;
+    for end in (key..text.len()).step_by(7) {
+        std::fs::write(&path, &text[..end])?;
+        match read(&path) {
+            Err(Error::Damaged { detail, .. }) => assert!(detail.contains("line 1 column"), "{detail}"),
+            other => panic!("cut at {end}: {other:?}"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_value_of_another_type_is_no_panic() -> Outcome {
+    let text = document(process()).to_string();
+    let (_folder, path) = written("")?;
+    let inner = text.find('[').ok_or("no list")?;
+    for (old, new) in
+        [("{", "[{"), ("[", "{"), (":1", ":\"x\""), (":{", ":null,\"a\":{"), (":[", ":7,\"a\":["), ("\"", "")]
+    {
+        for (at, _) in text.match_indices(old).filter(|&(at, _)| at > inner) {
+            std::fs::write(&path, format!("{}{new}{}", &text[..at], &text[at + old.len()..]))?;
+            match Trace::open(&path)?.read(&Select::everything()) {
+                Ok(_) | Err(Error::Damaged { .. }) => {}
+                Err(other) => panic!("{old} -> {new} at {at}: {other:?}"),
+            }
+        }
     }
     Ok(())
 }
