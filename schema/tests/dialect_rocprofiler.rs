@@ -556,3 +556,24 @@ fn the_made_ranks_merged_are_both_there() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+fn flipped_bytes_are_no_panic() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("trace.db");
+    fill(&Rocpd::create(&path)?.set(GUID, "3")?, "{}")?;
+    let whole = std::fs::read(&path)?;
+    let mut state = 1_u64;
+    for _ in 0..60 {
+        let mut bytes = whole.clone();
+        for _ in 0..8 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let at = 100 + (state >> 33) as usize % (bytes.len() - 100);
+            bytes[at] = (state >> 24) as u8;
+        }
+        std::fs::write(&path, &bytes)?;
+        // Whatever it answers, it answers.
+        let _ = Trace::open(&path).and_then(|trace| trace.read(&Select::everything()));
+    }
+    Ok(())
+}
