@@ -195,7 +195,7 @@ fn calls_are_grouped_by_function() {
 }
 
 fn found<'a>(groups: &'a [RangeGroup], name: &str) -> &'a RangeGroup {
-    groups.iter().find(|group| group.name == name).unwrap()
+    groups.iter().find(|group| group.name == name).expect("a range of that name")
 }
 
 /// A step with two layers, whose ops run later on the GPU.
