@@ -1,11 +1,13 @@
 //! What tests and benches share: the folder of foreign traces, fixtures and the synthetic generator.
 
+mod fixture;
 mod generate;
 pub mod layouts;
 pub mod rocprofiler;
 
 use std::path::{Path, PathBuf};
 
+pub use fixture::{database, fixture, fixture_in, fixture_names};
 pub use generate::{Layout, Options, generate};
 
 /// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
