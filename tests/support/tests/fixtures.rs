@@ -40,7 +40,8 @@ fn the_training_loop_never_overlaps_on_one_queue() -> Result {
 fn one_seed_gives_one_file_in_every_layout() -> Result {
     let folder = tempfile::tempdir()?;
     for layout in [Layout::Native, Layout::Lite, Layout::Rpd3] {
-        let options = Options { layout, ops: 3_000, api: true, ranges: true, shuffle: true, ..Options::default() };
+        let options =
+            Options { layout, ops: 3_000, api: true, ranges: true, shuffle: true, ..Options::default() };
         let [first, second, other] = ["first", "second", "other"].map(|name| folder.path().join(name));
         generate(&options, &first)?;
         generate(&options, &second)?;
