@@ -1,6 +1,7 @@
 //! What a trace is and how far to trust it.
 
-use schema::Tables;
+use schema::table::AgentKind;
+use schema::{Dialect, Durations, Tables};
 use serde::Serialize;
 
 /// A process of the trace.
@@ -85,6 +86,132 @@ pub struct About {
 
 /// Describes `tables`.
 pub fn about(tables: &Tables) -> About {
-    let _ = tables;
-    About::default()
+    let about = &tables.about;
+    let span = span(tables);
+    About {
+        dialect: about.dialect.label().to_owned(),
+        schema_version: about.schema_version.clone(),
+        tool: about.tool.clone(),
+        tool_version: about.tool_version.clone(),
+        mode: about.mode.clone(),
+        processes: tables
+            .processes
+            .iter()
+            .map(|process| AboutProcess {
+                pid: process.pid,
+                rank: process.rank,
+                host: process.host.clone(),
+                command: process.command.clone(),
+            })
+            .collect(),
+        gpus: gpus(tables),
+        hosts: sorted(tables.processes.iter().filter_map(|process| process.host.clone())),
+        ranks: sorted(tables.processes.iter().filter_map(|process| process.rank)),
+        start_ns: span.map(|(start, _)| start),
+        end_ns: span.map(|(_, end)| end),
+        span_ns: span.map_or(0, |(start, end)| end.saturating_sub(start)),
+        rows: rows(tables),
+        notes: notes(tables),
+    }
+}
+
+/// First start and last end of all ops, API calls and ranges; `None` without rows.
+pub fn span(tables: &Tables) -> Option<(i64, i64)> {
+    let calls = &tables.api_calls;
+    let spans = [
+        ops_span(tables),
+        column_span(&calls.start, &calls.duration),
+        row_span(tables.ranges.iter().map(|range| (range.start, range.duration))),
+    ];
+    spans.into_iter().flatten().reduce(wider)
+}
+
+/// First start and last end of all dispatches, copies and barriers; `None` where there are none.
+pub fn ops_span(tables: &Tables) -> Option<(i64, i64)> {
+    let dispatches = &tables.dispatches;
+    let spans = [
+        column_span(&dispatches.start, &dispatches.duration),
+        row_span(tables.copies.iter().map(|copy| (copy.start, copy.duration))),
+        row_span(tables.barriers.iter().map(|barrier| (barrier.start, barrier.duration))),
+    ];
+    spans.into_iter().flatten().reduce(wider)
+}
+
+fn column_span(starts: &[i64], durations: &Durations) -> Option<(i64, i64)> {
+    if !durations.all_short() {
+        return row_span((0..starts.len()).map(|row| (starts[row], durations.get(row))));
+    }
+    row_span(starts.iter().zip(durations.short()).map(|(&start, &short)| (start, Some(i64::from(short)))))
+}
+
+fn row_span(rows: impl Iterator<Item = (i64, Option<i64>)>) -> Option<(i64, i64)> {
+    rows.map(|(start, duration)| (start, start.saturating_add(duration.unwrap_or(0).max(0)))).reduce(wider)
+}
+
+fn wider(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+fn gpus(tables: &Tables) -> Vec<AboutGpu> {
+    let mut gpus: Vec<AboutGpu> = tables
+        .agents
+        .iter()
+        .filter(|agent| agent.kind == AgentKind::Gpu)
+        .map(|agent| AboutGpu {
+            gpu: agent.number,
+            product: agent.product.clone(),
+            target: agent.target.clone(),
+            node: agent.node,
+        })
+        .collect();
+    gpus.sort_by_key(|gpu| gpu.gpu);
+    gpus
+}
+
+fn rows(tables: &Tables) -> Rows {
+    let markers = tables.ranges.iter().filter(|range| range.is_marker()).count() as u64;
+    Rows {
+        dispatches: tables.dispatches.len() as u64,
+        copies: tables.copies.len() as u64,
+        barriers: tables.barriers.len() as u64,
+        api_calls: tables.api_calls.len() as u64,
+        ranges: tables.ranges.len() as u64 - markers,
+        markers,
+        allocations: tables.allocations.len() as u64,
+        counters: tables.counters.len() as u64,
+    }
+}
+
+fn notes(tables: &Tables) -> Vec<String> {
+    let about = &tables.about;
+    let mut notes = Vec::new();
+    let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
+    match (about.mode.as_deref(), about.dialect) {
+        (Some(mode), _) if lite(mode) => notes.push(
+            "recorded in lite mode: kernels with a completion signal of their own, collectives above all, \
+             may be missing"
+                .to_owned(),
+        ),
+        (None, Dialect::Lite) => notes.push(
+            "the trace does not say in which mode it was recorded; in lite mode, the default of \
+             rocm-trace-lite, kernels with a completion signal of their own, collectives above all, are missing"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    if about.dialect == Dialect::Lite && tables.copies.is_empty() {
+        notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
+    }
+    let lost: u64 = about.losses.iter().map(|(_, count)| count).sum();
+    if lost > 0 {
+        notes.push(format!("the recorder lost or skipped {lost} records"));
+    }
+    notes
+}
+
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

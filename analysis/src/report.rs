@@ -4,13 +4,15 @@ use schema::Tables;
 use serde::Serialize;
 
 use crate::Categories;
-use crate::about::About;
-use crate::api::ApiGroup;
-use crate::copies::CopyGroup;
-use crate::kernels::{Group, Key, Sort};
-use crate::ranges::RangeReport;
-use crate::sanity::Sanity;
-use crate::sweep::{Gap, Gpu, GpuGaps};
+use crate::about::{self, About};
+use crate::api::{self, ApiGroup};
+use crate::copies::{self, CopyGroup};
+use crate::kernels::{self, Group, Key, Sort};
+use crate::names::Names;
+use crate::order::Order;
+use crate::ranges::{self, RangeReport};
+use crate::sanity::{self, Sanity};
+use crate::sweep::{self, Gap, Gpu, GpuGaps, Sweep};
 
 /// Which parts of a report to compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +104,100 @@ pub struct Report {
     pub sanity: Option<Sanity>,
 }
 
+/// Traces of more ops are worth a second thread; starting one costs as much as a small report.
+const PARALLEL: usize = 200_000;
+
 /// Computes the report. Traces of more than 200,000 ops use a second thread.
 pub fn report(tables: &Tables, options: &Options) -> Report {
-    let _ = (tables, options);
-    Report::default()
+    let sections = options.sections;
+    let wants = Wants {
+        kernels: sections.kernels || sections.categories || sections.sanity,
+        places: sections.gpus || sections.gaps || sections.sanity || sections.ranges,
+    };
+    let names = Names::of(tables, &options.categories);
+    let (kernels, places) = if tables.dispatches.len() > PARALLEL && wants.kernels && wants.places {
+        std::thread::scope(|scope| {
+            let kernels = scope.spawn(|| kernel_sections(tables, options, &names));
+            let places = place_sections(tables, options, &names);
+            match kernels.join() {
+                Ok(kernels) => (kernels, places),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    } else {
+        (kernel_sections(tables, options, &names), place_sections(tables, options, &names))
+    };
+    let Places { sweep, ranges } = places;
+    Report {
+        about: sections.about.then(|| about::about(tables)),
+        sanity: sections.sanity.then(|| sanity::check(tables, &kernels.by_kernel, &sweep)),
+        kernels: kernels.asked,
+        categories: kernels.categories,
+        gpus: sections.gpus.then_some(sweep.gpus),
+        gaps: sections.gaps.then_some(sweep.gaps),
+        longest_gaps: sections.gaps.then_some(sweep.longest),
+        copies: sections.copies.then(|| copies::by_direction(tables)),
+        api: sections.api.then(|| api::by_function(tables)),
+        ranges,
+    }
+}
+
+/// Which of the two expensive halves are needed.
+struct Wants {
+    kernels: bool,
+    places: bool,
+}
+
+#[derive(Default)]
+struct Kernels {
+    asked: Option<Vec<Group>>,
+    categories: Option<Vec<Group>>,
+    by_kernel: Vec<Group>,
+}
+
+/// Everything that groups dispatches.
+fn kernel_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Kernels {
+    let sections = options.sections;
+    let mut kernels = Kernels::default();
+    let by_category = sections.categories || sections.kernels && options.key == Key::Category;
+    if by_category || sections.sanity || sections.kernels && options.key == Key::Kernel {
+        let (by_kernel, by_category) = kernels::with_categories(tables, names);
+        kernels.by_kernel = by_kernel;
+        kernels.categories = Some(by_category);
+    }
+    if sections.kernels {
+        let mut asked = match (options.key, &kernels.categories) {
+            (Key::Kernel, _) => kernels.by_kernel.clone(),
+            (Key::Category, Some(categories)) => categories.clone(),
+            (key, _) => kernels::grouped(tables, key, names),
+        };
+        kernels::sort(&mut asked, options.sort);
+        kernels.asked = Some(asked);
+    }
+    kernels.categories = kernels.categories.filter(|_| sections.categories);
+    kernels
+}
+
+#[derive(Default)]
+struct Places {
+    sweep: Sweep,
+    ranges: Option<RangeReport>,
+}
+
+/// Everything that looks at ops in order of start.
+fn place_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Places {
+    let sections = options.sections;
+    let swept = sections.gpus || sections.gaps || sections.sanity;
+    let ranges = sections.ranges && !tables.ranges.is_empty();
+    let mut places = Places { ranges: sections.ranges.then(RangeReport::default), ..Places::default() };
+    if swept || ranges {
+        let order = Order::of(tables);
+        if swept {
+            places.sweep = sweep::swept(tables, &order, names, options.longest);
+        }
+        if ranges {
+            places.ranges = Some(ranges::by_name(tables, &order));
+        }
+    }
+    places
 }

@@ -1,9 +1,11 @@
 //! What in a trace deserves a second look.
 
-use schema::Tables;
+use schema::{Durations, NameId, ProblemKind, Tables};
 use serde::Serialize;
 
 use crate::kernels::Group;
+use crate::labels;
+use crate::names::slot;
 use crate::sweep::{Suspects, Sweep};
 
 /// Rows by what is odd about their durations.
@@ -86,19 +88,156 @@ pub struct Sanity {
 }
 
 impl Sanity {
-    /// Whether there is nothing to say.
+    /// Whether there is nothing to say. API calls and ranges of length zero are normal.
     pub fn is_clean(&self) -> bool {
-        false
+        let odd = |durations: &OddDurations| durations.negative + durations.missing;
+        self.dispatches == OddDurations::default()
+            && self.copies == OddDurations::default()
+            && odd(&self.api_calls) + odd(&self.ranges) == 0
+            && self.overlaps.count + self.duplicates.count == 0
+            && self.unresolved_names + self.unnamed == 0
+            && self.bad_rows.is_empty()
+            && self.losses.is_empty()
+            && self.dominant.is_empty()
     }
 
     /// Each reason for `--strict` to fail, in words: missing and negative durations, dangling ids, lost records.
     pub fn strict_failures(&self) -> Vec<String> {
-        Vec::new()
+        let mut failures = Vec::new();
+        let tables = [
+            (&self.dispatches, "dispatches"),
+            (&self.copies, "copies"),
+            (&self.api_calls, "API calls"),
+            (&self.ranges, "ranges"),
+        ];
+        for (odd, rows) in tables {
+            for (count, what) in
+                [(odd.missing, "without an end"), (odd.negative, "that end before they start")]
+            {
+                if count > 0 {
+                    failures.push(format!("{count} {rows} {what}"));
+                }
+            }
+        }
+        for bad in &self.bad_rows {
+            failures.push(format!("{} rows with a {} in {}", bad.count, bad.kind, bad.place));
+        }
+        for loss in &self.losses {
+            failures.push(format!("{} lost records ({})", loss.count, loss.reason));
+        }
+        failures
     }
 }
 
 /// Gathers the findings; `kernels` are the groups of [`crate::kernels::by`] kernel.
 pub fn check(tables: &Tables, kernels: &[Group], sweep: &Sweep) -> Sanity {
-    let _ = (tables, kernels, sweep);
-    Sanity::default()
+    let (unresolved_names, unnamed) = nameless(tables);
+    Sanity {
+        dispatches: odd(&tables.dispatches.duration),
+        copies: odd_rows(tables.copies.iter().map(|copy| copy.duration)),
+        api_calls: odd(&tables.api_calls.duration),
+        ranges: odd_rows(tables.ranges.iter().map(|range| range.duration)),
+        overlaps: sweep.overlaps.clone(),
+        duplicates: sweep.duplicates.clone(),
+        bad_rows: bad_rows(tables),
+        unresolved_names,
+        unnamed,
+        losses: losses(tables),
+        dominant: dominant(tables, kernels),
+    }
+}
+
+fn odd(durations: &Durations) -> OddDurations {
+    let zero = durations.short().iter().filter(|&&short| short == 0).count() as u64;
+    if durations.all_short() {
+        return OddDurations { zero, ..OddDurations::default() };
+    }
+    let long = (0..durations.len()).filter(|&row| durations.short()[row] == u32::MAX);
+    OddDurations { zero, ..odd_rows(long.map(|row| durations.get(row))) }
+}
+
+fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> OddDurations {
+    let mut odd = OddDurations::default();
+    for duration in durations {
+        match duration {
+            None => odd.missing += 1,
+            Some(0) => odd.zero += 1,
+            Some(duration) if duration < 0 => odd.negative += 1,
+            Some(_) => {}
+        }
+    }
+    odd
+}
+
+/// Dispatches called `kernel_0x..` and dispatches without a name.
+fn nameless(tables: &Tables) -> (u64, u64) {
+    let strings = tables.strings.len();
+    let mut rows = vec![0_u64; strings + 2];
+    for &name in &tables.dispatches.name {
+        rows[slot(name, strings)] += 1;
+    }
+    let unresolved = tables.strings.iter().filter(|(_, text)| text.starts_with("kernel_0x"));
+    let empty = tables.strings.lookup("").map_or(0, |name| rows[name.index()]);
+    (unresolved.map(|(name, _)| rows[name.index()]).sum(), empty + rows[strings] + rows[strings + 1])
+}
+
+fn bad_rows(tables: &Tables) -> Vec<BadRows> {
+    let mut rows: Vec<BadRows> = tables
+        .problems
+        .iter()
+        .map(|problem| BadRows {
+            kind: match problem.kind {
+                ProblemKind::DanglingName => "dangling name",
+                ProblemKind::DanglingLink => "dangling link",
+                ProblemKind::DanglingReference => "dangling reference",
+                ProblemKind::MissingStart => "missing start",
+                ProblemKind::BadValue => "bad value",
+            }
+            .to_owned(),
+            place: problem.place.clone(),
+            count: problem.count,
+            first: problem.first,
+        })
+        .collect();
+    rows.sort_by(|one, other| (&one.kind, &one.place).cmp(&(&other.kind, &other.place)));
+    rows
+}
+
+fn losses(tables: &Tables) -> Vec<Loss> {
+    let lost = tables.about.losses.iter().filter(|(_, count)| *count > 0);
+    lost.map(|(reason, count)| Loss { reason: reason.clone(), count: *count }).collect()
+}
+
+/// Few kernels are dominated by one call, so the rows are searched for it only where there is one.
+fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
+    let dispatches = &tables.dispatches;
+    let suspects = kernels.iter().filter(|group| {
+        group.stats.calls >= 4 && i128::from(group.stats.max_ns) * 2 > i128::from(group.stats.total_ns)
+    });
+    let mut found: Vec<Dominant> = suspects
+        .filter_map(|group| {
+            let is_the_kernel = |name: NameId| schema::identity(tables.strings.get(name)) == group.label;
+            let (start_ns, place) = (0..dispatches.len())
+                .filter(|&row| dispatches.duration.get(row) == Some(group.stats.max_ns))
+                .filter(|&row| is_the_kernel(dispatches.name[row]))
+                .map(|row| {
+                    (
+                        dispatches.start[row],
+                        labels::agent(tables, tables.lanes.get(dispatches.lane[row]).agent),
+                    )
+                })
+                .min()?;
+            Some(Dominant {
+                kernel: group.label.clone(),
+                calls: group.stats.calls,
+                max_ns: group.stats.max_ns,
+                total_ns: group.stats.total_ns,
+                p50_ns: group.stats.p50_ns,
+                start_ns,
+                place,
+            })
+        })
+        .collect();
+    found.sort_by(|one, other| other.max_ns.cmp(&one.max_ns).then_with(|| one.kernel.cmp(&other.kernel)));
+    found
 }

@@ -86,7 +86,8 @@ impl Rocpd {
     pub fn set(&self, guid: &str, version: &str) -> Result<Set<'_>> {
         let set = Set { connection: &self.connection, guid: guid.to_owned() };
         for (table, columns) in TABLES {
-            let columns: Vec<String> = columns.split(',').map(|column| format!("\"{}\"", column.trim())).collect();
+            let columns: Vec<String> =
+                columns.split(',').map(|column| format!("\"{}\"", column.trim())).collect();
             let columns = columns.join(", ");
             set.run(&format!(
                 "create table {table}$ (id integer primary key autoincrement, guid text not null default '{guid}', {columns})"

@@ -42,17 +42,32 @@ impl TimeUnit {
 
     /// `nanoseconds` in this unit with three decimals (none for ns) and without the symbol.
     pub fn number(self, nanoseconds: i64) -> String {
-        let per_unit: u64 = match self {
-            Self::Nanoseconds => return count_signed(nanoseconds),
-            Self::Microseconds => 1_000,
-            Self::Milliseconds => 1_000_000,
-            Self::Seconds => 1_000_000_000,
-        };
-        let thousandth = per_unit / 1_000;
-        let thousandths = (nanoseconds.unsigned_abs() + thousandth / 2) / thousandth;
-        let sign = if nanoseconds < 0 && thousandths > 0 { "-" } else { "" };
-        format!("{sign}{}.{:03}", count(thousandths / 1_000), thousandths % 1_000)
+        match self {
+            Self::Nanoseconds => count_signed(nanoseconds),
+            Self::Microseconds => decimal(nanoseconds, 1, 3),
+            Self::Milliseconds => decimal(nanoseconds, 1_000, 3),
+            Self::Seconds => decimal(nanoseconds, 1_000_000, 3),
+        }
     }
+
+    /// As [`Self::number`], with one decimal: for columns whose largest number leaves no room for three.
+    pub fn short_number(self, nanoseconds: i64) -> String {
+        match self {
+            Self::Nanoseconds => count_signed(nanoseconds),
+            Self::Microseconds => decimal(nanoseconds, 100, 1),
+            Self::Milliseconds => decimal(nanoseconds, 100_000, 1),
+            Self::Seconds => decimal(nanoseconds, 100_000_000, 1),
+        }
+    }
+}
+
+/// A number of `steps` with that many decimals, one step being the last of them.
+fn decimal(nanoseconds: i64, step: u64, decimals: u32) -> String {
+    let steps = (nanoseconds.unsigned_abs() + step / 2) / step;
+    let sign = if nanoseconds < 0 && steps > 0 { "-" } else { "" };
+    let per_unit = 10_u64.pow(decimals);
+    let width = decimals as usize;
+    format!("{sign}{}.{:0width$}", count(steps / per_unit), steps % per_unit)
 }
 
 /// Nanoseconds in the unit that suits them: `999 ns`, `1.234 us`, `12.500 ms`, `3,600.000 s`.
@@ -152,6 +167,7 @@ mod tests {
         let unit = TimeUnit::of(2_000_000);
         assert_eq!([unit.number(2_000_000), unit.number(1_499)], ["2.000", "0.001"]);
         assert_eq!(unit.number(-499), "0.000", "nothing is not negative");
+        assert_eq!([unit.short_number(1_234_560_000), unit.short_number(49_999)], ["1,234.6", "0.0"]);
     }
 
     #[test]

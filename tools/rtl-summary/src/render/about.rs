@@ -38,7 +38,8 @@ fn recorder(about: &About) -> String {
     if let Some(mode) = &about.mode {
         text = format!("{text}, mode {mode}");
     }
-    let schema = about.schema_version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let stated = about.schema_version.as_deref().filter(|version| !about.dialect.ends_with(version));
+    let schema = stated.map(|version| format!(" {version}")).unwrap_or_default();
     format!("{text} (layout {}{schema})", about.dialect)
 }
 
@@ -67,34 +68,49 @@ fn processes(about: &About) -> Option<String> {
 }
 
 fn gpus(gpus: &[AboutGpu]) -> String {
-    let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for gpu in gpus {
         let kind = match (&gpu.product, &gpu.target) {
             (Some(product), Some(target)) if !product.is_empty() => format!("{product} ({target})"),
             (Some(name), _) | (None, Some(name)) => name.clone(),
             (None, None) => String::new(),
         };
-        kinds.entry(kind).or_default().push(gpu.gpu.to_string());
+        kinds.entry(kind).or_default().push(gpu.gpu);
     }
     let kinds = kinds.into_iter().map(|(kind, numbers)| match kind.as_str() {
-        "" => numbers.join(", "),
-        kind => format!("{}: {kind}", numbers.join(", ")),
+        "" => format!("GPU {}", list(&numbers)),
+        kind => format!("GPU {}: {kind}", list(&numbers)),
     });
     kinds.collect::<Vec<_>>().join("; ")
 }
 
+/// Ascending numbers, three or more in a row by their ends: `0 to 7`, `0, 2, 3`.
+fn list(numbers: &[i64]) -> String {
+    let runs = numbers.chunk_by(|&number, &next| number.checked_add(1) == Some(next));
+    let words = runs.flat_map(|run| match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        few => few.iter().map(i64::to_string).collect(),
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// `1 copy`, `2 copies`.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", units::count(count), if count == 1 { one } else { many })
+}
+
 fn rows(rows: &Rows) -> String {
     let kinds = [
-        (rows.dispatches, "dispatches"),
-        (rows.copies, "copies"),
-        (rows.barriers, "barriers"),
-        (rows.api_calls, "API calls"),
-        (rows.ranges, "ranges"),
-        (rows.markers, "markers"),
-        (rows.allocations, "allocations"),
-        (rows.counters, "counter values"),
+        (rows.dispatches, "dispatch", "dispatches"),
+        (rows.copies, "copy", "copies"),
+        (rows.barriers, "barrier", "barriers"),
+        (rows.api_calls, "API call", "API calls"),
+        (rows.ranges, "range", "ranges"),
+        (rows.markers, "marker", "markers"),
+        (rows.allocations, "allocation", "allocations"),
+        (rows.counters, "counter value", "counter values"),
     ];
-    let present = kinds.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<_> = present.map(|(count, kind)| format!("{} {kind}", units::count(*count))).collect();
+    let present = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    let words: Vec<_> = present.map(|(count, one, many)| counted(count, one, many)).collect();
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use cli::{Failure, Layout, Output};
 
-use super::{View, about, sanity, tables, title};
+use super::{View, about, tables, title};
 use crate::answer::Answer;
 use crate::args::Section;
 use crate::info;
@@ -44,7 +44,7 @@ pub(super) fn render(
                 tables::longest_gaps(gaps, super::origin(answer)).render(Layout::Markdown, out)?;
             }
         }
-        let findings = answer.report.sanity.as_ref().map(sanity::sentences).unwrap_or_default();
+        let findings = super::findings(answer, true);
         if !findings.is_empty() {
             writeln!(out, "\n### Sanity\n")?;
             for finding in findings {

@@ -113,6 +113,12 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
     ]
 }
 
+/// The findings on an answer, as sentences.
+fn findings(answer: &Answer, full_names: bool) -> Vec<String> {
+    let manner = sanity::Manner { origin: origin(answer), full_names };
+    answer.report.sanity.as_ref().map(|sanity| sanity::sentences(sanity, manner)).unwrap_or_default()
+}
+
 /// The start of the trace in ns, which moments are shown relative to.
 fn origin(answer: &Answer) -> i64 {
     let gpus = answer.report.gpus.iter().flatten().map(|gpu| gpu.start_ns);

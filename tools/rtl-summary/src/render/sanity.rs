@@ -1,11 +1,26 @@
 //! Findings as sentences.
 
+use std::borrow::Cow;
+
 use analysis::sanity::{OddDurations, Sanity};
 use analysis::sweep::Suspects;
 use cli::units;
 
+use super::about::counted;
+
+/// Columns of a kernel's name within a sentence.
+const NAME: usize = 60;
+
+/// How to write findings.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    /// The start of the trace in ns, which moments are shown relative to.
+    pub(super) origin: i64,
+    pub(super) full_names: bool,
+}
+
 /// One sentence for each finding; none where there is nothing to say.
-pub(super) fn sentences(sanity: &Sanity) -> Vec<String> {
+pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {
         lines.push(format!(
@@ -15,34 +30,40 @@ pub(super) fn sentences(sanity: &Sanity) -> Vec<String> {
         ));
     }
     let kinds = [
-        ("dispatches", &sanity.dispatches, true),
-        ("copies", &sanity.copies, true),
-        ("API calls", &sanity.api_calls, false),
-        ("ranges", &sanity.ranges, false),
+        ("dispatch", "dispatches", &sanity.dispatches, true),
+        ("copy", "copies", &sanity.copies, true),
+        ("API call", "API calls", &sanity.api_calls, false),
+        ("range", "ranges", &sanity.ranges, false),
     ];
-    for (kind, odd, zero_is_odd) in kinds {
-        durations(kind, odd, zero_is_odd, &mut lines);
+    for (one, many, odd, zero_is_odd) in kinds {
+        durations([one, many], odd, zero_is_odd, &mut lines);
     }
     for bad in &sanity.bad_rows {
-        let (count, kind, place) = (units::count(bad.count), &bad.kind, &bad.place);
-        lines.push(format!("{kind}: {count} rows of {place}, the first has id {}", bad.first));
+        let (kind, place) = (&bad.kind, &bad.place);
+        lines.push(match bad.count {
+            1 => format!("{kind}: 1 row of {place}, id {}", bad.first),
+            count => {
+                format!("{kind}: {} rows of {place}, the first has id {}", units::count(count), bad.first)
+            }
+        });
     }
     if sanity.unnamed > 0 {
-        lines.push(format!("{} dispatches have no kernel name", units::count(sanity.unnamed)));
+        lines.push(format!("without a kernel name: {}", counted(sanity.unnamed, "dispatch", "dispatches")));
     }
     if sanity.unresolved_names > 0 {
-        let count = units::count(sanity.unresolved_names);
-        lines.push(format!("{count} dispatches of kernels that the recorder could not name (kernel_0x...)"));
+        let count = counted(sanity.unresolved_names, "dispatch", "dispatches");
+        lines.push(format!("{count} of kernels that the recorder could not name (kernel_0x...)"));
     }
-    suspects("dispatches overlap on one queue", &sanity.overlaps, &mut lines);
-    suspects("dispatches are there twice", &sanity.duplicates, &mut lines);
+    suspects("overlap on one queue", "overlaps another on its queue", &sanity.overlaps, manner, &mut lines);
+    suspects("repeat another one", "repeats another one", &sanity.duplicates, manner, &mut lines);
     for dominant in &sanity.dominant {
         lines.push(format!(
-            "one of {} calls holds {} of the {} of {} ({}, median {}): a wait for late ranks or a first call?",
+            "one of {} calls holds {} of the {} of {} (at {} on {}; median {}): a wait for late ranks or a first call?",
             units::count(dominant.calls),
             units::duration(dominant.max_ns),
             units::duration(dominant.total_ns),
-            dominant.kernel,
+            name(&dominant.kernel, manner),
+            units::duration(dominant.start_ns.saturating_sub(manner.origin)),
             dominant.place,
             units::duration(dominant.p50_ns),
         ));
@@ -50,23 +71,35 @@ pub(super) fn sentences(sanity: &Sanity) -> Vec<String> {
     lines
 }
 
-fn durations(kind: &str, odd: &OddDurations, zero_is_odd: bool, lines: &mut Vec<String>) {
+fn durations([one, many]: [&str; 2], odd: &OddDurations, zero_is_odd: bool, lines: &mut Vec<String>) {
     let findings = [
-        (odd.missing, "have no end: left out of all times"),
-        (odd.negative, "end before they start: left out of all times"),
-        (if zero_is_odd { odd.zero } else { 0 }, "have length zero"),
+        (odd.missing, "no end, left out of all times"),
+        (odd.negative, "an end before the start, left out of all times"),
+        (if zero_is_odd { odd.zero } else { 0 }, "length zero"),
     ];
     for (count, words) in findings.into_iter().filter(|(count, _)| *count > 0) {
-        lines.push(format!("{} {kind} {words}", units::count(count)));
+        lines.push(format!("{} with {words}", counted(count, one, many)));
     }
 }
 
-fn suspects(words: &str, suspects: &Suspects, lines: &mut Vec<String>) {
-    if suspects.count == 0 {
-        return;
+fn suspects(many: &str, one: &str, suspects: &Suspects, manner: Manner, lines: &mut Vec<String>) {
+    let words = match suspects.count {
+        0 => return,
+        1 => one,
+        _ => many,
+    };
+    let example = suspects.examples.first().map(|first| {
+        let such = if suspects.count == 1 { ":" } else { ", the first" };
+        let at = units::duration(first.start_ns.saturating_sub(manner.origin));
+        format!("{such} {} at {at} on {}", name(&first.name, manner), first.place)
+    });
+    let count = counted(suspects.count, "dispatch", "dispatches");
+    lines.push(format!("{count} {words}{}", example.unwrap_or_default()));
+}
+
+fn name(full: &str, manner: Manner) -> Cow<'_, str> {
+    if manner.full_names {
+        return full.into();
     }
-    let first = suspects.examples.first();
-    let example =
-        first.map(|first| format!(", e.g. {} at {} ns on {}", first.name, first.start_ns, first.place));
-    lines.push(format!("{} {words}{}", units::count(suspects.count), example.unwrap_or_default()));
+    cli::shorten_distinct(&[full], NAME).pop().map_or(full.into(), Cow::from)
 }

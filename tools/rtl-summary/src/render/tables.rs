@@ -40,24 +40,65 @@ fn main(answer: &Answer, view: View) -> Option<Table> {
     }
 }
 
-/// The units that a table's columns share: one for totals, one for single calls.
+/// How the times of some columns are written: one unit, and as many decimals as there is room for.
 #[derive(Debug, Clone, Copy)]
-struct Units {
-    total: TimeUnit,
-    call: TimeUnit,
+struct Scale {
+    unit: TimeUnit,
+    short: bool,
 }
 
-impl Units {
-    fn of<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
-        let total = rows.clone().map(|stats| stats.total_ns).max().unwrap_or(0);
-        let call = rows.map(|stats| stats.p50_ns).max().unwrap_or(0);
-        // A table of nanoseconds is hard to read, one of seconds hides short kernels.
-        let call = TimeUnit::of(call).clamp(TimeUnit::Microseconds, TimeUnit::Milliseconds);
-        Self { total: TimeUnit::of(total).max(TimeUnit::Microseconds), call }
+impl Scale {
+    fn new(unit: TimeUnit, largest: i64) -> Self {
+        let thousand_units = match unit {
+            TimeUnit::Nanoseconds => 1_000,
+            TimeUnit::Microseconds => 1_000_000,
+            TimeUnit::Milliseconds => 1_000_000_000,
+            TimeUnit::Seconds => 1_000_000_000_000,
+        };
+        Self { unit, short: largest >= thousand_units }
     }
 
-    fn head(unit: TimeUnit, name: &str) -> String {
-        format!("{name} ({})", unit.symbol())
+    /// For totals: the largest has at least two digits, so that smaller ones keep theirs.
+    fn of_totals(totals: impl Iterator<Item = i64>) -> Self {
+        let largest = totals.max().unwrap_or(0);
+        Self::new(TimeUnit::of(largest / 10).max(TimeUnit::Microseconds), largest)
+    }
+
+    /// For single calls. The typical row decides: the unit of a long one would round the others to nothing.
+    fn of_calls<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
+        let mut medians: Vec<i64> = rows.clone().map(|stats| stats.p50_ns).collect();
+        medians.sort_unstable();
+        let typical = TimeUnit::of(medians.get(medians.len() / 2).copied().unwrap_or(0));
+        let largest = rows.map(|stats| stats.max_ns).max().unwrap_or(0);
+        Self::new(typical.clamp(TimeUnit::Microseconds, TimeUnit::Milliseconds), largest)
+    }
+
+    fn head(self, name: &str) -> String {
+        format!("{name} ({})", self.unit.symbol())
+    }
+
+    fn text(self, nanoseconds: i64) -> String {
+        if self.short { self.unit.short_number(nanoseconds) } else { self.unit.number(nanoseconds) }
+    }
+
+    fn time(self, nanoseconds: i64) -> Cell {
+        Cell::number(self.text(nanoseconds), nanoseconds)
+    }
+}
+
+/// The scales of a table of calls: one for totals, one for single calls.
+#[derive(Debug, Clone, Copy)]
+struct Scales {
+    total: Scale,
+    call: Scale,
+}
+
+impl Scales {
+    fn of<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
+        Self {
+            total: Scale::of_totals(rows.clone().map(|stats| stats.total_ns)),
+            call: Scale::of_calls(rows),
+        }
     }
 }
 
@@ -72,30 +113,30 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
         By::Process => "Process",
         By::Rank => "Rank",
     };
-    let units = Units::of(rows[..shown].iter().map(|group| &group.stats));
+    let scales = Scales::of(rows[..shown].iter().map(|group| &group.stats));
     let mut columns = vec![Column::name(header).field("name")];
     columns.extend([
         Column::right("Calls").field("calls"),
-        Column::right(Units::head(units.total, "Total")).field("total_ns"),
+        Column::right(scales.total.head("Total")).field("total_ns"),
         Column::right("%").field("share"),
         Column::right("Cum %").field("cumulative_share"),
     ]);
-    columns.extend(stat_columns(units));
+    columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
     let mut cumulative = 0.0;
     for group in &rows[..shown] {
         cumulative += group.share;
         let mut cells = vec![Cell::text(&group.label), count(group.stats.calls)];
-        cells.push(time(units.total, group.stats.total_ns));
+        cells.push(scales.total.time(group.stats.total_ns));
         cells.push(share(group.share));
         cells.push(share(cumulative));
-        cells.extend(stat_cells(&group.stats, units));
+        cells.extend(stat_cells(&group.stats, scales.call));
         table.row(cells);
     }
     table
 }
 
-fn stat_columns(units: Units) -> impl Iterator<Item = Column> {
+fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
     [
         ("Mean", "mean_ns"),
         ("Min", "min_ns"),
@@ -109,33 +150,36 @@ fn stat_columns(units: Units) -> impl Iterator<Item = Column> {
     .enumerate()
     .map(move |(at, (name, field))| {
         // One unit for the whole group of columns; the first says which.
-        let header = if at == 0 { Units::head(units.call, name) } else { name.to_owned() };
+        let header = if at == 0 { scale.head(name) } else { name.to_owned() };
         Column::right(header).field(field)
     })
 }
 
-fn stat_cells(stats: &Stats, units: Units) -> impl Iterator<Item = Cell> {
-    let unit = units.call;
+fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
+    let deviation = match stats.calls {
+        // One call does not deviate from anything.
+        0 | 1 => units::NONE.to_owned(),
+        _ => scale.text(stats.stddev_ns.round() as i64),
+    };
     [
-        Cell::number(unit.number(stats.mean_ns.round() as i64), stats.mean_ns),
-        time(unit, stats.min_ns),
-        time(unit, stats.p50_ns),
-        time(unit, stats.p95_ns),
-        time(unit, stats.p99_ns),
-        time(unit, stats.max_ns),
-        Cell::number(unit.number(stats.stddev_ns.round() as i64), stats.stddev_ns),
+        Cell::number(scale.text(stats.mean_ns.round() as i64), stats.mean_ns),
+        scale.time(stats.min_ns),
+        scale.time(stats.p50_ns),
+        scale.time(stats.p95_ns),
+        scale.time(stats.p99_ns),
+        scale.time(stats.max_ns),
+        Cell::number(deviation, stats.stddev_ns),
     ]
     .into_iter()
 }
 
 fn gpus(rows: &[Gpu]) -> Table {
-    let unit =
-        TimeUnit::of(rows.iter().map(|gpu| gpu.wall_ns).max().unwrap_or(0)).max(TimeUnit::Microseconds);
+    let scale = Scale::of_totals(rows.iter().map(|gpu| gpu.wall_ns));
     let mut table = Table::new([
         Column::right("GPU").field("gpu"),
         Column::right("Ops").field("ops"),
         Column::right("Busy %").field("busy_share"),
-        Column::right(Units::head(unit, "Wall")).field("wall_ns"),
+        Column::right(scale.head("Wall")).field("wall_ns"),
         Column::right("Busy").field("busy_ns"),
         Column::right("Idle").field("idle_ns"),
         Column::right("Kernels").field("kernel_ns"),
@@ -149,14 +193,14 @@ fn gpus(rows: &[Gpu]) -> Table {
             Cell::number(gpu.label.trim_start_matches("GPU "), gpu.gpu),
             count(gpu.ops),
             share(gpu.busy_share),
-            time(unit, gpu.wall_ns),
-            time(unit, gpu.busy_ns),
-            time(unit, gpu.idle_ns),
-            time(unit, gpu.kernel_ns),
-            time(unit, gpu.collective_ns),
-            time(unit, gpu.copy_ns),
-            time(unit, gpu.overlap_ns),
-            time(unit, gpu.exposed_collective_ns),
+            scale.time(gpu.wall_ns),
+            scale.time(gpu.busy_ns),
+            scale.time(gpu.idle_ns),
+            scale.time(gpu.kernel_ns),
+            scale.time(gpu.collective_ns),
+            scale.time(gpu.copy_ns),
+            scale.time(gpu.overlap_ns),
+            scale.time(gpu.exposed_collective_ns),
         ]);
     }
     table
@@ -171,11 +215,10 @@ fn gaps(rows: &[GpuGaps]) -> Table {
     ]);
     for gpu in rows {
         for bucket in gpu.buckets.iter().filter(|bucket| bucket.count > 0) {
-            let from = bucket.from_ns / 1_000;
-            let words = match bucket.below_ns {
-                Some(below) if from == 0 => format!("<{}us", below / 1_000),
-                Some(below) => format!("{from}us-{}us", below / 1_000),
-                None => format!(">={from}us"),
+            let words = match (bucket.from_ns, bucket.below_ns) {
+                (0, Some(below)) => format!("below {}", whole(below)),
+                (from, Some(below)) => format!("{} to {}", whole(from), whole(below)),
+                (from, None) => format!("{} or more", whole(from)),
             };
             table.row([
                 Cell::number(gpu.label.trim_start_matches("GPU "), gpu.gpu),
@@ -186,6 +229,13 @@ fn gaps(rows: &[GpuGaps]) -> Table {
         }
     }
     table
+}
+
+/// The bound of a bucket: `10 us`, `1 ms`.
+fn whole(nanoseconds: i64) -> String {
+    let unit = TimeUnit::of(nanoseconds);
+    let number = unit.number(nanoseconds);
+    format!("{} {}", number.strip_suffix(".000").unwrap_or(&number), unit.symbol())
 }
 
 /// The longest gaps; `origin` is the start of the trace in ns.
@@ -220,12 +270,17 @@ fn copies(rows: &[CopyGroup]) -> Table {
     ]);
     for row in rows {
         let bandwidth = row.bytes_per_second.map_or_else(Cell::none, |rate| {
-            Cell::number(format!("{} GB/s", units::fixed(rate / 1e9, 2)), rate)
+            let (scale, unit) = if rate < 1e8 { (1e6, "MB/s") } else { (1e9, "GB/s") };
+            Cell::number(format!("{} {unit}", units::fixed(rate / scale, 2)), rate)
         });
+        let bytes = match row.unknown_bytes {
+            all if all == row.count => Cell::number(units::NONE, row.bytes),
+            _ => Cell::number(units::bytes(row.bytes), row.bytes),
+        };
         table.row([
             Cell::text(&row.direction),
             count(row.count),
-            Cell::number(units::bytes(row.bytes), row.bytes),
+            bytes,
             count(row.unknown_bytes),
             duration(row.total_ns),
             bandwidth,
@@ -235,21 +290,21 @@ fn copies(rows: &[CopyGroup]) -> Table {
 }
 
 fn api(rows: &[ApiGroup], shown: usize) -> Table {
-    let units = Units::of(rows[..shown].iter().map(|row| &row.stats));
+    let scales = Scales::of(rows[..shown].iter().map(|row| &row.stats));
     let domains = rows.iter().any(|row| row.domain.is_some());
     let mut columns = vec![Column::name("Call").field("name")];
     columns.extend(domains.then(|| Column::left("Domain").field("domain")));
     columns.extend([
         Column::right("Calls").field("calls"),
-        Column::right(Units::head(units.total, "Total")).field("total_ns"),
+        Column::right(scales.total.head("Total")).field("total_ns"),
     ]);
-    columns.extend(stat_columns(units));
+    columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
     for row in &rows[..shown] {
         let mut cells = vec![Cell::text(&row.name)];
         cells.extend(domains.then(|| Cell::text(row.domain.as_deref().unwrap_or_default())));
-        cells.extend([count(row.stats.calls), time(units.total, row.stats.total_ns)]);
-        cells.extend(stat_cells(&row.stats, units));
+        cells.extend([count(row.stats.calls), scales.total.time(row.stats.total_ns)]);
+        cells.extend(stat_cells(&row.stats, scales.call));
         table.row(cells);
     }
     table
@@ -267,26 +322,23 @@ fn ranges(rows: &[RangeGroup], shown: usize) -> Table {
         Column::right("GPU busy").field("gpu_busy_ns"),
     ]);
     for row in &rows[..shown] {
-        table.row([
-            Cell::text(&row.name),
-            Cell::text(if row.marker { "marker" } else { "range" }),
-            count(row.count),
-            duration(row.stats.total_ns),
-            Cell::number(units::duration(row.stats.mean_ns.round() as i64), row.stats.mean_ns),
-            count(row.ops),
-            duration(row.gpu_ns),
-            duration(row.gpu_busy_ns),
-        ]);
+        let mean = Cell::number(units::duration(row.stats.mean_ns.round() as i64), row.stats.mean_ns);
+        let mut cells = vec![Cell::text(&row.name)];
+        if row.marker {
+            // An instant has no time and encloses nothing.
+            cells.extend([Cell::text("marker"), count(row.count)]);
+            cells.extend([0; 5].map(|nothing| Cell::number(units::NONE, nothing)));
+        } else {
+            cells.extend([Cell::text("range"), count(row.count), duration(row.stats.total_ns), mean]);
+            cells.extend([count(row.ops), duration(row.gpu_ns), duration(row.gpu_busy_ns)]);
+        }
+        table.row(cells);
     }
     table
 }
 
 fn count(number: u64) -> Cell {
     Cell::number(units::count(number), number)
-}
-
-fn time(unit: TimeUnit, nanoseconds: i64) -> Cell {
-    Cell::number(unit.number(nanoseconds), nanoseconds)
 }
 
 fn duration(nanoseconds: i64) -> Cell {

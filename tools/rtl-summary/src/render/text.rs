@@ -5,7 +5,7 @@ use std::io::Write;
 use cli::color::Paint;
 use cli::{Failure, Layout, Output};
 
-use super::{View, about, sanity, tables, title};
+use super::{View, about, tables, title};
 use crate::answer::Answer;
 use crate::args::{Arguments, Section};
 use crate::info;
@@ -28,7 +28,7 @@ pub(super) fn render(
         }
         writeln!(out, "{}", paint.bold(&cli::visible(&title(answer, answers.len()))))?;
         if question.info {
-            about_lines(answer, paint, out)?;
+            about_lines(answer, paint, layout, out)?;
             info::render(answer, layout, out)?;
         } else {
             report(question, answer, view, paint, layout, out)?;
@@ -45,7 +45,7 @@ fn report(
     layout: Layout,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    about_lines(answer, paint, out)?;
+    about_lines(answer, paint, layout, out)?;
     for (section, heading) in super::headings(answer, view) {
         if let Some(table) = tables::section(section, answer, view).filter(|table| !table.is_empty()) {
             writeln!(out, "\n{}", paint.bold(&heading))?;
@@ -58,11 +58,12 @@ fn report(
             tables::longest_gaps(gaps, super::origin(answer)).render(layout, out)?;
         }
     }
-    let findings = answer.report.sanity.as_ref().map(sanity::sentences).unwrap_or_default();
+    let findings = super::findings(answer, view.full_names);
     if !findings.is_empty() {
         writeln!(out, "\n{}", paint.bold("Sanity"))?;
         for finding in findings {
-            writeln!(out, "{} {}", paint.yellow("!"), cli::visible(&finding))?;
+            let lines = wrapped(&cli::visible(&finding), layout, 2);
+            writeln!(out, "{} {lines}", paint.yellow("!"))?;
         }
     } else if question.options.sections.sanity && !question.options.sections.kernels {
         writeln!(out, "\nSanity: nothing to report")?;
@@ -70,10 +71,45 @@ fn report(
     Ok(())
 }
 
-fn about_lines(answer: &Answer, paint: Paint, out: &mut Output) -> Result<(), Failure> {
+fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
     let Some(about) = &answer.report.about else { return Ok(()) };
     for (word, text) in about::lines(about, &answer.region) {
-        writeln!(out, "  {} {}", paint.dim(&format!("{word:<11}")), cli::visible(&text))?;
+        let text = wrapped(&cli::visible(&text), layout, 14);
+        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<11}")))?;
     }
     Ok(())
+}
+
+/// `text` broken between words so that it fits beside and below an indentation.
+fn wrapped(text: &str, layout: Layout, indent: usize) -> String {
+    let Layout::Text { width: Some(width), .. } = layout else { return text.to_owned() };
+    let mut lines = String::with_capacity(text.len());
+    let mut used = indent;
+    for word in text.split(' ') {
+        let needed = word.chars().count();
+        if used > indent && used + 1 + needed > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            used = indent;
+        } else if !lines.is_empty() {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += needed;
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_sentence_goes_on_under_its_beginning() {
+        let layout = Layout::Text { width: Some(12), paint: Paint::default() };
+        assert_eq!(wrapped("one two three four", layout, 2), "one two\n  three four");
+        assert_eq!(wrapped("a-word-wider-than-the-screen b", layout, 2), "a-word-wider-than-the-screen\n  b");
+        assert_eq!(wrapped("one two three four", Layout::Markdown, 2), "one two three four");
+    }
 }
