@@ -117,8 +117,8 @@ impl Present {
             .query_map([table], |row| {
                 Ok(Declared {
                     name: row.get(0)?,
-                    kind: row.get(1)?,
-                    default: row.get(2)?,
+                    kind: text(row, 1)?.unwrap_or_default(),
+                    default: text(row, 2)?,
                     key: row.get(3)?,
                     hidden: row.get(4)?,
                 })
@@ -146,6 +146,12 @@ impl Present {
         }
         Ok(present)
     }
+}
+
+/// What a declaration says, which in a damaged schema need not be UTF-8.
+fn text(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    let bytes = row.get_ref(at)?.as_bytes_or_null()?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// Whether a declared type has REAL affinity (datatype3.html, 3.1).
