@@ -109,6 +109,7 @@ fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
 fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
     let csv = arguments.display.format == Format::Csv;
     let chosen = match (arguments.section.as_slice(), csv) {
+        _ if arguments.info => &[Section::Trace],
         ([], false) => return Ok(Sections::ALL),
         ([], true) => &[Section::Kernels],
         ([_, _, ..], true) => {
@@ -117,7 +118,7 @@ fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
         }
         (some, _) => some,
     };
-    if csv && matches!(chosen, [Section::Trace | Section::Sanity]) {
+    if csv && !arguments.info && matches!(chosen, [Section::Trace | Section::Sanity]) {
         return Err(Failure::usage("this section is no table").with_hint("use `--format json`"));
     }
     let has = |section| chosen.contains(&section);
