@@ -1,4 +1,5 @@
--- The two views that rocm-trace-lite's tools and users ask for, by its column names.
+-- The two views that rocm-trace-lite's tools and users ask for, by its column names. Barriers only wait: type 10 in
+-- every native file, whose texts begin with the empty one and the ten types.
 
 -- Kernels and copies by name, with their share of all GPU time. Rows are grouped by the name's id and
 -- joined to the text afterwards: half the time of grouping by the text. An op without a name counts under
@@ -11,7 +12,7 @@ WITH grouped AS (
         min(end - start) AS shortest,
         max(end - start) AS longest
     FROM rocpd_op
-    WHERE end > start AND gpuId >= 0
+    WHERE end > start AND gpuId >= 0 AND opType_id IS NOT 10
     GROUP BY 1
 )
 SELECT coalesce(string, '(no name)') AS Name,
@@ -33,7 +34,7 @@ WITH reached AS (
             PARTITION BY gpuId ORDER BY start, end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS before
     FROM rocpd_op
-    WHERE end > start AND gpuId >= 0
+    WHERE end > start AND gpuId >= 0 AND opType_id IS NOT 10
 )
 SELECT gpuId,
     round(100.0 * sum(max(0, end - max(start, ifnull(before, start)))) / (max(end) - min(start)), 2) AS utilization_pct,

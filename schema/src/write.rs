@@ -166,7 +166,7 @@ impl Writer {
         self.extras.push(name.to_owned());
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let mut batch = Batch::new(create, name, &columns);
-        let mut write = || {
+        let write = || {
             batch.create(&self.connection)?;
             for row in rows {
                 batch.push_wide(&self.connection, row)?;

@@ -1,5 +1,5 @@
 use super::Dialect;
-use super::rocpd::{self, Known, Layout, Metadata, Names};
+use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, Names};
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{ProcessId, Result, Select, Tables};
@@ -24,7 +24,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         args_table: "rocpd_string",
         signal_is_shape: true,
         typed_ops: false,
-        grid_is_items: false,
+        launches: LaunchRows::Arguments,
         gpu_stride: None,
         pid_stride: None,
     };
@@ -40,5 +40,5 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
     }
     tables.about = metadata.about(Dialect::Lite, "rocm-trace-lite");
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
-    rocpd::read(database, &layout, select, &names, &known, tables)
+    rocpd::read(database, &layout, select, &names, known, tables)
 }

@@ -1,9 +1,7 @@
-use rustc_hash::FxHashMap;
-
-use super::rocpd::{self, Known, Layout, Metadata, Names, Object};
+use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object};
 use crate::sqlite::Database;
-use crate::table::{Agent, Process, Symbol, Thread};
-use crate::{Dialect, Error, Id, NameId, ProcessId, Result, Select, SymbolId, Tables};
+use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
+use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 /// The newest version of our layout that this program reads.
 const KNOWN: &str = "1";
@@ -33,38 +31,54 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         args_table: "rocpd_string",
         signal_is_shape: false,
         typed_ops: true,
-        grid_is_items: false,
+        launches: LaunchRows::Groups,
         gpu_stride: None,
         pid_stride: None,
     };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
-    tables.processes = processes(&metadata);
-    tables.agents = metadata.objects("gpu").map(|gpu| agent(&gpu)).collect();
-    let by_pid = |pid: Option<i64>| {
-        let found = tables.processes.iter().position(|process| process.pid == pid);
-        ProcessId(found.unwrap_or(0) as u32)
-    };
-    tables.threads = metadata
-        .objects("thread")
-        .filter_map(|row| {
-            Some(Thread { process: by_pid(row.int("pid")), tid: row.int("tid")?, name: row.text("name") })
+    let mut known = Known::default();
+    read_processes(&metadata, &mut known, &mut tables);
+    let process = |row: &Object| row.int("pid").and_then(|pid| process(pid, &known, &tables.processes));
+    let agents: Vec<(i64, Agent)> = metadata
+        .objects(&["gpu", "agent"])
+        .map(|(tag, row)| (agent_id(tag, &row), Agent { process: process(&row), ..agent(tag, &row) }))
+        .collect();
+    let threads = metadata.objects(&["thread"]).filter_map(|(_, row)| {
+        let process = process(&row).unwrap_or_default();
+        Some(Thread { process, tid: row.int("tid")?, name: row.text("name") })
+    });
+    tables.threads = threads.collect();
+    (known.agents, tables.agents) = agents.into_iter().unzip();
+    known.queues = metadata
+        .objects(&["queue"])
+        .filter_map(|(_, row)| {
+            let place = (row.int("gpuId").unwrap_or(NO_GPU), row.int("queueId")?);
+            Some((place, (row.int("source")?, row.int("hardware").map(|address| address as u64))))
         })
         .collect();
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
-    let mut known = Known { process: Some(by_pid(metadata.number("pid"))), ..Known::default() };
     if select.launch {
-        known.symbols = symbols(&metadata, &mut tables);
+        read_symbols(&metadata, &mut known, &mut tables);
     }
     tables.about = metadata.about(Dialect::Native, "rtl");
-    rocpd::read(database, &layout, select, &names, &known, tables)
+    rocpd::read(database, &layout, select, &names, known, tables)
+}
+
+/// The process behind what the file calls its pid.
+fn process(pid: i64, known: &Known, processes: &[Process]) -> Option<ProcessId> {
+    let alias = known.processes.iter().find(|(alias, _)| *alias == pid).map(|&(_, process)| process);
+    let named = || processes.iter().position(|process| process.pid == Some(pid));
+    alias.or_else(|| named().map(|at| ProcessId(at as u32)))
 }
 
 /// One row for each process where there are several, else the file's own tags.
-fn processes(metadata: &Metadata) -> Vec<Process> {
-    let listed: Vec<Process> = metadata
-        .objects("process")
-        .map(|row| Process {
+fn read_processes(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
+    for (_, row) in metadata.objects(&["process"]) {
+        if let Some(id) = row.int("id") {
+            known.processes.push((id, ProcessId(tables.processes.len() as u32)));
+        }
+        tables.processes.push(Process {
             pid: row.int("pid"),
             ppid: row.int("ppid"),
             guid: row.text("guid"),
@@ -78,15 +92,21 @@ fn processes(metadata: &Metadata) -> Vec<Process> {
             environment: row.text("environment"),
             start: row.int("start"),
             end: row.int("end"),
-        })
-        .collect();
-    if !listed.is_empty() {
-        return listed;
+        });
     }
+    let pid = metadata.number("pid");
+    if !tables.processes.is_empty() {
+        known.process = match tables.processes[..] {
+            [_] => Some(ProcessId(0)),
+            _ => pid.and_then(|pid| process(pid, known, &tables.processes)),
+        };
+        return;
+    }
+    known.process = Some(ProcessId(0));
     let text = |tag| metadata.get(tag).map(str::to_owned);
     let small = |tag| metadata.number(tag).and_then(|value| u32::try_from(value).ok());
-    vec![Process {
-        pid: metadata.number("pid"),
+    tables.processes.push(Process {
+        pid,
         ppid: metadata.number("ppid"),
         host: text("host"),
         machine_id: text("machine_id"),
@@ -96,13 +116,26 @@ fn processes(metadata: &Metadata) -> Vec<Process> {
         start: metadata.number("start_ns"),
         end: metadata.number("end_ns"),
         ..Process::default()
-    }]
+    });
 }
 
-fn agent(row: &Object) -> Agent {
+/// What gpuId columns hold for an agent: a GPU's number, an own one for any other.
+fn agent_id(tag: &str, row: &Object) -> i64 {
+    row.int(if tag == "gpu" { "number" } else { "id" }).unwrap_or(NO_GPU)
+}
+
+fn agent(tag: &str, row: &Object) -> Agent {
+    let kind = match row.text("kind").as_deref() {
+        _ if tag == "gpu" => AgentKind::Gpu,
+        Some("cpu") => AgentKind::Cpu,
+        Some("other") => AgentKind::Other,
+        _ => AgentKind::Unknown,
+    };
     Agent {
-        number: row.int("number").unwrap_or(0),
+        kind,
+        number: row.int("number").unwrap_or(-1),
         node: row.unsigned("node"),
+        process: None,
         source_id: row.int("sourceId").or(row.int("number")).unwrap_or(0),
         absolute_index: row.int("absoluteIndex"),
         logical_index: row.int("logicalIndex"),
@@ -111,17 +144,14 @@ fn agent(row: &Object) -> Agent {
         product: row.text("product"),
         uuid: row.text("uuid"),
         details: row.text("details"),
-        ..Agent::default()
     }
 }
 
-/// Reads the loaded kernels; the result finds them by process and id.
-fn symbols(metadata: &Metadata, tables: &mut Tables) -> FxHashMap<(ProcessId, Id), SymbolId> {
-    let mut by_id = FxHashMap::default();
-    for row in metadata.objects("kernel") {
-        let pid = row.int("pid").or(metadata.number("pid"));
-        let process = tables.processes.iter().position(|process| process.pid == pid).unwrap_or(0);
-        let process = ProcessId(process as u32);
+/// Reads the loaded kernels. An op names one by its id, or means the first of its name.
+fn read_symbols(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
+    for (_, row) in metadata.objects(&["kernel"]) {
+        let process =
+            row.int("pid").and_then(|pid| process(pid, known, &tables.processes)).unwrap_or_default();
         let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
         let symbol = Symbol {
             process,
@@ -137,8 +167,9 @@ fn symbols(metadata: &Metadata, tables: &mut Tables) -> FxHashMap<(ProcessId, Id
             vgprs: row.unsigned("vgprs"),
             agprs: row.unsigned("agprs"),
         };
-        by_id.entry((process, symbol.id)).or_insert(SymbolId(tables.symbols.len() as u32));
+        let id = SymbolId(tables.symbols.len() as u32);
+        known.symbols.by_id.entry((process, symbol.id)).or_insert(id);
+        known.symbols.by_name.entry((process, symbol.name)).or_insert(id);
         tables.symbols.push(symbol);
     }
-    by_id
 }

@@ -1,4 +1,4 @@
-use super::rocpd::{self, Known, Layout, Metadata, Names};
+use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, Names};
 use crate::sqlite::Database;
 use crate::{Dialect, Error, Result, Select, Strings, Tables};
 
@@ -41,13 +41,17 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         args_table: if third { "rocpd_ustring" } else { "rocpd_string" },
         signal_is_shape: false,
         typed_ops: false,
-        grid_is_items: from_rocprofiler_sdk(&tables.strings),
+        launches: if from_rocprofiler_sdk(&tables.strings) {
+            LaunchRows::Executed
+        } else {
+            LaunchRows::Arguments
+        },
         gpu_stride: metadata.number("gpu_stride").filter(|&stride| stride > 0),
         pid_stride: metadata.number("pid_stride").filter(|&stride| stride > 0),
     };
     let dialect = if third { Dialect::Rpd3 } else { Dialect::Rpd2 };
     tables.about = metadata.about(dialect, "rocmProfileData");
-    rocpd::read(database, &layout, select, &names, &Known::default(), tables)
+    rocpd::read(database, &layout, select, &names, Known::default(), tables)
 }
 
 /// RPD records through roctracer or through rocprofiler-sdk. The second logs its own overhead under this

@@ -54,12 +54,14 @@ impl Places {
             AgentKind::Unknown => None,
             AgentKind::Cpu | AgentKind::Other => Some(-2 - at as i64),
         });
+        let taken = tables.lanes.rows().iter().filter(|lane| !named(lane)).map(|lane| lane.queue).max();
+        let first = taken.map_or(0, |largest| largest + 1);
         let mut ordinals = FxHashMap::default();
         let queues = tables.lanes.rows().iter().map(|lane| {
             if !named(lane) {
                 return lane.queue;
             }
-            let next = ordinals.len() as i64;
+            let next = first + ordinals.len() as i64;
             *ordinals.entry((lane.process, lane.agent, lane.queue, lane.hardware_queue)).or_insert(next)
         });
         Self { pids, gpus: gpus.collect(), queues: queues.collect() }

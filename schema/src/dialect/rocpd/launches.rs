@@ -1,5 +1,5 @@
 use super::calls::{Calls, Function};
-use super::{IdMap, Layout, Names, Plan};
+use super::{IdMap, LaunchRows, Layout, Names, Plan};
 use crate::sqlite::{Database, Row};
 use crate::table::{ApiLaunch, Direction, Shape};
 use crate::{Id, NameId, ProblemKind, Result, Select, ShapeId, Tables};
@@ -93,18 +93,21 @@ fn read_kernels(
         let shape = match (grid, workgroup) {
             ([Some(x), Some(y), Some(z)], [Some(wx), Some(wy), Some(wz)]) => {
                 let (grid, workgroup) = ([x, y, z], [wx, wy, wz]);
-                match caller.function {
-                    _ if layout.grid_is_items => Shape::from_items(workgroup, grid),
-                    Function::LaunchOfGroups => Shape::from_groups(workgroup, grid),
-                    Function::LaunchOfItems => Shape::from_items(workgroup, grid),
-                    _ => Shape { workgroup: Some(workgroup), ..Shape::default() },
+                match (layout.launches, caller.function) {
+                    (LaunchRows::Executed, _) | (LaunchRows::Arguments, Function::LaunchOfItems) => {
+                        Shape::from_items(workgroup, grid)
+                    }
+                    (LaunchRows::Groups, _) | (LaunchRows::Arguments, Function::LaunchOfGroups) => {
+                        Shape::from_groups(workgroup, grid)
+                    }
+                    (LaunchRows::Arguments, _) => Shape { workgroup: Some(workgroup), ..Shape::default() },
                 }
             }
             _ => Shape::default(),
         };
         // A source that copies the call's arguments knows the dynamic LDS only: the dispatch's is unknown.
         let whole = Shape { lds: lds.unsigned(row), scratch: scratch.unsigned(row), ..shape };
-        let known = if layout.grid_is_items { whole } else { shape };
+        let known = if layout.launches == LaunchRows::Executed { whole } else { shape };
         let kernel =
             names.checked(kernel.int(row), &mut tables.problems, "rocpd_kernelapi.kernelName_id", call);
         let shape = (known != Shape::default()).then(|| tables.shapes.intern(known));
@@ -152,7 +155,8 @@ fn read_copies(
         let direction = direction(kind.int(row), layout, names, tables);
         let addresses = address(dst.position(), row).zip(address(src.position(), row));
         let devices = dst_device.int(row).zip(src_device.int(row));
-        let between = devices.filter(|_| caller.function == Function::PeerCopy && !layout.grid_is_items);
+        let between = devices
+            .filter(|_| caller.function == Function::PeerCopy && layout.launches == LaunchRows::Arguments);
         copies.push((call, CopyLaunch { bytes, direction, addresses, devices: between }));
         if let (true, Some(at)) = (keep, calls.rows.get(call)) {
             let stream = text(stream.position(), row, tables);
@@ -184,7 +188,7 @@ fn none() -> ApiLaunch {
 /// hipMemcpyKind, or the id of a string that names the operation.
 fn direction(kind: Option<i64>, layout: &Layout, names: &Names, tables: &Tables) -> Direction {
     match kind {
-        Some(kind) if layout.grid_is_items || kind > 4 => {
+        Some(kind) if layout.launches == LaunchRows::Executed || kind > 4 => {
             let name = names.get(Some(kind));
             Direction::parse(tables.strings.get(name)).unwrap_or_default()
         }

@@ -33,9 +33,12 @@ impl Metadata {
         self.get(tag)?.trim().parse().ok()
     }
 
-    /// All values of `tag` that are JSON objects.
-    pub(crate) fn objects<'a>(&'a self, tag: &'a str) -> impl Iterator<Item = Object> + 'a {
-        self.all(tag).filter_map(|text| serde_json::from_str(text).ok()).filter(Value::is_object).map(Object)
+    /// All values of `tags` that are JSON objects, each with its tag, in the order of the file.
+    pub(crate) fn objects<'a>(&'a self, tags: &'a [&str]) -> impl Iterator<Item = (&'a str, Object)> {
+        let rows = self.0.iter().filter(|(tag, _)| tags.contains(&tag.as_str()));
+        rows.filter_map(|(tag, text)| Some((tag.as_str(), serde_json::from_str(text).ok()?)))
+            .filter(|(_, value): &(&str, Value)| value.is_object())
+            .map(|(tag, value)| (tag, Object(value)))
     }
 
     /// What it says of the file as a whole.

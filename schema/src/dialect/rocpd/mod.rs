@@ -3,6 +3,7 @@
 //! The order of reading: strings, then calls (which name processes), then links and launches, then the ops
 //! in one pass that looks all of that up, then the rest.
 
+mod agents;
 mod calls;
 mod id_map;
 mod join;
@@ -17,6 +18,7 @@ mod processes;
 mod rest;
 mod signal;
 
+pub(super) use agents::{Agents, NO_GPU};
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
 pub(super) use metadata::{Metadata, Object};
@@ -27,7 +29,7 @@ pub(super) use processes::Processes;
 use rustc_hash::FxHashMap;
 
 use crate::sqlite::Database;
-use crate::{Id, ProcessId, Result, Select, SymbolId, Tables};
+use crate::{Id, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 /// In what the layouts differ.
 #[derive(Debug, Clone, Copy)]
@@ -44,22 +46,49 @@ pub(super) struct Layout {
     pub(super) signal_is_shape: bool,
     /// Ops have typed columns for their launch (ours).
     pub(super) typed_ops: bool,
-    /// `rocpd_kernelapi` and `rocpd_copyapi` repeat what the GPU executed (RPD on rocprofiler-sdk: grids of
-    /// work-items, whole LDS, string ids as copy kinds), not the arguments of the call.
-    pub(super) grid_is_items: bool,
+    /// Who wrote `rocpd_kernelapi` and `rocpd_copyapi`, hence what they count.
+    pub(super) launches: LaunchRows,
     /// What separates the machines in packed GPU ids (RPD's `gpu_stride`).
     pub(super) gpu_stride: Option<i64>,
     /// The same for pids and tids.
     pub(super) pid_stride: Option<i64>,
 }
 
+/// What `rocpd_kernelapi` and `rocpd_copyapi` hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum LaunchRows {
+    /// The arguments of the call: the function says what its grid counts, LDS is the dynamic part only and
+    /// copy kinds are hipMemcpyKind (RPD on roctracer, rocm-trace-lite).
+    #[default]
+    Arguments,
+    /// What the GPU executed: a grid of work-items, the whole LDS and scratch, and copy kinds that are string
+    /// ids; one row even where a graph launch executes many (RPD on rocprofiler-sdk).
+    Executed,
+    /// A grid of work-groups whatever the function (ours).
+    Groups,
+}
+
 /// What a dialect knows before the rows are read.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// Loaded kernels by process and id of the source.
-    pub(super) symbols: FxHashMap<(ProcessId, Id), SymbolId>,
+    /// The processes behind what pid columns hold, beyond pids.
+    pub(super) processes: Vec<(i64, ProcessId)>,
     /// Rows without a pid belong to this process, where the source says so.
     pub(super) process: Option<ProcessId>,
+    /// What gpuId columns hold for each agent of the tables.
+    pub(super) agents: Vec<i64>,
+    /// Number and hardware address of queues, by what gpuId and queueId columns hold.
+    pub(super) queues: FxHashMap<(i64, i64), (i64, Option<u64>)>,
+    /// Loaded kernels.
+    pub(super) symbols: Symbols,
+}
+
+/// Loaded kernels by what ops say of them.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    pub(super) by_id: FxHashMap<(ProcessId, Id), SymbolId>,
+    /// The first one of each name.
+    pub(super) by_name: FxHashMap<(ProcessId, NameId), SymbolId>,
 }
 
 /// Reads all rows into `tables`, which hold what the metadata says.
@@ -68,10 +97,11 @@ pub(super) fn read(
     layout: &Layout,
     select: &Select,
     names: &Names,
-    known: &Known,
+    known: Known,
     mut tables: Tables,
 ) -> Result<Tables> {
-    let mut processes = Processes::of(&tables, layout.pid_stride);
+    let mut processes = Processes::of(&tables, &known.processes, layout.pid_stride);
+    let mut agents = Agents::of(known.agents);
     let rpd = layout.cause_by_link;
     let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
     let wants_calls = select.api || select.args || select.rest || !linked.is_empty() || rpd;
@@ -102,16 +132,16 @@ pub(super) fn read(
         database
             .scan_parts("rocpd_op", &columns, ops::OpPart::default, |part, row| part.push(row, &context))?
     };
-    join::join(parts, &linked, layout, &mut processes, &mut tables);
+    let mut join =
+        join::Join { layout, queues: &known.queues, agents: &mut agents, processes: &mut processes };
+    join.join(parts, &linked, &mut tables);
     let correlated = !tables.dispatches.is_empty() && tables.dispatches.correlation.uniform() != Some(0);
     tables.about.linked = !linked.is_empty() || correlated;
     if layout.typed_ops {
-        rest::copy_ends(database, &mut tables)?;
+        rest::copy_ends(database, &agents, &mut tables)?;
     }
-    rest::read(database, select, names, &mut processes, &calls, &mut tables)?;
-    if select.rest {
-        rest::extras(database, &mut tables)?;
-    }
+    rest::Rest { database, names, calls: &calls, agents: &agents, processes: &mut processes }
+        .read(select, &mut tables)?;
     if tables.processes.is_empty() {
         processes.unnamed(&mut tables.processes);
     }

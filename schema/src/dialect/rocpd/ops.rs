@@ -1,7 +1,7 @@
 use super::calls::Calls;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
-use super::{Field, Layout, Names, OpKind, Plan, Processes};
+use super::{Field, LaunchRows, Layout, NO_GPU, Names, OpKind, Plan, Processes, Symbols};
 use crate::sqlite::Row;
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Lane, Lanes, Range, RangeKind, Ranges,
@@ -10,7 +10,6 @@ use crate::table::{
 use crate::{
     AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
 };
-use rustc_hash::FxHashMap;
 
 /// The columns of `rocpd_op` that a scan asks for.
 #[derive(Debug)]
@@ -28,6 +27,7 @@ pub(crate) struct OpFields {
     peer: Field,
     range: Field,
     sequence: Field,
+    category: Field,
     tid: Field,
     correlation: Field,
     signal: Field,
@@ -55,6 +55,7 @@ impl OpFields {
             peer: plan.add("peer"),
             range: plan.add_if(select.ranges, "roctxId"),
             sequence: plan.add_if(select.ranges && layout.typed_ops, "sequenceId"),
+            category: plan.add_if(select.ranges && layout.typed_ops, "category_id"),
             tid: plan.add_if(select.links, "tid"),
             correlation: plan.add_if(select.links, "correlationId"),
             signal: plan.add_if(select.launch && layout.signal_is_shape, "completionSignal"),
@@ -96,7 +97,7 @@ pub(crate) struct Context<'a> {
     pub(crate) calls: &'a Calls,
     pub(crate) launches: &'a Launches,
     pub(crate) processes: &'a Processes,
-    pub(crate) symbols: &'a FxHashMap<(ProcessId, Id), SymbolId>,
+    pub(crate) symbols: &'a Symbols,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
 }
@@ -123,8 +124,8 @@ pub(crate) struct OpPart {
     last_shape: Option<(Shape, ShapeId)>,
 }
 
-/// Number of the agent of ops that name none.
-pub(crate) const NO_GPU: i64 = i64::MIN;
+/// The gpuId of annotations: no agent at all.
+const NO_AGENT: i64 = -1;
 
 /// A process that is not listed: the first is [`Context::process`]'s place for rows that name none, the
 /// next ones count down through [`OpPart::pids`].
@@ -172,7 +173,7 @@ impl OpPart {
         };
         match kind {
             OpKind::Annotation => self.annotation(id, row, context, cause, name, start, duration, range),
-            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other if gpu < 0 && gpu != NO_GPU => {
+            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other if gpu == NO_AGENT => {
                 self.annotation(id, row, context, cause, name, start, duration, range);
             }
             OpKind::Copy(direction) => {
@@ -193,7 +194,7 @@ impl OpPart {
             OpKind::Kernel | OpKind::GraphKernel | OpKind::Other => {
                 let (shape, hardware_queue) = self.shape(row, context, cause, name);
                 let lane = self.lane(row, context, cause.process, gpu, hardware_queue);
-                let symbol = self.symbol(row, context, cause.process);
+                let symbol = self.symbol(row, context, cause.process, name);
                 self.dispatches.push(Dispatch {
                     id: if context.select.ids { id } else { 0 },
                     name,
@@ -304,7 +305,7 @@ impl OpPart {
         }
         if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
             // One row describes one of the kernels of a graph launch where the source logs those too.
-            let same = !context.layout.grid_is_items || launch.kernel == name;
+            let same = context.layout.launches != LaunchRows::Executed || launch.kernel == name;
             return (launch.shape.filter(|_| same), None);
         }
         let (shape, hardware_queue) = match context.fields.signal.position() {
@@ -326,13 +327,28 @@ impl OpPart {
     }
 
     #[inline]
-    fn symbol(&mut self, row: &Row<'_>, context: &Context<'_>, process: ProcessId) -> Option<SymbolId> {
-        let id = context.fields.symbol.int(row)?;
-        let symbol = context.symbols.get(&(process, id)).copied();
-        if symbol.is_none() {
-            self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", row.id());
+    fn symbol(
+        &mut self,
+        row: &Row<'_>,
+        context: &Context<'_>,
+        process: ProcessId,
+        name: NameId,
+    ) -> Option<SymbolId> {
+        let symbols = context.symbols;
+        if symbols.by_id.is_empty() {
+            return None;
         }
-        symbol
+        match context.fields.symbol.int(row) {
+            None => symbols.by_name.get(&(process, name)).copied(),
+            Some(id) if id < 0 => None,
+            Some(id) => {
+                let symbol = symbols.by_id.get(&(process, id)).copied();
+                if symbol.is_none() {
+                    self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", row.id());
+                }
+                symbol
+            }
+        }
     }
 
     fn copy(&mut self, mut copy: Copy, row: &Row<'_>, context: &Context<'_>, cause: Cause, gpu: i64) {
@@ -347,7 +363,8 @@ impl OpPart {
         }
         copy.destination_address = launch.addresses.map(|(destination, _)| destination);
         copy.source_address = launch.addresses.map(|(_, source)| source);
-        let own = (gpu != NO_GPU && gpu >= 0 && !(context.layout.grid_is_items)).then_some(gpu);
+        // RPD on rocprofiler-sdk calls every copy's GPU 0.
+        let own = Some(gpu).filter(|&gpu| gpu != NO_GPU && context.layout.launches != LaunchRows::Executed);
         let peer = context.fields.peer.int(row);
         let (source, destination) = match (copy.direction, launch.devices) {
             (Direction::DeviceToDevice, Some((destination, source)))
@@ -383,18 +400,20 @@ impl OpPart {
         if !context.select.ranges {
             return;
         }
-        let kind = match (duration, context.fields.sequence.int(row)) {
-            (Some(0), _) => RangeKind::Marker,
-            (_, Some(1)) => RangeKind::Process,
-            (_, Some(_)) => RangeKind::Thread,
-            (_, None) => RangeKind::Unknown,
+        let kind = match (context.fields.sequence.int(row), duration) {
+            (Some(1), _) => RangeKind::Process,
+            (Some(_), _) => RangeKind::Thread,
+            (None, Some(0)) => RangeKind::Marker,
+            (None, _) => RangeKind::Unknown,
         };
+        let category = context.fields.category.int(row);
+        let category = context.names.checked(category, &mut self.problems, "rocpd_op.category_id", id);
         self.ranges.push(Range {
             id: if range == 0 { id } else { range },
             process: cause.process,
             tid: cause.tid,
             name,
-            category: NameId::NONE,
+            category,
             kind,
             start,
             duration,

@@ -13,9 +13,10 @@ pub(crate) struct Processes {
 }
 
 impl Processes {
-    /// Starts from the processes that the metadata names.
-    pub(crate) fn of(tables: &Tables, stride: Option<i64>) -> Self {
-        let mut processes = Self { stride: stride.filter(|&stride| stride > 0), ..Self::default() };
+    /// Starts from the processes that the metadata names; `aliases` stand for a pid where two have the same.
+    pub(crate) fn of(tables: &Tables, aliases: &[(i64, ProcessId)], stride: Option<i64>) -> Self {
+        let by_pid = aliases.iter().copied().collect();
+        let mut processes = Self { by_pid, stride, ..Self::default() };
         for (row, process) in tables.processes.iter().enumerate() {
             if let Some(pid) = process.pid {
                 processes.by_pid.entry(pid).or_insert(ProcessId(row as u32));

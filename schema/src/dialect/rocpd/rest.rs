@@ -1,145 +1,153 @@
 use rusqlite::types::ValueRef;
 
-use super::{Names, Plan, Processes};
+use super::calls::Calls;
+use super::{Agents, Field, Names, Plan, Processes};
 use crate::sqlite::Database;
 use crate::table::{
-    Agent, AgentKind, Allocation, AllocationKind, AllocationLevel, ApiArgument, Counter, Extra, Monitor,
-    StackFrame, Value,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Counter, Extra, Monitor, StackFrame, Value,
 };
-use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
+use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
-/// Reads what is sampled, counted or stacked beside the ops.
-pub(super) fn read(
-    database: &Database,
-    select: &Select,
-    names: &Names,
-    processes: &mut Processes,
-    calls: &super::calls::Calls,
-    tables: &mut Tables,
-) -> Result<()> {
-    if select.args && select.api {
-        arguments(database, names, calls, tables)?;
+/// What the tables beside the ops refer to.
+#[derive(Debug)]
+pub(super) struct Rest<'a> {
+    pub(super) database: &'a Database,
+    pub(super) names: &'a Names,
+    pub(super) calls: &'a Calls,
+    pub(super) agents: &'a Agents,
+    pub(super) processes: &'a mut Processes,
+}
+
+impl Rest<'_> {
+    /// Reads what is sampled, counted, allocated or stacked.
+    pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
+        if select.args && select.api {
+            self.arguments(tables)?;
+        }
+        if select.rest {
+            self.monitors(tables)?;
+            self.counters(tables)?;
+            self.stack_frames(tables)?;
+            self.allocations(tables)?;
+            extras(self.database, tables)?;
+        }
+        Ok(())
     }
-    if select.rest {
-        monitors(database, tables)?;
-        counters(database, names, processes, tables)?;
-        stack_frames(database, names, tables)?;
-        allocations(database, processes, tables)?;
+
+    fn process(&mut self, pid: Option<i64>, tables: &mut Tables) -> ProcessId {
+        match pid {
+            Some(pid) => self.processes.intern(pid, &mut tables.processes),
+            None => self.processes.unnamed(&mut tables.processes),
+        }
     }
-    Ok(())
-}
 
-fn monitors(database: &Database, tables: &mut Tables) -> Result<()> {
-    let columns = ["deviceType", "deviceId", "monitorType", "start", "end", "value"];
-    database.scan("rocpd_monitor", &columns, |row| {
-        let Some(start) = row.int(3) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_monitor.start", row.id());
-            return;
-        };
-        let [device_kind, name, value] =
-            [0, 2, 5].map(|at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text)));
-        let device = row.int(1).unwrap_or(0);
-        let end = row.int(4).unwrap_or(start);
-        tables.monitors.push(Monitor { id: row.id(), device_kind, device, name, start, end, value });
-    })
-}
+    fn monitors(&self, tables: &mut Tables) -> Result<()> {
+        let columns = ["deviceType", "deviceId", "monitorType", "start", "end", "value"];
+        self.database.scan("rocpd_monitor", &columns, |row| {
+            let Some(start) = row.int(3) else {
+                tables.problems.add(ProblemKind::MissingStart, "rocpd_monitor.start", row.id());
+                return;
+            };
+            let [device_kind, name, value] =
+                [0, 2, 5].map(|at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text)));
+            let device = row.int(1).unwrap_or(0);
+            let end = row.int(4).unwrap_or(start);
+            tables.monitors.push(Monitor { id: row.id(), device_kind, device, name, start, end, value });
+        })
+    }
 
-fn counters(
-    database: &Database,
-    names: &Names,
-    processes: &mut Processes,
-    tables: &mut Tables,
-) -> Result<()> {
-    let columns = ["op_id", "name_id", "value", "pid", "gpuId"];
-    database.scan("rocpd_counter", &columns, |row| {
-        let (Some(dispatch), Some(value)) = (row.int(0), row.real(2)) else {
-            tables.problems.add(ProblemKind::BadValue, "rocpd_counter.value", row.id());
-            return;
-        };
-        let name = names.checked(row.int(1), &mut tables.problems, "rocpd_counter.name_id", row.id());
-        let process = process(row.int(3), processes, tables);
-        let agent = row.int(4).and_then(|gpu| agent(&tables.agents, gpu));
-        tables.counters.push(Counter { dispatch, process, agent, name, value });
-    })
-}
+    fn counters(&mut self, tables: &mut Tables) -> Result<()> {
+        let columns = ["op_id", "name_id", "value", "pid", "gpuId"];
+        self.database.scan("rocpd_counter", &columns, |row| {
+            let (Some(dispatch), Some(value)) = (row.int(0), row.real(2)) else {
+                tables.problems.add(ProblemKind::BadValue, "rocpd_counter.value", row.id());
+                return;
+            };
+            let name =
+                self.names.checked(row.int(1), &mut tables.problems, "rocpd_counter.name_id", row.id());
+            let process = self.process(row.int(3), tables);
+            let agent = row.int(4).and_then(|gpu| self.agents.find(gpu));
+            tables.counters.push(Counter { dispatch, process, agent, name, value });
+        })
+    }
 
-fn stack_frames(database: &Database, names: &Names, tables: &mut Tables) -> Result<()> {
-    database.scan("rocpd_stackframe", &["api_ptr_id", "depth", "name_id"], |row| {
-        let Some(call) = row.int(0) else { return };
-        let name = names.checked(row.int(2), &mut tables.problems, "rocpd_stackframe.name_id", row.id());
-        tables.stack_frames.push(StackFrame { call, depth: row.int(1).unwrap_or(0), name });
-    })
-}
+    fn stack_frames(&self, tables: &mut Tables) -> Result<()> {
+        self.database.scan("rocpd_stackframe", &["api_ptr_id", "depth", "name_id"], |row| {
+            let Some(call) = row.int(0) else {
+                tables.problems.add(ProblemKind::DanglingReference, "rocpd_stackframe.api_ptr_id", row.id());
+                return;
+            };
+            let place = "rocpd_stackframe.name_id";
+            let name = self.names.checked(row.int(2), &mut tables.problems, place, row.id());
+            tables.stack_frames.push(StackFrame { call, depth: row.int(1).unwrap_or(0), name });
+        })
+    }
 
-fn allocations(database: &Database, processes: &mut Processes, tables: &mut Tables) -> Result<()> {
-    let mut plan = Plan::of(database, "rocpd_allocation")?;
-    let [pid, tid, gpu, queue, stream] =
-        ["pid", "tid", "gpuId", "queueId", "streamId"].map(|column| plan.add(column));
-    let [kind, level, start, end] = ["kind", "level", "start", "end"].map(|column| plan.add(column));
-    let [address, bytes, flags, correlation] =
-        ["address", "bytes", "flags", "correlationId"].map(|column| plan.add(column));
-    database.scan("rocpd_allocation", plan.columns(), |row| {
-        let id = row.id();
-        let Some(start) = start.int(row) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_allocation.start", id);
-            return;
-        };
-        let word = |field: super::Field| field.position().and_then(|at| row.text(at));
-        let kind = match word(kind).as_deref() {
-            Some("free") => AllocationKind::Free,
-            Some("reallocate") => AllocationKind::Reallocate,
-            Some("reclaim") => AllocationKind::Reclaim,
-            _ => AllocationKind::Allocate,
-        };
-        let level = match word(level).as_deref() {
-            Some("virtual") => AllocationLevel::Virtual,
-            Some("scratch") => AllocationLevel::Scratch,
-            _ => AllocationLevel::Real,
-        };
-        let process = process(pid.int(row), processes, tables);
-        tables.allocations.push(Allocation {
-            id,
-            process,
-            tid: tid.int(row),
-            agent: gpu.int(row).and_then(|gpu| agent(&tables.agents, gpu)),
-            queue: queue.int(row),
-            stream: stream.int(row),
-            kind,
-            level,
-            start,
-            duration: end.int(row).and_then(|end| end.checked_sub(start)),
-            // SQLite's integers are signed: an address of the upper half reads as a negative one.
-            address: address.int(row).map(|address| address as u64),
-            bytes: bytes.unsigned(row).unwrap_or(0),
-            flags: flags.int(row),
-            correlation: correlation.int(row).unwrap_or(0),
-        });
-    })
-}
+    fn allocations(&mut self, tables: &mut Tables) -> Result<()> {
+        let mut plan = Plan::of(self.database, "rocpd_allocation")?;
+        let [pid, tid, gpu, queue, stream] =
+            ["pid", "tid", "gpuId", "queueId", "streamId"].map(|column| plan.add(column));
+        let [kind, level, start, end] = ["kind", "level", "start", "end"].map(|column| plan.add(column));
+        let [address, bytes, flags, correlation] =
+            ["address", "bytes", "flags", "correlationId"].map(|column| plan.add(column));
+        self.database.scan("rocpd_allocation", plan.columns(), |row| {
+            let id = row.id();
+            let Some(start) = start.int(row) else {
+                tables.problems.add(ProblemKind::MissingStart, "rocpd_allocation.start", id);
+                return;
+            };
+            let word = |field: Field| field.position().and_then(|at| row.text(at));
+            let kind = match word(kind).as_deref() {
+                Some("free") => AllocationKind::Free,
+                Some("reallocate") => AllocationKind::Reallocate,
+                Some("reclaim") => AllocationKind::Reclaim,
+                _ => AllocationKind::Allocate,
+            };
+            let level = match word(level).as_deref() {
+                Some("virtual") => AllocationLevel::Virtual,
+                Some("scratch") => AllocationLevel::Scratch,
+                _ => AllocationLevel::Real,
+            };
+            let process = self.process(pid.int(row), tables);
+            tables.allocations.push(Allocation {
+                id,
+                process,
+                tid: tid.int(row),
+                agent: gpu.int(row).and_then(|gpu| self.agents.find(gpu)),
+                queue: queue.int(row),
+                stream: stream.int(row),
+                kind,
+                level,
+                start,
+                duration: end.int(row).and_then(|end| end.checked_sub(start)),
+                // SQLite's integers are signed: an address of the upper half reads as a negative one.
+                address: address.int(row).map(|address| address as u64),
+                bytes: bytes.unsigned(row).unwrap_or(0),
+                flags: flags.int(row),
+                correlation: correlation.int(row).unwrap_or(0),
+            });
+        })
+    }
 
-fn arguments(
-    database: &Database,
-    names: &Names,
-    calls: &super::calls::Calls,
-    tables: &mut Tables,
-) -> Result<()> {
-    let columns = ["api_id", "position", "type", "name", "value"];
-    database.scan("rocpd_arg", &columns, |row| {
-        let Some(call) = row.int(0).and_then(|call| calls.rows.get(call)) else {
-            tables.problems.add(ProblemKind::DanglingReference, "rocpd_arg.api_id", row.id());
-            return;
-        };
-        let [kind, name, value] =
-            [2, 3, 4].map(|at| names.checked(row.int(at), &mut tables.problems, "rocpd_arg", row.id()));
-        let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
-        tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
-    })?;
-    tables.api_calls.arguments.sort_by_key(|argument| (argument.call, argument.position));
-    Ok(())
+    fn arguments(&self, tables: &mut Tables) -> Result<()> {
+        let columns = ["api_id", "position", "type", "name", "value"];
+        self.database.scan("rocpd_arg", &columns, |row| {
+            let Some(call) = row.int(0).and_then(|call| self.calls.rows.get(call)) else {
+                tables.problems.add(ProblemKind::DanglingReference, "rocpd_arg.api_id", row.id());
+                return;
+            };
+            let [kind, name, value] = [2, 3, 4]
+                .map(|at| self.names.checked(row.int(at), &mut tables.problems, "rocpd_arg", row.id()));
+            let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
+            tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
+        })?;
+        tables.api_calls.arguments.sort_by_key(|argument| (argument.call, argument.position));
+        Ok(())
+    }
 }
 
 /// Gives copies the addresses and agents that `rocpd_copy` keeps for them.
-pub(super) fn copy_ends(database: &Database, tables: &mut Tables) -> Result<()> {
+pub(super) fn copy_ends(database: &Database, agents: &Agents, tables: &mut Tables) -> Result<()> {
     let mut ends: Vec<(Id, [Option<i64>; 4])> = Vec::new();
     database.scan("rocpd_copy", &["op_id", "srcAddress", "dstAddress", "srcGpu", "dstGpu"], |row| {
         ends.push((row.int(0).unwrap_or(row.id()), [1, 2, 3, 4].map(|at| row.int(at))));
@@ -148,26 +156,14 @@ pub(super) fn copy_ends(database: &Database, tables: &mut Tables) -> Result<()> 
     for copy in &mut tables.copies {
         let Ok(at) = ends.binary_search_by_key(&copy.id, |(op, _)| *op) else { continue };
         let [source_address, destination_address, source, destination] = ends[at].1;
-        let of = |gpu: Option<i64>| gpu.and_then(|gpu| agent(&tables.agents, gpu));
+        let of = |gpu: Option<i64>| gpu.and_then(|gpu| agents.find(gpu));
         copy.source_address = source_address.map(|address| address as u64).or(copy.source_address);
         copy.destination_address =
             destination_address.map(|address| address as u64).or(copy.destination_address);
-        copy.source = of(source).or(copy.source);
-        copy.destination = of(destination).or(copy.destination);
+        copy.source = of(source);
+        copy.destination = of(destination);
     }
     Ok(())
-}
-
-fn process(pid: Option<i64>, processes: &mut Processes, tables: &mut Tables) -> ProcessId {
-    match pid {
-        Some(pid) => processes.intern(pid, &mut tables.processes),
-        None => processes.unnamed(&mut tables.processes),
-    }
-}
-
-fn agent(agents: &[Agent], number: i64) -> Option<AgentId> {
-    let is = |agent: &Agent| agent.kind == AgentKind::Gpu && agent.number == number;
-    agents.iter().position(is).map(|at| AgentId(at as u32))
 }
 
 /// Tables that are read into columns, and those that only support others.
@@ -189,7 +185,7 @@ const READ: [&str; 14] = [
 ];
 
 /// Reads every other table verbatim; of the tables that a layout always creates only those with rows.
-pub(super) fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
+fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
     let connection = database.connection();
     let mut found: Vec<(String, String)> = connection
         .prepare(

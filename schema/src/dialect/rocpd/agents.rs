@@ -1,0 +1,48 @@
+use crate::AgentId;
+use crate::table::{Agent, AgentKind};
+
+/// The gpuId of an op that names no agent.
+pub(in crate::dialect) const NO_GPU: i64 = i64::MIN;
+
+/// What gpuId columns hold for each agent of the tables, by position.
+#[derive(Debug, Default)]
+pub(in crate::dialect) struct Agents(Vec<i64>);
+
+impl Agents {
+    /// Starts from the agents that the metadata lists.
+    pub(super) fn of(listed: Vec<i64>) -> Self {
+        Self(listed)
+    }
+
+    /// The agent behind a gpuId.
+    pub(super) fn find(&self, gpu: i64) -> Option<AgentId> {
+        self.0.iter().position(|&known| known == gpu).map(|at| AgentId(at as u32))
+    }
+
+    /// Lists the agents that ops name and the metadata does not, GPUs in the order of their numbers;
+    /// `stride` separates the machines in packed numbers.
+    pub(super) fn add(&mut self, mut gpus: Vec<i64>, stride: Option<i64>, agents: &mut Vec<Agent>) {
+        gpus.sort_unstable();
+        gpus.dedup();
+        let stride = stride.filter(|stride| gpus.last().is_some_and(|largest| largest >= stride));
+        let (real, absent): (Vec<i64>, Vec<i64>) = gpus.into_iter().partition(|&gpu| gpu >= 0);
+        for gpu in real.into_iter().chain(absent) {
+            if self.find(gpu).is_none() {
+                self.0.push(gpu);
+                agents.push(agent(gpu, stride));
+            }
+        }
+    }
+}
+
+fn agent(gpu: i64, stride: Option<i64>) -> Agent {
+    let number = if gpu == NO_GPU { -1 } else { gpu };
+    let agent = Agent { number, source_id: number, ..Agent::default() };
+    match stride {
+        _ if gpu < 0 => Agent { kind: AgentKind::Unknown, ..agent },
+        Some(stride) => {
+            Agent { node: u32::try_from(gpu / stride).ok(), type_index: Some(gpu % stride), ..agent }
+        }
+        None => Agent { type_index: Some(gpu), ..agent },
+    }
+}
