@@ -185,8 +185,9 @@ fn rows(tables: &Tables) -> Rows {
 fn notes(tables: &Tables) -> Vec<String> {
     let about = &tables.about;
     let mut notes = Vec::new();
+    let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
     match (about.mode.as_deref(), about.dialect) {
-        (Some("lite"), _) => notes.push(
+        (Some(mode), _) if lite(mode) => notes.push(
             "recorded in lite mode: kernels with a completion signal of their own, collectives above all, \
              may be missing"
                 .to_owned(),

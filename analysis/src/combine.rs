@@ -1,10 +1,223 @@
 //! Several traces as one.
 
-use schema::Tables;
+use schema::table::{AgentKind, ApiCalls, Dispatches, Lane};
+use schema::{AgentId, Column, LaneId, NameId, ProcessId, ShapeId, SymbolId, Tables};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
-/// distinct: processes, id spaces, agents and lanes. A GPU of `other` whose number is taken gets the next
-/// free one, because without a shared clock and host it is not known to be the same.
+/// distinct: processes, id spaces, agents and lanes. Where a GPU number is taken, all GPUs of `other` get numbers above
+/// all others, because without a shared clock and host they are not known to be the same.
 pub fn append(tables: &mut Tables, other: Tables) {
-    let _ = (tables, other);
+    if tables.processes.is_empty() && tables.dispatches.is_empty() {
+        *tables = other;
+        return;
+    }
+    let numbers = Numbers::take_in(tables, &other);
+    about(tables, &other);
+    let Tables {
+        dispatches,
+        mut copies,
+        mut barriers,
+        api_calls,
+        mut ranges,
+        mut allocations,
+        mut counters,
+        mut monitors,
+        mut stack_frames,
+        extra_links,
+        extras,
+        problems,
+        ..
+    } = other;
+    append_dispatches(&mut tables.dispatches, dispatches, &numbers);
+    for copy in &mut copies {
+        copy.name = numbers.name(copy.name);
+        copy.lane = numbers.lanes[copy.lane.index()];
+        copy.source = copy.source.map(|agent| numbers.agent(agent));
+        copy.destination = copy.destination.map(|agent| numbers.agent(agent));
+    }
+    tables.copies.append(&mut copies);
+    for barrier in &mut barriers {
+        barrier.name = numbers.name(barrier.name);
+        barrier.lane = numbers.lanes[barrier.lane.index()];
+    }
+    tables.barriers.append(&mut barriers);
+    append_calls(&mut tables.api_calls, api_calls, &numbers);
+    for range in &mut ranges {
+        range.process = numbers.process(range.process);
+        range.name = numbers.name(range.name);
+        range.category = numbers.name(range.category);
+    }
+    tables.ranges.append(&mut ranges);
+    for allocation in &mut allocations {
+        allocation.process = numbers.process(allocation.process);
+        allocation.agent = allocation.agent.map(|agent| numbers.agent(agent));
+    }
+    tables.allocations.append(&mut allocations);
+    for counter in &mut counters {
+        counter.process = numbers.process(counter.process);
+        counter.agent = counter.agent.map(|agent| numbers.agent(agent));
+        counter.name = numbers.name(counter.name);
+    }
+    tables.counters.append(&mut counters);
+    for monitor in &mut monitors {
+        monitor.device_kind = numbers.name(monitor.device_kind);
+        monitor.name = numbers.name(monitor.name);
+        monitor.value = numbers.name(monitor.value);
+    }
+    tables.monitors.append(&mut monitors);
+    for frame in &mut stack_frames {
+        frame.name = numbers.name(frame.name);
+    }
+    tables.stack_frames.append(&mut stack_frames);
+    tables.extra_links.extend(extra_links);
+    tables.extras.extend(extras);
+    tables.problems.append(problems);
+}
+
+/// The numbers that rows of the other trace get.
+struct Numbers {
+    names: Vec<NameId>,
+    lanes: Vec<LaneId>,
+    shapes: Vec<ShapeId>,
+    processes: u32,
+    agents: u32,
+    symbols: u32,
+}
+
+impl Numbers {
+    /// Adds what rows refer to.
+    fn take_in(tables: &mut Tables, other: &Tables) -> Self {
+        let mut numbers = Self {
+            names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
+            lanes: Vec::new(),
+            shapes: tables.shapes.append(&other.shapes),
+            processes: tables.processes.len() as u32,
+            agents: tables.agents.len() as u32,
+            symbols: tables.symbols.len() as u32,
+        };
+        let spaces = tables.processes.iter().map(|process| process.space).max().map_or(0, |space| space + 1);
+        for mut process in other.processes.iter().cloned() {
+            process.space = process.space.saturating_add(spaces);
+            tables.processes.push(process);
+        }
+        for mut thread in other.threads.iter().cloned() {
+            thread.process = numbers.process(thread.process);
+            tables.threads.push(thread);
+        }
+        add_agents(tables, other, &numbers);
+        for mut symbol in other.symbols.iter().copied() {
+            symbol.process = numbers.process(symbol.process);
+            symbol.name = numbers.name(symbol.name);
+            symbol.mangled = numbers.name(symbol.mangled);
+            tables.symbols.push(symbol);
+        }
+        for &lane in other.lanes.rows() {
+            let (process, agent) = (numbers.process(lane.process), numbers.agent(lane.agent));
+            numbers.lanes.push(tables.lanes.intern(Lane { process, agent, ..lane }));
+        }
+        numbers
+    }
+
+    fn name(&self, name: NameId) -> NameId {
+        self.names.get(name.index()).copied().unwrap_or(name)
+    }
+
+    fn process(&self, process: ProcessId) -> ProcessId {
+        ProcessId(process.0.saturating_add(self.processes))
+    }
+
+    fn agent(&self, agent: AgentId) -> AgentId {
+        AgentId(agent.0.saturating_add(self.agents))
+    }
+}
+
+fn add_agents(tables: &mut Tables, other: &Tables, numbers: &Numbers) {
+    let is_gpu = |kind: AgentKind| kind == AgentKind::Gpu;
+    let known: Vec<i64> =
+        tables.agents.iter().filter(|agent| is_gpu(agent.kind)).map(|agent| agent.number).collect();
+    let highest = tables.agents.iter().chain(&other.agents).filter(|agent| is_gpu(agent.kind));
+    let mut free = highest.map(|agent| agent.number).max().map_or(0, |number| number.saturating_add(1));
+    // Where one number is taken all move together, so that the GPUs of one file stay side by side.
+    let moves = other.agents.iter().any(|agent| is_gpu(agent.kind) && known.contains(&agent.number));
+    let mut added = other.agents.clone();
+    let mut gpus: Vec<_> = added.iter_mut().filter(|agent| is_gpu(agent.kind) && moves).collect();
+    gpus.sort_by_key(|agent| agent.number);
+    for agent in gpus {
+        agent.number = free;
+        free = free.saturating_add(1);
+    }
+    for agent in &mut added {
+        agent.process = agent.process.map(|process| numbers.process(process));
+    }
+    tables.agents.append(&mut added);
+}
+
+fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Numbers) {
+    for name in &mut other.name {
+        *name = numbers.name(*name);
+    }
+    let mut symbol = Column::default();
+    symbol.append_with(std::mem::take(&mut other.symbol), |id: Option<SymbolId>| {
+        id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols)))
+    });
+    other.symbol = symbol;
+    mine.append(other, &numbers.lanes, &numbers.shapes);
+}
+
+fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
+    let rows = mine.len() as u32;
+    let name = |id: NameId| numbers.name(id);
+    mine.id.append_with(other.id, |id| id);
+    mine.process.append_with(other.process, |process| numbers.process(process));
+    mine.tid.append_with(other.tid, |tid| tid);
+    mine.name.extend(other.name.iter().map(|&id| name(id)));
+    mine.domain.append_with(other.domain, name);
+    mine.category.append_with(other.category, name);
+    mine.args.append_with(other.args, name);
+    mine.start.append(&mut other.start);
+    mine.duration.append(other.duration);
+    mine.correlation.append_with(other.correlation, |id| id);
+    mine.parent.append_with(other.parent, |id| id);
+    mine.stream.append_with(other.stream, |stream| stream);
+    for argument in &mut other.arguments {
+        argument.call = argument.call.saturating_add(rows);
+        for id in [&mut argument.kind, &mut argument.name, &mut argument.value] {
+            *id = name(*id);
+        }
+    }
+    mine.arguments.append(&mut other.arguments);
+    for launch in &mut other.launches {
+        launch.call = launch.call.saturating_add(rows);
+        launch.kernel = name(launch.kernel);
+        launch.stream = name(launch.stream);
+        launch.shape = launch.shape.map(|shape| numbers.shapes[shape.index()]);
+    }
+    mine.launches.append(&mut other.launches);
+}
+
+/// Says of both traces what can be said of both: the tools and modes of either, the losses of both.
+fn about(tables: &mut Tables, other: &Tables) {
+    let (mine, other) = (&mut tables.about, &other.about);
+    mine.tool = joined(Some(&mine.tool), Some(&other.tool)).unwrap_or_default();
+    mine.tool_version = joined(mine.tool_version.as_deref(), other.tool_version.as_deref());
+    mine.schema_version = joined(mine.schema_version.as_deref(), other.schema_version.as_deref());
+    mine.mode = joined(mine.mode.as_deref(), other.mode.as_deref());
+    for (reason, count) in &other.losses {
+        match mine.losses.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, sum)) => *sum = sum.saturating_add(*count),
+            None => mine.losses.push((reason.clone(), *count)),
+        }
+    }
+    mine.linked |= other.linked;
+    mine.range_ids |= other.range_ids;
+}
+
+fn joined(mine: Option<&str>, other: Option<&str>) -> Option<String> {
+    match (mine, other) {
+        (Some(mine), Some(other)) if !mine.split(", ").any(|word| word == other) => {
+            Some(format!("{mine}, {other}"))
+        }
+        (Some(one), _) | (None, Some(one)) => Some(one.to_owned()),
+        (None, None) => None,
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::hash::Hash;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use schema::table::Lane;
@@ -108,28 +109,8 @@ pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group
     let dispatches = &tables.dispatches;
     let lane = |row: usize| dispatches.lane[row].index();
     match key {
-        Key::Kernel => {
-            let found =
-                collect(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
-            finish(found, |position| {
-                let kernel = names.kernels[position];
-                Label {
-                    label: kernel.label.to_owned(),
-                    kernel: Some((kernel.name, kernel.label.to_owned())),
-                    category: Some(kernel.category.to_owned()),
-                }
-            })
-        }
-        Key::Category => {
-            let (labels, category_of_kernel) = distinct(names.kernels.iter().map(|kernel| kernel.category));
-            let found = collect(&dispatches.duration, labels.len(), |row| {
-                category_of_kernel[names.kernel(dispatches.name[row])]
-            });
-            finish(found, |position| Label {
-                category: Some(labels[position].to_owned()),
-                ..Label::of(labels[position])
-            })
-        }
+        Key::Kernel => with_categories(tables, names).0,
+        Key::Category => with_categories(tables, names).1,
         Key::Gpu => by_lane(tables, lane, |lane| lane.agent, |&id| labels::agent(tables, id)),
         Key::Queue => by_lane(
             tables,
@@ -170,6 +151,35 @@ pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group
             })
         }
     }
+}
+
+/// Groups by kernel and by category, for the price of one: the kernels of a category stand side by side.
+pub(crate) fn with_categories(tables: &Tables, names: &Names<'_>) -> (Vec<Group>, Vec<Group>) {
+    let dispatches = &tables.dispatches;
+    let mut sorted =
+        Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
+    let by_kernel = sorted.groups();
+    let mut labels = Vec::new();
+    let mut by_category = Vec::new();
+    let mut first = 0;
+    for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
+        labels.push(kernels[0].category);
+        by_category.push(sorted.stats(first..first + kernels.len()));
+        first += kernels.len();
+    }
+    let by_kernel = finish(by_kernel, |position| {
+        let kernel = names.kernels[position];
+        Label {
+            label: kernel.label.to_owned(),
+            kernel: Some((kernel.name, kernel.label.to_owned())),
+            category: Some(kernel.category.to_owned()),
+        }
+    });
+    let by_category = finish(by_category, |position| Label {
+        category: Some(labels[position].to_owned()),
+        ..Label::of(labels[position])
+    });
+    (by_kernel, by_category)
 }
 
 /// Groups by something that the lane decides.
@@ -229,47 +239,67 @@ fn finish(found: Vec<(Stats, u64)>, label: impl Fn(usize) -> Label) -> Vec<Group
     groups
 }
 
-/// Statistics of each group, and how many of its durations are zero: a counting sort of the four-byte
-/// durations into one buffer, in which every group is then a slice.
+/// Statistics of each group, and how many of its durations are zero.
 pub(crate) fn collect(
     durations: &Durations,
     groups: usize,
     group_of: impl Fn(usize) -> usize,
 ) -> Vec<(Stats, u64)> {
-    let mut counts = vec![0_usize; groups];
-    let mut long: Vec<Vec<i64>> = vec![Vec::new(); groups];
-    for (row, &short) in durations.short().iter().enumerate() {
-        if short != u32::MAX {
-            counts[group_of(row)] += 1;
-        } else if let Some(duration) = durations.valid(row) {
-            long[group_of(row)].push(duration);
+    Sorted::of(durations, groups, group_of).groups()
+}
+
+/// Durations by group: a counting sort of the four-byte ones into one buffer, in which every group is a slice.
+struct Sorted {
+    buffer: Vec<u32>,
+    /// Where each group begins, and the end of the last.
+    begins: Vec<usize>,
+    /// The durations of each group that need more than four bytes.
+    long: Vec<Vec<i64>>,
+}
+
+impl Sorted {
+    fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize) -> Self {
+        let mut counts = vec![0_usize; groups];
+        let mut long: Vec<Vec<i64>> = vec![Vec::new(); groups];
+        for (row, &short) in durations.short().iter().enumerate() {
+            if short != u32::MAX {
+                counts[group_of(row)] += 1;
+            } else if let Some(duration) = durations.valid(row) {
+                long[group_of(row)].push(duration);
+            }
         }
-    }
-    let mut next = Vec::with_capacity(groups);
-    let mut filled = 0;
-    for &count in &counts {
-        next.push(filled);
-        filled += count;
-    }
-    let mut buffer = vec![0_u32; filled];
-    for (row, &short) in durations.short().iter().enumerate() {
-        if short != u32::MAX {
-            let place = &mut next[group_of(row)];
-            buffer[*place] = short;
-            *place += 1;
+        let mut begins = vec![0];
+        let mut filled = 0;
+        for count in counts {
+            filled += count;
+            begins.push(filled);
         }
+        let mut next = begins.clone();
+        let mut buffer = vec![0_u32; filled];
+        for (row, &short) in durations.short().iter().enumerate() {
+            if short != u32::MAX {
+                let place = &mut next[group_of(row)];
+                buffer[*place] = short;
+                *place += 1;
+            }
+        }
+        Self { buffer, begins, long }
     }
-    let mut rest = buffer.as_mut_slice();
-    counts
-        .into_iter()
-        .zip(&mut long)
-        .map(|(count, long)| {
-            let (group, after) = std::mem::take(&mut rest).split_at_mut(count);
-            rest = after;
-            let stats = Stats::of(group, long);
-            let zero =
-                if stats.min_ns == 0 { group.iter().filter(|&&duration| duration == 0).count() } else { 0 };
-            (stats, zero as u64)
-        })
-        .collect()
+
+    /// Each group by itself.
+    fn groups(&mut self) -> Vec<(Stats, u64)> {
+        (0..self.long.len()).map(|group| self.stats(group..group + 1)).collect()
+    }
+
+    /// Several neighbours as one.
+    fn stats(&mut self, groups: Range<usize>) -> (Stats, u64) {
+        let short = &mut self.buffer[self.begins[groups.start]..self.begins[groups.end]];
+        let mut long = self.long[groups].concat();
+        let stats = Stats::of(short, &mut long);
+        let zero = match stats.min_ns {
+            0 => short.iter().filter(|&&duration| duration == 0).count(),
+            _ => 0,
+        };
+        (stats, zero as u64)
+    }
 }

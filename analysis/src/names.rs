@@ -20,6 +20,7 @@ pub(crate) struct Kernel<'a> {
 /// The kernels of a trace and which of them each stored name means.
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
+    /// Kernels of one category stand side by side.
     pub(crate) kernels: Vec<Kernel<'a>>,
     kernel_of_slot: Vec<u32>,
     collective_of_slot: Vec<bool>,
@@ -53,6 +54,16 @@ impl<'a> Names<'a> {
             kernel_of_slot[position] = kernel;
             collective_of_slot[position] = kernels[kernel as usize].category == COLLECTIVE;
         }
+        let mut order: Vec<usize> = (0..kernels.len()).collect();
+        order.sort_by_key(|&kernel| kernels[kernel].category);
+        let mut position_of_kernel = vec![0; kernels.len()];
+        for (position, &kernel) in order.iter().enumerate() {
+            position_of_kernel[kernel] = position as u32;
+        }
+        for position in (0..used.len()).filter(|&position| used[position]) {
+            kernel_of_slot[position] = position_of_kernel[kernel_of_slot[position] as usize];
+        }
+        let kernels = order.into_iter().map(|kernel| kernels[kernel]).collect();
         Self { kernels, kernel_of_slot, collective_of_slot, strings }
     }
 

@@ -159,18 +159,22 @@ struct Kernels {
 fn kernel_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Kernels {
     let sections = options.sections;
     let mut kernels = Kernels::default();
-    if sections.sanity || sections.kernels && options.key == Key::Kernel {
-        kernels.by_kernel = kernels::grouped(tables, Key::Kernel, names);
+    let by_category = sections.categories || sections.kernels && options.key == Key::Category;
+    if by_category || sections.sanity || sections.kernels && options.key == Key::Kernel {
+        let (by_kernel, by_category) = kernels::with_categories(tables, names);
+        kernels.by_kernel = by_kernel;
+        kernels.categories = Some(by_category);
     }
     if sections.kernels {
-        let mut asked = match options.key {
-            Key::Kernel => kernels.by_kernel.clone(),
-            key => kernels::grouped(tables, key, names),
+        let mut asked = match (options.key, &kernels.categories) {
+            (Key::Kernel, _) => kernels.by_kernel.clone(),
+            (Key::Category, Some(categories)) => categories.clone(),
+            (key, _) => kernels::grouped(tables, key, names),
         };
         kernels::sort(&mut asked, options.sort);
         kernels.asked = Some(asked);
     }
-    kernels.categories = sections.categories.then(|| kernels::grouped(tables, Key::Category, names));
+    kernels.categories = kernels.categories.filter(|_| sections.categories);
     kernels
 }
 

@@ -173,7 +173,7 @@ mod tests {
     proptest! {
         #[test]
         fn percentiles_are_those_of_sorting(
-            mut durations in prop::collection::vec(prop_oneof![0_i64..50, 0..10_000_000_000], 1..300)
+            mut durations in prop::collection::vec(prop_oneof![0_i64..50, 0_i64..10_000_000_000], 1..300)
         ) {
             let stats = Stats::of_durations(durations.iter().copied());
             durations.sort_unstable();

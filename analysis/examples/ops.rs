@@ -1,0 +1,75 @@
+//! What the analyses cost for each op: synthetic dispatches in memory, no file.
+//! `cargo run --release -p analysis --example ops -- 10000000`
+
+#![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
+
+use std::time::Instant;
+
+use analysis::kernels::{Key, by};
+use analysis::order::Order;
+use analysis::sweep::sweep;
+use analysis::{Categories, Options, report};
+use schema::table::{Agent, Dispatch, Lane, Process};
+use schema::{AgentId, Tables};
+
+fn main() {
+    let count = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
+    let tables = synthetic(count);
+    let categories = Categories::default();
+    let options = Options::default();
+    for _ in 0..3 {
+        measure("kernels", count, || by(&tables, Key::Kernel, &categories).len());
+        measure("categories", count, || by(&tables, Key::Category, &categories).len());
+        let order = measure("order", count, || Order::of(&tables));
+        measure("sweep", count, || sweep(&tables, &order, &categories, 20).gpus.len());
+        measure("report", count, || report(&tables, &options).about.is_some());
+    }
+}
+
+fn measure<T>(what: &str, count: usize, work: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let result = std::hint::black_box(work());
+    let elapsed = begin.elapsed();
+    println!(
+        "{what:>10} {:7.3} s {:6.1} ns/op",
+        elapsed.as_secs_f64(),
+        elapsed.as_nanos() as f64 / count as f64
+    );
+    result
+}
+
+/// Eight GPUs of two queues, 300 kernels of skewed use, one op in sixteen out of order.
+fn synthetic(count: usize) -> Tables {
+    let mut tables = Tables::default();
+    tables.processes.push(Process::default());
+    tables.agents = (0..8).map(|number| Agent { number, ..Agent::default() }).collect();
+    let names: Vec<_> = (0..300)
+        .map(|kernel| match kernel {
+            7 | 19 => tables.strings.intern(&format!("ncclDevKernel_{kernel}")),
+            _ => tables
+                .strings
+                .intern(&format!("void at::native::kernel_{kernel}<{}>()", "float, ".repeat(25))),
+        })
+        .collect();
+    let mut state = 1_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut clocks = [1_000_000_i64; 8];
+    for _ in 0..count {
+        let gpu = random() % 8;
+        let duration = 1_000 + (random() % 20_000) as i64;
+        clocks[gpu] += duration + (random() % 4_000) as i64 - 1_000;
+        let late = if random() % 16 == 0 { -30_000 } else { 0 };
+        let lane = Lane { agent: AgentId(gpu as u32), queue: (random() % 2) as i64, ..Lane::default() };
+        tables.dispatches.push(Dispatch {
+            name: names[(random() % 300) * (random() % 300) / 300],
+            lane: tables.lanes.intern(lane),
+            start: clocks[gpu] + late,
+            duration: Some(duration),
+            ..Dispatch::default()
+        });
+    }
+    tables
+}

@@ -1,0 +1,185 @@
+//! Which rows stay.
+
+use regex::Regex;
+use schema::Tables;
+use schema::table::{AgentKind, Lane};
+
+use super::{Filter, steady};
+use crate::ranges::{Attribution, Cursor};
+use crate::{Error, Result};
+
+/// One flag for each row of each table that a region cuts.
+#[derive(Debug)]
+pub(super) struct Keep {
+    dispatches: Vec<bool>,
+    copies: Vec<bool>,
+    barriers: Vec<bool>,
+    calls: Vec<bool>,
+    ranges: Vec<bool>,
+}
+
+impl Keep {
+    pub(super) fn everything(tables: &Tables) -> Self {
+        Self {
+            dispatches: vec![true; tables.dispatches.len()],
+            copies: vec![true; tables.copies.len()],
+            barriers: vec![true; tables.barriers.len()],
+            calls: vec![true; tables.api_calls.len()],
+            ranges: vec![true; tables.ranges.len()],
+        }
+    }
+
+    /// Keeps the GPUs, queues and ranks that the filter names.
+    pub(super) fn places(&mut self, tables: &Tables, filter: &Filter) {
+        let any = |list: bool, found: bool| list || found;
+        let rank_stays = |rank: Option<u32>| {
+            any(filter.ranks.is_empty(), rank.is_some_and(|rank| filter.ranks.contains(&rank)))
+        };
+        let ranks: Vec<bool> = tables.processes.iter().map(|process| rank_stays(process.rank)).collect();
+        let lane_stays = |lane: &Lane| {
+            let gpu = tables.agents.get(lane.agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
+            any(filter.gpus.is_empty(), gpu.is_some_and(|gpu| filter.gpus.contains(&gpu.number)))
+                && any(filter.queues.is_empty(), filter.queues.contains(&lane.queue))
+                && ranks.get(lane.process.index()).copied().unwrap_or(true)
+        };
+        let lanes: Vec<bool> = tables.lanes.rows().iter().map(lane_stays).collect();
+        if lanes.contains(&false) {
+            for (row, kept) in self.dispatches.iter_mut().enumerate() {
+                *kept &= lanes[tables.dispatches.lane[row].index()];
+            }
+            for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
+                *kept &= lanes[copy.lane.index()];
+            }
+            for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+                *kept &= lanes[barrier.lane.index()];
+            }
+        }
+        if ranks.contains(&false) {
+            let stays = |process: schema::ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
+            for (row, kept) in self.calls.iter_mut().enumerate() {
+                *kept &= stays(tables.api_calls.process.get(row));
+            }
+            for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
+                *kept &= stays(range.process);
+            }
+        }
+    }
+
+    /// Keeps the rows that start in `[from, to)`.
+    pub(super) fn window(&mut self, tables: &Tables, from: i64, to: i64) {
+        let inside = |start: i64| from <= start && start < to;
+        for (kept, &start) in self.dispatches.iter_mut().zip(&tables.dispatches.start) {
+            *kept &= inside(start);
+        }
+        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
+            *kept &= inside(copy.start);
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            *kept &= inside(barrier.start);
+        }
+        self.others(tables, from, to);
+    }
+
+    /// Of calls and ranges keeps those that start in `[from, to)`.
+    pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
+        let inside = |start: i64| from <= start && start < to;
+        for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
+            *kept &= inside(start);
+        }
+        for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
+            *kept &= inside(range.start);
+        }
+    }
+
+    /// Keeps what ranges of this name enclose: ops as in the report on ranges, calls by their thread, barriers
+    /// by their start, ranges with all that lies inside.
+    pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
+        let missing = || Error::NoRange { name: name.to_owned() };
+        let attribution = Attribution::of(tables);
+        let id = tables.strings.lookup(name).ok_or_else(missing)?;
+        let number = attribution.names.iter().position(|&known| known == id).ok_or_else(missing)? as u32;
+        let holds = |names: &[u32]| names.binary_search(&number).is_ok();
+        let mut cursor = Cursor::default();
+        for (row, kept) in self.dispatches.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.dispatch(tables, row, &mut cursor));
+        }
+        for (row, kept) in self.copies.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.copy(tables, row, &mut cursor));
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            let process = tables.lanes.get(barrier.lane).process;
+            *kept = *kept && holds(attribution.moment(process, barrier.start, &mut cursor));
+        }
+        for (row, kept) in self.calls.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.call(tables, row));
+        }
+        for (row, kept) in self.ranges.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.range(row));
+        }
+        Ok(())
+    }
+
+    /// Keeps the steady part of each GPU; the result reaches from the first to the last of them.
+    pub(super) fn steady(&mut self, tables: &Tables) -> Result<Option<(i64, i64)>> {
+        let windows = steady::windows(tables, &self.dispatches)?;
+        let hull = windows
+            .iter()
+            .map(|&(_, from, to)| (from, to))
+            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let Some(hull) = hull else { return Ok(None) };
+        let mut of_agent = vec![hull; tables.agents.len()];
+        for (agent, from, to) in windows {
+            if let Some(window) = of_agent.get_mut(agent.index()) {
+                *window = (from, to);
+            }
+        }
+        let inside = |lane: schema::LaneId, start: i64| {
+            let (from, to) = of_agent.get(tables.lanes.get(lane).agent.index()).copied().unwrap_or(hull);
+            from <= start && start < to
+        };
+        let dispatches = &tables.dispatches;
+        for (row, kept) in self.dispatches.iter_mut().enumerate() {
+            *kept &= inside(dispatches.lane[row], dispatches.start[row]);
+        }
+        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
+            *kept &= inside(copy.lane, copy.start);
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            *kept &= inside(barrier.lane, barrier.start);
+        }
+        self.others(tables, hull.0, hull.1);
+        Ok(Some(hull))
+    }
+
+    /// Of all ops keeps the dispatches whose name matches.
+    pub(super) fn kernels(&mut self, tables: &Tables, pattern: &Regex) {
+        let mut known: rustc_hash::FxHashMap<schema::NameId, bool> = rustc_hash::FxHashMap::default();
+        let matches = |name: schema::NameId| {
+            let stored = schema::identity(tables.strings.get(name));
+            pattern.is_match(stored) || schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+        };
+        for (kept, &name) in self.dispatches.iter_mut().zip(&tables.dispatches.name) {
+            *kept = *kept && *known.entry(name).or_insert_with(|| matches(name));
+        }
+        self.copies.fill(false);
+        self.barriers.fill(false);
+    }
+
+    /// Drops all other rows.
+    pub(super) fn apply(self, tables: &mut Tables) {
+        if self.dispatches.contains(&false) {
+            tables.dispatches.retain(&self.dispatches);
+        }
+        if self.calls.contains(&false) {
+            tables.api_calls.retain(&self.calls);
+        }
+        retain(&mut tables.copies, &self.copies);
+        retain(&mut tables.barriers, &self.barriers);
+        retain(&mut tables.ranges, &self.ranges);
+    }
+}
+
+fn retain<T>(rows: &mut Vec<T>, keep: &[bool]) {
+    let mut flags = keep.iter();
+    rows.retain(|_| flags.next().copied().unwrap_or(true));
+}
