@@ -84,10 +84,11 @@ fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
         })?),
     };
     let moment = |flag: &str, text: &Option<String>| -> Result<Option<Bound>, Failure> {
-        text.as_deref()
-            .map(str::parse::<Bound>)
-            .transpose()
-            .map_err(|error| Failure::new(Exit::Usage, error).context(flag.to_owned()))
+        text.as_deref().map(str::parse::<Bound>).transpose().map_err(|error| {
+            Failure::new(Exit::Usage, error)
+                .context(flag.to_owned())
+                .with_hint("write 250us, 10ms, 1.5s, 1000 for ns, 25%, or -5ms from the end")
+        })
     };
     let mut ranks = Vec::new();
     for &rank in &typed.rank {
