@@ -79,6 +79,8 @@ impl Trace {
     /// Where the file is damaged beyond its header or cannot be read.
     pub fn read(&self, select: &Select) -> Result<Tables> {
         if let Some(database) = &self.database {
+            // A writer that goes on meanwhile must not put its ops and their names into two states.
+            let _snapshot = database.snapshot()?;
             return match self.dialect {
                 Dialect::Rocprofiler => rocprofiler::read(database, select),
                 Dialect::Rpd2 | Dialect::Rpd3 => rpd::read(database, select),

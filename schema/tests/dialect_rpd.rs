@@ -256,6 +256,20 @@ fn schema_2_keeps_arguments_in_the_one_string_table() {
 }
 
 #[test]
+fn the_texts_may_stand_in_a_view() {
+    let rpd3 = RPD3.replace(
+        "create table rocpd_ustring (id integer primary key autoincrement, string varchar(4096) not null);",
+        "create view rocpd_ustring as select id, string from rocpd_string where id > 10 order by id desc;",
+    );
+    let tables = everything(&format!(
+        "{} insert into rocpd_string values (31, 'step');
+         insert into rocpd_api values (1, 500, 501, 100, 900, 3, 1, 3, 31);",
+        rpd3.replace("insert into rocpd_ustring values (1, '');", "")
+    ));
+    assert_eq!(texts(&tables, tables.ranges.iter().map(|range| range.name)), ["step"]);
+}
+
+#[test]
 fn counters_monitors_and_stacks_are_kept() {
     let tables = rpd3(
         "insert into rocpd_counter values (1, 2.5, 7, 14); insert into rocpd_stackframe values (1, 9, 0, 15), (2, 9, 1, 99);

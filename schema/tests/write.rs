@@ -96,15 +96,15 @@ fn an_op_takes_56_bytes_at_most() -> Result {
 
 /// Two processes on one GPU and a CPU, with at least one row of everything.
 fn one_of_each() -> Tables {
-    let mut tables = Tables::default();
-    tables.processes = vec![
+    let processes = vec![
         Process { pid: Some(7), ..Process::default() },
         Process { pid: Some(7), node: Some(1), space: 1, ..Process::default() },
     ];
-    tables.agents = vec![
+    let agents = vec![
         Agent { number: 3, source_id: 40, ..Agent::default() },
         Agent { kind: AgentKind::Cpu, ..Agent::default() },
     ];
+    let mut tables = Tables { processes, agents, ..Tables::default() };
     let name = tables.strings.intern("gemm");
     let [hip, args] = ["hip", "x=1"].map(|text| tables.strings.intern(text));
     let queue = 0x7f00_0000_0000;

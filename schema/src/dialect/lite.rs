@@ -28,6 +28,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         gpu_stride: None,
         pid_stride: None,
     };
+    let _one_state = database.snapshot()?;
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut pids: Vec<i64> = metadata.all("pid").filter_map(|pid| pid.trim().parse().ok()).collect();

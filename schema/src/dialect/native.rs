@@ -35,6 +35,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         gpu_stride: None,
         pid_stride: None,
     };
+    let _one_state = database.snapshot()?;
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut known = Known::default();

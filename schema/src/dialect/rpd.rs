@@ -30,6 +30,7 @@ pub(crate) fn recognise(database: &Database) -> Result<Option<Dialect>> {
 }
 
 pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
+    let _one_state = database.snapshot()?;
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;

@@ -2,25 +2,52 @@ use std::borrow::Cow;
 
 use rusqlite::types::ValueRef;
 
+use super::record::Record;
+
 /// One row of a scan: its rowid and the columns that were asked for, by position.
 #[derive(Debug)]
 pub struct Row<'a> {
-    row: &'a rusqlite::Row<'a>,
+    source: Source<'a>,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    Record(Record<'a>),
+    Library(i64, &'a rusqlite::Row<'a>),
 }
 
 impl<'a> Row<'a> {
-    pub(super) fn of_library(row: &'a rusqlite::Row<'a>) -> Self {
-        Self { row }
+    #[inline]
+    pub(super) fn of_record(record: Record<'a>) -> Self {
+        Self { source: Source::Record(record) }
     }
 
-    /// The rowid.
+    pub(super) fn of_library(id: i64, row: &'a rusqlite::Row<'a>) -> Self {
+        Self { source: Source::Library(id, row) }
+    }
+
+    /// The rowid; rows of views and of tables without one are numbered from 1.
+    #[inline]
     pub fn id(&self) -> i64 {
-        self.row.get(0).unwrap_or(0)
+        match &self.source {
+            Source::Record(record) => record.id,
+            Source::Library(id, _) => *id,
+        }
     }
 
     /// Column `at` as an integer: integers, whole reals and text that spells an integer; `None` for
     /// NULL and for anything else (RPD stores `''` in integer columns).
+    #[inline]
     pub fn int(&self, at: usize) -> Option<i64> {
+        if let Source::Record(record) = &self.source
+            && let Some(value) = record.integer(at)
+        {
+            return Some(value);
+        }
+        self.as_int(at)
+    }
+
+    fn as_int(&self, at: usize) -> Option<i64> {
         match self.value(at) {
             ValueRef::Integer(value) => Some(value),
             ValueRef::Real(value) if value.fract() == 0.0 && value.abs() < 9e18 => Some(value as i64),
@@ -55,6 +82,9 @@ impl<'a> Row<'a> {
     }
 
     fn value(&self, at: usize) -> ValueRef<'_> {
-        self.row.get_ref(at + 1).unwrap_or(ValueRef::Null)
+        match &self.source {
+            Source::Record(record) => record.value(at),
+            Source::Library(_, row) => row.get_ref(at + 1).unwrap_or(ValueRef::Null),
+        }
     }
 }

@@ -15,6 +15,9 @@ const GAP: &str = "…";
 /// What is kept before the place where names start to differ.
 const LEAD: usize = 2;
 
+/// How many places of difference are looked at before names are numbered.
+const PLACES: usize = 12;
+
 /// Text that stays on its line and cannot steer a terminal: control characters become visible ones.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
@@ -44,45 +47,46 @@ pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
     let distinct: Vec<Name<'_>> =
         names.iter().filter(|name| seen.insert(**name)).map(|name| Name::new(name)).collect();
 
-    let mut texts: HashMap<&str, String> = HashMap::with_capacity(distinct.len());
-    let mut used: HashSet<String> = HashSet::with_capacity(distinct.len());
+    let mut given = Given { texts: HashMap::new(), used: HashSet::new(), number: 1 };
     let (short, long): (Vec<&Name<'_>>, Vec<&Name<'_>>) = distinct.iter().partition(|name| name.fits(width));
     for name in short {
-        settle(name, name.text.clone().into_owned(), width, &mut texts, &mut used);
+        given.give(name, name.text.clone().into_owned(), width);
     }
-    for (name, text) in apart(&long, None, width) {
-        settle(name, text, width, &mut texts, &mut used);
+    for (name, text) in apart(&long, None, width, PLACES) {
+        given.give(name, text, width);
     }
-    names.iter().map(|name| texts[name].clone()).collect()
+    names.iter().map(|name| given.texts[name].clone()).collect()
 }
 
-/// Gives `name` the text, numbered if another name has it already.
-fn settle<'a>(
-    name: &Name<'a>,
-    text: String,
-    width: usize,
-    texts: &mut HashMap<&'a str, String>,
-    used: &mut HashSet<String>,
-) {
-    let text = if used.contains(&text) { numbered(name, width, used) } else { text };
-    used.insert(text.clone());
-    texts.insert(name.original, text);
+/// The texts that names have got so far.
+struct Given<'a> {
+    texts: HashMap<&'a str, String>,
+    used: HashSet<String>,
+    /// The last number that told two names apart.
+    number: u64,
 }
 
-/// The first free text of the form `head…tail~N`.
-fn numbered(name: &Name<'_>, width: usize, used: &HashSet<String>) -> String {
-    (2_u64..)
-        .map(|number| {
-            let suffix = format!("~{number}");
-            format!("{}{suffix}", name.cut(None, width.saturating_sub(suffix.len())))
-        })
-        .find(|text| !used.contains(text))
-        .expect("a finite set does not hold every number")
+impl<'a> Given<'a> {
+    /// Gives `name` the text, or a numbered one if another name has it already.
+    fn give(&mut self, name: &Name<'a>, mut text: String, width: usize) {
+        while self.used.contains(&text) {
+            self.number += 1;
+            let suffix = format!("~{}", self.number);
+            text = format!("{}{suffix}", name.cut(None, width.saturating_sub(suffix.len())));
+        }
+        self.used.insert(text.clone());
+        self.texts.insert(name.original, text);
+    }
 }
 
 /// A text for each name: cut around `at`, and where several become equal, around the place where those
 /// differ.
-fn apart<'n, 'a>(names: &[&'n Name<'a>], at: Option<usize>, width: usize) -> Vec<(&'n Name<'a>, String)> {
+fn apart<'n, 'a>(
+    names: &[&'n Name<'a>],
+    at: Option<usize>,
+    width: usize,
+    places: usize,
+) -> Vec<(&'n Name<'a>, String)> {
     let mut groups: Vec<(String, Vec<&Name<'a>>)> = Vec::new();
     let mut group_of: HashMap<String, usize> = HashMap::new();
     for name in names {
@@ -96,8 +100,8 @@ fn apart<'n, 'a>(names: &[&'n Name<'a>], at: Option<usize>, width: usize) -> Vec
     let mut result = Vec::with_capacity(names.len());
     for (text, members) in groups {
         let difference = common_start(&members);
-        if members.len() > 1 && at.is_none_or(|at| difference > at) {
-            result.extend(apart(&members, Some(difference), width));
+        if members.len() > 1 && places > 0 && at.is_none_or(|at| difference > at) {
+            result.extend(apart(&members, Some(difference), width, places - 1));
         } else {
             result.extend(members.into_iter().map(|name| (name, text.clone())));
         }
@@ -119,6 +123,8 @@ fn common_start(names: &[&Name<'_>]) -> usize {
 struct Name<'a> {
     original: &'a str,
     text: Cow<'a, str>,
+    /// In columns.
+    width: usize,
     characters: Vec<char>,
 }
 
@@ -126,11 +132,11 @@ impl<'a> Name<'a> {
     fn new(original: &'a str) -> Self {
         let text = visible(original);
         let characters = text.chars().collect();
-        Self { original, text, characters }
+        Self { original, width: text.width(), text, characters }
     }
 
     fn fits(&self, width: usize) -> bool {
-        self.text.width() <= width
+        self.width <= width
     }
 
     /// The name in at most `width` columns: `head…tail`, or `head…middle…tail` with the characters from

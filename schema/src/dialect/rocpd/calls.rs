@@ -199,11 +199,7 @@ impl Texts {
         let names = if layout.args_table == "rocpd_string" {
             names
         } else {
-            let mut wanted = self.wanted.iter().copied().peekable();
-            own = Names::read_only(database, layout.args_table, &mut tables.strings, |id| {
-                while wanted.next_if(|&next| next < id).is_some() {}
-                wanted.next_if_eq(&id).is_some()
-            })?;
+            own = Names::read_only(database, layout.args_table, &mut tables.strings, &self.wanted)?;
             &own
         };
         let problems = &mut tables.problems;

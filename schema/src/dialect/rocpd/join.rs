@@ -23,19 +23,17 @@ impl Join<'_> {
         let gpus = parts.iter().flat_map(|part| part.gpus.iter().copied()).collect();
         self.agents.add(gpus, self.layout.gpu_stride, &mut tables.agents);
         let rows = parts.iter().map(|part| part.dispatches.len()).sum();
-        tables.dispatches.name.reserve_exact(rows);
-        tables.dispatches.lane.reserve_exact(rows);
-        tables.dispatches.start.reserve_exact(rows);
         let mut bytes_of_calls = Vec::new();
         for part in parts {
             let copies = tables.copies.len();
             bytes_of_calls.extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
-            self.append(part, tables);
+            self.append(part, rows, tables);
         }
         forget_shared_bytes(bytes_of_calls, &mut tables.copies);
     }
 
-    fn append(&mut self, part: OpPart, tables: &mut Tables) {
+    /// Adds `part` to the tables, which will have `rows` dispatches in the end.
+    fn append(&mut self, part: OpPart, rows: usize, tables: &mut Tables) {
         let agents: Vec<AgentId> =
             part.gpus.iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
         let agent = |local: AgentId| agents[local.index()];
@@ -63,7 +61,19 @@ impl Join<'_> {
             range.process = self.process(range.process, &pids, tables);
             tables.ranges.push(range);
         }
-        tables.dispatches.append(part.dispatches, &lanes, &shapes);
+        if tables.dispatches.is_empty()
+            && is_identity(&lanes, |lane| lane.0)
+            && is_identity(&shapes, |shape| shape.0)
+        {
+            // The first part is not copied: it would be in memory twice.
+            let rows = rows.saturating_sub(part.dispatches.len());
+            tables.dispatches = part.dispatches;
+            tables.dispatches.name.reserve_exact(rows);
+            tables.dispatches.lane.reserve_exact(rows);
+            tables.dispatches.start.reserve_exact(rows);
+        } else {
+            tables.dispatches.append(part.dispatches, &lanes, &shapes);
+        }
         tables.about.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
         tables.problems.append(part.problems);
@@ -102,6 +112,11 @@ impl Join<'_> {
             below => pids.get(below - 1).copied().unwrap_or(local),
         }
     }
+}
+
+/// Whether every id maps to itself.
+fn is_identity<T: Copy>(ids: &[T], number: impl Fn(T) -> u32) -> bool {
+    ids.iter().enumerate().all(|(at, &id)| number(id) as usize == at)
 }
 
 /// A call's bytes are those of all its copies: where several ops share them, each one's own is unknown.

@@ -9,23 +9,37 @@ pub(crate) struct Names(IdMap<NameId>);
 impl Names {
     /// Reads all of `table` into `strings`.
     pub(crate) fn read(database: &Database, table: &str, strings: &mut Strings) -> Result<Self> {
-        Self::read_only(database, table, strings, |_| true)
+        Self::read_where(database, table, strings, |_| true)
     }
 
-    /// Reads the rows of `table` whose id is `wanted`.
+    /// Reads the rows of `table` whose ids are `wanted`, in ascending order.
     pub(crate) fn read_only(
         database: &Database,
         table: &str,
         strings: &mut Strings,
-        mut wanted: impl FnMut(Id) -> bool,
+        wanted: &[Id],
     ) -> Result<Self> {
-        let mut names = IdMap::default();
-        database.scan(table, &["string"], |row| {
-            if wanted(row.id()) {
-                names.push(row.id(), row.text(0).map_or(NameId::NONE, |text| strings.intern(&text)));
+        Self::read_where(database, table, strings, |id| wanted.binary_search(&id).is_ok())
+    }
+
+    fn read_where(
+        database: &Database,
+        table: &str,
+        strings: &mut Strings,
+        wanted: impl Fn(Id) -> bool,
+    ) -> Result<Self> {
+        let mut names = Vec::new();
+        database.scan(table, &["id", "string"], |row| {
+            // A view over another table has ids but no rowids.
+            let id = row.int(0).unwrap_or_else(|| row.id());
+            if wanted(id) {
+                names.push((id, row.text(1).map_or(NameId::NONE, |text| strings.intern(&text))));
             }
         })?;
-        Ok(Self(names))
+        if !names.is_sorted_by_key(|(id, _)| *id) {
+            names.sort_by_key(|(id, _)| *id);
+        }
+        Ok(Self(names.into_iter().collect()))
     }
 
     /// The name behind `id`: `NONE` for NULL, `DANGLING` where the table has no such row.

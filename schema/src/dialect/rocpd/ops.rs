@@ -121,6 +121,7 @@ pub(crate) struct OpPart {
     pub(crate) walk: LinkWalk,
     pub(crate) range_ids: bool,
     kinds: Vec<(Option<Id>, OpKind, NameId)>,
+    last_agent: Option<(i64, AgentId)>,
     last_shape: Option<(Shape, ShapeId)>,
 }
 
@@ -271,11 +272,18 @@ impl OpPart {
 
     #[inline]
     fn agent(&mut self, gpu: i64) -> AgentId {
+        if let Some((last, id)) = self.last_agent
+            && last == gpu
+        {
+            return id;
+        }
         let at = self.gpus.iter().position(|&known| known == gpu).unwrap_or_else(|| {
             self.gpus.push(gpu);
             self.gpus.len() - 1
         });
-        AgentId(at as u32)
+        let id = AgentId(at as u32);
+        self.last_agent = Some((gpu, id));
+        id
     }
 
     #[inline]

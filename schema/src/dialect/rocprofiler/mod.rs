@@ -11,6 +11,7 @@ pub(crate) mod devices;
 mod dispatches;
 pub(crate) mod environment;
 mod events;
+mod extras;
 pub(crate) mod memory;
 mod references;
 
@@ -77,6 +78,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         if select.rest {
             memory::allocations(set, &mut references, &events, &mut devices, &mut tables)?;
             counters::read(set, &references, &mut tables)?;
+            extras::read(set, &mut tables)?;
         }
     }
     if tables.processes.is_empty() {

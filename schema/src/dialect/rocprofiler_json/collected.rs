@@ -144,13 +144,16 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// Adds a loaded kernel; the first entry of the file is a placeholder without a name.
+    /// Adds a loaded kernel; entry 0 is a placeholder without a kernel name.
     pub(super) fn symbol(&mut self, symbol: rows::Symbol) {
         let strings = &mut self.tables.strings;
         let mangled = symbol.kernel_name.0.filter(|name| !name.is_empty());
         let shown = symbol.formatted_kernel_name.0.filter(|name| !name.is_empty());
-        let Some(name) = shown.as_deref().or(mangled.as_deref()) else { return };
         let id = symbol.kernel_id.or_zero();
+        if id == 0 && mangled.is_none() {
+            return;
+        }
+        let Some(name) = shown.as_deref().or(mangled.as_deref()) else { return };
         self.symbols.insert(id, SymbolId(self.tables.symbols.len() as u32));
         self.tables.symbols.push(Symbol {
             process: self.process,

@@ -19,7 +19,7 @@ impl Random {
     /// A whole number from 0 to below `bound`.
     #[inline]
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Whether a case that happens once in `bound` happens now.

@@ -45,7 +45,8 @@ pub struct Cell {
 pub enum Layout {
     /// Aligned columns, names shortened to fit.
     Text {
-        /// How many columns the table may take (see [`crate::terminal::width`]); `None` shortens nothing.
+        /// How many columns the table may take (see [`crate::terminal::width`]); `None` shortens nothing
+        /// that fits 60,000 columns.
         width: Option<usize>,
         /// Colour for the headers.
         paint: Paint,
@@ -222,5 +223,14 @@ copy|\"fast\", a                -  12.0 ms
         let mut table = Table::new([Column::left("a"), Column::left("b")]);
         table.row([Cell::text("1")]).row(["1".into(), "2".into(), "3".into()]);
         assert_eq!(print(&table, Layout::Csv), "a,b\r\n1,\r\n1,2\r\n");
+    }
+
+    #[test]
+    fn a_name_too_long_for_any_table_is_shortened_rather_than_broken() {
+        let mut table = Table::new([Column::name("Kernel"), Column::right("Calls")]);
+        table.row(["k".repeat(70_000).as_str().into(), "7".into()]);
+        let text = print(&table, Layout::Text { width: None, paint: Paint::default() });
+        assert_eq!(text.lines().count(), 3);
+        assert!(text.ends_with("kkk      7\n"));
     }
 }

@@ -14,6 +14,9 @@ const SPACE: usize = 2;
 /// Below this a name says nothing; the table gets wider than asked instead.
 const LEAST_NAME: usize = 16;
 
+/// The layout counts columns in 16 bits.
+const WIDEST: usize = 60_000;
+
 /// Headers, a rule and aligned cells, two spaces apart.
 pub(super) fn render(
     table: &Table,
@@ -50,7 +53,7 @@ fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
     let full: Vec<Vec<String>> = (0..table.columns.len())
         .map(|column| table.texts(column).map(|text| visible(text).into_owned()).collect())
         .collect();
-    let Some(width) = width else { return full };
+    let width = width.unwrap_or(WIDEST);
     let natural: Vec<usize> = table
         .columns
         .iter()

@@ -1,0 +1,136 @@
+use rusqlite::{Connection, OptionalExtension};
+
+/// Where a column of a scan is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// At this position of the stored record.
+    Stored(usize),
+    /// It is the rowid itself (`INTEGER PRIMARY KEY`).
+    Rowid,
+    /// The table does not have it: NULL.
+    Absent,
+}
+
+/// Where a table and the columns of a scan lie in the file.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// The first page of the table's tree.
+    pub(super) root: u32,
+    /// The columns as they were asked for.
+    pub(super) places: Vec<Place>,
+    /// Every stored column up to the last one asked for.
+    pub(super) stored: Vec<Stored>,
+}
+
+/// What the library would do with a stored column beyond handing it out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stored {
+    /// It gives a row that is older than the column its default.
+    pub(super) has_default: bool,
+    /// It turns integers into reals.
+    pub(super) is_real: bool,
+}
+
+impl Layout {
+    /// `None` where the columns cannot be read from the table's pages alone: views, virtual tables,
+    /// virtual generated columns.
+    pub(super) fn of(
+        connection: &Connection,
+        table: &str,
+        columns: &[&str],
+    ) -> rusqlite::Result<Option<Self>> {
+        let root = connection
+            .prepare("select rootpage from sqlite_master where type = 'table' and name = ?1")?
+            .query_row([table], |row| row.get::<_, Option<u32>>(0))
+            .optional()?
+            .flatten();
+        let Some(root @ 1..) = root else { return Ok(None) };
+        let present = Present::of(connection, table)?;
+        let mut layout = Self { root, places: Vec::with_capacity(columns.len()), stored: Vec::new() };
+        for column in columns {
+            let found = present.iter().find(|candidate| candidate.name.eq_ignore_ascii_case(column));
+            let place = match found.map(|found| found.place) {
+                None => Place::Absent,
+                Some(None) => return Ok(None),
+                Some(Some(place)) => place,
+            };
+            layout.places.push(place);
+        }
+        let last = layout.places.iter().filter_map(|place| match place {
+            Place::Stored(at) => Some(*at),
+            _ => None,
+        });
+        if let Some(last) = last.max() {
+            let asked = |at| layout.places.contains(&Place::Stored(at));
+            layout.stored = vec![Stored::default(); last + 1];
+            for column in present {
+                if let Some(Place::Stored(at)) = column.place
+                    && asked(at)
+                {
+                    layout.stored[at] = column.stored;
+                }
+            }
+        }
+        Ok(Some(layout))
+    }
+}
+
+/// A column that the table has.
+struct Present {
+    name: String,
+    /// `None` where it is computed on reading.
+    place: Option<Place>,
+    stored: Stored,
+}
+
+impl Present {
+    fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
+        struct Declared {
+            name: String,
+            kind: String,
+            default: Option<String>,
+            key: i64,
+            hidden: i64,
+        }
+        let declared: Vec<Declared> = connection
+            .prepare("select name, type, dflt_value, pk, hidden from pragma_table_xinfo(?1)")?
+            .query_map([table], |row| {
+                Ok(Declared {
+                    name: row.get(0)?,
+                    kind: row.get(1)?,
+                    default: row.get(2)?,
+                    key: row.get(3)?,
+                    hidden: row.get(4)?,
+                })
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        // A key that is the rowid needs no index; `INTEGER PRIMARY KEY DESC` has one and is a plain column.
+        let key_index =
+            connection.prepare("select 1 from pragma_index_list(?1) where origin = 'pk'")?.exists([table])?;
+        let one_key = declared.iter().filter(|column| column.key > 0).count() == 1;
+        let is_rowid = |column: &Declared| {
+            column.key > 0 && one_key && !key_index && column.kind.eq_ignore_ascii_case("integer")
+        };
+        let mut position = 0;
+        let mut present = Vec::with_capacity(declared.len());
+        for column in declared {
+            let in_record = matches!(column.hidden, 0 | 3);
+            let place =
+                in_record.then(|| if is_rowid(&column) { Place::Rowid } else { Place::Stored(position) });
+            position += usize::from(in_record);
+            let stored = Stored {
+                has_default: column.default.is_some_and(|default| !default.eq_ignore_ascii_case("null")),
+                is_real: is_real(&column.kind),
+            };
+            present.push(Self { name: column.name, place, stored });
+        }
+        Ok(present)
+    }
+}
+
+/// Whether a declared type has REAL affinity (datatype3.html, 3.1).
+fn is_real(kind: &str) -> bool {
+    let kind = kind.to_ascii_uppercase();
+    let has = |words: &[&str]| words.iter().any(|word| kind.contains(word));
+    has(&["REAL", "FLOA", "DOUB"]) && !has(&["INT", "CHAR", "CLOB", "TEXT", "BLOB"])
+}

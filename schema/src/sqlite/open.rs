@@ -1,0 +1,186 @@
+//! Opening a database so that nothing is created, left or changed beside it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use tempfile::TempDir;
+
+use super::pages::{HEADER, stated_length};
+use crate::{Error, Result};
+
+/// How long a writer may hold the file before reading gives up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often a copy is repeated because its original changed meanwhile.
+const COPIES: usize = 3;
+
+/// An open database. The order of the fields is the order in which they are dropped: closing `file`
+/// before `connection` would release the connection's POSIX locks.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) connection: Connection,
+    /// Names of all tables and views.
+    pub(super) tables: Vec<String>,
+    /// The main file, if it alone holds all that is committed.
+    pub(super) file: Option<File>,
+    /// Where a private copy lies.
+    _copy: Option<TempDir>,
+}
+
+/// Opens `content`, which the user knows as `path`.
+pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
+    let fail = |error| describe(error, content, path);
+    // SQLite follows links before it looks for the files beside.
+    let content = &content.canonicalize().map_err(io_error("read", path))?;
+    let header = read_header(content, path)?;
+    let wal = fs::metadata(beside(content, "-wal"));
+    let has_frames = wal.as_ref().is_ok_and(|wal| wal.len() > 0);
+    let has_index = wal.is_ok() && beside(content, "-shm").exists();
+    let stated_wal = header[18] == 2 || header[19] == 2;
+
+    if has_frames || (stated_wal && has_index) {
+        // A writer is alive only if its index is usable as it is. Otherwise it was killed, and taking its
+        // frames into account needs an index that must not be built beside the trace.
+        return match connect(&uri(content, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY) {
+            Ok((connection, tables)) => Ok(Opened { connection, tables, file: None, _copy: None }),
+            Err(error) if needs_writing(&error) && has_frames => open_copy(content, path, "-wal"),
+            Err(error) if needs_writing(&error) => open_plain(content, path, "immutable=1"),
+            Err(error) => Err(fail(error)),
+        };
+    }
+    if stated_wal {
+        return open_plain(content, path, "immutable=1");
+    }
+    match open_plain(content, path, "mode=ro") {
+        Err(Error::Sqlite { source, .. })
+            if needs_writing(&source) && beside(content, "-journal").exists() =>
+        {
+            open_copy(content, path, "-journal")
+        }
+        opened => opened,
+    }
+}
+
+/// SQLite's error as one of this file's: a damaged file is said to be one, with where it ends.
+pub(super) fn describe(source: rusqlite::Error, content: &Path, path: &Path) -> Error {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            let short = File::open(content).ok().and_then(|file| cut_off(&file));
+            let detail = short.unwrap_or_else(|| source.to_string());
+            Error::Damaged { path: path.to_owned(), detail }
+        }
+        _ => Error::Sqlite { path: path.to_owned(), source },
+    }
+}
+
+fn open_plain(content: &Path, path: &Path, how: &str) -> Result<Opened> {
+    let (connection, tables) = connect(&uri(content, how), OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|error| describe(error, content, path))?;
+    let file = File::open(content).map_err(io_error("read", path))?;
+    // SQLite reads what is missing of the last page as zeros.
+    if let Some(detail) = cut_off(&file) {
+        drop(connection);
+        return Err(Error::Damaged { path: path.to_owned(), detail });
+    }
+    Ok(Opened { connection, tables, file: Some(file), _copy: None })
+}
+
+/// Copies the file with the one `beside` it into a folder of our own, where SQLite may recover it.
+fn open_copy(content: &Path, path: &Path, suffix: &str) -> Result<Opened> {
+    let failed = io_error("create a temporary copy of", path);
+    let folder = TempDir::new().map_err(&failed)?;
+    let copy = folder.path().join("trace.db");
+    for _ in 0..COPIES {
+        let before = stamp(content, suffix);
+        for (from, to) in
+            [(content.to_owned(), copy.clone()), (beside(content, suffix), beside(&copy, suffix))]
+        {
+            // Without the permissions of the original: it may be read-only.
+            File::open(from)
+                .and_then(|mut from| io::copy(&mut from, &mut File::create(to)?))
+                .map_err(&failed)?;
+        }
+        if stamp(content, suffix) == before {
+            break;
+        }
+    }
+    let fail = |error| describe(error, &copy, path);
+    let (connection, _) = connect(&uri(&copy, "mode=rw"), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fail)?;
+    connection.pragma_update(None, "journal_mode", "delete").map_err(fail)?;
+    drop(connection);
+    Ok(Opened { _copy: Some(folder), ..open_plain(&copy, path, "mode=ro")? })
+}
+
+/// Sizes and times of a database and a file beside it, to see whether they change.
+fn stamp(content: &Path, suffix: &str) -> [Option<(u64, Option<SystemTime>)>; 2] {
+    [content.to_owned(), beside(content, suffix)].map(|file| {
+        let metadata = fs::metadata(file).ok()?;
+        Some((metadata.len(), metadata.modified().ok()))
+    })
+}
+
+/// Connects and reads the schema, which is where SQLite first looks into the file.
+fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<String>)> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(uri, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // A trace is someone else's file: its views must not call what can do harm.
+    connection.execute_batch("pragma foreign_keys = off; pragma trusted_schema = off")?;
+    let tables = connection
+        .prepare("select name from sqlite_master where type in ('table', 'view') order by name")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok((connection, tables))
+}
+
+/// Whether SQLite would have to write something to go on.
+fn needs_writing(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+fn cut_off(file: &File) -> Option<String> {
+    let mut header = [0; HEADER];
+    let mut reader = file;
+    io::Seek::rewind(&mut reader).ok()?;
+    reader.read_exact(&mut header).ok()?;
+    let stated = stated_length(&header)?;
+    let length = file.metadata().ok()?.len();
+    (length < stated).then(|| format!("the file ends at byte {length} of {stated}"))
+}
+
+fn read_header(content: &Path, path: &Path) -> Result<[u8; HEADER]> {
+    let mut bytes = Vec::with_capacity(HEADER);
+    let file = File::open(content).map_err(io_error("read", path))?;
+    file.take(HEADER as u64).read_to_end(&mut bytes).map_err(io_error("read", path))?;
+    bytes.as_slice().try_into().map_err(|_| Error::Damaged {
+        path: path.to_owned(),
+        detail: format!("the file ends at byte {} of its header", bytes.len()),
+    })
+}
+
+fn uri(content: &Path, parameters: &str) -> PathBuf {
+    let mut uri = b"file:".to_vec();
+    for &byte in content.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend_from_slice(format!("%{byte:02x}").as_bytes()),
+            _ => uri.push(byte),
+        }
+    }
+    uri.push(b'?');
+    uri.extend_from_slice(parameters.as_bytes());
+    PathBuf::from(OsString::from_vec(uri))
+}
+
+fn beside(content: &Path, suffix: &str) -> PathBuf {
+    let mut name = content.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+fn io_error(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
+    move |source| Error::Io { action, path: path.to_owned(), source }
+}

@@ -1,0 +1,186 @@
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// The header of a database file.
+pub(super) const HEADER: usize = 100;
+
+const INTERIOR: u8 = 0x05;
+const LEAF: u8 = 0x0d;
+/// SQLite's own limit on the depth of a tree.
+const MAX_DEPTH: usize = 20;
+/// The byte range SQLite locks; the page around it holds no data.
+const LOCK_BYTE: u64 = 1 << 30;
+/// How much is read at once: large enough to make few calls, small enough to stay in a core's cache.
+const RUN_BYTES: usize = 256 << 10;
+/// Pages of something else between two leaves that are read along rather than starting a new run.
+const RUN_GAP: u32 = 4;
+
+/// The pages of a database file, read by us while the library holds the lock. `None` from any of its
+/// functions means that the file has something unusual or damaged and the library has to judge it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pages<'a> {
+    file: &'a File,
+    header: [u8; HEADER],
+    size: usize,
+    usable: usize,
+    count: u32,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn of(file: &'a File) -> Option<Self> {
+        let header = read_header(file)?;
+        let size = page_size(&header)?;
+        let usable = size - usize::from(header[20]);
+        let utf8 = be32(&header, 56) == 1;
+        if !header.starts_with(b"SQLite format 3\0") || usable < 480 || !utf8 {
+            return None;
+        }
+        let length = file.metadata().ok()?.len();
+        let whole = u32::try_from(length / size as u64).ok()?;
+        let count = stated_pages(&header).unwrap_or(whole);
+        (count <= whole).then_some(Self { file, header, size, usable, count })
+    }
+
+    /// Whether the file still is what it was when reading began.
+    pub(super) fn unchanged(&self) -> bool {
+        read_header(self.file) == Some(self.header)
+    }
+
+    /// The leaves of the table whose tree starts at `root`, in rowid order.
+    pub(super) fn leaves(&self, root: u32) -> Option<Vec<u32>> {
+        let mut page = vec![0; self.size];
+        let mut level = vec![root];
+        for _ in 0..MAX_DEPTH {
+            // Leaves all lie at one depth, so the first page of a level tells what the others must be.
+            self.read(level[0], &mut page)?;
+            if page[0] == LEAF {
+                return level.iter().all(|&leaf| self.holds(leaf)).then_some(level);
+            }
+            let mut children = Vec::with_capacity(level.len() * 2);
+            for interior in level {
+                self.read(interior, &mut page)?;
+                self.children(&page, &mut children)?;
+                if children.len() > self.count as usize {
+                    return None;
+                }
+            }
+            level = children;
+        }
+        None
+    }
+
+    /// Calls `each` with every leaf and what lies in it.
+    pub(super) fn read_leaves(
+        &self,
+        leaves: &[u32],
+        mut each: impl FnMut(Leaf<'_>) -> Option<()>,
+    ) -> Option<()> {
+        let longest = u32::try_from((RUN_BYTES / self.size).max(1)).ok()?;
+        let mut buffer = vec![0; longest as usize * self.size];
+        let mut rest = leaves;
+        while let Some(&first) = rest.first() {
+            let near =
+                |pair: &[u32]| pair[0] < pair[1] && pair[1] - pair[0] <= RUN_GAP && pair[1] - first < longest;
+            let run = 1 + rest.windows(2).take_while(|pair| near(pair)).count();
+            let pages = (rest[run - 1] - first) as usize + 1;
+            self.read(first, &mut buffer[..pages * self.size])?;
+            for &leaf in &rest[..run] {
+                let at = (leaf - first) as usize * self.size;
+                each(self.leaf(&buffer[at..at + self.size])?)?;
+            }
+            rest = &rest[run..];
+        }
+        Some(())
+    }
+
+    /// Appends bytes of an overflow chain until `target` holds `length`.
+    pub(super) fn read_overflow(&self, first: u32, target: &mut Vec<u8>, length: usize) -> Option<()> {
+        let mut page = vec![0; self.size];
+        let mut next = first;
+        while target.len() < length {
+            self.read(next, &mut page)?;
+            next = be32(&page, 0);
+            let wanted = (length - target.len()).min(self.usable - 4);
+            target.extend_from_slice(&page[4..4 + wanted]);
+        }
+        Some(())
+    }
+
+    fn leaf<'p>(&self, page: &'p [u8]) -> Option<Leaf<'p>> {
+        let cells = self.cells(page, LEAF, 8)?;
+        Some(Leaf { page: &page[..self.usable], pointers: &page[8..8 + 2 * cells] })
+    }
+
+    fn children(&self, page: &[u8], children: &mut Vec<u32>) -> Option<()> {
+        let cells = self.cells(page, INTERIOR, 12)?;
+        if cells == 0 {
+            return None;
+        }
+        for pointer in page[12..12 + 2 * cells].as_chunks::<2>().0 {
+            let at = usize::from(u16::from_be_bytes(*pointer));
+            if at < 12 + 2 * cells || at + 4 > self.usable {
+                return None;
+            }
+            children.push(be32(page, at));
+        }
+        children.push(be32(page, 8));
+        Some(())
+    }
+
+    /// How many cells a page of this kind has.
+    fn cells(&self, page: &[u8], kind: u8, header: usize) -> Option<usize> {
+        let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
+        (page[0] == kind && cells <= (self.size - 8) / 6 && header + 2 * cells <= self.usable)
+            .then_some(cells)
+    }
+
+    /// Whether a tree may use that page. The first page has a header of its own and roots only the schema.
+    fn holds(&self, page: u32) -> bool {
+        page >= 2 && page <= self.count && u64::from(page - 1) != LOCK_BYTE / self.size as u64
+    }
+
+    fn read(&self, first: u32, buffer: &mut [u8]) -> Option<()> {
+        if !self.holds(first) {
+            return None;
+        }
+        self.file.read_exact_at(buffer, u64::from(first - 1) * self.size as u64).ok()
+    }
+}
+
+/// A leaf page of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Leaf<'a> {
+    /// The usable bytes.
+    pub(super) page: &'a [u8],
+    /// Two bytes per cell: where it starts.
+    pub(super) pointers: &'a [u8],
+}
+
+/// How long the file must be by its own header; `None` where the header does not say.
+pub(super) fn stated_length(header: &[u8; HEADER]) -> Option<u64> {
+    Some(u64::from(stated_pages(header)?) * page_size(header)? as u64)
+}
+
+/// The page count is valid only if its writer was the last writer (older SQLite did not maintain it).
+fn stated_pages(header: &[u8; HEADER]) -> Option<u32> {
+    let count = be32(header, 28);
+    (count != 0 && be32(header, 24) == be32(header, 92)).then_some(count)
+}
+
+fn page_size(header: &[u8; HEADER]) -> Option<usize> {
+    match u16::from_be_bytes([header[16], header[17]]) {
+        1 => Some(1 << 16),
+        size if size >= 512 && size.is_power_of_two() => Some(usize::from(size)),
+        _ => None,
+    }
+}
+
+fn read_header(file: &File) -> Option<[u8; HEADER]> {
+    let mut header = [0; HEADER];
+    file.read_exact_at(&mut header, 0).ok()?;
+    Some(header)
+}
+
+fn be32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
