@@ -19,7 +19,7 @@ pub enum Error {
         detail: String,
     },
     /// A moment is not written as one.
-    #[error("not a moment: {text} (write 250us, 10ms, 1.5s, 1000 for ns, 25%, or -5ms from the end)")]
+    #[error("not a moment: {text}")]
     Bound {
         /// What was given.
         text: String,

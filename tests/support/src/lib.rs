@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 pub use fixture::{database, fixture, fixture_in, fixture_names};
 pub use generate::{Layout, Options, generate};
+/// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
+pub use rusqlite;
 
 /// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
 /// call this and return early; it then says so in one line.

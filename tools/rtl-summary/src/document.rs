@@ -40,8 +40,15 @@ struct Input<'a> {
     #[serde(flatten)]
     about: Option<&'a About>,
     region: &'a Region,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    metadata: &'a [(String, String)],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metadata: Vec<Pair<'a>>,
+}
+
+/// What a file says about itself.
+#[derive(Debug, Clone, Serialize)]
+struct Pair<'a> {
+    tag: &'a str,
+    value: &'a str,
 }
 
 /// The sections that were asked for.
@@ -116,7 +123,7 @@ impl<'a> Input<'a> {
             path: answer.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
             about: answer.report.about.as_ref(),
             region: &answer.region,
-            metadata: &answer.metadata,
+            metadata: answer.metadata.iter().map(|(tag, value)| Pair { tag, value }).collect(),
         }
     }
 }

@@ -15,7 +15,9 @@ pub(crate) fn render(answer: &Answer, layout: Layout, out: &mut Output) -> Resul
     for (tag, value) in &answer.metadata {
         table.row([Cell::text(tag), Cell::text(value)]);
     }
-    writeln!(out)?;
+    if !matches!(layout, Layout::Csv) {
+        writeln!(out)?;
+    }
     table.render(layout, out)?;
     Ok(())
 }

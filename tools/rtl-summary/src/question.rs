@@ -84,10 +84,11 @@ fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
         })?),
     };
     let moment = |flag: &str, text: &Option<String>| -> Result<Option<Bound>, Failure> {
-        text.as_deref()
-            .map(str::parse::<Bound>)
-            .transpose()
-            .map_err(|error| Failure::new(Exit::Usage, error).context(flag.to_owned()))
+        text.as_deref().map(str::parse::<Bound>).transpose().map_err(|error| {
+            Failure::new(Exit::Usage, error)
+                .context(flag.to_owned())
+                .with_hint("write 250us, 10ms, 1.5s, 1000 for ns, 25%, or -5ms from the end")
+        })
     };
     let mut ranks = Vec::new();
     for &rank in &typed.rank {
@@ -109,6 +110,7 @@ fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
 fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
     let csv = arguments.display.format == Format::Csv;
     let chosen = match (arguments.section.as_slice(), csv) {
+        _ if arguments.info => &[Section::Trace],
         ([], false) => return Ok(Sections::ALL),
         ([], true) => &[Section::Kernels],
         ([_, _, ..], true) => {
@@ -117,7 +119,7 @@ fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
         }
         (some, _) => some,
     };
-    if csv && matches!(chosen, [Section::Trace | Section::Sanity]) {
+    if csv && !arguments.info && matches!(chosen, [Section::Trace | Section::Sanity]) {
         return Err(Failure::usage("this section is no table").with_hint("use `--format json`"));
     }
     let has = |section| chosen.contains(&section);

@@ -28,7 +28,6 @@ pub(super) fn render(
             }
         }
         if question.info {
-            writeln!(out)?;
             info::render(answer, Layout::Markdown, out)?;
             continue;
         }

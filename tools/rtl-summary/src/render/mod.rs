@@ -92,7 +92,10 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
         }
     };
     let (main, len) = match &answer.groups {
-        Some(groups) => (format!("Kernel time by {}", view.by.label()), Some(groups.len())),
+        Some(groups) => (
+            format!("Kernel time by {}", if view.by == By::Gpu { "GPU" } else { view.by.label() }),
+            Some(groups.len()),
+        ),
         None => ("Kernels".to_owned(), report.kernels.as_ref().map(Vec::len)),
     };
     let ranges = match &report.ranges {

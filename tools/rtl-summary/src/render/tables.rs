@@ -109,13 +109,16 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
         By::Gpu => "GPU",
         By::Queue => "Queue",
         By::Range => "Range",
-        By::Shape => "Kernel and shape",
+        By::Shape => "Shape",
         By::Process => "Process",
         By::Rank => "Rank",
     };
     let scales = Scales::of(rows[..shown].iter().map(|group| &group.stats));
-    let mut columns = vec![Column::name(header).field("name")];
+    // A shape alone says nothing: kernels share them.
+    let mut columns: Vec<Column> =
+        (by == By::Shape).then(|| Column::name("Kernel").field("kernel")).into_iter().collect();
     columns.extend([
+        Column::name(header).field("name"),
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
         Column::right("%").field("share"),
@@ -126,7 +129,9 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
     let mut cumulative = 0.0;
     for group in &rows[..shown] {
         cumulative += group.share;
-        let mut cells = vec![Cell::text(&group.label), count(group.stats.calls)];
+        let kernel = (by == By::Shape).then(|| Cell::text(group.kernel.as_deref().unwrap_or_default()));
+        let mut cells: Vec<Cell> = kernel.into_iter().collect();
+        cells.extend([Cell::text(&group.label), count(group.stats.calls)]);
         cells.push(scales.total.time(group.stats.total_ns));
         cells.push(share(group.share));
         cells.push(share(cumulative));

@@ -1,0 +1,133 @@
+//! Which rows a report is about.
+
+use support::Layout;
+
+use crate::Folder;
+
+#[test]
+fn a_kernel_filter_keeps_what_matches() {
+    let folder = Folder::of(&["overlap-two-queues"]);
+    assert_eq!(folder.names("overlap-two-queues.db --kernel ^(gemm|norm)$"), ["gemm", "norm"]);
+    let region = &folder.json("overlap-two-queues.db --kernel gemm")["inputs"][0]["region"];
+    assert_eq!((&region["ops_before"], &region["ops_after"]), (&6.into(), &1.into()));
+    assert_eq!(region["filtered"], true);
+}
+
+#[test]
+fn gpus_by_number() {
+    let folder = Folder::of(&["eight-gpus"]);
+    let gpus = |line: &str| -> Vec<i64> {
+        let json = folder.json(&format!("eight-gpus.db {line}"));
+        json["gpus"].as_array().unwrap().iter().map(|gpu| gpu["gpu"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(gpus("--gpu 3"), [3]);
+    assert_eq!(gpus("--gpu 7,1"), [1, 7]);
+    assert_eq!(gpus("--gpu 7 --gpu 1"), [1, 7]);
+    assert_eq!(gpus("--gpu 9"), [0; 0]);
+}
+
+#[test]
+fn queues_by_number() {
+    let folder = Folder::of(&["overlap-two-queues"]);
+    assert_eq!(folder.names("overlap-two-queues.db --queue 0"), ["gemm", "twin"]);
+    assert_eq!(folder.names("overlap-two-queues.db --queue 1"), ["add", "norm", "twin"]);
+}
+
+#[test]
+fn windows_that_meet_hold_every_row_once() {
+    // The trace starts at 1,000 ns and lasts 1,300 ns.
+    let folder = Folder::of(&["overlap-two-queues"]);
+    let calls = |line: &str| -> u64 {
+        let json = folder.json(&format!("overlap-two-queues.db {line}"));
+        json["kernels"].as_array().unwrap().iter().map(|kernel| kernel["calls"].as_u64().unwrap()).sum()
+    };
+    assert_eq!([calls("--to 700"), calls("--from 700")], [2, 4], "a row belongs where it starts");
+    assert_eq!([calls("--to 50%"), calls("--from 50%")], [2, 4]);
+    assert_eq!([calls("--to 0.7us"), calls("--from 0.7us")], [2, 4]);
+    assert_eq!([calls("--to -100ns"), calls("--from -100ns")], [4, 2]);
+    assert_eq!(calls("--from 200 --to 900"), 2, "norm at 200 is in, add at 900 is out");
+}
+
+#[test]
+fn the_window_is_told_in_every_format() {
+    let folder = Folder::of(&["overlap-two-queues"]);
+    let text = folder.answer("overlap-two-queues.db --from 700");
+    assert!(text.contains("region") && text.contains("4 of 6 ops"), "{text}");
+    let region = &folder.json("overlap-two-queues.db --from 700")["inputs"][0]["region"];
+    assert_eq!(region["start_ns"], 1_700);
+}
+
+#[test]
+fn only_what_ran_in_a_range() {
+    let folder = Folder::of(&["ranges-nested"]);
+    assert_eq!(folder.names("ranges-nested.db --range forward"), ["softmax", "gemm"]);
+    assert_eq!(
+        folder.names("ranges-nested.db --range step"),
+        ["gemm_backward", "softmax", "gemm", "zero_grad"]
+    );
+}
+
+#[test]
+fn a_range_that_nobody_named_is_an_error_with_a_hint() {
+    let run = Folder::of(&["ranges-nested"]).run("ranges-nested.db --range nothing");
+    assert_eq!((run.code, run.answer.as_str()), (3, ""));
+    assert_eq!(run.messages.lines().count(), 2, "{}", run.messages);
+    assert!(run.messages.contains("no range is named nothing"), "{}", run.messages);
+}
+
+#[test]
+fn trimmed_idle_ends_leave_only_the_time_of_ops() {
+    let folder = Folder::of(&["ranges-nested"]);
+    let whole = folder.json("ranges-nested.db");
+    let trimmed = folder.json("ranges-nested.db --trim-idle");
+    assert_eq!(whole["inputs"][0]["start_ns"], 950);
+    assert_eq!(whole["gpus"], trimmed["gpus"], "ops are all inside");
+    assert_eq!(trimmed["inputs"][0]["start_ns"], 1_100);
+    assert_eq!(trimmed["inputs"][0]["rows"]["ranges"], 1, "only backward starts after the first op");
+}
+
+#[test]
+fn the_steady_part_leaves_out_the_first_and_the_last_call() {
+    // gemm at 1,000, 2,000, 3,000, 4,000 ns for 100 ns, a small kernel after each.
+    let story = "INSERT INTO kernels(gpu, queue, start, end, name) VALUES
+        (0, 0, 1000, 1100, 'gemm'), (0, 0, 1500, 1510, 'add'), (0, 0, 2000, 2100, 'gemm'), (0, 0, 2500, 2510, 'add'),
+        (0, 0, 3000, 3100, 'gemm'), (0, 0, 3500, 3510, 'add'), (0, 0, 4000, 4100, 'gemm'), (0, 0, 4500, 4510, 'add');";
+    let folder = Folder::new();
+    std::fs::copy(support::database(story, Layout::Native).unwrap(), folder.path("loop.db")).unwrap();
+    let json = folder.json("loop.db --steady");
+    assert_eq!(json["kernels"][0]["calls"], 2, "the second and the third of four");
+    assert_eq!(json["kernels"][1]["calls"], 1);
+    assert_eq!((&json["gpus"][0]["start_ns"], &json["gpus"][0]["end_ns"]), (&2_000.into(), &3_100.into()));
+}
+
+#[test]
+fn too_few_calls_are_not_steady() {
+    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --steady");
+    assert_eq!((run.code, run.answer.as_str()), (3, ""));
+    assert_eq!(run.messages.lines().count(), 2, "{}", run.messages);
+    assert!(run.messages.contains("no steady part"), "{}", run.messages);
+    assert!(run.messages.contains("\nhint: "), "{}", run.messages);
+}
+
+#[test]
+fn an_empty_window_is_an_error_with_a_hint() {
+    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --from 800 --to 200");
+    assert_eq!((run.code, run.answer.as_str()), (3, ""));
+    assert!(
+        run.messages.contains("the region ends at 200 ns, before it starts at 800 ns"),
+        "{}",
+        run.messages
+    );
+    assert!(run.messages.contains("\nhint: "), "{}", run.messages);
+}
+
+#[test]
+fn ranks_choose_processes() {
+    let Some(shared) = support::shared() else { return };
+    let folder = Folder::new();
+    std::fs::copy(shared.join("traces/made/rocprofv3-rank1.db"), folder.path("rank1.db")).unwrap();
+    let ops = |rank: &str| {
+        folder.json(&format!("rank1.db --rank {rank}"))["inputs"][0]["region"]["ops_after"].clone()
+    };
+    assert_eq!((ops("1"), ops("0")), (26.into(), 0.into()));
+}
