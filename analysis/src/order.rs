@@ -33,30 +33,31 @@ impl Order {
         for (lane, count) in rows_of_lane.iter().enumerate() {
             counts[agent_of_lane[lane] as usize] += count;
         }
-        let mut agents: Vec<AgentOps> = counts
-            .iter()
+
+        let start = |row: u32| dispatches.start[row as usize];
+        let all_short = dispatches.duration.all_short();
+        let mut sorters: Vec<Sorter> = counts.iter().map(|&count| Sorter::with_capacity(count)).collect();
+        for (row, lane) in dispatches.lane.iter().enumerate() {
+            if all_short || dispatches.duration.valid(row).is_some() {
+                sorters[agent_of_lane[lane.index()] as usize].push(row as u32, start);
+            }
+        }
+        let mut agents: Vec<AgentOps> = sorters
+            .into_iter()
             .enumerate()
-            .map(|(agent, &count)| AgentOps {
+            .map(|(agent, sorter)| AgentOps {
                 agent: AgentId(agent as u32),
-                dispatches: Vec::with_capacity(count),
+                dispatches: sorter.finish(start),
                 copies: Vec::new(),
             })
             .collect();
-
-        let all_short = dispatches.duration.all_short();
-        for (row, lane) in dispatches.lane.iter().enumerate() {
-            if all_short || dispatches.duration.valid(row).is_some() {
-                agents[agent_of_lane[lane.index()] as usize].dispatches.push(row as u32);
-            }
-        }
         for (row, copy) in tables.copies.iter().enumerate() {
             if copy.duration.is_some_and(|duration| duration >= 0) {
                 agents[agent_of_lane[copy.lane.index()] as usize].copies.push(row as u32);
             }
         }
         for agent in &mut agents {
-            sort_by_start(&mut agent.dispatches, |row| dispatches.start[row as usize]);
-            sort_by_start(&mut agent.copies, |row| tables.copies[row as usize].start);
+            agent.copies.sort_unstable_by_key(|&row| tables.copies[row as usize].start);
         }
         agents.retain(|ops| {
             let is_cpu =
@@ -67,32 +68,55 @@ impl Order {
     }
 }
 
-/// Sorts `rows` by start. Recorders write ops in order of completion, so most rows are in place and the
-/// others a few places off: insertion repairs that in one pass, and gives way to a real sort beyond a budget.
-pub(crate) fn sort_by_start(rows: &mut [u32], start: impl Fn(u32) -> i64) {
-    let mut budget = rows.len().saturating_mul(4);
-    let Some(&first) = rows.first() else { return };
-    let mut last = start(first);
-    for position in 1..rows.len() {
-        let row = rows[position];
+/// Sorts rows by start as they come. Recorders write ops in order of completion, so most rows are in place and
+/// the others a few places off: insertion repairs that while the rows at hand are in the cache, and gives way
+/// to a real sort beyond a budget.
+#[derive(Debug, Default)]
+pub(crate) struct Sorter {
+    rows: Vec<u32>,
+    last: Option<i64>,
+    moves: usize,
+    unsorted: bool,
+}
+
+/// How many moves for each row insertion may take.
+const BUDGET: usize = 4;
+
+impl Sorter {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        Self { rows: Vec::with_capacity(rows), ..Self::default() }
+    }
+
+    /// Adds a row.
+    #[inline]
+    pub(crate) fn push(&mut self, row: u32, start: impl Fn(u32) -> i64) {
         let moment = start(row);
-        if moment >= last {
-            last = moment;
-            continue;
+        self.rows.push(row);
+        if self.last.is_none_or(|last| moment >= last) {
+            self.last = Some(moment);
+        } else if !self.unsorted {
+            self.insert(moment, row, start);
         }
+    }
+
+    fn insert(&mut self, moment: i64, row: u32, start: impl Fn(u32) -> i64) {
+        let position = self.rows.len() - 1;
         let mut hole = position;
-        while hole > 0 && start(rows[hole - 1]) > moment {
-            rows[hole] = rows[hole - 1];
+        while hole > 0 && start(self.rows[hole - 1]) > moment {
+            self.rows[hole] = self.rows[hole - 1];
             hole -= 1;
         }
-        rows[hole] = row;
-        match budget.checked_sub(position - hole) {
-            Some(left) => budget = left,
-            None => {
-                rows.sort_unstable_by_key(|&row| start(row));
-                return;
-            }
+        self.rows[hole] = row;
+        self.moves += position - hole;
+        self.unsorted = self.moves > BUDGET * (self.rows.len() + 1000);
+    }
+
+    /// All rows by start; the order of equal starts is left open.
+    pub(crate) fn finish(mut self, start: impl Fn(u32) -> i64) -> Vec<u32> {
+        if self.unsorted {
+            self.rows.sort_unstable_by_key(|&row| start(row));
         }
+        self.rows
     }
 }
 
@@ -104,9 +128,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_rows_come_out_sorted(starts in prop::collection::vec(0_i64..1000, 0..400)) {
-            let mut rows: Vec<u32> = (0..starts.len() as u32).collect();
-            sort_by_start(&mut rows, |row| starts[row as usize]);
+        fn any_rows_come_out_sorted(starts in prop::collection::vec(0_i64..1000, 0..800)) {
+            let start = |row: u32| starts[row as usize];
+            let mut sorter = Sorter::default();
+            (0..starts.len() as u32).for_each(|row| sorter.push(row, start));
+            let mut rows = sorter.finish(start);
             prop_assert!(rows.is_sorted_by_key(|&row| starts[row as usize]));
             rows.sort_unstable();
             prop_assert_eq!(rows, (0..starts.len() as u32).collect::<Vec<_>>());

@@ -22,104 +22,176 @@ pub(super) struct Swept {
     pub(super) duplicates: Suspects,
 }
 
-/// Sweeps the ops of one agent. Times inside are relative to its first start, so that no sum can overflow.
-pub(super) fn sweep(
-    tables: &Tables,
-    ops: &AgentOps,
-    names: &Names<'_>,
-    queues: &Queues,
-    longest: usize,
-) -> Swept {
-    let dispatches = &tables.dispatches;
-    let start_of = |op: Op| match op.copy {
-        true => tables.copies[op.row as usize].start,
-        false => dispatches.start[op.row as usize],
-    };
-    let firsts = [
-        ops.dispatches.first().map(|&row| Op { copy: false, row }),
-        ops.copies.first().map(|&row| Op { copy: true, row }),
-    ];
-    let base = firsts.into_iter().flatten().map(start_of).min().unwrap_or(0);
-    let relative = |start: i64| start.wrapping_sub(base) as u64;
-    let any_collective = names.any_collective();
+/// The sweep over the ops of one agent, resumable so that the sweeps of all agents can go through the rows
+/// side by side. Times inside are relative to the agent's first start, so that no sum can overflow.
+#[derive(Debug)]
+pub(super) struct Sweeper<'a> {
+    tables: &'a Tables,
+    ops: &'a AgentOps,
+    names: &'a Names<'a>,
+    any_collective: bool,
+    base: i64,
+    dispatch: usize,
+    copy: usize,
+    /// The start of the next copy, `i64::MAX` behind the last.
+    next_copy: i64,
+    unions: Unions,
+    gaps: Gaps,
+    watch: Watch<'a>,
+    collectives: u64,
+    last: Option<Op>,
+}
 
-    let mut unions = Unions::default();
-    let mut gaps = Gaps::keeping(longest);
-    let mut watch = Watch::new(queues);
-    let mut collectives = 0;
-    let mut last: Option<Op> = None;
-    let (mut dispatch, mut copy) = (0, 0);
-    loop {
-        let next_dispatch = ops.dispatches.get(dispatch).map(|&row| dispatches.start[row as usize]);
-        let next_copy = ops.copies.get(copy).map(|&row| tables.copies[row as usize].start);
-        let Some(moment) = [next_dispatch, next_copy].into_iter().flatten().min() else { break };
-        let start = relative(moment);
-        let run = &ops.dispatches[dispatch..];
-        let run = &run[..run.iter().take_while(|&&row| dispatches.start[row as usize] == moment).count()];
-        let copy_run = &ops.copies[copy..];
-        let copy_run = &copy_run
-            [..copy_run.iter().take_while(|&&row| tables.copies[row as usize].start == moment).count()];
-        dispatch += run.len();
-        copy += copy_run.len();
-
-        if let Some(before) = last
-            && start > unions.end()
-            && gaps.count(start - unions.end())
-        {
-            let starters = run.iter().map(|&row| Op { copy: false, row });
-            let starters = starters.chain(copy_run.iter().map(|&row| Op { copy: true, row }));
-            if let Some(after) = starters.min_by(|&one, &other| name(tables, one).cmp(name(tables, other))) {
-                let length = Reverse(start - unions.end());
-                gaps.remember(Found { length, start: unions.end(), before, after });
-            }
-        }
-        for &row in run {
-            let class = match any_collective && names.is_collective(dispatches.name[row as usize]) {
-                true => Class::Collective,
-                false => Class::Kernel,
-            };
-            collectives += u64::from(class == Class::Collective);
-            let end = start.saturating_add(length(&dispatches.duration, row));
-            last = later(tables, &unions, last, Op { copy: false, row }, end);
-            unions.add(class, start, end);
-        }
-        watch.add(tables, run, start);
-        for &row in copy_run {
-            let duration = tables.copies[row as usize].duration.unwrap_or(0);
-            let end = start.saturating_add(duration.unsigned_abs());
-            last = later(tables, &unions, last, Op { copy: true, row }, end);
-            unions.add(Class::Copy, start, end);
+impl<'a> Sweeper<'a> {
+    pub(super) fn new(
+        tables: &'a Tables,
+        ops: &'a AgentOps,
+        names: &'a Names<'a>,
+        queues: &'a Queues,
+        longest: usize,
+    ) -> Self {
+        let dispatch = ops.dispatches.first().map(|&row| tables.dispatches.start[row as usize]);
+        let next_copy = start_of_copy(tables, ops, 0);
+        Self {
+            tables,
+            ops,
+            names,
+            any_collective: names.any_collective(),
+            base: dispatch.map_or(next_copy, |dispatch| dispatch.min(next_copy)),
+            dispatch: 0,
+            copy: 0,
+            next_copy,
+            unions: Unions::default(),
+            gaps: Gaps::keeping(longest),
+            watch: Watch::new(queues),
+            collectives: 0,
+            last: None,
         }
     }
 
-    let label = labels::agent(tables, ops.agent);
-    let absolute = |moment: u64| base.saturating_add_unsigned(moment);
-    let mut gpu = described(tables, ops.agent, &label);
-    unions.describe(&mut gpu);
-    gpu.ops = (ops.dispatches.len() + ops.copies.len()) as u64;
-    gpu.dispatches = ops.dispatches.len() as u64;
-    gpu.copies = ops.copies.len() as u64;
-    gpu.collectives = collectives;
-    gpu.start_ns = base;
-    gpu.end_ns = absolute(unions.end());
-    gpu.wall_ns = i64::try_from(unions.end()).unwrap_or(i64::MAX);
-    gpu.idle_ns = gpu.wall_ns - gpu.busy_ns;
-    gpu.busy_share = if gpu.wall_ns == 0 { 0.0 } else { gpu.busy_ns as f64 / gpu.wall_ns as f64 };
+    /// Goes on up to the first dispatch whose row is not below `limit`; `u32::MAX` goes to the end.
+    pub(super) fn advance(&mut self, limit: u32) {
+        let dispatches = &self.tables.dispatches;
+        let start_of = |row: u32| dispatches.start[row as usize];
+        let rows = &self.ops.dispatches;
+        while let Some(&row) = rows.get(self.dispatch).filter(|&&row| row < limit) {
+            let moment = start_of(row);
+            if self.next_copy <= moment {
+                self.step(self.next_copy);
+                continue;
+            }
+            match rows.get(self.dispatch + 1) {
+                // More start at this moment: what is found must not depend on their order.
+                Some(&next) if start_of(next) == moment => self.step(moment),
+                _ => {
+                    self.dispatch += 1;
+                    let start = moment.wrapping_sub(self.base) as u64;
+                    self.idle_until(start, || Op { copy: false, row });
+                    self.add_dispatch(row, start);
+                    self.watch.add(self.tables, &[row], start);
+                }
+            }
+        }
+        while limit == u32::MAX && self.next_copy < i64::MAX {
+            self.step(self.next_copy);
+        }
+    }
 
-    let (buckets, found) = gaps.finish();
-    let longest = found
-        .into_iter()
-        .map(|gap| Gap {
-            gpu: gpu.gpu,
-            label: label.clone(),
-            start_ns: absolute(gap.start),
-            duration_ns: i64::try_from(gap.length.0).unwrap_or(i64::MAX),
-            before: name(tables, gap.before).to_owned(),
-            after: name(tables, gap.after).to_owned(),
-        })
-        .collect();
-    let (overlaps, duplicates) = watch.finish(tables);
-    Swept { gaps: GpuGaps { gpu: gpu.gpu, label, buckets }, gpu, longest, overlaps, duplicates }
+    /// Adds all ops that start at `moment`, the earliest there are.
+    fn step(&mut self, moment: i64) {
+        let (tables, ops) = (self.tables, self.ops);
+        let start_of = |row: u32| tables.dispatches.start[row as usize];
+        let run = &ops.dispatches[self.dispatch..];
+        let run = &run[..run.iter().take_while(|&&row| start_of(row) == moment).count()];
+        let copy_run = &ops.copies[self.copy..];
+        let same = |row: &&u32| tables.copies[**row as usize].start == moment;
+        let copy_run = &copy_run[..copy_run.iter().take_while(same).count()];
+        self.dispatch += run.len();
+        self.copy += copy_run.len();
+        self.next_copy = start_of_copy(tables, ops, self.copy);
+
+        let start = moment.wrapping_sub(self.base) as u64;
+        let starters = run.iter().map(|&row| Op { copy: false, row });
+        let starters = starters.chain(copy_run.iter().map(|&row| Op { copy: true, row }));
+        let by_name = |one: &Op, other: &Op| name(tables, *one).cmp(name(tables, *other));
+        if let Some(first) = starters.min_by(by_name) {
+            self.idle_until(start, || first);
+        }
+        for &row in run {
+            self.add_dispatch(row, start);
+        }
+        self.watch.add(tables, run, start);
+        for &row in copy_run {
+            let duration = tables.copies[row as usize].duration.unwrap_or(0);
+            let end = start.saturating_add(duration.unsigned_abs());
+            self.last = later(tables, &self.unions, self.last, Op { copy: true, row }, end);
+            self.unions.add(Class::Copy, start, end);
+        }
+    }
+
+    /// Notes the gap before ops that start at `start`, if there is one.
+    #[inline]
+    fn idle_until(&mut self, start: u64, after: impl FnOnce() -> Op) {
+        let end = self.unions.end();
+        if let Some(before) = self.last
+            && start > end
+            && self.gaps.count(start - end)
+        {
+            self.gaps.remember(Found { length: Reverse(start - end), start: end, before, after: after() });
+        }
+    }
+
+    #[inline]
+    fn add_dispatch(&mut self, row: u32, start: u64) {
+        let dispatches = &self.tables.dispatches;
+        let class = match self.any_collective && self.names.is_collective(dispatches.name[row as usize]) {
+            true => Class::Collective,
+            false => Class::Kernel,
+        };
+        self.collectives += u64::from(class == Class::Collective);
+        let end = start.saturating_add(length(&dispatches.duration, row));
+        self.last = later(self.tables, &self.unions, self.last, Op { copy: false, row }, end);
+        self.unions.add(class, start, end);
+    }
+
+    /// Goes to the end and tells what was found.
+    pub(super) fn finish(mut self) -> Swept {
+        self.advance(u32::MAX);
+        let Self { tables, ops, base, unions, gaps, watch, collectives, .. } = self;
+        let label = labels::agent(tables, ops.agent);
+        let absolute = |moment: u64| base.saturating_add_unsigned(moment);
+        let mut gpu = described(tables, ops.agent, &label);
+        unions.describe(&mut gpu);
+        gpu.ops = (ops.dispatches.len() + ops.copies.len()) as u64;
+        gpu.dispatches = ops.dispatches.len() as u64;
+        gpu.copies = ops.copies.len() as u64;
+        gpu.collectives = collectives;
+        gpu.start_ns = base;
+        gpu.end_ns = absolute(unions.end());
+        gpu.wall_ns = i64::try_from(unions.end()).unwrap_or(i64::MAX);
+        gpu.idle_ns = gpu.wall_ns - gpu.busy_ns;
+        gpu.busy_share = if gpu.wall_ns == 0 { 0.0 } else { gpu.busy_ns as f64 / gpu.wall_ns as f64 };
+
+        let (buckets, found) = gaps.finish();
+        let longest = found
+            .into_iter()
+            .map(|gap| Gap {
+                gpu: gpu.gpu,
+                label: label.clone(),
+                start_ns: absolute(gap.start),
+                duration_ns: i64::try_from(gap.length.0).unwrap_or(i64::MAX),
+                before: name(tables, gap.before).to_owned(),
+                after: name(tables, gap.after).to_owned(),
+            })
+            .collect();
+        let (overlaps, duplicates) = watch.finish(tables);
+        Swept { gaps: GpuGaps { gpu: gpu.gpu, label, buckets }, gpu, longest, overlaps, duplicates }
+    }
+}
+
+/// The start of the agent's copy at `position`, `i64::MAX` behind the last.
+fn start_of_copy(tables: &Tables, ops: &AgentOps, position: usize) -> i64 {
+    ops.copies.get(position).map_or(i64::MAX, |&row| tables.copies[row as usize].start)
 }
 
 fn described(tables: &Tables, id: AgentId, label: &str) -> Gpu {

@@ -26,57 +26,61 @@ const WIDTH: [u8; 128] = {
     widths
 };
 
-/// A stored value: its serial type and where it starts in the record.
+/// A value of the row: its serial type, where it ends in the record, and for a number how many bits of the
+/// eight bytes that end there belong to something else.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Slot {
+struct Slot {
     serial: u32,
-    start: u32,
+    end: u32,
+    unused: u32,
 }
 
-/// The stored columns of one row, not decoded yet.
+/// A serial type that the file format reserves: here it stands for the rowid.
+const ROWID: u32 = 10;
+
+/// The columns of one row that were asked for, not decoded yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub(super) id: i64,
     bytes: &'a [u8],
     start: usize,
     slots: &'a [Slot],
-    places: &'a [Place],
 }
 
 impl<'a> Record<'a> {
-    /// Column `at` if it is an integer: the common case, short enough to be inlined everywhere.
+    /// Column `at` if it is an integer or NULL: the common case, short enough to be inlined everywhere.
     #[inline]
-    pub(super) fn integer(&self, at: usize) -> Option<i64> {
-        match self.places.get(at)? {
-            Place::Stored(position) => {
-                let slot = self.slots.get(*position)?;
-                match slot.serial {
-                    1..=6 => Some(self.number(*slot)),
-                    8 => Some(0),
-                    9 => Some(1),
-                    _ => None,
-                }
-            }
-            Place::Rowid => Some(self.id),
-            Place::Absent => None,
+    pub(super) fn integer(&self, at: usize) -> Option<Option<i64>> {
+        let Some(slot) = self.slots.get(at) else { return Some(None) };
+        // Comparisons rather than a jump table: each column keeps to few types, which branches learn.
+        let serial = slot.serial;
+        if serial.wrapping_sub(1) < 6 {
+            return Some(Some(self.number(*slot)));
+        }
+        match serial {
+            0 => Some(None),
+            8 | 9 => Some(Some(i64::from(serial - 8))),
+            ROWID => Some(Some(self.id)),
+            _ => None,
         }
     }
 
     /// Column `at`. A whole number in a REAL column is stored, and comes, as an integer.
     pub(super) fn value(&self, at: usize) -> ValueRef<'a> {
-        if let Some(value) = self.integer(at) {
-            return ValueRef::Integer(value);
+        match self.integer(at) {
+            Some(Some(value)) => return ValueRef::Integer(value),
+            Some(None) => return ValueRef::Null,
+            None => {}
         }
-        let Some(Place::Stored(position)) = self.places.get(at) else { return ValueRef::Null };
-        let Some(slot) = self.slots.get(*position) else { return ValueRef::Null };
+        let Some(slot) = self.slots.get(at) else { return ValueRef::Null };
         match slot.serial {
             7 => match f64::from_bits(self.number(*slot) as u64) {
                 value if value.is_nan() => ValueRef::Null,
                 value => ValueRef::Real(value),
             },
             serial @ 12.. => {
-                let start = self.start + slot.start as usize;
-                let bytes = self.bytes.get(start..start + width(serial)).unwrap_or_default();
+                let end = self.start + slot.end as usize;
+                let bytes = self.bytes.get(end - width(serial)..end).unwrap_or_default();
                 if serial % 2 == 0 { ValueRef::Blob(bytes) } else { ValueRef::Text(bytes) }
             }
             _ => ValueRef::Null,
@@ -85,11 +89,9 @@ impl<'a> Record<'a> {
 
     #[inline]
     fn number(&self, slot: Slot) -> i64 {
-        let width = WIDTH[slot.serial as usize & 7];
-        let end = self.start + slot.start as usize + usize::from(width);
-        let bytes = self.bytes[..end].last_chunk::<8>().copied().unwrap_or_default();
-        let unused = 64 - 8 * u32::from(width);
-        (i64::from_be_bytes(bytes) << unused) >> unused
+        let bytes =
+            self.bytes[..self.start + slot.end as usize].last_chunk::<8>().copied().unwrap_or_default();
+        (i64::from_be_bytes(bytes) << slot.unused) >> slot.unused
     }
 }
 
@@ -97,15 +99,13 @@ impl<'a> Record<'a> {
 #[derive(Debug)]
 pub(super) struct Decoder<'a> {
     pages: Pages<'a>,
-    layout: &'a Layout,
-    slots: Vec<Slot>,
+    shapes: Shapes<'a>,
     assembled: Vec<u8>,
 }
 
 impl<'a> Decoder<'a> {
     pub(super) fn new(pages: Pages<'a>, layout: &'a Layout) -> Self {
-        let slots = vec![Slot::default(); layout.stored.len()];
-        Self { pages, layout, slots, assembled: Vec::new() }
+        Self { pages, shapes: Shapes::of(layout), assembled: Vec::new() }
     }
 
     /// Calls `each` with the record of every cell, each of them checked before. `None` where SQLite
@@ -127,68 +127,182 @@ impl<'a> Decoder<'a> {
             let payload = payload as usize;
             let local = local_length(payload, page.len());
             let record = page.get(at..at + local)?;
-            let (bytes, start): (&[u8], usize) = match shape(record, payload, &mut self.slots, self.layout)? {
-                end if end <= local => (page, at),
-                _ if local == payload => return None,
-                end => {
-                    self.assemble(record, page.get(at + local..at + local + 4)?, end)?;
-                    (&self.assembled, MARGIN)
-                }
+            let (shape, end) = self.shapes.of_record(record, payload)?;
+            let (bytes, start): (&[u8], usize) = if end <= local {
+                (page, at)
+            } else if local == payload {
+                return None;
+            } else {
+                assemble(
+                    self.pages,
+                    &mut self.assembled,
+                    record,
+                    page.get(at + local..at + local + 4)?,
+                    end,
+                )?;
+                (&self.assembled, MARGIN)
             };
-            each(Record { id, bytes, start, slots: &self.slots, places: &self.layout.places });
+            each(Record { id, bytes, start, slots: self.shapes.slots(shape) });
         }
         Some(())
     }
+}
 
-    /// Joins a record's local part and its overflow pages, as far as `end`.
-    #[cold]
-    fn assemble(&mut self, local: &[u8], pointer: &[u8], end: usize) -> Option<()> {
-        let chain = u32::from_be_bytes(pointer.try_into().ok()?);
-        self.assembled.clear();
-        self.assembled.resize(MARGIN, 0);
-        self.assembled.extend_from_slice(local);
-        self.pages.read_overflow(chain, &mut self.assembled, MARGIN + end)
+/// Joins a record's local part and its overflow pages, as far as `end`.
+#[cold]
+fn assemble(pages: Pages<'_>, whole: &mut Vec<u8>, local: &[u8], pointer: &[u8], end: usize) -> Option<()> {
+    let chain = u32::from_be_bytes(pointer.try_into().ok()?);
+    whole.clear();
+    whole.resize(MARGIN, 0);
+    whole.extend_from_slice(local);
+    pages.read_overflow(chain, whole, MARGIN + end)
+}
+
+/// How many shapes are remembered, and how long a header may be for that.
+const REMEMBERED: usize = 512;
+const HEADER_WORDS: usize = 4;
+
+/// A record header of at most 32 bytes, the rest zero. Its first byte is its length, so that no two
+/// headers are the same words.
+type Key = [u64; HEADER_WORDS];
+
+/// What record headers say. The rows of a table have few different ones, so that most are found among
+/// those remembered and need not be read byte by byte.
+#[derive(Debug)]
+struct Shapes<'a> {
+    layout: &'a Layout,
+    known: Vec<Known>,
+    /// The columns asked for of every remembered shape, and of one that is not.
+    slots: Vec<Slot>,
+    /// The stored columns of the header that is being read.
+    stored: Vec<Slot>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    key: Key,
+    end: usize,
+    exhausted: bool,
+}
+
+impl<'a> Shapes<'a> {
+    fn of(layout: &'a Layout) -> Self {
+        Self {
+            layout,
+            known: vec![Known::default(); REMEMBERED],
+            slots: vec![Slot::default(); (REMEMBERED + 1) * layout.places.len()],
+            stored: vec![Slot::default(); layout.stored.len()],
+        }
+    }
+
+    fn slots(&self, shape: usize) -> &[Slot] {
+        let columns = self.layout.places.len();
+        &self.slots[shape * columns..(shape + 1) * columns]
+    }
+
+    /// The shape of a record, and where the last of its values ends.
+    #[inline]
+    fn of_record(&mut self, record: &[u8], payload: usize) -> Option<(usize, usize)> {
+        let Some(key) = key(record) else {
+            let (end, exhausted) = self.read(record, REMEMBERED)?;
+            return fits(end, exhausted, payload).then_some((REMEMBERED, end));
+        };
+        let shape = place(&key);
+        if self.known[shape].key != key {
+            // A shape that cannot be read must not be taken for the one that it displaced.
+            self.known[shape] = Known::default();
+            let (end, exhausted) = self.read(record, shape)?;
+            self.known[shape] = Known { key, end, exhausted };
+        }
+        let Known { end, exhausted, .. } = self.known[shape];
+        fits(end, exhausted, payload).then_some((shape, end))
+    }
+
+    /// Reads a record header into the slots of `shape`: where the last of the stored columns ends, and
+    /// whether it is the record's last. A header that continues on an overflow page is left to the library.
+    fn read(&mut self, record: &[u8], shape: usize) -> Option<(usize, bool)> {
+        let mut at = 0;
+        let header = usize::try_from(varint(record, &mut at)?).ok()?;
+        if header > MAX_HEADER || header < at {
+            return None;
+        }
+        let types = record.get(..header)?;
+        let mut end = header;
+        for (slot, column) in self.stored.iter_mut().zip(&self.layout.stored) {
+            if at >= header {
+                if column.has_default {
+                    return None;
+                }
+                *slot = Slot::default();
+                continue;
+            }
+            let serial = u32::try_from(varint(types, &mut at)?).ok()?;
+            // 10 and 11 are reserved; an integer that wide may not be exact as a real.
+            if matches!(serial, 6 | 10 | 11) && (serial != 6 || column.is_real) {
+                return None;
+            }
+            end += width(serial);
+            let unused = 64 - 8 * u32::from(WIDTH[serial as usize & 7]);
+            *slot = Slot { serial, end: u32::try_from(end).ok()?, unused: unused % 64 };
+        }
+        let columns = self.layout.places.len();
+        let slots = &mut self.slots[shape * columns..(shape + 1) * columns];
+        for (slot, place) in slots.iter_mut().zip(&self.layout.places) {
+            *slot = match place {
+                Place::Stored(position) => self.stored[*position],
+                Place::Rowid => Slot { serial: ROWID, ..Slot::default() },
+                Place::Absent => Slot::default(),
+            };
+        }
+        Some((end, at == header))
     }
 }
 
-/// Reads the record header: fills `slots` and returns where the last of their values ends. A header
-/// that continues on an overflow page is left to the library.
+/// Whether values that end there are those of a record of that length.
 #[inline]
-fn shape(record: &[u8], payload: usize, slots: &mut [Slot], layout: &Layout) -> Option<usize> {
-    if slots.is_empty() {
-        return Some(0);
-    }
-    let mut at = 0;
-    let header = usize::try_from(varint(record, &mut at)?).ok()?;
-    if header > MAX_HEADER || header < at {
+fn fits(end: usize, exhausted: bool, payload: usize) -> bool {
+    if exhausted { end == payload } else { end <= payload }
+}
+
+/// The header of a record as words; `None` where it is too long to be remembered.
+#[inline]
+fn key(record: &[u8]) -> Option<Key> {
+    let length = usize::from(*record.first()?);
+    if length == 0 || length > 8 * HEADER_WORDS {
         return None;
     }
-    let types = record.get(..header)?;
-    let mut end = header;
-    for (position, slot) in slots.iter_mut().enumerate() {
-        if at >= header {
-            if layout.stored[position].has_default {
-                return None;
-            }
-            *slot = Slot::default();
-            continue;
-        }
-        let serial = match types[at] {
-            short @ ..0x80 => {
-                at += 1;
-                u32::from(short)
-            }
-            _ => u32::try_from(varint(types, &mut at)?).ok()?,
-        };
-        // 10 and 11 are reserved; an integer that wide may not be exact as a real.
-        if matches!(serial, 6 | 10 | 11) && (serial != 6 || layout.stored[position].is_real) {
-            return None;
-        }
-        *slot = Slot { serial, start: end as u32 };
-        end += width(serial);
+    let bytes = record.first_chunk::<{ 8 * HEADER_WORDS }>()?;
+    let mut key = Key::default();
+    for (word, (chunk, mask)) in key.iter_mut().zip(bytes.as_chunks::<8>().0.iter().zip(&MASKS[length])) {
+        *word = u64::from_le_bytes(*chunk) & mask;
     }
-    let exhausted = at == header;
-    (if exhausted { end == payload } else { end <= payload }).then_some(end)
+    Some(key)
+}
+
+/// For every header length, which bits of the words belong to it.
+const MASKS: [Key; 8 * HEADER_WORDS + 1] = {
+    let mut masks = [[0; HEADER_WORDS]; 8 * HEADER_WORDS + 1];
+    let mut length = 0;
+    while length < masks.len() {
+        let mut byte = 0;
+        while byte < length {
+            masks[length][byte / 8] |= 0xff << (byte % 8 * 8);
+            byte += 1;
+        }
+        length += 1;
+    }
+    masks
+};
+
+/// Where a shape is remembered.
+#[inline]
+fn place(key: &Key) -> usize {
+    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut mixed = 0_u64;
+    for word in key {
+        mixed = (mixed.rotate_left(23) ^ word).wrapping_mul(MIX);
+    }
+    (mixed >> (64 - REMEMBERED.ilog2())) as usize
 }
 
 /// How much of a payload lies in its leaf (file format, "B-tree pages").

@@ -42,7 +42,7 @@ impl<'a> Row<'a> {
         if let Source::Record(record) = &self.source
             && let Some(value) = record.integer(at)
         {
-            return Some(value);
+            return value;
         }
         self.as_int(at)
     }

@@ -8,7 +8,7 @@ use crate::table::{
     Shape, Shapes,
 };
 use crate::{
-    AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
+    AgentId, Id, LaneId, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
 };
 
 /// The columns of `rocpd_op` that a scan asks for.
@@ -124,8 +124,13 @@ pub(crate) struct OpPart {
     pub(crate) range_ids: bool,
     kinds: Vec<(Option<Id>, OpKind, NameId)>,
     last_agent: Option<(i64, AgentId)>,
+    /// Lanes of rows that name neither a process nor a stream, by GPU and queue.
+    recent_lanes: [Option<(i64, i64, LaneId)>; RECENT],
     last_shape: Option<(Shape, ShapeId)>,
 }
+
+/// How many lanes are found without looking them up.
+const RECENT: usize = 32;
 
 /// The gpuId of annotations: no agent at all.
 const NO_AGENT: i64 = -1;
@@ -296,11 +301,23 @@ impl OpPart {
         process: ProcessId,
         gpu: i64,
         hardware_queue: Option<u64>,
-    ) -> crate::LaneId {
-        let agent = self.agent(gpu);
+    ) -> LaneId {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
-        self.lanes.intern(Lane { process, agent, queue, stream, hardware_queue })
+        let plain = stream.is_none() && hardware_queue.is_none() && process == context.process;
+        let slot = (gpu.wrapping_mul(8).wrapping_add(queue) % RECENT as i64).unsigned_abs() as usize;
+        if plain
+            && let Some((known_gpu, known_queue, id)) = self.recent_lanes[slot]
+            && (known_gpu, known_queue) == (gpu, queue)
+        {
+            return id;
+        }
+        let agent = self.agent(gpu);
+        let id = self.lanes.intern(Lane { process, agent, queue, stream, hardware_queue });
+        if plain {
+            self.recent_lanes[slot] = Some((gpu, queue, id));
+        }
+        id
     }
 
     fn shape(
