@@ -128,8 +128,11 @@ fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<St
     let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags)?;
     connection.busy_timeout(PATIENCE)?;
-    // A trace is someone else's file: its views must not call what can do harm.
-    connection.execute_batch("pragma foreign_keys = off; pragma trusted_schema = off")?;
+    // A trace is someone else's file: its views must not call what can do harm, and a damaged cell must be
+    // found before SQLite reads past the end of its page.
+    connection.execute_batch(
+        "pragma foreign_keys = off; pragma trusted_schema = off; pragma cell_size_check = on",
+    )?;
     let tables = connection
         .prepare("select name from sqlite_master where type in ('table', 'view') order by name")?
         .query_map([], |row| row.get(0))?

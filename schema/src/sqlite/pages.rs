@@ -123,7 +123,9 @@ impl<'a> Pages<'a> {
         }
         for pointer in page[12..12 + 2 * cells].as_chunks::<2>().0 {
             let at = usize::from(u16::from_be_bytes(*pointer));
-            if at < 12 + 2 * cells || at + 4 > self.usable {
+            let key = page.get(at + 4..self.usable)?;
+            let whole = key.iter().take(9).position(|byte| *byte < 0x80).is_some() || key.len() >= 9;
+            if at < 12 + 2 * cells || !whole {
                 return None;
             }
             children.push(be32(page, at));

@@ -114,9 +114,11 @@ impl<'a> Decoder<'a> {
     pub(super) fn records(&mut self, leaf: Leaf<'_>, mut each: impl FnMut(Record<'_>)) -> Option<()> {
         let Leaf { page, pointers } = leaf;
         let first = MARGIN + pointers.len();
+        // No cell is shorter than four bytes.
+        let last = page.len() - 4;
         for pointer in pointers.as_chunks::<2>().0 {
             let mut at = usize::from(u16::from_be_bytes(*pointer));
-            if at < first {
+            if at < first || at > last {
                 return None;
             }
             let payload = varint(page, &mut at)?;
@@ -127,6 +129,9 @@ impl<'a> Decoder<'a> {
             let payload = payload as usize;
             let local = local_length(payload, page.len());
             let record = page.get(at..at + local)?;
+            if local < payload && at + local > last {
+                return None;
+            }
             let (shape, end) = self.shapes.of_record(record, payload)?;
             let (bytes, start): (&[u8], usize) = if end <= local {
                 (page, at)
