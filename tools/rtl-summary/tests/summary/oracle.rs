@@ -36,10 +36,10 @@ CREATE TEMP TABLE ranges AS
 ";
 
 /// A row by column name.
-type Row = Map<String, Value>;
+pub(crate) type Row = Map<String, Value>;
 
 /// A trace, what SQLite says about it and what the program says.
-struct Trial {
+pub(crate) struct Trial {
     connection: Connection,
     report: Value,
     path: PathBuf,
@@ -47,12 +47,17 @@ struct Trial {
 
 impl Trial {
     fn of(path: &Path) -> Self {
-        let connection = Connection::open(path).unwrap();
-        connection.execute_batch(OPS).unwrap();
-        Self { connection, report: report_on(path, "--names mangled"), path: path.to_owned() }
+        Self::with(Connection::open(path).unwrap(), path, "--names mangled")
     }
 
-    fn query(&self, sql: &str) -> Vec<Row> {
+    /// The report on `path`, asked for with more words, against a connection that has the same trace in tables
+    /// with our columns, whatever its own are.
+    pub(crate) fn with(connection: Connection, path: &Path, line: &str) -> Self {
+        connection.execute_batch(OPS).unwrap();
+        Self { connection, report: report_on(path, line), path: path.to_owned() }
+    }
+
+    pub(crate) fn query(&self, sql: &str) -> Vec<Row> {
         let mut statement = self.connection.prepare(sql).unwrap();
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let rows = statement.query_map([], |row| {
@@ -71,7 +76,7 @@ impl Trial {
 
     /// The rows of a section and those of a query are the same by `key`, field by field.
     #[track_caller]
-    fn equal(&self, what: &str, key: &str, ours: &[Value], theirs: &[Row], fields: &[&str]) {
+    pub(crate) fn equal(&self, what: &str, key: &str, ours: &[Value], theirs: &[Row], fields: &[&str]) {
         let ours: BTreeMap<String, &Value> = ours.iter().map(|row| (row[key].to_string(), row)).collect();
         let theirs: BTreeMap<String, &Row> = theirs.iter().map(|row| (row[key].to_string(), row)).collect();
         let keys = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>();
@@ -130,6 +135,9 @@ impl Trial {
             theirs.sort();
             assert_eq!(ours, theirs, "by {by} of {}", self.path.display());
         }
+    }
+
+    fn innermost_ranges(&self) {
         let report = report_on(&self.path, "--by range --section kernels");
         let theirs = self.query(
             "SELECT ifnull(name, '(no range)') AS name, count(*) AS calls, sum(dispatches.duration) AS total_ns
@@ -250,7 +258,9 @@ impl Trial {
                 let name = gap[name].as_str().unwrap();
                 let is_it = |op: &Row| match op["class"].as_str().unwrap() {
                     "copy" => {
-                        ["fill", "FillBuffer", "Copy"].iter().any(|word| name.starts_with(word))
+                        ["fill", "FillBuffer", "Copy", "MEMORY_COPY"]
+                            .iter()
+                            .any(|word| name.starts_with(word))
                             || name.contains("-to-")
                     }
                     _ => op["stored"]
@@ -264,10 +274,10 @@ impl Trial {
         }
     }
 
-    fn copies(&self, layout: Layout) {
-        let mut theirs = match layout {
-            Layout::Native => self.query(include_str!("../../../../sql/queries/copy_bandwidth.sql")),
-            _ => self.query(include_str!("../../../../sql/queries/copies_by_direction.sql")),
+    fn copies(&self, sized: bool) {
+        let mut theirs = match sized {
+            true => self.query(include_str!("../../../../sql/queries/copy_bandwidth.sql")),
+            false => self.query(include_str!("../../../../sql/queries/copies_by_direction.sql")),
         };
         for row in &mut theirs {
             let direction = match row["type"].as_str().unwrap() {
@@ -282,7 +292,7 @@ impl Trial {
         }
         let ours = self.rows("copies");
         self.equal("copies", "direction", ours, &theirs, &["count", "total_ns"]);
-        if layout != Layout::Native {
+        if !sized {
             return;
         }
         for theirs in &theirs {
@@ -324,9 +334,8 @@ impl Trial {
         self.equal("ranges", "name", ours, &theirs, &fields);
     }
 
-    fn api(&self, layout: Layout) {
-        // rocm-trace-lite has no domains.
-        let domain = if layout == Layout::Native { "domain_id" } else { "NULL" };
+    /// `domain` is the column of the domain's text, `NULL` where there is none.
+    pub(crate) fn api(&self, domain: &str) {
         let theirs = self.query(&format!(
             "WITH calls AS (
                 SELECT name.string AS name, domain.string AS domain, end - start AS duration
@@ -393,7 +402,7 @@ impl Trial {
         self.equal("dominant calls", "kernel", ours, &dominant, &["calls", "max_ns", "total_ns"]);
     }
 
-    fn span(&self, calls: bool) {
+    pub(crate) fn span(&self, calls: bool) {
         let calls = if calls { "UNION ALL SELECT start, end FROM rocpd_api" } else { "" };
         let theirs = self.query(&format!(
             "SELECT min(start) AS start_ns, max(max(start, ifnull(end, start))) AS end_ns
@@ -404,18 +413,35 @@ impl Trial {
         }
     }
 
-    fn everything(&self, layout: Layout, api: bool) {
+    /// Our ranges and markers, told apart by a 0 or a 1 after the name.
+    pub(crate) fn ranges_with_kind(&self) -> Vec<Value> {
+        let mut rows = self.report["ranges"]["groups"].as_array().unwrap().clone();
+        for row in &mut rows {
+            let kind = i32::from(row["marker"].as_bool().unwrap());
+            row["name"] = format!("{}{kind}", row["name"].as_str().unwrap()).into();
+        }
+        rows
+    }
+
+    /// All figures about ops; `sized` says whether the column `bytes` is there.
+    pub(crate) fn ops(&self, sized: bool) {
         self.kernels();
         self.groups();
         self.categories();
         self.gpus();
         self.gaps();
-        self.copies(layout);
-        self.ranges();
+        self.copies(sized);
         self.about_and_sanity();
+    }
+
+    fn everything(&self, layout: Layout, api: bool) {
+        self.ops(layout == Layout::Native);
+        self.innermost_ranges();
+        self.ranges();
         self.span(api);
         if api {
-            self.api(layout);
+            // rocm-trace-lite has no domains.
+            self.api(if layout == Layout::Native { "domain_id" } else { "NULL" });
         }
     }
 }
