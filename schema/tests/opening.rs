@@ -1,5 +1,7 @@
 //! Opening a trace leaves its folder as it was, whatever state its writer left or keeps it in.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};

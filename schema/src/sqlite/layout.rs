@@ -1,4 +1,6 @@
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
+
+use super::quote;
 
 /// Where a column of a scan is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +41,7 @@ impl Layout {
         table: &str,
         columns: &[&str],
     ) -> rusqlite::Result<Option<Self>> {
-        let root = connection
-            .prepare("select rootpage from sqlite_master where type = 'table' and name = ?1")?
-            .query_row([table], |row| row.get::<_, Option<u32>>(0))
-            .optional()?
-            .flatten();
-        let Some(root @ 1..) = root else { return Ok(None) };
+        let Some(root) = root(connection, table)? else { return Ok(None) };
         let present = Present::of(connection, table)?;
         let mut layout = Self { root, places: Vec::with_capacity(columns.len()), stored: Vec::new() };
         for column in columns {
@@ -75,6 +72,29 @@ impl Layout {
     }
 }
 
+/// Where the tree of a table with rowids starts, by the library's own plan of reading it: a damaged
+/// schema may name one table and define another.
+fn root(connection: &Connection, table: &str) -> rusqlite::Result<Option<u32>> {
+    let plain = connection
+        .prepare("select 1 from pragma_table_list(?1) where schema = 'main' and type = 'table' and wr = 0")?
+        .exists([table])?;
+    if !plain {
+        return Ok(None);
+    }
+    let mut statement = connection.prepare(&format!("explain select * from {} not indexed", quote(table)))?;
+    let mut steps = statement.query([])?;
+    let mut root = None;
+    while let Some(step) = steps.next()? {
+        if step.get_ref("opcode")?.as_str() == Ok("OpenRead") {
+            let opened = step.get("p2")?;
+            if root.replace(opened).is_some() {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(root)
+}
+
 /// A column that the table has.
 struct Present {
     name: String,
@@ -97,8 +117,8 @@ impl Present {
             .query_map([table], |row| {
                 Ok(Declared {
                     name: row.get(0)?,
-                    kind: row.get(1)?,
-                    default: row.get(2)?,
+                    kind: text(row, 1)?.unwrap_or_default(),
+                    default: text(row, 2)?,
                     key: row.get(3)?,
                     hidden: row.get(4)?,
                 })
@@ -126,6 +146,12 @@ impl Present {
         }
         Ok(present)
     }
+}
+
+/// What a declaration says, which in a damaged schema need not be UTF-8.
+fn text(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
+    let bytes = row.get_ref(at)?.as_bytes_or_null()?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// Whether a declared type has REAL affinity (datatype3.html, 3.1).

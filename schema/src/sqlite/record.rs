@@ -10,8 +10,21 @@ const MAX_HEADER: usize = 98_307;
 /// In a page that room is there already: its header and one cell pointer precede every cell.
 const MARGIN: usize = 8;
 
-/// Stored bytes per serial type below 12.
-const WIDTH: [u8; 12] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0];
+/// Stored bytes per serial type of one byte.
+const WIDTH: [u8; 128] = {
+    let mut widths = [0; 128];
+    let numbers = [0, 1, 2, 3, 4, 6, 8, 8];
+    let mut serial = 0;
+    while serial < widths.len() {
+        widths[serial] = match serial {
+            0..8 => numbers[serial],
+            8..12 => 0,
+            _ => (serial as u8 - 12) / 2,
+        };
+        serial += 1;
+    }
+    widths
+};
 
 /// A stored value: its serial type and where it starts in the record.
 #[derive(Debug, Clone, Copy, Default)]
@@ -197,7 +210,7 @@ fn width(serial: u32) -> usize {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let first = *bytes.get(*at)?;
     *at += 1;

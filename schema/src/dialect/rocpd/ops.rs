@@ -42,6 +42,8 @@ impl OpFields {
     pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
         let typed = select.launch && layout.typed_ops;
+        // A thread or a correlation id ties an op to a call: without calls they only fill memory.
+        let links = select.links && (select.rest || database.row_estimate("rocpd_api") > 0);
         Ok(Self {
             gpu: plan.add("gpuId"),
             queue: plan.add("queueId"),
@@ -56,8 +58,8 @@ impl OpFields {
             range: plan.add_if(select.ranges, "roctxId"),
             sequence: plan.add_if(select.ranges && layout.typed_ops, "sequenceId"),
             category: plan.add_if(select.ranges && layout.typed_ops, "category_id"),
-            tid: plan.add_if(select.links, "tid"),
-            correlation: plan.add_if(select.links, "correlationId"),
+            tid: plan.add_if(links, "tid"),
+            correlation: plan.add_if(links, "correlationId"),
             signal: plan.add_if(select.launch && layout.signal_is_shape, "completionSignal"),
             grid: ["gridX", "gridY", "gridZ"].map(|column| plan.add_if(typed, column)),
             workgroup: ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add_if(typed, column)),

@@ -1,0 +1,71 @@
+"""Makes the seed corpus: small databases and texts of every kind that the targets look into."""
+
+import gzip
+import os
+import sqlite3
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+STRINGS = "create table rocpd_string(id integer primary key, string text);"
+ROWS = "insert into rocpd_string values(1, 'gemm.kd'), (2, 'KernelExecution'), (3, 'UserMarker');"
+OPS = """create table rocpd_op(id integer primary key, gpuId integer, queueId integer, sequenceId integer,
+ completionSignal text, start integer, end integer, description_id integer, opType_id integer{more});
+ insert into rocpd_op(gpuId, queueId, sequenceId, completionSignal, start, end, description_id, opType_id)
+ values(0, 0, 0, 'hwq=0x1 wg=64,1,1 grid=1,1,1', 100, 200, 1, 2), (1, 0, 0, null, 150, 90, 9, 2),
+ (0, 4294967296, 0, '', 1700000000000000000, null, null, 2), (-1, 0, 0, '', 5, 6, 3, 3);"""
+MANY = "with recursive n(i) as (select 1 union all select i + 1 from n where i < {}) "
+
+DATABASES = {
+    "lite": STRINGS + ROWS + OPS.format(more=", roctxId integer default 0")
+    + "create table rocpd_metadata(id integer primary key, tag text, value text);",
+    "rpd": STRINGS + ROWS + OPS.format(more="")
+    + """create table rocpd_metadata(id integer primary key, tag text, value text);
+    insert into rocpd_metadata values(1, 'schema_version', '2');
+    create table rocpd_api(id integer primary key, pid integer, tid integer, start integer, end integer,
+    apiName_id integer, args_id integer); insert into rocpd_api values(4294967297, 1, 1, 90, 95, 2, 1);
+    create table rocpd_api_ops(id integer primary key, api_id integer, op_id integer);
+    insert into rocpd_api_ops values(1, 4294967297, 1);""",
+    "deep": "create table t(a, b);" + MANY.format(150)
+    + "insert into t select i * 1000003, printf('%.*c', i % 40, 'x') from n; delete from t where rowid % 5 = 0;",
+    "overflow": "create table t(a text, b real, c blob); insert into t values(printf('%.2000c', 'y'), 1.5, x'00'),"
+    " ('', 7, zeroblob(700)), (null, -1e300, null);",
+    "kinds": "create table t(id integer primary key, r real, g as (id * 2), s as (id + 1) stored, d default 7);"
+    "insert into t(id, r) values(-5, 1), (1099511627776, 2.5);"
+    "alter table t add column late; create view v as select r from t;"
+    "create table w(k text primary key, v) without rowid; insert into w values('a', 1), ('b', 2);",
+}
+TEXTS = {
+    "rocprofiler-json": '{"rocprofiler-sdk-tool": [{"metadata": {"pid": 1}, "agents": [], "strings": {},'
+    ' "kernel_symbols": [], "buffer_records": {"kernel_dispatch": [], "memory_copy": []}}]}',
+    "other-json": '[{"name": "a", "ph": "X", "ts": 1, "dur": 2}]',
+    "rtg": "HCC_PROFILE: Resource=unsupported\n<<hip-api pid:1 tid:1>>\nprofile: kernel; gemm; 10 us; 100; 200; #0.0.1\n",
+}
+
+
+def write(name, content, *targets):
+    for target in targets:
+        os.makedirs(os.path.join(HERE, target), exist_ok=True)
+        with open(os.path.join(HERE, target, name), "wb") as file:
+            file.write(content)
+
+
+def database(sql, name):
+    path = os.path.join(HERE, "seed.tmp")
+    connection = sqlite3.connect(path)
+    # Small pages make deep trees of small files.
+    connection.execute("pragma page_size = 512")
+    connection.executescript(sql)
+    connection.close()
+    with open(path, "rb") as file:
+        content = file.read()
+    os.remove(path)
+    return content
+
+
+os.makedirs(HERE, exist_ok=True)
+for name, sql in DATABASES.items():
+    content = database(sql, name)
+    write(name + ".db", content, "open", "leaf")
+    if name == "lite":
+        write("lite.db.gz", gzip.compress(content, mtime=0), "open")
+for name, text in TEXTS.items():
+    write(name, text.encode(), "open")
