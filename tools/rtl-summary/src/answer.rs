@@ -33,7 +33,7 @@ pub struct Answer {
 #[derive(Debug, Clone)]
 pub enum Styled {
     /// RTG's rpt.
-    Rpt(rpt::Report),
+    Rpt(Box<rpt::Report>),
     /// rocprofv3's -S table.
     Rocprofv3(rocprofv3::Summary),
 }
@@ -65,7 +65,7 @@ impl Answer {
         };
         match question.style {
             Some(Style::Rpt) => {
-                answer.styled = Some(Styled::Rpt(rpt::report(tables, &rpt::Options::default())));
+                answer.styled = Some(Styled::Rpt(Box::new(rpt::report(tables, &rpt::Options::default()))));
                 return answer;
             }
             Some(Style::Rocprofv3) => {

@@ -31,6 +31,7 @@ pub struct Column {
     field: String,
     align: Align,
     shortens: bool,
+    spare: bool,
 }
 
 /// One value: as people read it and as machines do.
@@ -61,7 +62,7 @@ impl Column {
     /// Text, left aligned, never shortened. The CSV field is named as the header.
     pub fn left(header: impl Into<String>) -> Self {
         let header = header.into();
-        Self { field: header.clone(), header, align: Align::Left, shortens: false }
+        Self { field: header.clone(), header, align: Align::Left, shortens: false, spare: false }
     }
 
     /// Numbers, right aligned.
@@ -72,6 +73,12 @@ impl Column {
     /// Names, left aligned, shortened in the middle to fit and never made equal by it.
     pub fn name(header: impl Into<String>) -> Self {
         Self { shortens: true, ..Self::left(header) }
+    }
+
+    /// A column that text leaves out where the table does not fit; the last one goes first.
+    #[must_use]
+    pub fn spare(self) -> Self {
+        Self { spare: true, ..self }
     }
 
     /// The name of the column for machines, with its unit: `total_ns`.
@@ -192,6 +199,26 @@ gemm_aaaaaaa…aaaaaaa1_nt      7   1.5 ms
 copy|\"fast\", a                -  12.0 ms
 ";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn spare_columns_go_where_there_is_no_room_for_them() {
+        let mut table = Table::new([
+            Column::name("Kernel"),
+            Column::right("Calls"),
+            Column::right("Minimum").spare(),
+            Column::right("Maximum").spare(),
+        ]);
+        table.row(["a_kernel_with_a_long_name".into(), "7".into(), "1.000".into(), "2.000".into()]);
+        let header = |width| {
+            let text = print(&table, Layout::Text { width, paint: Paint::default() });
+            text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(header(Some(80)), ["Kernel", "Calls", "Minimum", "Maximum"]);
+        assert_eq!(header(Some(40)), ["Kernel", "Calls", "Minimum"]);
+        assert_eq!(header(Some(20)), ["Kernel", "Calls"]);
+        assert_eq!(header(None).len(), 4, "a table of any width has them all");
+        assert!(print(&table, Layout::Csv).contains("Maximum"));
     }
 
     #[test]

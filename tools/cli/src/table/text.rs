@@ -14,6 +14,9 @@ const SPACE: usize = 2;
 /// Below this a name says nothing; the table gets wider than asked instead.
 const LEAST_NAME: usize = 16;
 
+/// Below this names are hard to tell apart; spare columns make room first.
+const COMFORTABLE_NAME: usize = 24;
+
 /// The layout counts columns in 16 bits.
 const WIDEST: usize = 60_000;
 
@@ -24,6 +27,14 @@ pub(super) fn render(
     paint: Paint,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let narrow;
+    let table = match width.map(|width| spared(table, width)) {
+        Some(left_out) if !left_out.is_empty() => {
+            narrow = without(table, &left_out);
+            &narrow
+        }
+        _ => table,
+    };
     let cells = cells(table, width);
     let mut drawn = comfy_table::Table::new();
     let mut style = NOTHING;
@@ -48,20 +59,50 @@ pub(super) fn render(
     Ok(())
 }
 
+/// The width of a column in full.
+fn natural(table: &Table, column: usize) -> usize {
+    let texts = table.texts(column).map(|text| visible(text).width());
+    texts.chain([table.columns[column].header.width()]).max().unwrap_or(0)
+}
+
+/// The spare columns to leave out so that all others fit `width`.
+fn spared(table: &Table, width: usize) -> Vec<usize> {
+    let needs: Vec<usize> = (0..table.columns.len())
+        .map(|column| {
+            let full = natural(table, column);
+            SPACE + if table.columns[column].shortens { full.min(COMFORTABLE_NAME) } else { full }
+        })
+        .collect();
+    let mut needed: usize = needs.iter().sum::<usize>().saturating_sub(SPACE);
+    let mut left_out = Vec::new();
+    for column in (0..table.columns.len()).rev().filter(|&column| table.columns[column].spare) {
+        if needed <= width {
+            break;
+        }
+        needed -= needs[column];
+        left_out.push(column);
+    }
+    left_out
+}
+
+fn without(table: &Table, left_out: &[usize]) -> Table {
+    fn kept<T: Clone>(values: &[T], left_out: &[usize]) -> Vec<T> {
+        let values = values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+        values.map(|(_, value)| value.clone()).collect()
+    }
+    Table {
+        columns: kept(&table.columns, left_out),
+        rows: table.rows.iter().map(|row| kept(row, left_out)).collect(),
+    }
+}
+
 /// The texts by column, names shortened so that the table fits `width`.
 fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
     let full: Vec<Vec<String>> = (0..table.columns.len())
         .map(|column| table.texts(column).map(|text| visible(text).into_owned()).collect())
         .collect();
     let width = width.unwrap_or(WIDEST);
-    let natural: Vec<usize> = table
-        .columns
-        .iter()
-        .zip(&full)
-        .map(|(column, texts)| {
-            texts.iter().map(|text| text.width()).chain([column.header.width()]).max().unwrap_or(0)
-        })
-        .collect();
+    let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
     let fixed: usize = natural.iter().zip(&table.columns).filter(|(_, c)| !c.shortens).map(|(n, _)| n).sum();
     let spaces = SPACE * table.columns.len().saturating_sub(1);
     let names: Vec<usize> =

@@ -89,7 +89,7 @@ fn suspects(many: &str, one: &str, suspects: &Suspects, manner: Manner, lines: &
         _ => many,
     };
     let example = suspects.examples.first().map(|first| {
-        let such = if suspects.count == 1 { ":" } else { ", the first" };
+        let such = if suspects.count == 1 { ":" } else { ", the first:" };
         let at = units::duration(first.start_ns.saturating_sub(manner.origin));
         format!("{such} {} at {at} on {}", name(&first.name, manner), first.place)
     });

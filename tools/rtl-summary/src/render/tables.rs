@@ -122,7 +122,7 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
         Column::right("%").field("share"),
-        Column::right("Cum %").field("cumulative_share"),
+        Column::right("Cum %").field("cumulative_share").spare(),
     ]);
     columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
@@ -156,7 +156,8 @@ fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
     .map(move |(at, (name, field))| {
         // One unit for the whole group of columns; the first says which.
         let header = if at == 0 { scale.head(name) } else { name.to_owned() };
-        Column::right(header).field(field)
+        let column = Column::right(header).field(field);
+        if matches!(name, "Min" | "p95" | "p99" | "Stddev") { column.spare() } else { column }
     })
 }
 
@@ -182,15 +183,15 @@ fn gpus(rows: &[Gpu]) -> Table {
     let scale = Scale::of_totals(rows.iter().map(|gpu| gpu.wall_ns));
     let mut table = Table::new([
         Column::right("GPU").field("gpu"),
-        Column::right("Ops").field("ops"),
+        Column::right("Ops").field("ops").spare(),
         Column::right("Busy %").field("busy_share"),
         Column::right(scale.head("Wall")).field("wall_ns"),
         Column::right("Busy").field("busy_ns"),
         Column::right("Idle").field("idle_ns"),
-        Column::right("Kernels").field("kernel_ns"),
+        Column::right("Kernels").field("kernel_ns").spare(),
         Column::right("Collectives").field("collective_ns"),
-        Column::right("Copies").field("copy_ns"),
-        Column::right("Overlap").field("overlap_ns"),
+        Column::right("Copies").field("copy_ns").spare(),
+        Column::right("Overlap").field("overlap_ns").spare(),
         Column::right("Exposed coll.").field("exposed_collective_ns"),
     ]);
     for gpu in rows {

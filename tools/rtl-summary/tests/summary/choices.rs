@@ -109,10 +109,10 @@ fn by_launch_shape() {
 two-kernels.db
 
 Kernel time by shape
-Kernel   Shape                    Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+Kernel   Shape                            Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-softmax  16x1x1 groups of 64x1x1      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
-gemm     16x1x1 grou…32768 B LDS      1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
+softmax  16x1x1 groups of 64x1x1              1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500
+gemm     16x1x1 groups o…x1, 32768 B LDS      1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400
 
 "#]]
     );

@@ -152,7 +152,7 @@ fn foreign_traces_are_answered_as_described() {
     let schema = Schema::read();
     for folder in ["traces/made", "traces/real"] {
         for file in std::fs::read_dir(shared.join(folder)).unwrap() {
-            schema.describes(&crate::report_on(&file.unwrap().path()));
+            schema.describes(&crate::report_on(&file.unwrap().path(), ""));
         }
     }
 }

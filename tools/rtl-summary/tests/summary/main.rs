@@ -105,11 +105,11 @@ impl Run {
     }
 }
 
-/// The JSON report on a file anywhere.
+/// The JSON report on a file anywhere, with more words on the command line.
 #[track_caller]
-fn report_on(path: &Path) -> serde_json::Value {
-    let mut command = Folder::new().program("--format json");
-    let run = Run::of(command.current_dir("/").arg(path));
+fn report_on(path: &Path, line: &str) -> serde_json::Value {
+    let folder = Folder::new();
+    let run = Run::of(folder.program(&format!("--format json {line}")).arg(path));
     assert_eq!((run.code, run.messages.as_str()), (0, ""), "{}", path.display());
     serde_json::from_str(&run.answer).unwrap()
 }

@@ -274,16 +274,16 @@ collective-waits.db
   rows        19 dispatches
 
 Kernels
-Kernel            Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max       Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevK…096ul>)     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0  17,000,000.0  5,375,859.4
-gemm                  9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0          0.0
+Kernel                             Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           Max
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_Al…Storage<4096ul>)     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0
+gemm                                   9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0
 
 Categories
-Category    Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max       Stddev
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-collective     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0  17,000,000.0  5,375,859.4
-gemm            9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0          0.0
+Category    Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+collective     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0  17,000,000.0
+gemm            9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0
 
 GPUs
 GPU  Ops  Busy %  Wall (s)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
@@ -367,7 +367,7 @@ Sanity
 ! dangling name: 1 row of rocpd_op.description_id, id 8
 ! missing start: 1 row of rocpd_op.start, id 9
 ! without a kernel name: 2 dispatches
-! 2 dispatches overlap on one queue, the first good at 0 ns on GPU 0 queue 0
+! 2 dispatches overlap on one queue, the first: good at 0 ns on GPU 0 queue 0
 ! 1 dispatch repeats another one: good at 0 ns on GPU 0 queue 0
 
 "#]]
@@ -725,30 +725,31 @@ checkpoint  marker      1           -          -    -         -         -
 }
 
 #[test]
-fn a_narrow_terminal_gets_short_names_that_stay_different() {
+fn a_narrow_terminal_gets_fewer_columns_and_short_names_that_stay_different() {
     let folder = Folder::of(&["steady-training-loop"]);
     let line = "steady-training-loop.db --section kernels";
     let run = crate::Run::of(folder.program(line).env("COLUMNS", "80"));
+    assert!(run.answer.lines().all(|line| line.chars().count() <= 80), "{}", run.answer);
     assert_data_eq!(
         run.answer,
         str![[r#"
 steady-training-loop.db
 
 Kernels
-Kernel            Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevK…096ul>)    160      13.566  33.04   33.04     84.787  81.480  82.824  84.000  125.244  125.244   8.996
-Cijk_Ali…G32_8_1    160       5.445  13.26   46.30     34.033  32.689  33.228  33.700   50.550   50.550   3.675
-Cij…_Bjlk_BB…8_1    160       4.879  11.88   58.19     30.491  29.294  29.747  30.200   45.118   45.254   3.276
-voi…, 1, ck_…gs)    160       4.669  11.37   69.56     29.179  28.033  28.495  28.900   43.046   43.176   3.105
-Cijk_Ali…16_16_1    160       2.842   6.92   76.48     17.765  17.072  17.336  17.600   26.268   26.347   1.900
-void at:…ata<4>)     40       2.464   6.00   82.48     61.590  59.170  60.146  61.000   90.676   90.676   6.633
-Cij…_Bljk_BB…8_1    160       2.343   5.71   88.19     14.641  14.065  14.297  14.500   21.619   21.619   1.555
-voi…, 2, ck_…gs)    160       1.905   4.64   92.83     11.909  11.446  11.634  11.800   17.540   17.664   1.270
-void at:…oat16>)    160       1.309   3.19   96.02      8.180   7.857   7.986   8.100   12.113   12.113   0.875
-void (an…oat16*)    160       0.840   2.05   98.06      5.251   5.044   5.127   5.200    7.776    7.776   0.563
-void at:…, 2ul>)    160       0.630   1.53   99.60      3.937   3.783   3.845   3.900    5.820    5.844   0.422
-triton_p…_zero_0     40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137    6.137   0.456
+Kernel                      Calls  Total (ms)      %  Mean (us)     p50      Max
+────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel…age<4096ul>)    160      13.566  33.04     84.787  82.824  125.244
+Cijk_Alik_Bjl…FC1_WG32_8_1    160       5.445  13.26     34.033  33.228   50.550
+Cijk_Ailk_Bjl…FC1_WG32_8_1    160       4.879  11.88     30.491  29.747   45.254
+void c…, 1, ck_tile…Kargs)    160       4.669  11.37     29.179  28.495   43.176
+Cijk_Alik_Blj…C1_WG16_16_1    160       2.842   6.92     17.765  17.336   26.347
+void at::nati…Metadata<4>)     40       2.464   6.00     61.590  60.146   90.676
+Cijk_Ailk_Blj…FC1_WG32_8_1    160       2.343   5.71     14.641  14.297   21.619
+void c…, 2, ck_tile…Kargs)    160       1.905   4.64     11.909  11.634   17.664
+void at::nati…::BFloat16>)    160       1.309   3.19      8.180   7.986   12.113
+void (anonymo…::BFloat16*)    160       0.840   2.05      5.251   5.127    7.776
+void at::nati…char*, 2ul>)    160       0.630   1.53      3.937   3.845    5.844
+triton_poi_fu…h_add_zero_0     40       0.165   0.40      4.137   4.038    6.137
 
 "#]]
     );
