@@ -6,16 +6,20 @@ use analysis::about::{About, AboutGpu, Rows};
 use analysis::region::Region;
 use cli::units;
 
-/// The lines about a trace, in order of reading.
-pub(super) fn lines(about: &About, region: &Region) -> Vec<(&'static str, String)> {
-    let mut lines = vec![("recorded by", recorder(about))];
+/// The lines about a trace, or several together, in order of reading.
+pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'static str, String)> {
+    let recorder = if together { about.tool.clone() } else { recorder(about) };
+    let mut lines = vec![("recorded by", recorder)];
     if let Some(processes) = processes(about) {
         lines.push(("processes", processes));
     }
     if !about.gpus.is_empty() {
         lines.push(("gpus", gpus(&about.gpus)));
     }
-    lines.push(("span", units::duration(about.span_ns)));
+    if !together {
+        // Several traces need not share a clock.
+        lines.push(("span", units::duration(about.span_ns)));
+    }
     lines.push(("rows", rows(&about.rows)));
     if region.filtered {
         let kept = format!(

@@ -23,7 +23,7 @@ pub(super) fn render(
         }
         writeln!(out, "## `{}`\n", title(answer, answers.len()))?;
         if let Some(about) = &answer.report.about {
-            for (word, text) in about::lines(about, &answer.region) {
+            for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
                 writeln!(out, "- {word}: {}", cli::visible(&text))?;
             }
         }

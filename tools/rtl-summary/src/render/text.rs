@@ -73,7 +73,7 @@ fn report(
 
 fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
     let Some(about) = &answer.report.about else { return Ok(()) };
-    for (word, text) in about::lines(about, &answer.region) {
+    for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
         let text = wrapped(&cli::visible(&text), layout, 14);
         writeln!(out, "  {} {text}", paint.dim(&format!("{word:<11}")))?;
     }

@@ -48,10 +48,9 @@ GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap
   0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
 
 all 2 traces together
-  recorded by rtl (layout rtl 1)
+  recorded by rtl
   processes   2
   gpus        GPU 0, 1
-  span        1.300 us
   rows        8 dispatches
 
 Kernels
