@@ -11,6 +11,7 @@ mod refusals;
 mod region;
 mod report;
 mod several;
+mod trial;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use support::rusqlite::{Connection, params};
 
 use crate::Folder;
-use crate::oracle::Trial;
+use crate::trial::Trial;
 
 fn trace(name: &str) -> Option<PathBuf> {
     support::shared().map(|shared| shared.join("traces").join(name))
