@@ -20,7 +20,7 @@ pub(super) fn scan(
     mut each: impl FnMut(&Row<'_>),
 ) -> Result<(), u64> {
     let mut given = 0;
-    let mut decoder = Decoder::new(pages, layout);
+    let mut decoder = Decoder::new(pages, layout, leaves.len());
     let alone = leaves.len() == 1;
     pages
         .read_leaves(leaves, |leaf| {

@@ -77,7 +77,8 @@ impl<'a> Pages<'a> {
         leaves: &[u32],
         mut each: impl FnMut(Leaf<'_>) -> Option<()>,
     ) -> Option<()> {
-        let longest = u32::try_from((RUN_BYTES / self.size).max(1)).ok()?;
+        let span = leaves.len().saturating_mul(RUN_GAP as usize);
+        let longest = u32::try_from((RUN_BYTES / self.size).clamp(1, span.max(1))).ok()?;
         let length = longest as usize * self.size;
         let mut buffer = vec![0; length + CACHE_LINE];
         let aligned = buffer.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);

@@ -104,8 +104,9 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(pages: Pages<'a>, layout: &'a Layout) -> Self {
-        Self { pages, shapes: Shapes::of(layout), assembled: Vec::new() }
+    /// A decoder for a table of that many leaves.
+    pub(super) fn new(pages: Pages<'a>, layout: &'a Layout, leaves: usize) -> Self {
+        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new() }
     }
 
     /// Calls `each` with the record of every cell, each of them checked before. `None` where SQLite
@@ -163,8 +164,10 @@ fn assemble(pages: Pages<'_>, whole: &mut Vec<u8>, local: &[u8], pointer: &[u8],
     pages.read_overflow(chain, whole, MARGIN + end)
 }
 
-/// How many shapes are remembered, and how long a header may be for that.
+/// How many shapes are remembered of a large table and of a small one, and how long a header may be for that.
 const REMEMBERED: usize = 512;
+const REMEMBERED_OF_FEW: usize = 16;
+const FEW_LEAVES: usize = 64;
 const HEADER_WORDS: usize = 4;
 
 /// A record header of at most 32 bytes, the rest zero. Its first byte is its length, so that no two
@@ -191,11 +194,12 @@ struct Known {
 }
 
 impl<'a> Shapes<'a> {
-    fn of(layout: &'a Layout) -> Self {
+    fn of(layout: &'a Layout, leaves: usize) -> Self {
+        let remembered = if leaves < FEW_LEAVES { REMEMBERED_OF_FEW } else { REMEMBERED };
         Self {
             layout,
-            known: vec![Known::default(); REMEMBERED],
-            slots: vec![Slot::default(); (REMEMBERED + 1) * layout.places.len()],
+            known: vec![Known::default(); remembered],
+            slots: vec![Slot::default(); (remembered + 1) * layout.places.len()],
             stored: vec![Slot::default(); layout.stored.len()],
         }
     }
@@ -209,10 +213,11 @@ impl<'a> Shapes<'a> {
     #[inline]
     fn of_record(&mut self, record: &[u8], payload: usize) -> Option<(usize, usize)> {
         let Some(key) = key(record) else {
-            let (end, exhausted) = self.read(record, REMEMBERED)?;
-            return fits(end, exhausted, payload).then_some((REMEMBERED, end));
+            let shape = self.known.len();
+            let (end, exhausted) = self.read(record, shape)?;
+            return fits(end, exhausted, payload).then_some((shape, end));
         };
-        let shape = place(&key);
+        let shape = place(&key) & (self.known.len() - 1);
         if self.known[shape].key != key {
             // A shape that cannot be read must not be taken for the one that it displaced.
             self.known[shape] = Known::default();

@@ -55,8 +55,8 @@ pub struct Dispatches {
 }
 
 impl Dispatches {
-    /// Appends a row.
-    #[inline]
+    /// Appends a row. Inlined, because a row is too long to be passed cheaply.
+    #[inline(always)]
     pub fn push(&mut self, row: Dispatch) {
         self.id.push(row.id);
         self.name.push(row.name);

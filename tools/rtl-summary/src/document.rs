@@ -19,7 +19,7 @@ use crate::args::By;
 /// The name and version of the shape.
 pub const SCHEMA: &str = "rtl-summary/1";
 
-/// One answer. With several inputs the body is about all of them and [`Self::reports`] has one for each.
+/// One answer. With several inputs the body is about all of them and `reports` has one for each.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document<'a> {
     schema: &'static str,

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use analysis::kernels::Group;
 use schema::{NameId, Tables};
 
 use crate::answer::Answer;
@@ -22,29 +21,27 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
             }
         }
     };
-    let mut forms: HashMap<String, String> = HashMap::new();
-    let stored = answer.report.kernels.iter().flatten().filter_map(|group| group.kernel.as_deref());
-    for name in stored {
-        if let Some(new) = form(name).filter(|new| new != name) {
-            forms.insert(name.to_owned(), new);
-        }
+    let mut forms = Forms::default();
+    for name in answer.report.kernels.iter().flatten().filter_map(|group| group.kernel.as_deref()) {
+        forms.0.entry(name.to_owned()).or_insert_with(|| form(name).filter(|new| new != name));
     }
     if names == Names::Full {
-        keep_distinct(&mut forms, answer.report.kernels.as_deref().unwrap_or_default());
+        forms.keep_distinct();
     }
-    let rename = |name: &mut String| {
-        if let Some(new) = forms.get(name.as_str()) {
-            name.clone_from(new);
-        } else if let Some(new) = form(name) {
-            *name = new;
-        }
+    let rename = |name: &mut String| match forms.0.get(name.as_str()) {
+        Some(Some(new)) => name.clone_from(new),
+        Some(None) => {}
+        // The name of a copy, or of a kernel that is in no table.
+        None => *name = form(name).unwrap_or_else(|| std::mem::take(name)),
     };
     let groups = answer.report.kernels.iter_mut().chain(answer.groups.iter_mut());
     for group in groups.flatten() {
         if let Some(kernel) = &mut group.kernel {
             let stored = kernel.clone();
             rename(kernel);
-            group.label = group.label.replacen(&stored, kernel, 1);
+            if *kernel != stored {
+                group.label = group.label.replacen(&stored, kernel, 1);
+            }
         }
     }
     for gap in answer.report.longest_gaps.iter_mut().flatten() {
@@ -56,14 +53,21 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
     }
 }
 
-/// Takes back the new form of every kernel whose form another kernel has, too.
-fn keep_distinct(forms: &mut HashMap<String, String>, kernels: &[Group]) {
-    let mut users: HashMap<String, u32> = HashMap::new();
-    for name in kernels.iter().filter_map(|group| group.kernel.as_deref()) {
-        let shown = forms.get(name).map_or(name, String::as_str);
-        *users.entry(shown.to_owned()).or_default() += 1;
+/// The new form of every kernel's stored name; `None` where it stays as it is.
+#[derive(Debug, Default)]
+struct Forms(HashMap<String, Option<String>>);
+
+impl Forms {
+    /// Takes back the new form of every kernel that another kernel would be called by, too.
+    fn keep_distinct(&mut self) {
+        let mut users: HashMap<String, u32> = HashMap::new();
+        for (stored, new) in &self.0 {
+            *users.entry(new.as_ref().unwrap_or(stored).clone()).or_default() += 1;
+        }
+        for new in self.0.values_mut() {
+            new.take_if(|new| users.get(new.as_str()) != Some(&1));
+        }
     }
-    forms.retain(|_, new| users.get(new) == Some(&1));
 }
 
 fn mangled_names(tables: &Tables) -> HashMap<String, String> {
@@ -75,4 +79,18 @@ fn mangled_names(tables: &Tables) -> HashMap<String, String> {
             (name, mangled)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_become_equal_stay_as_they_are_stored() {
+        let stored = ["_ZN1AC1Ev", "_ZN1AC2Ev", "_Z4gemmv"];
+        let mut forms = Forms(stored.map(|name| (name.to_owned(), schema::demangle(name))).into());
+        assert_eq!(forms.0["_ZN1AC1Ev"], forms.0["_ZN1AC2Ev"], "both are A::A()");
+        forms.keep_distinct();
+        assert_eq!(stored.map(|name| forms.0[name].as_deref()), [None, None, Some("gemm()")]);
+    }
 }

@@ -125,12 +125,12 @@ pub(crate) struct OpPart {
     kinds: Vec<(Option<Id>, OpKind, NameId)>,
     last_agent: Option<(i64, AgentId)>,
     /// Lanes of rows that name neither a process nor a stream, by GPU and queue.
-    recent_lanes: [Option<(i64, i64, LaneId)>; RECENT],
+    recent_lanes: Vec<Option<(i64, i64, LaneId)>>,
     last_shape: Option<(Shape, ShapeId)>,
 }
 
 /// How many lanes are found without looking them up.
-const RECENT: usize = 32;
+const RECENT: usize = 128;
 
 /// The gpuId of annotations: no agent at all.
 const NO_AGENT: i64 = -1;
@@ -200,7 +200,10 @@ impl OpPart {
                 });
             }
             OpKind::Kernel | OpKind::GraphKernel | OpKind::Other => {
-                let (shape, hardware_queue) = self.shape(row, context, cause, name);
+                let (shape, hardware_queue) = match context.select.launch {
+                    true => self.shape(row, context, cause, name),
+                    false => (None, None),
+                };
                 let lane = self.lane(row, context, cause.process, gpu, hardware_queue);
                 let symbol = self.symbol(row, context, cause.process, name);
                 self.dispatches.push(Dispatch {
@@ -305,9 +308,9 @@ impl OpPart {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
         let plain = stream.is_none() && hardware_queue.is_none() && process == context.process;
-        let slot = (gpu.wrapping_mul(8).wrapping_add(queue) % RECENT as i64).unsigned_abs() as usize;
+        let slot = (gpu.wrapping_mul(16).wrapping_add(queue) % RECENT as i64).unsigned_abs() as usize;
         if plain
-            && let Some((known_gpu, known_queue, id)) = self.recent_lanes[slot]
+            && let Some(&Some((known_gpu, known_queue, id))) = self.recent_lanes.get(slot)
             && (known_gpu, known_queue) == (gpu, queue)
         {
             return id;
@@ -315,6 +318,7 @@ impl OpPart {
         let agent = self.agent(gpu);
         let id = self.lanes.intern(Lane { process, agent, queue, stream, hardware_queue });
         if plain {
+            self.recent_lanes.resize(RECENT, None);
             self.recent_lanes[slot] = Some((gpu, queue, id));
         }
         id
@@ -327,9 +331,6 @@ impl OpPart {
         cause: Cause,
         name: NameId,
     ) -> (Option<ShapeId>, Option<u64>) {
-        if !context.select.launch {
-            return (None, None);
-        }
         if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
             // One row describes one of the kernels of a graph launch where the source logs those too.
             let same = context.layout.launches != LaunchRows::Executed || launch.kernel == name;
