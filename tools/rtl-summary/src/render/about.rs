@@ -6,6 +6,9 @@ use analysis::about::{About, AboutGpu, Rows};
 use analysis::region::Region;
 use cli::units;
 
+/// From so many ops on, people expect a tool to estimate.
+const MANY_OPS: u64 = 50_000_000;
+
 /// The lines about a trace, or several together, in order of reading.
 pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'static str, String)> {
     let recorder = if together { about.tool.clone() } else { recorder(about) };
@@ -29,6 +32,9 @@ pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'st
             region.description.join(", ")
         );
         lines.push(("region", kept));
+    }
+    if about.rows.dispatches + about.rows.copies >= MANY_OPS {
+        lines.push(("exactness", "every figure is exact, percentiles too".to_owned()));
     }
     lines.extend(about.notes.iter().map(|note| ("note", note.clone())));
     lines
