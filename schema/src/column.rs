@@ -38,6 +38,22 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
+    /// Appends `rows` rows of the default value.
+    pub fn pad(&mut self, rows: usize) {
+        match self {
+            Self::Values(values) => values.resize(values.len() + rows, T::default()),
+            Self::Uniform { value, len } if *len == 0 || *value == T::default() => {
+                *value = T::default();
+                *len += rows;
+            }
+            Self::Uniform { .. } if rows == 0 => {}
+            Self::Uniform { .. } => {
+                self.spread();
+                self.pad(rows);
+            }
+        }
+    }
+
     /// The value of row `row`.
     #[inline]
     pub fn get(&self, row: usize) -> T {
@@ -221,6 +237,19 @@ mod tests {
         assert_eq!(column.uniform(), Some(7));
         column.push(8);
         assert_eq!(column, Column::Values(vec![7, 7, 8]));
+    }
+
+    #[test]
+    fn padding_is_pushing_defaults() {
+        for values in [vec![], vec![0], vec![5], vec![5, 0, 5]] {
+            let mut padded: Column<i64> = values.iter().copied().collect();
+            let mut pushed = padded.clone();
+            for rows in [0, 2] {
+                padded.pad(rows);
+                (0..rows).for_each(|_| pushed.push(0));
+                assert_eq!(padded.iter().collect::<Vec<_>>(), pushed.iter().collect::<Vec<_>>());
+            }
+        }
     }
 
     #[test]

@@ -52,12 +52,15 @@ pub struct Dispatches {
     pub symbol: Column<Option<SymbolId>>,
     /// Which came out of a graph launch.
     pub graph: Column<bool>,
+    /// How many of the last rows are plain, and missing in the columns that say nothing of those.
+    plain: usize,
 }
 
 impl Dispatches {
     /// Appends a row. Inlined, because a row is too long to be passed cheaply.
     #[inline(always)]
     pub fn push(&mut self, row: Dispatch) {
+        self.settle();
         self.id.push(row.id);
         self.name.push(row.name);
         self.lane.push(row.lane);
@@ -69,6 +72,44 @@ impl Dispatches {
         self.shape.push(row.shape);
         self.symbol.push(row.symbol);
         self.graph.push(row.graph);
+    }
+
+    /// Appends a row of which only this is known. The other columns catch up with the next other row, or with
+    /// [`Self::settle`], which must come before anything is read: most rows of most traces are plain.
+    #[inline(always)]
+    pub(crate) fn push_plain(
+        &mut self,
+        name: NameId,
+        lane: LaneId,
+        start: i64,
+        duration: Option<i64>,
+        range: Id,
+    ) {
+        self.name.push(name);
+        self.lane.push(lane);
+        self.start.push(start);
+        self.duration.push(duration);
+        self.range.push(range);
+        self.plain += 1;
+    }
+
+    /// Brings all columns to the same length.
+    #[inline]
+    pub(crate) fn settle(&mut self) {
+        if self.plain > 0 {
+            self.catch_up();
+        }
+    }
+
+    #[cold]
+    fn catch_up(&mut self) {
+        let rows = std::mem::take(&mut self.plain);
+        self.id.pad(rows);
+        self.tid.pad(rows);
+        self.correlation.pad(rows);
+        self.shape.pad(rows);
+        self.symbol.pad(rows);
+        self.graph.pad(rows);
     }
 
     /// The row at `row`.
@@ -114,7 +155,9 @@ impl Dispatches {
     }
 
     /// Appends all rows of `other`, whose lanes and shapes are renumbered by the two tables.
-    pub fn append(&mut self, other: Self, lanes: &[LaneId], shapes: &[ShapeId]) {
+    pub fn append(&mut self, mut other: Self, lanes: &[LaneId], shapes: &[ShapeId]) {
+        self.settle();
+        other.settle();
         self.id.append_with(other.id, |id| id);
         self.name.extend_from_slice(&other.name);
         drop(other.name);

@@ -33,7 +33,8 @@ impl Join<'_> {
     }
 
     /// Adds `part` to the tables, which will have `rows` dispatches in the end.
-    fn append(&mut self, part: OpPart, rows: usize, tables: &mut Tables) {
+    fn append(&mut self, mut part: OpPart, rows: usize, tables: &mut Tables) {
+        part.dispatches.settle();
         let agents: Vec<AgentId> =
             part.gpus.iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
         let agent = |local: AgentId| agents[local.index()];

@@ -117,6 +117,7 @@ pub(super) fn read(
     let process = known.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
     let parts = {
         let context = ops::Context {
+            plain: ops::Context::is_plain(select, layout, &fields, &linked),
             layout,
             select,
             fields,
