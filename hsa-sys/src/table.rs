@@ -1,0 +1,278 @@
+//! Where the functions are in the tables that `OnLoad` receives, chosen by the version that each table carries.
+//!
+//! Every table begins with an [`ApiTableVersion`]. Its `minor_id` is the size of the table in bytes (ROCr fills
+//! in `sizeof`, hsa_api_trace.cpp), so it says which fields exist; for the extension table it also decides where
+//! they are, because twice a function was inserted in the middle, both times without a new `major_id`.
+//! A size or a major that is not listed here is refused: calling through a wrong offset would call another
+//! function with our arguments.
+
+use core::marker::PhantomData;
+use core::mem::{offset_of, size_of};
+
+#[cfg(doc)]
+use crate::bindings::AmdExtTable;
+use crate::bindings::{ApiTableVersion, CoreApiTable, HsaApiTable};
+
+mod entries;
+mod generations;
+
+pub use entries::*;
+pub use generations::{AMD_EXTENSION, CORE, ROOT};
+
+/// One of the tables that a tool is handed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `HsaApiTable`, which points to the others.
+    Root,
+    /// `CoreApiTable`: the functions of hsa.h.
+    Core,
+    /// `AmdExtTable`: the functions of hsa_ext_amd.h and those meant for tools.
+    AmdExtension,
+}
+
+impl core::fmt::Display for Kind {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(match self {
+            Kind::Root => "HsaApiTable",
+            Kind::Core => "CoreApiTable",
+            Kind::AmdExtension => "AmdExtTable",
+        })
+    }
+}
+
+/// A table of a runtime that nobody has looked at yet: nothing may be read from it or written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this ROCm runtime has an unknown {table} (major {major}, {minor} bytes)")]
+pub struct UnknownTable {
+    /// Which table.
+    pub table: Kind,
+    /// Its `major_id`.
+    pub major: u32,
+    /// Its `minor_id`: its size in bytes.
+    pub minor: u32,
+}
+
+/// A layout that was found in the history of the runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// `major_id` of the table.
+    pub major: u32,
+    /// `minor_id` of the table: its size in bytes.
+    pub minor: u32,
+    /// The commit that made the table this large, its date, and the releases that have it.
+    pub source: &'static str,
+}
+
+const fn find(
+    kind: Kind,
+    known: &'static [Generation],
+    version: &ApiTableVersion,
+) -> Result<&'static Generation, UnknownTable> {
+    let mut index = 0;
+    while index < known.len() {
+        if known[index].major == version.major_id && known[index].minor == version.minor_id {
+            return Ok(&known[index]);
+        }
+        index += 1;
+    }
+    Err(UnknownTable { table: kind, major: version.major_id, minor: version.minor_id })
+}
+
+/// Whether the fields of [`HsaApiTable`] are where this crate's type says.
+///
+/// # Errors
+/// [`UnknownTable`] for a version that is not in [`ROOT`].
+pub const fn check_root(version: &ApiTableVersion) -> Result<&'static Generation, UnknownTable> {
+    find(Kind::Root, ROOT, version)
+}
+
+/// Whether the fields of [`CoreApiTable`] are where this crate's type says.
+///
+/// # Errors
+/// [`UnknownTable`] for a version that is not in [`CORE`].
+pub const fn check_core(version: &ApiTableVersion) -> Result<&'static Generation, UnknownTable> {
+    find(Kind::Core, CORE, version)
+}
+
+/// The layout of one generation of `AmdExtTable`. Fields of the type [`AmdExtTable`] itself are right for
+/// tables of 400 bytes only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmdTable(&'static Generation);
+
+impl AmdTable {
+    /// The layout of a table that carries this version.
+    ///
+    /// # Errors
+    /// [`UnknownTable`] for a version that is not in [`AMD_EXTENSION`].
+    pub const fn of(version: &ApiTableVersion) -> Result<Self, UnknownTable> {
+        match find(Kind::AmdExtension, AMD_EXTENSION, version) {
+            Ok(generation) => Ok(Self(generation)),
+            Err(unknown) => Err(unknown),
+        }
+    }
+
+    /// Which generation it is.
+    #[must_use]
+    pub const fn generation(self) -> &'static Generation {
+        self.0
+    }
+
+    /// Bytes from the start of the table to the function's pointer, an `Option<F>`; [`None`] where this
+    /// generation does not have the function. Always within the table's size.
+    #[must_use]
+    pub const fn offset<F>(self, entry: &Entry<F>) -> Option<usize> {
+        self.place(entry.places)
+    }
+
+    /// Every function of [`ENTRIES`] by its name in C, with its offset in this generation.
+    pub fn entries(self) -> impl Iterator<Item = (&'static str, Option<usize>)> {
+        ENTRIES.iter().map(move |&(name, places)| (name, self.place(places)))
+    }
+
+    const fn place(self, places: &[Place]) -> Option<usize> {
+        let mut found = None;
+        let mut index = 0;
+        while index < places.len() {
+            if places[index].since <= self.0.minor {
+                found = Some(places[index].offset);
+            }
+            index += 1;
+        }
+        match found {
+            Some(offset) if offset + size_of::<usize>() <= self.0.minor as usize => Some(offset),
+            _ => None,
+        }
+    }
+}
+
+/// Where a function is in tables of `since` bytes and more, until the next place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The smallest `minor_id` that this holds for.
+    pub since: u32,
+    /// Bytes from the start of the table.
+    pub offset: usize,
+}
+
+/// A function of `AmdExtTable`: its type and where it is in each generation.
+#[derive(Debug)]
+pub struct Entry<F> {
+    name: &'static str,
+    places: &'static [Place],
+    function: PhantomData<fn() -> F>,
+}
+
+impl<F> Entry<F> {
+    const fn new(name: &'static str, places: &'static [Place]) -> Self {
+        Self { name, places, function: PhantomData }
+    }
+
+    /// The name of the function in C.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Where it is, by rising `since`.
+    #[must_use]
+    pub const fn places(&self) -> &'static [Place] {
+        self.places
+    }
+}
+
+// What the check functions promise about the types.
+const _: () = {
+    assert!(size_of::<CoreApiTable>() == 1016);
+    assert!(size_of::<HsaApiTable>() == 48);
+    assert!(offset_of!(HsaApiTable, core_) == 16 && offset_of!(HsaApiTable, amd_ext_) == 24);
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(major_id: u32, minor_id: u32) -> ApiTableVersion {
+        ApiTableVersion { major_id, minor_id, step_id: 0, reserved: 0 }
+    }
+
+    fn intercept(major: u32, minor: u32) -> (Option<usize>, Option<usize>) {
+        let table = AmdTable::of(&version(major, minor)).unwrap();
+        (table.offset(&QUEUE_INTERCEPT_CREATE), table.offset(&QUEUE_INTERCEPT_REGISTER))
+    }
+
+    #[test]
+    fn queue_interception_moved_twice_within_major_1() {
+        assert_eq!(intercept(1, 312), (Some(296), Some(304)));
+        assert_eq!(intercept(1, 400), (Some(296), Some(304)));
+        assert_eq!(intercept(1, 424), (Some(296), Some(304)));
+        assert_eq!(intercept(1, 432), (Some(304), Some(312)));
+        assert_eq!(intercept(1, 440), (Some(312), Some(320)));
+        assert_eq!(intercept(2, 560), (Some(312), Some(320)));
+        assert_eq!(intercept(2, 624), (Some(312), Some(320)));
+    }
+
+    #[test]
+    fn whatever_lies_behind_the_copy_moved_by_one_function_and_then_by_another() {
+        let [before, one, two] = [424, 432, 440].map(|minor| AmdTable::of(&version(1, minor)).unwrap());
+        for (((name, before), (_, one)), (_, two)) in before.entries().zip(one.entries()).zip(two.entries()) {
+            let Some(before) = before else { continue };
+            let moved = if before < 144 { 0 } else { 8 };
+            assert_eq!((one, two), (Some(before + moved), Some(before + 2 * moved)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_another_size_or_major_is_refused() {
+        let refused = |major, minor| AmdTable::of(&version(major, minor)).unwrap_err();
+        for (major, minor) in [(1, 264), (1, 416), (1, 560), (2, 400), (2, 632), (2, 712), (3, 624), (0, 0)] {
+            assert_eq!(refused(major, minor), UnknownTable { table: Kind::AmdExtension, major, minor });
+        }
+        assert_eq!(
+            refused(3, 720).to_string(),
+            "this ROCm runtime has an unknown AmdExtTable (major 3, 720 bytes)"
+        );
+    }
+
+    #[test]
+    fn the_core_table_has_one_size_and_the_root_four() {
+        assert!(check_core(&version(1, 1016)).is_ok() && check_core(&version(2, 1016)).is_ok());
+        assert!(check_core(&version(2, 1024)).is_err() && check_core(&version(3, 1016)).is_err());
+        assert!(check_root(&version(1, 48)).is_ok() && check_root(&version(3, 64)).is_ok());
+        // The table that had AQL profiling in it for three months.
+        assert_eq!(check_root(&version(1, 56)).unwrap_err().table, Kind::Root);
+    }
+
+    #[test]
+    fn a_function_that_came_later_is_not_found_in_an_older_table() {
+        let old = AmdTable::of(&version(1, 400)).unwrap();
+        let new = AmdTable::of(&version(2, 552)).unwrap();
+        assert_eq!(old.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), None);
+        assert_eq!(new.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), Some(144));
+        assert_eq!(AmdTable::of(&version(1, 312)).unwrap().offset(&QUEUE_SET_PRIORITY), None);
+        assert_eq!(AmdTable::of(&version(2, 624)).unwrap().offset(&COUNTED_QUEUE_ACQUIRE), None);
+    }
+
+    #[test]
+    fn no_two_functions_share_a_place_in_any_generation() {
+        for generation in AMD_EXTENSION {
+            let table = AmdTable(generation);
+            let mut offsets: Vec<usize> = table.entries().filter_map(|(_, offset)| offset).collect();
+            let within = 16..=generation.minor as usize - 8;
+            assert!(offsets.iter().all(|offset| offset % 8 == 0 && within.contains(offset)));
+            let all = offsets.len();
+            offsets.sort_unstable();
+            offsets.dedup();
+            assert_eq!(offsets.len(), all, "{generation:?}");
+        }
+    }
+
+    #[test]
+    fn generations_and_places_rise() {
+        for known in [ROOT, CORE, AMD_EXTENSION] {
+            assert!(known.is_sorted_by(|a, b| (a.major, a.minor) < (b.major, b.minor)));
+        }
+        for (name, places) in ENTRIES {
+            assert!(places.is_sorted_by(|a, b| a.since < b.since), "{name}");
+        }
+    }
+}
