@@ -1,7 +1,8 @@
 //! The types of the functions of AMD's extension table that a tracer calls or replaces.
 //!
 //! Those that ROCr 5.2.3 has are compared with its header when this crate is compiled
-//! ([`crate::table`]); the others are from the headers named there.
+//! ([`crate::table`]). `hsa_amd_memory_async_copy_on_engine` is as in ROCr 7.2.4; the batch copy and the counted
+//! queues are as on the development branch after it.
 
 use core::ffi::c_void;
 
@@ -105,8 +106,8 @@ pub type MemoryAsyncCopyRect = unsafe extern "C" fn(
     completion: hsa_signal_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_batch_copy`: several copies at once. The array's element type (each copy names its
-/// own agents and completion signal) is not in the headers of ROCr 5.2.3 and is not described here.
+/// `hsa_amd_memory_async_batch_copy`: several copies at once. The type of the array's elements is not in the
+/// headers of ROCr 5.2.3 and is not described here.
 pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
     copies: *const c_void,
     copy_count: u32,
@@ -114,7 +115,7 @@ pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
     dependencies: *const hsa_signal_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_fill`: fills `count` words of 32 bits, and waits for it.
+/// `hsa_amd_memory_fill`: fills `count` words of 32 bits.
 pub type MemoryFill =
     unsafe extern "C" fn(destination: *mut c_void, value: u32, count: usize) -> hsa_status_t;
 
@@ -154,7 +155,8 @@ pub type QueueSetPriority =
 pub type RuntimeQueueCreateRegister =
     unsafe extern "C" fn(notifier: hsa_amd_runtime_queue_notifier, data: *mut c_void) -> hsa_status_t;
 
-/// `hsa_amd_counted_queue_acquire`: a queue, shared and counted, that did not come from `hsa_queue_create`.
+/// `hsa_amd_counted_queue_acquire`: a queue handle that may share its hardware queue with other handles, and
+/// does not come from `hsa_queue_create` (rocm-systems 00bfe167, hsa_ext_amd.h).
 pub type CountedQueueAcquire = unsafe extern "C" fn(
     agent: hsa_agent_t,
     kind: hsa_queue_type_t,

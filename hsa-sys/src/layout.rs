@@ -36,8 +36,8 @@ pinned! {
         header: 0, signal: 8, value: 16, mask: 24, cond: 32, completion_signal: 56,
     }
     amd_queue_t: 256 {
-        hsa_queue: 0, write_dispatch_id: 56, read_dispatch_id: 128, read_dispatch_id_field_base_byte_offset: 136,
-        queue_properties: 180, queue_inactive_signal: 192,
+        hsa_queue: 0, write_dispatch_id: 56, read_dispatch_id: 128,
+        read_dispatch_id_field_base_byte_offset: 136, queue_properties: 180, queue_inactive_signal: 192,
     }
     amd_signal_t: 64 {
         kind: 0, __bindgen_anon_1: 8, event_mailbox_ptr: 16, event_id: 24, start_ts: 32, end_ts: 40,

@@ -3,7 +3,7 @@
 //! What it is: [`bindings`], the `#[repr(C)]` types and constants of the headers of ROCr 5.2.3; [`table`],
 //! which says for the version that a table carries where its functions are, because AMD's extension table
 //! is not append-only; [`function`](mod@function), the types of those functions. What it is not: it links to
-//! nothing, calls nothing, follows no pointer and has no `unsafe` code. Little-endian 64-bit only, as ROCm is.
+//! nothing, calls nothing, follows no pointer and has no `unsafe` code. 64-bit only, as ROCm is.
 //!
 //! The types to know: [`table::AmdTable`] (one generation of the extension table), [`table::Entry`] (a
 //! function in it, with its type), [`table::UnknownTable`] (why a process runs untraced).

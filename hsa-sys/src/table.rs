@@ -1,8 +1,8 @@
-//! Where the functions are in the tables that `OnLoad` receives, chosen by the version that each table carries.
+//! Where the functions are in the tables that `OnLoad` receives, by the version that each table carries.
 //!
-//! Every table begins with an [`ApiTableVersion`]. Its `minor_id` is the size of the table in bytes (ROCr fills
-//! in `sizeof`, hsa_api_trace.cpp), so it says which fields exist; for the extension table it also decides where
-//! they are, because twice a function was inserted in the middle, both times without a new `major_id`.
+//! Every table begins with an [`ApiTableVersion`]. Its `minor_id` is the size of the table in bytes (ROCr puts
+//! `sizeof` there, hsa_api_trace.cpp), so it says which fields exist. For the extension table it also decides
+//! where they are, because functions were inserted in its middle three times without a new `major_id`.
 //! A size or a major that is not listed here is refused: calling through a wrong offset would call another
 //! function with our arguments.
 

@@ -13,12 +13,17 @@ const fn since(since: u32, offset: usize) -> Place {
 
 /// Declares entries. Those with `in header` are compared, type and offset, with the header of ROCr 5.2.3.
 macro_rules! entries {
-    ($( $(#[$about:meta])* $entry:ident: $function:ty = $name:ident $(in header $field:ident)?, $places:expr; )+) => {
+    ($(
+        $(#[$about:meta])*
+        $entry:ident: $function:ty = $name:ident $(in header $field:ident)?, $places:expr;
+    )+) => {
         $(
             $(#[$about])*
             pub const $entry: Entry<$function> = Entry::new(stringify!($name), $places);
             $( const _: () = {
-                const fn same(table: &AmdExtTable) -> &Option<$function> { &table.$field }
+                const fn same(table: &AmdExtTable) -> &Option<$function> {
+                    &table.$field
+                }
                 let _ = same;
                 let here = AmdTable(&HEADER).offset(&$entry);
                 assert!(matches!(here, Some(offset) if offset == offset_of!(AmdExtTable, $field)));
@@ -84,7 +89,8 @@ entries! {
         in header hsa_amd_memory_async_copy_rect_fn, &[since(328, 320), since(432, 328), since(440, 336)];
     /// Be told of the runtime's own queues.
     RUNTIME_QUEUE_CREATE_REGISTER: RuntimeQueueCreateRegister = hsa_amd_runtime_queue_create_register
-        in header hsa_amd_runtime_queue_create_register_fn, &[since(336, 328), since(432, 336), since(440, 344)];
+        in header hsa_amd_runtime_queue_create_register_fn,
+        &[since(336, 328), since(432, 336), since(440, 344)];
     /// Which compute units a queue may use.
     QUEUE_GET_CU_MASK: QueueGetCuMask = hsa_amd_queue_cu_get_mask
         in header hsa_amd_queue_cu_get_mask_fn,

@@ -56,7 +56,8 @@ pub const AMD_EXTENSION: &[Generation] = &[
     generation(2, 600, "57c0c643 2025-04-22"),
     generation(2, 608, "3a9d14bb 2025-06-09"),
     generation(2, 624, "Debian's libhsa-runtime-dev 7.2.4"),
-    // From 672 on two branches went on differently: no entry lies there.
+    // Of the next two the version file was not at hand: their major is taken to be that of 7.2.4, and should it
+    // be another they are refused. Behind 672 bytes two branches went on differently: no entry lies there.
     generation(2, 672, "rocm-systems 04f30149, hsa_api_trace.cpp (size); order as at 704"),
     generation(2, 704, "rocm-systems 0b2ca8ed"),
 ];
