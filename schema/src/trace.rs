@@ -149,9 +149,19 @@ fn detect_text(path: &Path, head: &[u8]) -> Result<Dialect> {
     Err(Error::NotATrace { path: path.to_owned(), found: found.to_owned() })
 }
 
+/// The first bytes: enough to tell SQLite and gzip, and of a text enough to recognise its writer.
 fn read_head(content: &Path, path: &Path) -> Result<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(content).and_then(|file| file.take(HEAD).read_to_end(&mut head)).map_err(io("read", path))?;
+    let mut read = || -> std::io::Result<()> {
+        let mut file = File::open(content)?;
+        (&mut file).take(SQLITE.len() as u64).read_to_end(&mut head)?;
+        if !head.starts_with(SQLITE) && !head.starts_with(GZIP) {
+            head.reserve_exact(HEAD as usize);
+            file.take(HEAD).read_to_end(&mut head)?;
+        }
+        Ok(())
+    };
+    read().map_err(io("read", path))?;
     Ok(head)
 }
 
