@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_ulong, c_void};
 use std::io::{Seek, Write};
-use std::os::fd::{FromRawFd, IntoRawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -280,18 +280,24 @@ pub unsafe extern "C" fn drmCommandWriteRead(_: c_int, _: c_ulong, _: *mut c_voi
     -libc::EINVAL
 }
 
-/// A device of libdrm: its descriptor.
-struct DrmDevice(c_int);
+/// A device of libdrm. It has a descriptor of its own: newer thunks close the one that they gave.
+struct DrmDevice(OwnedFd);
 
 /// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_initialize(
-    descriptor: c_int,
+    _descriptor: c_int,
     major: *mut u32,
     minor: *mut u32,
     device: *mut *mut c_void,
 ) -> c_int {
-    let handle = Box::into_raw(Box::new(DrmDevice(descriptor)));
+    let number = Simulator::get().device.open();
+    if number < 0 {
+        return -libc::EMFILE;
+    }
+    // SAFETY: just opened, and nobody else knows it.
+    let own = unsafe { OwnedFd::from_raw_fd(number) };
+    let handle = Box::into_raw(Box::new(DrmDevice(own)));
     // SAFETY: libdrm's contract: a place for the result.
     unsafe { major.write(3) };
     // SAFETY: as above.
@@ -326,7 +332,7 @@ pub unsafe extern "C" fn amdgpu_device_deinitialize(device: *mut c_void) -> c_in
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_get_fd(device: *mut c_void) -> c_int {
     // SAFETY: libdrm's contract: a device from above.
-    unsafe { device.cast::<DrmDevice>().read() }.0
+    unsafe { &*device.cast::<DrmDevice>() }.0.as_raw_fd()
 }
 
 /// As in libdrm.
