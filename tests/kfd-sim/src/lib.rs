@@ -4,8 +4,8 @@
 //! Kernels compute nothing. A dispatch takes the configured time, its signal and timestamps are written as
 //! by hardware, and what was executed goes to a log that a test can compare with.
 //!
-//! One file is one area of the kernel interface. [`preload`] is what the program calls, [`simulator`] holds
-//! what the process has open, and everything that time does happens on the one thread of [`engine`].
+//! One file is one area of the kernel interface. [`preload`] is what the program calls, `simulator` holds
+//! what the process has open, and everything that time does happens on the one thread of `engine`.
 
 #![expect(
     unsafe_code,
