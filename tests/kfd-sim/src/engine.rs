@@ -54,10 +54,12 @@ fn run(simulator: &'static Simulator) {
             std::thread::yield_now();
         }
         let mut queues = simulator.queues();
-        while queues.list.is_empty() {
+        while queues.list.is_empty() && queues.dma.is_empty() {
             queues = simulator.queue_created.wait(queues).unwrap_or_else(PoisonError::into_inner);
         }
-        let next = queues.list.iter_mut().map(|queue| queue.advance(hardware)).fold(Turn::Idle, sooner);
+        let packets = queues.list.iter_mut().map(|queue| queue.advance(hardware)).fold(Turn::Idle, sooner);
+        let copies = queues.dma.iter_mut().map(|queue| queue.advance(simulator)).fold(Turn::Idle, sooner);
+        let next = sooner(packets, copies);
         drop(queues);
         idle_turns = if next == Turn::Idle { idle_turns + 1 } else { 0 };
         match pause(next, idle_turns) {

@@ -14,7 +14,7 @@ use crate::device::EVENT_PAGE;
 use crate::events::{Awaited, Outcome};
 use crate::memory::USER_POINTER;
 use crate::queue::Layout;
-use crate::simulator::Simulator;
+use crate::simulator::{Kind, Simulator};
 use crate::topology::{self, LDS_APERTURE, SCRATCH_APERTURE};
 
 /// The version of the interface; from 14 on events have ages.
@@ -30,8 +30,10 @@ const HIGHEST_ADDRESS: u64 = (1 << 47) - 1;
 /// Bytes of the apertures for local memory and scratch, less one.
 const APERTURE_LIMIT: u64 = 0xffff_ffff;
 
-/// The kind of queue with AQL packets.
+/// Kinds of queues: of a DMA engine, with AQL packets, of a DMA engine for links between GPUs.
+const QUEUE_DMA: u32 = 1;
 const QUEUE_AQL: u32 = 2;
+const QUEUE_DMA_LINK: u32 = 3;
 
 /// Results of a wait.
 const WAIT_COMPLETE: u32 = 0;
@@ -136,9 +138,11 @@ fn node(simulator: &Simulator, gpu_id: u32) -> Result<u32, c_int> {
 
 fn create_queue(simulator: &'static Simulator, queue: &mut CreateQueue) -> Answer {
     let node = node(simulator, queue.gpu_id)?;
-    if queue.kind != QUEUE_AQL {
-        return Err(EINVAL);
-    }
+    let kind = match queue.kind {
+        QUEUE_AQL => Kind::Aql,
+        QUEUE_DMA | QUEUE_DMA_LINK => Kind::Dma,
+        _ => return Err(EINVAL),
+    };
     let layout = Layout {
         ring: queue.ring,
         bytes: queue.ring_size.into(),
@@ -147,7 +151,7 @@ fn create_queue(simulator: &'static Simulator, queue: &mut CreateQueue) -> Answe
         doorbell: 0,
     };
     // SAFETY: the program gives these places to the driver until it destroys the queue.
-    let created = unsafe { simulator.create_queue(node, layout) }.ok_or(ENOMEM)?;
+    let created = unsafe { simulator.create_queue(node, kind, layout) }.ok_or(ENOMEM)?;
     queue.queue_id = created.id;
     queue.doorbell_offset = created.doorbell.file_offset();
     Ok(())
@@ -226,11 +230,14 @@ fn apertures(simulator: &Simulator, request: &mut GetApertures) -> Answer {
 
 fn allocate(simulator: &Simulator, allocation: &mut AllocateMemory) -> Answer {
     let node = node(simulator, allocation.gpu_id)?;
-    let allocated = simulator.memory().allocate(node, allocation.size, allocation.flags);
+    let mut memory = simulator.memory();
+    let allocated = memory.allocate(node, allocation.size, allocation.flags);
     allocation.handle = allocated.handle;
-    // For memory of the program this field says where it is, and stays.
     if allocation.flags & USER_POINTER == 0 {
         allocation.offset = allocated.offset.unwrap_or(0);
+    } else {
+        // For memory of the program this field says where it is, and stays.
+        memory.alias(allocated.handle, allocation.address, allocation.offset);
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ mod abi;
 mod aql;
 mod clock;
 mod device;
+mod dma;
+mod dma_queue;
 mod engine;
 mod events;
 mod ioctl;

@@ -3,6 +3,7 @@
 //! - `queue`, pid, GPU node, queue id, kind, address of the ring, bytes of the ring
 //! - `dispatch`, `barrier` or `other`, pid, GPU node, queue id, packet index, kernel object, start and end in
 //!   ns of the system clock, completion signal
+//! - `copy`, pid, GPU node, queue id, bytes, address it comes from and goes to, start and end
 //!
 //! A line is written before the packet's signal changes: whoever saw the signal finds the line.
 
@@ -47,6 +48,15 @@ impl Log {
         let Executed { kind, node, queue, index, kernel_object, start, end, signal } = packet;
         self.line(|| {
             format!("{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\n")
+        });
+    }
+
+    /// A copy by a DMA engine; addresses are the GPU's.
+    pub(crate) fn copied(&self, node: u32, queue: u32, copy: (u64, u64, u64), time: (u64, u64)) {
+        let process = std::process::id();
+        let ((bytes, from, to), (start, end)) = (copy, time);
+        self.line(|| {
+            format!("copy\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\n")
         });
     }
 

@@ -1,7 +1,7 @@
 //! What the program has allocated. The content lies in the device's file or in the program's own memory; the
 //! GPU sees it at the address that the program chose.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::device::{ALLOCATIONS, Device};
 
@@ -18,6 +18,8 @@ struct Allocation {
     offset: Option<u64>,
     size: u64,
     node: u32,
+    /// The GPU's address, where it is an alias.
+    alias: Option<u64>,
 }
 
 /// The allocations of the process.
@@ -26,6 +28,8 @@ pub(crate) struct Memory {
     by_handle: HashMap<u64, Allocation>,
     last_handle: u64,
     next_offset: u64,
+    /// Memory of the program that the GPU sees elsewhere: by the GPU's address, with its length.
+    aliases: BTreeMap<u64, (u64, u64)>,
 }
 
 /// A new allocation: its handle, and where in the device's file the program maps it.
@@ -37,7 +41,7 @@ pub(crate) struct Allocated {
 
 impl Memory {
     pub(crate) fn new() -> Self {
-        Self { by_handle: HashMap::new(), last_handle: 0, next_offset: ALLOCATIONS }
+        Self { by_handle: HashMap::new(), last_handle: 0, next_offset: ALLOCATIONS, aliases: BTreeMap::new() }
     }
 
     pub(crate) fn allocate(&mut self, node: u32, size: u64, flags: u32) -> Allocated {
@@ -48,13 +52,33 @@ impl Memory {
         });
         self.last_handle += 1;
         let handle = self.last_handle;
-        self.by_handle.insert(handle, Allocation { offset, size, node });
+        self.by_handle.insert(handle, Allocation { offset, size, node, alias: None });
         Allocated { handle, offset }
+    }
+
+    /// Notes that the GPU sees the program's memory at `host` of this allocation at another address.
+    pub(crate) fn alias(&mut self, handle: u64, gpu: u64, host: u64) {
+        let Some(allocation) = self.by_handle.get_mut(&handle) else { return };
+        if gpu != host {
+            allocation.alias = Some(gpu);
+            self.aliases.insert(gpu, (host, allocation.size));
+        }
+    }
+
+    /// Where the program has what the GPU sees at this address.
+    pub(crate) fn host_address(&self, gpu: u64) -> u64 {
+        match self.aliases.range(..=gpu).next_back() {
+            Some((first, (host, size))) if gpu - first < *size => host + (gpu - first),
+            _ => gpu,
+        }
     }
 
     /// Whether there was such an allocation.
     pub(crate) fn free(&mut self, handle: u64, device: &Device) -> bool {
         let Some(allocation) = self.by_handle.remove(&handle) else { return false };
+        if let Some(alias) = allocation.alias {
+            self.aliases.remove(&alias);
+        }
         if let Some(offset) = allocation.offset {
             device.discard(offset, allocation.size);
         }
@@ -91,6 +115,17 @@ mod tests {
         let mut memory = Memory::new();
         assert_eq!(memory.allocate(1, 4096, USER_POINTER).offset, None);
         assert_eq!(memory.used(1), 0);
+    }
+
+    #[test]
+    fn the_program_finds_its_own_memory_behind_the_gpus_address() {
+        let mut memory = Memory::new();
+        let handle = memory.allocate(1, 0x1000, USER_POINTER).handle;
+        memory.alias(handle, 0x7000_0000, 0x10_0010);
+        assert_eq!(memory.host_address(0x7000_0020), 0x10_0030);
+        assert_eq!(memory.host_address(0x7000_1000), 0x7000_1000);
+        assert!(memory.free(handle, &Device::new().unwrap()));
+        assert_eq!(memory.host_address(0x7000_0020), 0x7000_0020);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::device::{Device, Doorbell};
+use crate::dma_queue::DmaQueue;
 use crate::engine;
 use crate::events::Events;
 use crate::log::Log;
@@ -15,8 +16,25 @@ use crate::settings::Settings;
 #[derive(Debug, Default)]
 pub(crate) struct Queues {
     pub(crate) list: Vec<Queue>,
+    pub(crate) dma: Vec<DmaQueue>,
     last_id: u32,
     engine_started: bool,
+}
+
+/// What a queue is fed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Aql,
+    Dma,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aql => "aql",
+            Self::Dma => "dma",
+        }
+    }
 }
 
 /// What a program gets for a new queue.
@@ -78,13 +96,21 @@ impl Simulator {
         result
     }
 
-    /// A new queue; `None` when the GPU has no doorbell left. The layout's doorbell is filled in here.
+    /// A new queue, of packets or of a DMA engine; `None` when the GPU has no doorbell left. The layout's doorbell is filled in here.
     ///
     /// # Safety
     /// As for [`Queue::new`], until the queue is destroyed.
-    pub(crate) unsafe fn create_queue(&'static self, node: u32, layout: Layout) -> Option<Created> {
+    pub(crate) unsafe fn create_queue(
+        &'static self,
+        node: u32,
+        kind: Kind,
+        layout: Layout,
+    ) -> Option<Created> {
         self.visit(|queues| {
-            let taken = |doorbell: &Doorbell| queues.list.iter().any(|queue| queue.doorbell == *doorbell);
+            let taken = |doorbell: &Doorbell| {
+                queues.list.iter().any(|queue| queue.doorbell == *doorbell)
+                    || queues.dma.iter().any(|queue| queue.doorbell == *doorbell)
+            };
             let doorbells = (0..Doorbell::COUNT).map(|slot| Doorbell { node, slot });
             let doorbell = doorbells.into_iter().find(|doorbell| !taken(doorbell))?;
             if !queues.engine_started {
@@ -94,9 +120,13 @@ impl Simulator {
             queues.last_id += 1;
             let id = queues.last_id;
             let layout = Layout { doorbell: self.device.doorbell(doorbell), ..layout };
-            self.log.queue(node, id, "aql", layout.ring, layout.bytes);
-            // SAFETY: the caller vouches for the layout; the doorbell's mapping is never undone.
-            queues.list.push(unsafe { Queue::new(id, doorbell, layout) });
+            self.log.queue(node, id, kind.name(), layout.ring, layout.bytes);
+            match kind {
+                // SAFETY: the caller vouches for the layout; the doorbell's mapping is never undone.
+                Kind::Aql => queues.list.push(unsafe { Queue::new(id, doorbell, layout) }),
+                // SAFETY: as above.
+                Kind::Dma => queues.dma.push(unsafe { DmaQueue::new(id, doorbell, layout) }),
+            }
             self.queue_created.notify_all();
             Some(Created { id, doorbell })
         })
@@ -105,9 +135,10 @@ impl Simulator {
     /// Whether there was such a queue. Nothing of its memory is touched any more.
     pub(crate) fn destroy_queue(&self, id: u32) -> bool {
         self.visit(|queues| {
-            let before = queues.list.len();
+            let before = queues.list.len() + queues.dma.len();
             queues.list.retain(|queue| queue.id != id);
-            queues.list.len() < before
+            queues.dma.retain(|queue| queue.id != id);
+            queues.list.len() + queues.dma.len() < before
         })
     }
 }

@@ -42,6 +42,11 @@ impl Place {
         self.word().store(value, Ordering::Release);
     }
 
+    /// Adds, wrapping around.
+    pub(crate) fn add(self, value: u64) {
+        self.word().fetch_add(value, Ordering::AcqRel);
+    }
+
     pub(crate) fn decrement(self) {
         self.signed().fetch_sub(1, Ordering::AcqRel);
     }

@@ -56,36 +56,43 @@ fn answer(mut command: Command) -> String {
     stdout
 }
 
-/// The test's program and what it needs, in a folder of its own; `None` where it cannot be built.
+/// A program of the tests in a folder of its own.
 struct Program {
     folder: TempDir,
+    path: PathBuf,
 }
 
 impl Program {
-    fn build() -> Option<Self> {
+    /// From its source beside this file; `None` where the runtime is not installed.
+    fn build(name: &str) -> Option<Self> {
         if !is_installed("/usr/include/hsa/hsa.h", "libhsa-runtime-dev") {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dispatch.c");
+        let path = folder.path().join(name);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/{name}.c"));
         let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(folder.path().join("dispatch"));
-        answer({
-            compiler.arg(source).arg("-lhsa-runtime64");
-            compiler
-        });
-        Some(Self { folder })
+        compiler.args(["-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&path);
+        compiler.arg(source).arg("-lhsa-runtime64");
+        answer(compiler);
+        Some(Self { folder, path })
+    }
+
+    /// What it printed, and the log, line by line.
+    fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
+        let log = self.folder.path().join("log");
+        let _ = fs::remove_file(&log);
+        let mut command = on_simulator(&self.path, settings);
+        command.args(arguments).env("KFD_SIM_LOG", &log);
+        let lines = |text: String| text.lines().map(str::to_owned).collect();
+        (lines(answer(command)), lines(fs::read_to_string(&log).unwrap()))
     }
 
     /// What the runtime reported, and what was executed, both in the same order.
-    fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) -> (Vec<Dispatch>, Vec<Dispatch>) {
-        let log = self.folder.path().join("log");
-        let _ = fs::remove_file(&log);
-        let mut command = on_simulator(&self.folder.path().join("dispatch"), settings);
-        command.args(arguments).env("KFD_SIM_LOG", &log);
-        let mut reported: Vec<Dispatch> = answer(command).lines().map(reported).collect();
-        let mut executed: Vec<Dispatch> =
-            fs::read_to_string(&log).unwrap().lines().filter_map(executed).collect();
+    fn dispatches(&self, arguments: &[&str], settings: &[(&str, &str)]) -> (Vec<Dispatch>, Vec<Dispatch>) {
+        let (printed, log) = self.run(arguments, settings);
+        let mut reported: Vec<Dispatch> = printed.iter().map(|line| reported(line)).collect();
+        let mut executed: Vec<Dispatch> = log.iter().filter_map(|line| executed(line)).collect();
         reported.sort_unstable();
         executed.sort_unstable();
         (reported, executed)
@@ -128,9 +135,9 @@ fn assert_same(reported: &[Dispatch], executed: &[Dispatch]) {
 
 #[test]
 fn the_runtime_reports_what_was_executed_on_every_gpu() {
-    let Some(program) = Program::build() else { return };
+    let Some(program) = Program::build("dispatch") else { return };
     for gpus in ["1", "2", "4", "8"] {
-        let (reported, executed) = program.run(&["10"], &[("KFD_SIM_GPUS", gpus)]);
+        let (reported, executed) = program.dispatches(&["10"], &[("KFD_SIM_GPUS", gpus)]);
         assert_eq!(executed.len() as u64, 10 * number(gpus));
         assert_same(&reported, &executed);
     }
@@ -138,8 +145,8 @@ fn the_runtime_reports_what_was_executed_on_every_gpu() {
 
 #[test]
 fn a_kernel_takes_the_time_that_is_set() {
-    let Some(program) = Program::build() else { return };
-    let (reported, executed) = program.run(&["3"], &[("KFD_SIM_KERNEL_NS", "2500000")]);
+    let Some(program) = Program::build("dispatch") else { return };
+    let (reported, executed) = program.dispatches(&["3"], &[("KFD_SIM_KERNEL_NS", "2500000")]);
     assert_same(&reported, &executed);
     for dispatch in executed {
         assert_eq!(Duration::from_nanos(dispatch.end - dispatch.start), Duration::from_micros(2_500));
@@ -148,8 +155,8 @@ fn a_kernel_takes_the_time_that_is_set() {
 
 #[test]
 fn a_barrier_holds_a_queue_until_another_gpu_is_done() {
-    let Some(program) = Program::build() else { return };
-    let (reported, mut executed) = program.run(&["10", "barrier"], &[("KFD_SIM_GPUS", "3")]);
+    let Some(program) = Program::build("dispatch") else { return };
+    let (reported, mut executed) = program.dispatches(&["10", "barrier"], &[("KFD_SIM_GPUS", "3")]);
     assert_same(&reported, &executed);
     executed.sort_by_key(|dispatch| dispatch.start);
     let order: Vec<u32> = executed.iter().map(|dispatch| dispatch.gpu).collect();
@@ -161,17 +168,42 @@ fn a_barrier_holds_a_queue_until_another_gpu_is_done() {
 
 #[test]
 fn a_queue_shorter_than_the_work_is_filled_again_and_again() {
-    let Some(program) = Program::build() else { return };
-    let (reported, executed) = program.run(&["1000"], &[("KFD_SIM_KERNEL_NS", "0")]);
+    let Some(program) = Program::build("dispatch") else { return };
+    let (reported, executed) = program.dispatches(&["1000"], &[("KFD_SIM_KERNEL_NS", "0")]);
     assert_eq!(executed.len(), 1000);
     assert_eq!(reported.len(), 1000);
 }
 
 #[test]
 fn a_process_that_runs_out_of_events_still_ends() {
-    let Some(program) = Program::build() else { return };
-    let (reported, executed) = program.run(&["100"], &[("KFD_SIM_EVENTS", "16")]);
+    let Some(program) = Program::build("dispatch") else { return };
+    let (reported, executed) = program.dispatches(&["100"], &[("KFD_SIM_EVENTS", "16")]);
     assert_same(&reported, &executed);
+}
+
+#[test]
+fn bytes_go_through_every_gpu_and_come_back() {
+    let Some(program) = Program::build("copy") else { return };
+    for (gpus, bytes) in [("1", "1"), ("2", "100001"), ("4", "9000000")] {
+        let (printed, log) = program.run(&[bytes], &[("KFD_SIM_GPUS", gpus)]);
+        assert_eq!(printed.len() as u64, number(gpus) + 1, "to the first, from one to the next, and back");
+        let copies = log.iter().filter(|line| line.starts_with("copy\t"));
+        let copied: u64 = copies.map(|line| number(line.split('\t').nth(4).unwrap())).sum();
+        assert_eq!(copied, number(bytes) * printed.len() as u64);
+    }
+}
+
+#[test]
+fn the_runtime_reports_a_copy_around_the_time_at_which_it_was_made() {
+    let Some(program) = Program::build("copy") else { return };
+    let (printed, log) = program.run(&["4096"], &[]);
+    let columns = |line: &String| line.split('\t').map(str::to_owned).collect::<Vec<_>>();
+    let made: Vec<Vec<String>> = log.iter().map(columns).filter(|columns| columns[0] == "copy").collect();
+    assert_eq!((printed.len(), made.len()), (2, 2));
+    for (reported, made) in printed.iter().map(columns).zip(made) {
+        assert!(number(&reported[1]) <= number(&made[7]) + TWO_TICKS, "{reported:?} {made:?}");
+        assert!(number(&reported[2]) + TWO_TICKS >= number(&made[8]), "{reported:?} {made:?}");
+    }
 }
 
 #[test]
@@ -191,8 +223,8 @@ fn rocminfo_lists_every_gpu_by_its_name() {
 
 #[test]
 fn settings_that_make_no_sense_end_the_program_with_a_reason() {
-    let Some(program) = Program::build() else { return };
-    let mut command = on_simulator(&program.folder.path().join("dispatch"), &[("KFD_SIM_GPUS", "9")]);
+    let Some(program) = Program::build("dispatch") else { return };
+    let mut command = on_simulator(&program.path, &[("KFD_SIM_GPUS", "9")]);
     let Output { status, stderr, .. } = command.output().unwrap();
     assert_eq!(status.code(), Some(2));
     assert_eq!(
