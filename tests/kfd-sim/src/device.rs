@@ -1,0 +1,147 @@
+//! What stands behind every open `/dev/kfd` and render node: one large, sparse file in memory, so that the
+//! program's own mmap of an offset in it just works.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Bytes of one GPU's doorbells: 1024 of 8 bytes.
+pub(crate) const DOORBELL_PAGE: u64 = 8 << 10;
+
+/// A GPU's doorbells are at its node times this. The thunk of ROCm 5.2 takes the low half of the first offset
+/// that it sees for the place in the page, before it knows how long a page is: nothing but that may be there.
+const BETWEEN_DOORBELLS: u64 = 1 << 32;
+
+/// The nodes that can be GPUs.
+const NODES: std::ops::RangeInclusive<u64> = 1..=8;
+
+/// Where a page of event slots lies; the thunk only maps it when it has no GPU memory for one.
+pub(crate) const EVENT_PAGE: u64 = 1 << 20;
+
+/// Where allocations begin: behind the last doorbell.
+pub(crate) const ALLOCATIONS: u64 = 16 * BETWEEN_DOORBELLS;
+
+/// More than any program allocates in its life; only touched pages take memory.
+const SIZE: libc::off_t = 1 << 44;
+
+/// A doorbell of a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Doorbell {
+    pub(crate) node: u32,
+    pub(crate) slot: u32,
+}
+
+impl Doorbell {
+    /// How many a GPU has.
+    pub(crate) const COUNT: u32 = 1024;
+
+    fn offset(self) -> u64 {
+        u64::from(self.slot) * DOORBELL_PAGE / u64::from(Self::COUNT)
+    }
+
+    /// Where the program finds it in the device's file.
+    pub(crate) fn file_offset(self) -> u64 {
+        u64::from(self.node) * BETWEEN_DOORBELLS + self.offset()
+    }
+}
+
+/// The file, and the simulator's own view of the doorbells in it.
+#[derive(Debug)]
+pub(crate) struct Device {
+    file: OwnedFd,
+    identity: (libc::dev_t, libc::ino_t),
+    /// Of the first page, the others behind it.
+    doorbells: u64,
+}
+
+impl Device {
+    pub(crate) fn new() -> Result<Self, String> {
+        // SAFETY: the name is a string with its end.
+        let number = unsafe { libc::memfd_create(c"kfd-sim".as_ptr(), libc::MFD_CLOEXEC) };
+        if number < 0 {
+            return Err(format!("memfd_create: {}", std::io::Error::last_os_error()));
+        }
+        // SAFETY: just opened, and nobody else knows it.
+        let file = unsafe { OwnedFd::from_raw_fd(number) };
+        // SAFETY: an open descriptor.
+        if unsafe { libc::ftruncate(number, SIZE) } != 0 {
+            return Err(format!("ftruncate: {}", std::io::Error::last_os_error()));
+        }
+        let doorbells = map_doorbells(number)?;
+        let identity = identity(number).ok_or("fstat of an own file failed")?;
+        Ok(Self { file, identity, doorbells })
+    }
+
+    /// A descriptor for the program: it may do with it what it likes. -1 with errno set when there is none.
+    pub(crate) fn open(&self) -> libc::c_int {
+        // SAFETY: an open descriptor.
+        unsafe { libc::fcntl(self.file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) }
+    }
+
+    /// Whether a descriptor of the program is one of ours.
+    pub(crate) fn is_ours(&self, descriptor: libc::c_int) -> bool {
+        identity(descriptor) == Some(self.identity)
+    }
+
+    /// Address, in the simulator's own mapping, of a doorbell.
+    pub(crate) fn doorbell(&self, place: Doorbell) -> u64 {
+        self.doorbells + (u64::from(place.node) - NODES.start()) * DOORBELL_PAGE + place.offset()
+    }
+
+    /// Gives the memory behind a range back.
+    pub(crate) fn discard(&self, offset: u64, size: u64) {
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: an open descriptor.
+        unsafe { libc::fallocate(self.file.as_raw_fd(), mode, offset as i64, size as i64) };
+    }
+}
+
+/// One mapping of every GPU's doorbells.
+fn map_doorbells(file: libc::c_int) -> Result<u64, String> {
+    let page = DOORBELL_PAGE as usize;
+    let length = page * NODES.count();
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping at a place that the kernel chooses.
+    let first = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
+    if first == libc::MAP_FAILED {
+        return Err(format!("mmap: {}", std::io::Error::last_os_error()));
+    }
+    for node in NODES {
+        let at = first.wrapping_byte_add(page * (node - NODES.start()) as usize);
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+        let offset = (node * BETWEEN_DOORBELLS) as libc::off_t;
+        // SAFETY: over a part of the mapping above, which nobody knows yet.
+        if unsafe { libc::mmap(at, page, access, flags, file, offset) } == libc::MAP_FAILED {
+            return Err(format!("mmap of doorbells: {}", std::io::Error::last_os_error()));
+        }
+    }
+    Ok(first as u64)
+}
+
+fn identity(descriptor: libc::c_int) -> Option<(libc::dev_t, libc::ino_t)> {
+    // SAFETY: a stat of zeros is a stat.
+    let mut status: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel checks the descriptor and writes one stat.
+    let result = unsafe { libc::fstat(descriptor, &raw mut status) };
+    (result == 0).then_some((status.st_dev, status.st_ino))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_low_half_of_a_doorbells_offset_is_its_place_in_the_page() {
+        for node in 1..=8 {
+            let offset = Doorbell { node, slot: 3 }.file_offset();
+            assert_eq!((offset & 0xffff_ffff, offset >> 32), (24, u64::from(node)));
+        }
+    }
+
+    #[test]
+    fn doorbells_of_different_gpus_are_different_memory() {
+        let device = Device::new().unwrap();
+        let place = |node, slot| device.doorbell(Doorbell { node, slot });
+        assert_eq!(place(1, 1) - place(1, 0), 8);
+        assert_eq!(place(8, Doorbell::COUNT - 1) + 8 - place(1, 0), 8 * DOORBELL_PAGE);
+    }
+}

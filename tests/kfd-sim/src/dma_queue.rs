@@ -1,0 +1,95 @@
+//! One queue of a DMA engine: a ring of commands that are done in order, as fast as the host copies.
+
+use crate::clock;
+use crate::device::Doorbell;
+use crate::dma::{self, Command, LONGEST};
+use crate::queue::{Layout, Turn};
+use crate::simulator::Simulator;
+use crate::word::Place;
+
+/// Commands done in one go, so that other queues have their turn.
+const TURN: usize = 64;
+
+/// A queue of commands.
+#[derive(Debug)]
+pub(crate) struct DmaQueue {
+    pub(crate) id: u32,
+    /// Which doorbell it has, and of which GPU.
+    pub(crate) doorbell: Doorbell,
+    ring: u64,
+    bytes: u64,
+    /// Both count bytes and never wrap.
+    read_index: Place,
+    write_index: Place,
+    rung: Place,
+    last_doorbell: u64,
+    limit: u64,
+}
+
+impl DmaQueue {
+    /// # Safety
+    /// All of the layout stays mapped until the queue is dropped, and is used as the runtime uses queues.
+    pub(crate) unsafe fn new(id: u32, doorbell: Doorbell, layout: Layout) -> Self {
+        // SAFETY: of the layout.
+        let read_index = unsafe { Place::at(layout.read_index) };
+        // SAFETY: of the layout.
+        let write_index = unsafe { Place::at(layout.write_index) };
+        // SAFETY: of the layout.
+        let rung = unsafe { Place::at(layout.doorbell) };
+        rung.store(0);
+        read_index.store(0);
+        write_index.store(0);
+        let bytes = layout.bytes.max(4);
+        Self {
+            id,
+            doorbell,
+            ring: layout.ring,
+            bytes,
+            read_index,
+            write_index,
+            rung,
+            last_doorbell: 0,
+            limit: 0,
+        }
+    }
+
+    /// Does what can be done.
+    pub(crate) fn advance(&mut self, simulator: &Simulator) -> Turn {
+        let doorbell = self.rung.load();
+        if doorbell != self.last_doorbell {
+            self.last_doorbell = doorbell;
+            self.limit = self.write_index.load().max(doorbell);
+        }
+        for _ in 0..TURN {
+            let at = self.read_index.load();
+            if at >= self.limit {
+                return Turn::Idle;
+            }
+            let (command, words) = dma::decode(&self.words(at));
+            let start = clock::now();
+            if !command.execute(self.doorbell.node, &simulator.memory(), &simulator.events) {
+                return Turn::Blocked;
+            }
+            if let Command::Copy { from, to, bytes } = command {
+                let time = (start, clock::now());
+                simulator.log.copied(self.doorbell.node, self.id, (bytes, from, to), time);
+            }
+            self.read_index.store(at + words as u64 * 4);
+        }
+        Turn::Busy(0)
+    }
+
+    /// The words from here on; behind the end of the ring, and of what is written, there is nothing.
+    fn words(&self, at: u64) -> [u32; LONGEST] {
+        let offset = at % self.bytes;
+        let there = (self.limit - at).min(self.bytes - offset) / 4;
+        std::array::from_fn(|word| {
+            if word as u64 >= there {
+                return 0;
+            }
+            // SAFETY: within the ring, which the layout says is mapped.
+            let place = unsafe { Place::at(self.ring + offset + word as u64 * 4) };
+            place.half().load(std::sync::atomic::Ordering::Acquire)
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! What the program has allocated. The content lies in the device's file or in the program's own memory; the
+//! GPU sees it at the address that the program chose.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::device::{ALLOCATIONS, Device};
+
+/// Allocation flags: memory that the program already has, and pages of doorbells.
+pub(crate) const USER_POINTER: u32 = 1 << 2;
+pub(crate) const DOORBELL: u32 = 1 << 3;
+
+/// Every allocation begins at a multiple of this in the device's file.
+const ALIGNMENT: u64 = 2 << 20;
+
+#[derive(Debug)]
+struct Allocation {
+    /// `None` where the device's file holds nothing for it.
+    offset: Option<u64>,
+    size: u64,
+    node: u32,
+    /// The GPU's address, where it is an alias.
+    alias: Option<u64>,
+}
+
+/// The allocations of the process.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    by_handle: HashMap<u64, Allocation>,
+    last_handle: u64,
+    next_offset: u64,
+    /// Memory of the program that the GPU sees elsewhere: by the GPU's address, with its length.
+    aliases: BTreeMap<u64, (u64, u64)>,
+}
+
+/// A new allocation: its handle, and where in the device's file the program maps it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Allocated {
+    pub(crate) handle: u64,
+    pub(crate) offset: Option<u64>,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self { by_handle: HashMap::new(), last_handle: 0, next_offset: ALLOCATIONS, aliases: BTreeMap::new() }
+    }
+
+    pub(crate) fn allocate(&mut self, node: u32, size: u64, flags: u32) -> Allocated {
+        let offset = (flags & (USER_POINTER | DOORBELL) == 0).then(|| {
+            let offset = self.next_offset;
+            self.next_offset += size.next_multiple_of(ALIGNMENT);
+            offset
+        });
+        self.last_handle += 1;
+        let handle = self.last_handle;
+        self.by_handle.insert(handle, Allocation { offset, size, node, alias: None });
+        Allocated { handle, offset }
+    }
+
+    /// Notes that the GPU sees the program's memory at `host` of this allocation at another address.
+    pub(crate) fn alias(&mut self, handle: u64, gpu: u64, host: u64) {
+        let Some(allocation) = self.by_handle.get_mut(&handle) else { return };
+        if gpu != host {
+            allocation.alias = Some(gpu);
+            self.aliases.insert(gpu, (host, allocation.size));
+        }
+    }
+
+    /// Where the program has what the GPU sees at this address.
+    pub(crate) fn host_address(&self, gpu: u64) -> u64 {
+        match self.aliases.range(..=gpu).next_back() {
+            Some((first, (host, size))) if gpu - first < *size => host + (gpu - first),
+            _ => gpu,
+        }
+    }
+
+    /// Whether there was such an allocation.
+    pub(crate) fn free(&mut self, handle: u64, device: &Device) -> bool {
+        let Some(allocation) = self.by_handle.remove(&handle) else { return false };
+        if let Some(alias) = allocation.alias {
+            self.aliases.remove(&alias);
+        }
+        if let Some(offset) = allocation.offset {
+            device.discard(offset, allocation.size);
+        }
+        true
+    }
+
+    pub(crate) fn knows(&self, handle: u64) -> bool {
+        self.by_handle.contains_key(&handle)
+    }
+
+    /// Bytes allocated for this GPU.
+    pub(crate) fn used(&self, node: u32) -> u64 {
+        let here = |allocation: &&Allocation| allocation.node == node && allocation.offset.is_some();
+        self.by_handle.values().filter(here).map(|allocation| allocation.size).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_do_not_overlap_in_the_file() {
+        let mut memory = Memory::new();
+        let first = memory.allocate(1, 4096, 1).offset.unwrap();
+        let second = memory.allocate(1, 3 << 20, 1).offset.unwrap();
+        let third = memory.allocate(2, 1, 1).offset.unwrap();
+        assert_eq!([first, second, third].map(|offset| (offset - ALLOCATIONS) >> 20), [0, 2, 6]);
+        assert_eq!((memory.used(1), memory.used(2)), ((3 << 20) + 4096, 1));
+    }
+
+    #[test]
+    fn memory_of_the_program_takes_no_place_in_the_file() {
+        let mut memory = Memory::new();
+        assert_eq!(memory.allocate(1, 4096, USER_POINTER).offset, None);
+        assert_eq!(memory.used(1), 0);
+    }
+
+    #[test]
+    fn the_program_finds_its_own_memory_behind_the_gpus_address() {
+        let mut memory = Memory::new();
+        let handle = memory.allocate(1, 0x1000, USER_POINTER).handle;
+        memory.alias(handle, 0x7000_0000, 0x10_0010);
+        assert_eq!(memory.host_address(0x7000_0020), 0x10_0030);
+        assert_eq!(memory.host_address(0x7000_1000), 0x7000_1000);
+        assert!(memory.free(handle, &Device::new().unwrap()));
+        assert_eq!(memory.host_address(0x7000_0020), 0x7000_0020);
+    }
+
+    #[test]
+    fn a_handle_is_freed_once() {
+        let device = Device::new().unwrap();
+        let mut memory = Memory::new();
+        let handle = memory.allocate(1, 4096, 1).handle;
+        assert!(memory.free(handle, &device));
+        assert!(!memory.free(handle, &device));
+    }
+}

@@ -1,0 +1,392 @@
+//! What the program calls instead of the C library and libdrm. Everything that is not about the simulated
+//! driver goes on to the real function.
+//!
+//! `open` and `ioctl` are variadic in C; the caller passes what follows in the registers of ordinary
+//! arguments, so they are written with them here.
+
+#![expect(clippy::missing_safety_doc, reason = "each has the contract of the function that it stands for")]
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_ulong, c_void};
+use std::io::{Seek, Write};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::ioctl;
+use crate::settings::Settings;
+use crate::simulator::Simulator;
+use crate::topology;
+
+/// The real function behind a name, of the type that is asked for; it must exist.
+macro_rules! real {
+    ($name:literal as $type:ty) => {{
+        static REAL: OnceLock<usize> = OnceLock::new();
+        let address = *REAL.get_or_init(|| next($name));
+        // SAFETY: the next definition of a C function of this type.
+        unsafe { std::mem::transmute::<usize, $type>(address) }
+    }};
+}
+
+fn next(name: &CStr) -> usize {
+    // SAFETY: a string with its end.
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    assert!(!address.is_null(), "no {name:?} behind the simulator");
+    address as usize
+}
+
+type Open = unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int;
+type OpenStream = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut libc::FILE;
+type OpenFolder = unsafe extern "C" fn(*const c_char) -> *mut libc::DIR;
+type ReadFolder = unsafe extern "C" fn(*mut libc::DIR) -> *mut libc::dirent;
+type CloseFolder = unsafe extern "C" fn(*mut libc::DIR) -> c_int;
+type Control = unsafe extern "C" fn(c_int, c_ulong, *mut c_void) -> c_int;
+
+/// What a path means to the simulator.
+enum Meaning {
+    /// The driver itself, or the render node of one of its GPUs.
+    Device,
+    /// A file that the driver shows, with its content; `None` when it shows no such file.
+    Shown(Option<String>),
+    /// Nothing.
+    Other,
+}
+
+fn meaning(path: *const c_char) -> Meaning {
+    let Some(path) = text(path) else { return Meaning::Other };
+    if path == "/dev/kfd" {
+        return Meaning::Device;
+    }
+    if path == "/sys/module/amdgpu/initstate" {
+        return Meaning::Shown(Some("live\n".to_owned()));
+    }
+    if let Some(minor) = path.strip_prefix("/dev/dri/renderD").and_then(|minor| minor.parse().ok()) {
+        let exists = topology::node_of_render_minor(settings(), minor).is_some();
+        return if exists { Meaning::Device } else { Meaning::Shown(None) };
+    }
+    if topology::owns(path) { Meaning::Shown(topology::file(settings(), path)) } else { Meaning::Other }
+}
+
+fn settings() -> &'static Settings {
+    &Simulator::get().settings
+}
+
+fn text<'a>(path: *const c_char) -> Option<&'a str> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: a path that the program gives is a string with its end, for as long as the call.
+    unsafe { CStr::from_ptr(path) }.to_str().ok()
+}
+
+fn fail<T>(errno: c_int, result: T) -> T {
+    // SAFETY: the C library has a place for every thread.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: that place is the thread's own.
+    unsafe { *place = errno };
+    result
+}
+
+/// A descriptor to read this text from.
+fn descriptor(text: &str) -> Option<c_int> {
+    // SAFETY: a string with its end.
+    let number = unsafe { libc::memfd_create(c"kfd-sim".as_ptr(), libc::MFD_CLOEXEC) };
+    if number < 0 {
+        return None;
+    }
+    // SAFETY: just opened, and nobody else knows it.
+    let mut file = unsafe { std::fs::File::from_raw_fd(number) };
+    file.write_all(text.as_bytes()).and_then(|()| file.rewind()).ok()?;
+    Some(file.into_raw_fd())
+}
+
+fn open_as(real: Open, path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
+    match meaning(path) {
+        Meaning::Device => Simulator::get().device.open(),
+        Meaning::Shown(Some(text)) => descriptor(&text).unwrap_or(-1),
+        Meaning::Shown(None) => fail(libc::ENOENT, -1),
+        // SAFETY: what the program gave.
+        Meaning::Other => unsafe { real(path, flags, mode) },
+    }
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
+    open_as(real!(c"open" as Open), path, flags, mode)
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
+    open_as(real!(c"open64" as Open), path, flags, mode)
+}
+
+fn stream_as(real: OpenStream, path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    let number = match meaning(path) {
+        Meaning::Device => Simulator::get().device.open(),
+        Meaning::Shown(Some(text)) => descriptor(&text).unwrap_or(-1),
+        Meaning::Shown(None) => return fail(libc::ENOENT, std::ptr::null_mut()),
+        // SAFETY: what the program gave.
+        Meaning::Other => return unsafe { real(path, mode) },
+    };
+    if number < 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: an open descriptor, and the program's mode.
+    unsafe { libc::fdopen(number, mode) }
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    stream_as(real!(c"fopen" as OpenStream), path, mode)
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    stream_as(real!(c"fopen64" as OpenStream), path, mode)
+}
+
+/// As in the C library: rocminfo asks lsmod whether the driver is loaded, and is told so.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *mut libc::FILE {
+    let asks =
+        text(command).is_some_and(|command| command.starts_with("lsmod") && command.contains("amdgpu"));
+    let command = if asks { c"echo amdgpu".as_ptr() } else { command };
+    let real = real!(c"popen" as OpenStream);
+    // SAFETY: what the program gave, or a string with its end.
+    unsafe { real(command, mode) }
+}
+
+/// An open folder of the driver's tree: what a `DIR` of the program points to.
+struct Listing {
+    left: std::vec::IntoIter<String>,
+    entry: libc::dirent,
+}
+
+/// The listings that are open, by address.
+type Listings = HashMap<usize, Box<Listing>>;
+
+/// So that reading any other folder costs one load.
+static OPEN_LISTINGS: AtomicUsize = AtomicUsize::new(0);
+
+fn listings() -> MutexGuard<'static, Listings> {
+    static LISTINGS: OnceLock<Mutex<Listings>> = OnceLock::new();
+    LISTINGS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
+    let Some(shown) = text(path).filter(|path| topology::owns(path)) else {
+        let real = real!(c"opendir" as OpenFolder);
+        // SAFETY: what the program gave.
+        return unsafe { real(path) };
+    };
+    let Some(names) = topology::folder(settings(), shown) else {
+        return fail(libc::ENOENT, std::ptr::null_mut());
+    };
+    // SAFETY: zeros are an entry.
+    let entry = unsafe { std::mem::zeroed() };
+    let mut listing = Box::new(Listing { left: names.into_iter(), entry });
+    let address: *mut Listing = &raw mut *listing;
+    listings().insert(address as usize, listing);
+    OPEN_LISTINGS.fetch_add(1, Ordering::AcqRel);
+    address.cast()
+}
+
+fn read_as(real: ReadFolder, folder: *mut libc::DIR) -> *mut libc::dirent {
+    if OPEN_LISTINGS.load(Ordering::Acquire) > 0
+        && let Some(listing) = listings().get_mut(&(folder as usize))
+    {
+        let Some(name) = listing.left.next() else { return std::ptr::null_mut() };
+        let entry = &mut listing.entry;
+        // Any number but 0, which is an entry to pass over.
+        entry.d_ino = 1;
+        entry.d_type = libc::DT_DIR;
+        entry.d_name.fill(0);
+        for (place, byte) in entry.d_name.iter_mut().zip(name.bytes()) {
+            *place = byte as c_char;
+        }
+        return &raw mut *entry;
+    }
+    // SAFETY: what the program gave.
+    unsafe { real(folder) }
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn readdir(folder: *mut libc::DIR) -> *mut libc::dirent {
+    read_as(real!(c"readdir" as ReadFolder), folder)
+}
+
+/// As in the C library; on this machine the entry is the same.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn readdir64(folder: *mut libc::DIR) -> *mut libc::dirent {
+    read_as(real!(c"readdir64" as ReadFolder), folder)
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn closedir(folder: *mut libc::DIR) -> c_int {
+    if OPEN_LISTINGS.load(Ordering::Acquire) > 0 && listings().remove(&(folder as usize)).is_some() {
+        OPEN_LISTINGS.fetch_sub(1, Ordering::AcqRel);
+        return 0;
+    }
+    let real = real!(c"closedir" as CloseFolder);
+    // SAFETY: what the program gave.
+    unsafe { real(folder) }
+}
+
+/// As in the C library.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn ioctl(descriptor: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
+    let letter = request >> 8 & 0xff;
+    if letter == c_ulong::from(b'K') && Simulator::get().device.is_ours(descriptor) {
+        // SAFETY: the program calls its driver.
+        let answer = unsafe { ioctl::answer(Simulator::get(), request, argument.cast()) };
+        return answer.map_or_else(|errno| fail(errno, -1), |()| 0);
+    }
+    let real = real!(c"ioctl" as Control);
+    // SAFETY: what the program gave.
+    unsafe { real(descriptor, request, argument) }
+}
+
+/// As in libdrm.
+#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn drmOpenRender(minor: c_int) -> c_int {
+    let minor = u32::try_from(minor).unwrap_or(0);
+    match topology::node_of_render_minor(settings(), minor) {
+        Some(_) => Simulator::get().device.open(),
+        None => fail(libc::ENOENT, -1),
+    }
+}
+
+/// As in libdrm.
+#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn drmClose(descriptor: c_int) -> c_int {
+    // SAFETY: the program's own descriptor.
+    unsafe { libc::close(descriptor) }
+}
+
+/// As in libdrm: no call of a graphics driver succeeds.
+#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn drmCommandWriteRead(_: c_int, _: c_ulong, _: *mut c_void, _: c_ulong) -> c_int {
+    -libc::EINVAL
+}
+
+/// A device of libdrm. It has a descriptor of its own: newer thunks close the one that they gave.
+struct DrmDevice(OwnedFd);
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_device_initialize(
+    _descriptor: c_int,
+    major: *mut u32,
+    minor: *mut u32,
+    device: *mut *mut c_void,
+) -> c_int {
+    let number = Simulator::get().device.open();
+    if number < 0 {
+        return -libc::EMFILE;
+    }
+    // SAFETY: just opened, and nobody else knows it.
+    let own = unsafe { OwnedFd::from_raw_fd(number) };
+    let handle = Box::into_raw(Box::new(DrmDevice(own)));
+    // SAFETY: libdrm's contract: a place for the result.
+    unsafe { major.write(3) };
+    // SAFETY: as above.
+    unsafe { minor.write(54) };
+    // SAFETY: as above.
+    unsafe { device.write(handle.cast()) };
+    0
+}
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_device_initialize2(
+    descriptor: c_int,
+    _deduplicate: bool,
+    major: *mut u32,
+    minor: *mut u32,
+    device: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: the same contract.
+    unsafe { amdgpu_device_initialize(descriptor, major, minor, device) }
+}
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_device_deinitialize(device: *mut c_void) -> c_int {
+    // SAFETY: libdrm's contract: a device from above, given back once.
+    drop(unsafe { Box::from_raw(device.cast::<DrmDevice>()) });
+    0
+}
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_device_get_fd(device: *mut c_void) -> c_int {
+    // SAFETY: libdrm's contract: a device from above.
+    unsafe { &*device.cast::<DrmDevice>() }.0.as_raw_fd()
+}
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_get_marketing_name(_device: *mut c_void) -> *const c_char {
+    static NAME: OnceLock<CString> = OnceLock::new();
+    NAME.get_or_init(|| CString::new(settings().model.marketing_name).unwrap_or_default()).as_ptr()
+}
+
+/// The part of libdrm's `amdgpu_gpu_info` that anybody reads, in its full length.
+#[repr(C)]
+struct GpuInfo {
+    asic: u32,
+    revision: u32,
+    external_revision: u32,
+    family: u32,
+    between: [u32; 14],
+    /// In kHz.
+    counter_frequency: u32,
+    rest: [u32; 85],
+}
+
+/// As in libdrm.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn amdgpu_query_gpu_info(_device: *mut c_void, info: *mut c_void) -> c_int {
+    let answer = GpuInfo {
+        asic: settings().model.device_id,
+        revision: 0,
+        external_revision: 0,
+        family: settings().model.family,
+        between: [0; 14],
+        counter_frequency: (crate::clock::TICKS_PER_SECOND / 1_000) as u32,
+        rest: [0; 85],
+    };
+    // SAFETY: libdrm's contract: a place for one such structure.
+    unsafe { info.cast::<GpuInfo>().write_unaligned(answer) };
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_libraries_structure_of_a_gpu_has_the_right_shape() {
+        assert_eq!(std::mem::offset_of!(GpuInfo, family), 12);
+        assert_eq!(std::mem::offset_of!(GpuInfo, counter_frequency), 72);
+        assert_eq!(size_of::<GpuInfo>(), 416);
+    }
+
+    #[test]
+    fn only_paths_of_the_driver_mean_something() {
+        assert!(matches!(meaning(c"/dev/kfd".as_ptr()), Meaning::Device));
+        assert!(matches!(meaning(c"/dev/dri/renderD999".as_ptr()), Meaning::Shown(None)));
+        assert!(matches!(meaning(c"/etc/passwd".as_ptr()), Meaning::Other));
+    }
+}

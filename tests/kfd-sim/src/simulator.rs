@@ -1,0 +1,150 @@
+//! What a process has of the simulated driver: made when it first asks, kept until it ends.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::device::{Device, Doorbell};
+use crate::dma_queue::DmaQueue;
+use crate::engine;
+use crate::events::Events;
+use crate::log::Log;
+use crate::memory::Memory;
+use crate::queue::{Layout, Queue};
+use crate::settings::Settings;
+
+/// The queues of the process, in the order of their creation.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    pub(crate) list: Vec<Queue>,
+    pub(crate) dma: Vec<DmaQueue>,
+    last_id: u32,
+    engine_started: bool,
+}
+
+/// What a queue is fed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Aql,
+    Dma,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aql => "aql",
+            Self::Dma => "dma",
+        }
+    }
+}
+
+/// What a program gets for a new queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Created {
+    pub(crate) id: u32,
+    pub(crate) doorbell: Doorbell,
+}
+
+/// The driver.
+#[derive(Debug)]
+pub(crate) struct Simulator {
+    pub(crate) settings: Settings,
+    pub(crate) device: Device,
+    pub(crate) events: Events,
+    pub(crate) log: Log,
+    /// Threads that want to create or destroy a queue.
+    pub(crate) visitors: AtomicUsize,
+    pub(crate) queue_created: Condvar,
+    memory: Mutex<Memory>,
+    queues: Mutex<Queues>,
+}
+
+impl Simulator {
+    fn new(settings: Settings) -> Result<Self, String> {
+        Ok(Self {
+            device: Device::new()?,
+            events: Events::new(settings.events),
+            log: Log::open(settings.log.as_deref())?,
+            visitors: AtomicUsize::new(0),
+            queue_created: Condvar::new(),
+            memory: Mutex::new(Memory::new()),
+            queues: Mutex::default(),
+            settings,
+        })
+    }
+
+    /// The simulator of this process. Settings that make no sense end it: a test must not run on others.
+    pub(crate) fn get() -> &'static Self {
+        static SIMULATOR: OnceLock<Simulator> = OnceLock::new();
+        SIMULATOR.get_or_init(|| {
+            Settings::from_environment().and_then(Self::new).unwrap_or_else(|problem| fail(&problem))
+        })
+    }
+
+    pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn queues(&self) -> MutexGuard<'_, Queues> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Access to the queues between two turns of the engine.
+    fn visit<T>(&self, act: impl FnOnce(&mut Queues) -> T) -> T {
+        self.visitors.fetch_add(1, Ordering::AcqRel);
+        let result = act(&mut self.queues());
+        self.visitors.fetch_sub(1, Ordering::AcqRel);
+        result
+    }
+
+    /// A new queue, of packets or of a DMA engine; `None` when the GPU has no doorbell left. The layout's doorbell is filled in here.
+    ///
+    /// # Safety
+    /// As for [`Queue::new`], until the queue is destroyed.
+    pub(crate) unsafe fn create_queue(
+        &'static self,
+        node: u32,
+        kind: Kind,
+        layout: Layout,
+    ) -> Option<Created> {
+        self.visit(|queues| {
+            let taken = |doorbell: &Doorbell| {
+                queues.list.iter().any(|queue| queue.doorbell == *doorbell)
+                    || queues.dma.iter().any(|queue| queue.doorbell == *doorbell)
+            };
+            let doorbells = (0..Doorbell::COUNT).map(|slot| Doorbell { node, slot });
+            let doorbell = doorbells.into_iter().find(|doorbell| !taken(doorbell))?;
+            if !queues.engine_started {
+                engine::start(self).ok()?;
+                queues.engine_started = true;
+            }
+            queues.last_id += 1;
+            let id = queues.last_id;
+            let layout = Layout { doorbell: self.device.doorbell(doorbell), ..layout };
+            self.log.queue(node, id, kind.name(), layout.ring, layout.bytes);
+            match kind {
+                // SAFETY: the caller vouches for the layout; the doorbell's mapping is never undone.
+                Kind::Aql => queues.list.push(unsafe { Queue::new(id, doorbell, layout) }),
+                // SAFETY: as above.
+                Kind::Dma => queues.dma.push(unsafe { DmaQueue::new(id, doorbell, layout) }),
+            }
+            self.queue_created.notify_all();
+            Some(Created { id, doorbell })
+        })
+    }
+
+    /// Whether there was such a queue. Nothing of its memory is touched any more.
+    pub(crate) fn destroy_queue(&self, id: u32) -> bool {
+        self.visit(|queues| {
+            let before = queues.list.len() + queues.dma.len();
+            queues.list.retain(|queue| queue.id != id);
+            queues.dma.retain(|queue| queue.id != id);
+            queues.list.len() + queues.dma.len() < before
+        })
+    }
+}
+
+#[expect(clippy::print_stderr, clippy::exit, reason = "the program cannot run, and this says why")]
+fn fail(problem: &str) -> ! {
+    eprintln!("kfd-sim: {problem}");
+    std::process::exit(2)
+}
