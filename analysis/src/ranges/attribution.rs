@@ -204,23 +204,23 @@ impl Attribution {
     }
 }
 
-/// All ranges with extent, with their names numbered in the order of rows.
+/// All ranges with extent, with their names numbered in the order of their texts: of ranges with one extent the
+/// innermost must not depend on which row comes first.
 fn spans(tables: &Tables) -> (Vec<NameId>, Vec<Span>) {
-    let mut names = Vec::new();
-    let mut numbers = FxHashMap::default();
-    let spans = tables
-        .ranges
-        .iter()
-        .enumerate()
-        .filter(|(_, range)| !range.is_marker())
-        .filter_map(|(row, range)| {
-            let length = range.duration.filter(|&length| length >= 0)?;
-            let name = *numbers.entry(range.name).or_insert_with(|| {
-                names.push(range.name);
-                names.len() as u32 - 1
-            });
+    let with_extent = || {
+        let ranges = tables.ranges.iter().enumerate().filter(|(_, range)| !range.is_marker());
+        ranges.filter_map(|(row, range)| Some((row, range, range.duration.filter(|&length| length >= 0)?)))
+    };
+    let mut names: Vec<NameId> = with_extent().map(|(_, range, _)| range.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.sort_by_key(|&name| tables.strings.get(name));
+    let numbers: FxHashMap<NameId, u32> =
+        names.iter().enumerate().map(|(number, &name)| (name, number as u32)).collect();
+    let spans = with_extent()
+        .map(|(row, range, length)| {
             let end = Reverse(range.start.saturating_add(length));
-            Some(Span { start: range.start, end, name, row: row as u32 })
+            Span { start: range.start, end, name: numbers[&range.name], row: row as u32 }
         })
         .collect();
     (names, spans)
