@@ -99,6 +99,7 @@ impl Trace {
 }
 
 fn detect(database: &Database) -> Result<Dialect> {
+    let _snapshot = database.snapshot()?;
     if rocprofiler::recognise(database)? {
         Ok(Dialect::Rocprofiler)
     } else if native::recognise(database)? {

@@ -11,6 +11,7 @@ mod record;
 mod row;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rusqlite::Connection;
 
@@ -85,11 +86,22 @@ impl Database {
         if !connection.is_autocommit() {
             return Ok(Snapshot(None));
         }
-        // Only the first read takes the lock.
-        connection
-            .execute_batch("begin; select 1 from sqlite_master limit 1")
-            .map_err(|source| self.error(source))?;
-        Ok(Snapshot(Some(connection)))
+        let until = Instant::now() + open::PATIENCE;
+        loop {
+            // Only the first read takes the lock.
+            let Err(error) = connection.execute_batch("begin; select 1 from sqlite_master limit 1") else {
+                return Ok(Snapshot(Some(connection)));
+            };
+            if !connection.is_autocommit() {
+                let _ = connection.execute_batch("rollback");
+            }
+            // A writer that is in the middle of changing the index of its -wal makes it look as if it had to be
+            // repaired, which is not for us: the next moment it is whole.
+            if !open::needs_writing(&error) || Instant::now() > until {
+                return Err(self.error(error));
+            }
+            std::thread::sleep(open::PAUSE);
+        }
     }
 
     /// How many rows `table` can have at most, cheaply and for reserving: ids need not be dense. 0 where

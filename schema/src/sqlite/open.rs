@@ -14,7 +14,11 @@ use super::pages::{HEADER, stated_length};
 use crate::{Error, Result};
 
 /// How long a writer may hold the file before reading gives up.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait before looking again at what a writer is changing.
+pub(super) const PAUSE: Duration = Duration::from_millis(5);
+/// How often the index of a -wal is looked at before it counts as left by a killed writer.
+const LOOKS: usize = 5;
 /// How often a copy is repeated because its original changed meanwhile.
 const COPIES: usize = 3;
 
@@ -45,7 +49,7 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
     if has_frames || (stated_wal && has_index) {
         // A writer is alive only if its index is usable as it is. Otherwise it was killed, and taking its
         // frames into account needs an index that must not be built beside the trace.
-        return match connect(&uri(content, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        return match connect_live(content) {
             Ok((connection, tables)) => Ok(Opened { connection, tables, file: None, _copy: None }),
             Err(error) if needs_writing(&error) && has_frames => open_copy(content, path, "-wal"),
             Err(error) if needs_writing(&error) => open_plain(content, path, "immutable=1"),
@@ -123,6 +127,18 @@ fn stamp(content: &Path, suffix: &str) -> [Option<(u64, Option<SystemTime>)>; 2]
     })
 }
 
+/// Connects by the index of a -wal as it is. A living writer may be changing it just now, a killed one will not.
+fn connect_live(content: &Path) -> rusqlite::Result<(Connection, Vec<String>)> {
+    let look = || connect(&uri(content, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY);
+    for _ in 1..LOOKS {
+        match look() {
+            Err(error) if needs_writing(&error) => std::thread::sleep(PAUSE),
+            answer => return answer,
+        }
+    }
+    look()
+}
+
 /// Connects and reads the schema, which is where SQLite first looks into the file.
 fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<String>)> {
     let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -141,7 +157,7 @@ fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<St
 }
 
 /// Whether SQLite would have to write something to go on.
-fn needs_writing(error: &rusqlite::Error) -> bool {
+pub(super) fn needs_writing(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
