@@ -9,11 +9,14 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod clock;
 pub mod counters;
 pub mod dispatch;
 pub mod gpus;
 pub mod handover;
+pub mod identity;
 pub mod kernels;
+pub mod output;
 pub mod record;
 pub mod registry;
 pub mod settings;
