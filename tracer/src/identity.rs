@@ -12,7 +12,11 @@ type Launcher = (&'static str, &'static [&'static str], &'static [&'static str])
 /// number of the host.
 const LAUNCHERS: [Launcher; 8] = [
     ("RANK", &["WORLD_SIZE"], &["LOCAL_RANK"]),
-    ("PMIX_RANK", &["OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"], &["OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"]),
+    (
+        "PMIX_RANK",
+        &["OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"],
+        &["OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"],
+    ),
     ("OMPI_COMM_WORLD_RANK", &["OMPI_COMM_WORLD_SIZE"], &["OMPI_COMM_WORLD_LOCAL_RANK"]),
     ("PMI_RANK", &["PMI_SIZE"], &["MPI_LOCALRANKID", "PMI_LOCAL_RANK"]),
     ("MV2_COMM_WORLD_RANK", &["MV2_COMM_WORLD_SIZE"], &["MV2_COMM_WORLD_LOCAL_RANK"]),
@@ -175,10 +179,7 @@ mod tests {
             world: Some(32),
             local_rank: Some(5),
             run: Some("991".to_owned()),
-            visible: vec![
-                ("ROCR_VISIBLE_DEVICES", "5".to_owned()),
-                ("HIP_VISIBLE_DEVICES", String::new()),
-            ],
+            visible: vec![("ROCR_VISIBLE_DEVICES", "5".to_owned()), ("HIP_VISIBLE_DEVICES", String::new())],
         };
         assert_eq!(found, expected);
     }

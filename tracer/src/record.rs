@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 
 use schema::append::Recording;
 
-
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, Queue};
 use crate::gpus::Gpu;
@@ -92,9 +91,8 @@ impl Recorder {
         let about = session::About { settings, identity, gpus };
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let thread = process::spawn("rtl-record", move || {
-            run(Session::new(about, known, create), &arrivals, &until)
-        })?;
+        let thread =
+            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
         Ok(Self { thread, deadline })
     }
 
@@ -105,7 +103,8 @@ impl Recorder {
         while !self.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let late = || Ending { failure: Some("the file system does not answer".to_owned()), ..Ending::default() };
+        let late =
+            || Ending { failure: Some("the file system does not answer".to_owned()), ..Ending::default() };
         if self.thread.is_finished() { self.thread.join().unwrap_or_else(|_| late()) } else { late() }
     }
 }

@@ -44,7 +44,8 @@ impl Naming {
         let name = self.text(kernel);
         let is_first = !self.texts.contains_key(&name);
         let text = recording.text(&name)?;
-        let code_object = kernel.code_object.as_ref().map(|uri| self.code_object(uri, recording)).transpose()?;
+        let code_object =
+            kernel.code_object.as_ref().map(|uri| self.code_object(uri, recording)).transpose()?;
         recording.metadata("kernel", &row(self.symbols + 1, &name, kernel, code_object))?;
         self.symbols += 1;
         self.texts.insert(name, kernel.mangled.clone());
