@@ -125,11 +125,15 @@ impl<T: Target> Database<T> {
         Ok(())
     }
 
-    /// Goes back to what is published. No rows come after that, because some are missing.
     fn stop(&mut self, error: io::Error) -> io::Error {
+        self.abandon();
+        error
+    }
+
+    /// Goes back to what is published. No rows come after that, because some are missing.
+    pub(super) fn abandon(&mut self) {
         self.store.go_back();
         self.tables = self.published.clone();
         self.stopped = true;
-        error
     }
 }

@@ -105,6 +105,11 @@ impl<T: Target> Recording<T> {
         self.database.publish(rows).map_err(|source| failed("write", &self.path, source))
     }
 
+    /// Drops what was added since the last publication, as after an error.
+    pub fn abandon(&mut self) {
+        self.database.abandon();
+    }
+
     /// How many ops the file holds, as last published.
     pub fn published_ops(&self) -> i64 {
         self.database.published_rows(Table::Ops)

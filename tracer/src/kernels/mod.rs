@@ -5,7 +5,7 @@ use hsa_sys::bindings::hsa_executable_t;
 use crate::api::Api;
 
 /// A kernel of a loaded code object. What is unknown is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// The symbol without `.kd`, mangled as it is in the code object.
     pub mangled: String,
