@@ -1,5 +1,6 @@
 //! What tests and benches share: the folder of foreign traces, fixtures and the synthetic generator.
 
+pub mod code_object;
 mod fixture;
 mod generate;
 pub mod layouts;
