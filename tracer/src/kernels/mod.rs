@@ -12,12 +12,11 @@ pub mod elf;
 pub mod names;
 mod query;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use hsa_sys::bindings::hsa_executable_t;
+use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
 
-use crate::api::Api;
 use code_object::{Found, Names};
 use query::{Memory, Place, Query};
 
@@ -38,7 +37,8 @@ pub struct Kernel {
     pub vgprs: Option<u32>,
     /// Accumulation registers.
     pub agprs: Option<u32>,
-    /// The number of the code object: 1, 2, ... as the first kernel of each was dispatched.
+    /// The number of the code object: 1, 2, ... as the first kernel of each was dispatched. One that is loaded again
+    /// where it was keeps its number.
     pub code_object: Option<u32>,
     /// The address of the kernel's descriptor, which packets carry.
     pub kernel_object: u64,
@@ -66,14 +66,15 @@ pub struct Loader {
 struct Seen {
     /// By base address; they do not overlap.
     code_objects: BTreeMap<u64, CodeObject>,
-    count: u32,
+    /// By base address and size.
+    numbers: HashMap<(u64, u64), u32>,
 }
 
 impl Loader {
-    /// Asks nothing yet.
+    /// Asks nothing yet. `None` where the runtime offers no way to ask.
     #[must_use]
-    pub fn new(api: &Api) -> Self {
-        Self { query: Query::new(api), seen: Mutex::default() }
+    pub fn new(core: &CoreApiTable) -> Option<Self> {
+        Some(Self { query: Query::new(core)?, seen: Mutex::default() })
     }
 
     /// Forgets an executable before it is destroyed: its addresses may soon be those of other kernels.
@@ -130,9 +131,9 @@ impl Seen {
         let Some((place, memory)) = known else { return };
         let end = place.base.saturating_add(place.size);
         self.code_objects.retain(|&base, other| base >= end || base + other.size <= place.base);
-        self.count += 1;
+        let next = self.numbers.len() as u32 + 1;
         let code_object = CodeObject {
-            number: self.count,
+            number: *self.numbers.entry((place.base, place.size)).or_insert(next),
             executable: executable.handle,
             base: place.base,
             size: place.size,

@@ -9,14 +9,13 @@ use std::sync::OnceLock;
 
 use hsa_sys::bindings::*;
 
-use crate::api::Api;
-
 type Extension = hsa_ven_amd_loader_1_01_pfn_t;
 
 /// The loader's functions.
 #[derive(Clone)]
 pub(super) struct Query {
     core: CoreApiTable,
+    get_table: unsafe extern "C" fn(u16, u16, usize, *mut c_void) -> hsa_status_t,
     /// Asked for when first needed: a runtime that is still starting refuses.
     extension: OnceLock<Extension>,
 }
@@ -43,8 +42,9 @@ pub(super) struct Named {
 }
 
 impl Query {
-    pub(super) fn new(api: &Api) -> Self {
-        Self { core: api.core, extension: OnceLock::new() }
+    pub(super) fn new(core: &CoreApiTable) -> Option<Self> {
+        let get_table = core.hsa_system_get_major_extension_table_fn?;
+        Some(Self { core: *core, get_table, extension: OnceLock::new() })
     }
 
     #[expect(unsafe_code, reason = "calls the runtime")]
@@ -52,7 +52,6 @@ impl Query {
         if let Some(extension) = self.extension.get() {
             return Some(extension);
         }
-        let get = self.core.hsa_system_get_major_extension_table_fn?;
         let mut extension = Extension {
             hsa_ven_amd_loader_query_host_address: None,
             hsa_ven_amd_loader_query_segment_descriptors: None,
@@ -62,7 +61,8 @@ impl Query {
         };
         let table = (&raw mut extension).cast();
         // SAFETY: the runtime writes as many bytes as it is told, function pointers in the order of the type.
-        let status = unsafe { get(HSA_EXTENSION_AMD_LOADER as u16, 1, size_of::<Extension>(), table) };
+        let status =
+            unsafe { (self.get_table)(HSA_EXTENSION_AMD_LOADER as u16, 1, size_of::<Extension>(), table) };
         (status == HSA_STATUS_SUCCESS).then(|| self.extension.get_or_init(|| extension))
     }
 
