@@ -17,7 +17,8 @@ const TARGETS: [(&str, &str); 5] = [
     ("gfx1201", "6.4.3"),
 ];
 
-/// What a debug build of the runtime says at its end about signals that HIP keeps, one for every GPU.
+/// What Debian's builds of the runtime say at its end, also on real GPUs, where HIP or ROCr 7.2.4 itself keep a signal
+/// of every GPU.
 const KEPT: &str = "Warning: Resource leak detected by SharedSignalPool, ";
 
 #[track_caller]
@@ -94,6 +95,17 @@ fn every_runtime_lists_the_gpus_that_it_knows() {
                 assert_eq!(agents, gpus, "{stack:?}\n{text}");
             }
         }
+    }
+}
+
+#[test]
+fn the_child_of_a_fork_has_a_driver_of_its_own_and_not_its_parents() {
+    let Some(program) = program("hsa_fork") else { return };
+    for stack in stacks() {
+        let mut command = stack.command(&program);
+        command.env("KFD_SIM_GPUS", "2");
+        let expected = "first\tgpus\t2\nparent\tgpus\t2\nsecond\tinherited\tEBADF\nsecond\town\tok\n";
+        assert_eq!(answer(command), expected, "{stack:?}");
     }
 }
 
