@@ -17,6 +17,7 @@ pub mod handover;
 pub mod hooks;
 pub mod kernels;
 pub mod lane;
+pub mod latch;
 pub mod load;
 pub mod names;
 pub mod packet;
