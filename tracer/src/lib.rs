@@ -9,17 +9,20 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod clock;
 pub mod collector;
 pub mod counters;
 pub mod dispatch;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;
+pub mod identity;
 pub mod kernels;
 pub mod lane;
 pub mod latch;
 pub mod load;
 pub mod names;
+pub mod output;
 pub mod packet;
 pub mod process;
 pub mod record;

@@ -70,7 +70,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Prepares the recording of this process; `None` when there has been one already. Starts no thread yet.
 pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64) -> Option<&'static Tracer> {
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
-    let mut shared = Shared::new(settings.mode, largest_batch, Loader::new(&api), Box::new(runtime));
+    let mut shared = Shared::new(settings.mode, largest_batch, Loader::new(&api.core), Box::new(runtime));
     shared.told = story::is_told(2);
     let tracer = Tracer {
         api,

@@ -67,7 +67,7 @@ const RDNA: Model = Model {
 };
 
 /// Every kind that can be asked for; the first is the default.
-pub(crate) const MODELS: [Model; 6] = [
+pub(crate) const MODELS: [Model; 8] = [
     GCN,
     Model {
         target: "gfx906",
@@ -105,6 +105,18 @@ pub(crate) const MODELS: [Model; 6] = [
         ..GCN
     },
     Model {
+        target: "gfx950",
+        version: 90_500,
+        device_id: 0x75a0,
+        marketing_name: "Simulated MI350X",
+        compute_units: 256,
+        shader_arrays: 32,
+        compute_units_per_array: 9,
+        dies: 8,
+        memory_bytes: 288 << 30,
+        ..GCN
+    },
+    Model {
         target: "gfx1030",
         version: 100_300,
         device_id: 0x73bf,
@@ -117,6 +129,17 @@ pub(crate) const MODELS: [Model; 6] = [
         ..RDNA
     },
     RDNA,
+    Model {
+        target: "gfx1201",
+        version: 120_001,
+        device_id: 0x7550,
+        marketing_name: "Simulated RX 9070 XT",
+        family: 152,
+        compute_units: 64,
+        shader_arrays: 8,
+        memory_bytes: 16 << 30,
+        ..RDNA
+    },
 ];
 
 /// Everything that can be chosen.
