@@ -86,13 +86,17 @@ impl Hardware {
     fn perform(&mut self, blit: Blit, arguments: u64, origin: Origin, start: u64) -> u64 {
         let Origin { node, queue } = origin;
         let memory = self.simulator.memory();
+        if !memory.has(arguments, blit.arguments() as u64 * 8) {
+            return start;
+        }
         let mut words = [0; ARGUMENTS];
         for (at, word) in words.iter_mut().enumerate().take(blit.arguments()) {
             let address = memory.host_address(arguments + at as u64 * 8);
             // SAFETY: the arguments of a kernel lie there until it is over.
             *word = unsafe { Place::at(address) }.load();
         }
-        let Some(movement) = blit.movement(&words) else { return start };
+        let movement = blit.movement(&words).filter(|movement| movement.is_within(&memory));
+        let Some(movement) = movement else { return start };
         // SAFETY: the program vouches for what its kernel reads and writes, as to the hardware.
         unsafe { movement.perform(&memory) };
         let end = self.simulator.end_of_movement(&movement, start);

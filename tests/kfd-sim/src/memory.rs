@@ -117,6 +117,11 @@ impl Memory {
         Some(Stored { address, size, content })
     }
 
+    /// Whether all of this is within one allocation.
+    pub(crate) fn has(&self, gpu: u64, bytes: u64) -> bool {
+        self.containing(gpu).is_some_and(|one| bytes <= one.size - (gpu - one.address))
+    }
+
     /// The node whose memory this address of the GPU is; the host's is 0.
     pub(crate) fn node(&self, gpu: u64) -> u32 {
         self.containing(gpu).filter(|allocation| allocation.on_gpu).map_or(0, |allocation| allocation.node)

@@ -20,6 +20,13 @@ impl Region {
     fn row(self, row: u64, slice: u64) -> u64 {
         self.at + row * self.row_pitch + slice * self.slice_pitch
     }
+
+    /// Bytes from the first to the last; `None` when no address space has so many.
+    fn length(self, extent: Extent) -> Option<u64> {
+        let rows = extent.rows.saturating_sub(1).checked_mul(self.row_pitch)?;
+        let slices = extent.slices.saturating_sub(1).checked_mul(self.slice_pitch)?;
+        rows.checked_add(slices)?.checked_add(extent.bytes)
+    }
 }
 
 /// How much of regions is meant: bytes of a row, rows of a slice, slices.
@@ -71,6 +78,20 @@ impl Movement {
         match self {
             Self::Copy { from, to, .. } => (Some(from.at), to.at),
             Self::Fill { to, .. } => (None, to.at),
+        }
+    }
+
+    /// Whether the program has allocated all that is read and written. Hardware would report a fault.
+    pub(crate) fn is_within(&self, memory: &Memory) -> bool {
+        let has = |region: Region, extent| {
+            region.length(extent).is_some_and(|length| length == 0 || memory.has(region.at, length))
+        };
+        match *self {
+            Self::Copy { from, to, extent } => has(from, extent) && has(to, extent),
+            Self::Fill { to, extent, pattern: Pattern::At(at, bytes) } => {
+                has(to, extent) && has(Region::linear(at), Extent::linear(bytes))
+            }
+            Self::Fill { to, extent, pattern: Pattern::Word(_) } => has(to, extent),
         }
     }
 
@@ -133,6 +154,25 @@ mod tests {
         let movement = Movement::Copy { from, to: region, extent };
         perform(movement);
         assert_eq!((&to, movement.bytes()), (b"b.e.h.k.....", 4));
+    }
+
+    #[test]
+    fn what_goes_beyond_an_allocation_is_seen() {
+        let mut memory = Memory::new();
+        memory.allocate(1, 0x1000, 0x1000, 1);
+        memory.allocate(1, 0x8000, 0x1000, 1);
+        let is_within = |from, to, bytes| Movement::copy(from, to, bytes).is_within(&memory);
+        assert!(is_within(0x1000, 0x8000, 0x1000));
+        assert!(!is_within(0x1000, 0x8001, 0x1000));
+        assert!(!is_within(0x2000, 0x8000, 1));
+        assert!(!is_within(0x1000, 0x8000, u64::MAX - 7));
+        let rows = |row_pitch| Movement::Fill {
+            to: Region { at: 0x1000, row_pitch, slice_pitch: 0 },
+            extent: Extent { bytes: 0x100, rows: 2, slices: 1 },
+            pattern: Pattern::Word(0),
+        };
+        assert!(rows(0xf00).is_within(&memory));
+        assert!(!rows(0xf01).is_within(&memory));
     }
 
     #[test]
