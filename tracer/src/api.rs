@@ -10,7 +10,8 @@ use hsa_sys::bindings::{
     HsaApiTable, hsa_agent_t, hsa_device_type_t, hsa_status_t,
 };
 use hsa_sys::function::{
-    ConvertTick, MemoryAsyncCopy, QueueInterceptCreate, QueueInterceptRegister, SetProfilerEnabled,
+    ConvertTick, MemoryAsyncCopy, MemoryAsyncCopyOnEngine, MemoryAsyncCopyRect, QueueInterceptCreate,
+    QueueInterceptRegister, SetProfilerEnabled,
 };
 use hsa_sys::table::{self, AmdTable, Entry, UnknownTable};
 
@@ -31,6 +32,10 @@ pub struct Api {
     pub convert_tick: ConvertTick,
     /// A copy.
     pub async_copy: Option<MemoryAsyncCopy>,
+    /// A copy on a given engine.
+    pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
+    /// A copy of a box.
+    pub async_copy_rect: Option<MemoryAsyncCopyRect>,
 }
 
 impl std::fmt::Debug for Api {
@@ -106,7 +111,28 @@ impl Tables {
             set_profiler_enabled: self.needed(&table::SET_PROFILER_ENABLED)?,
             convert_tick: self.needed(&table::CONVERT_TICK)?,
             async_copy: self.get(&table::MEMORY_ASYNC_COPY),
+            async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
+            async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),
         })
+    }
+
+    /// Replaces a function of AMD's extension table, where this generation has it.
+    #[expect(unsafe_code, reason = "writes to the runtime's tables")]
+    pub(crate) fn replace<F>(&self, entry: &Entry<F>, with: F) {
+        let Some(offset) = self.layout.offset(entry) else { return };
+        // SAFETY: the layout is that of the table's own version, and offsets are within its size.
+        let place = unsafe { self.extension.add(offset) };
+        // SAFETY: at the offset of an entry there is an `Option` of its function type; the runtime loads its tools
+        // before anyone else can call through the table.
+        unsafe { place.cast::<Option<F>>().write(Some(with)) };
+    }
+
+    /// Replaces functions of the core table.
+    #[expect(unsafe_code, reason = "writes to the runtime's tables")]
+    pub(crate) fn replace_core(&self, replace: impl FnOnce(&mut CoreApiTable)) {
+        // SAFETY: `of` has checked that the table is of this type, and the runtime loads its tools before anyone
+        // else can call through it.
+        replace(unsafe { &mut *self.core });
     }
 
     fn needed<F: Copy>(&self, entry: &Entry<F>) -> Result<F, Unusable> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Declares an enum of reasons with the tag that each has in the file.
 macro_rules! reasons {
-    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $reason:ident = $tag:literal,)+ }) => {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $reason:ident = $tag:literal, $description:literal;)+ }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($(#[$what])* $reason,)+ }
@@ -21,6 +21,12 @@ macro_rules! reasons {
             pub const fn tag(self) -> &'static str {
                 match self { $(Self::$reason => $tag,)+ }
             }
+
+            /// What a user is told of these dispatches.
+            #[must_use]
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$reason => $description,)+ }
+            }
         }
     };
 }
@@ -28,28 +34,27 @@ macro_rules! reasons {
 reasons! {
     /// Why a dispatch that should be in the file is not.
     Lost {
-        /// The recorder was so far behind that every slot was taken: the packet went through as it was.
-        Behind = "lost:behind",
-        /// No signal could be created for it.
-        Signal = "lost:signal",
+        /// The recorder was so far behind that every slot was taken, or the runtime made no more signals: the packet
+        /// went through as it was.
+        Behind = "lost:behind", "while the recorder was behind";
         /// The GPU's times were missing, inverted or could not be translated.
-        Times = "lost:times",
+        Times = "lost:times", "without valid times";
         /// Its own completion signal was used again or destroyed before the times could be read.
-        Reused = "lost:reused",
+        Reused = "lost:reused", "whose signal was used again";
         /// It had not completed when its queue was destroyed.
-        QueueDestroyed = "lost:queue_destroyed",
+        QueueDestroyed = "lost:queue_destroyed", "unfinished when their queue was destroyed";
         /// It had not completed when the recording ended.
-        Unfinished = "lost:unfinished",
+        Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
-        Ended = "lost:ended",
+        Ended = "lost:ended", "after the end of the recording";
         /// It completed, but the time allowed for writing at the end of the process was over.
-        Unwritten = "lost:unwritten",
+        Unwritten = "lost:unwritten", "not written in time";
         /// The file could not be written: no space, no permission, an error of the disk.
-        Write = "lost:write",
+        Write = "lost:write", "that could not be written";
         /// The file had reached RTL_MAX_SIZE.
-        Full = "lost:full",
+        Full = "lost:full", "beyond RTL_MAX_SIZE";
         /// The tracer itself failed and had switched itself off.
-        Failure = "lost:failure",
+        Failure = "lost:failure", "after a failure of the tracer";
     }
 }
 
@@ -57,9 +62,9 @@ reasons! {
     /// Why a dispatch was left out on purpose.
     Skipped {
         /// Mode lite leaves kernels alone that carry a completion signal.
-        Signal = "skipped:completion_signal",
+        Signal = "skipped:completion_signal", "with a completion signal";
         /// A batch that this runtime might not survive with a tool in between (docs/modes.md).
-        Batch = "skipped:batch",
+        Batch = "skipped:batch", "in large batches";
     }
 }
 

@@ -2,12 +2,12 @@
 
 /// A kernel: its place in the registry of [`crate::kernels::Kernel`]s. Two kernels that were loaded at the same
 /// address one after the other have different ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelId(pub u32);
 
 /// A queue: its place in the registry of [`Queue`]s, which counts from 0 in the order of their creation. An address
 /// that is used again is another queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueOrdinal(pub u32);
 
 /// A queue that the application created.
@@ -22,7 +22,7 @@ pub struct Queue {
 }
 
 /// A kernel that ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
     /// When it started, in ns of CLOCK_BOOTTIME.
     pub start: i64,

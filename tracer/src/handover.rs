@@ -56,21 +56,27 @@ pub fn handover<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
+    /// Whether [`Sender::send`] will take the next entry.
+    pub fn has_room(&mut self) -> bool {
+        self.filling.len() < self.filling.capacity() || self.turn_over()
+    }
+
     /// Takes the entry, or gives it back when the recorder is so far behind that there is no room.
     ///
     /// # Errors
     /// The entry itself.
     pub fn send(&mut self, entry: T) -> Result<(), T> {
-        if self.filling.len() == self.filling.capacity() && !self.turn_over() {
+        if !self.has_room() {
             return Err(entry);
         }
         self.filling.push(entry);
         Ok(())
     }
 
-    /// Shows the recorder what was sent so far. Wakes it only when half of all room is taken.
+    /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
+    /// may as well become full. Wakes it only when half of all room is taken.
     pub fn flush(&mut self) {
-        if !self.filling.is_empty() {
+        if !self.filling.is_empty() && self.shared.lock().full.is_empty() {
             self.turn_over();
         }
     }

@@ -9,31 +9,34 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod clock;
+pub mod collector;
 pub mod counters;
 pub mod dispatch;
 pub mod gpus;
 pub mod handover;
+pub mod hooks;
+pub mod identity;
 pub mod kernels;
+pub mod kernels;
+pub mod lane;
+pub mod load;
+pub mod names;
+pub mod output;
+pub mod output;
+pub mod packet;
+pub mod process;
 pub mod record;
 pub mod registry;
+pub mod ring;
+pub mod runtime;
 pub mod settings;
-
-use std::ffi::{c_char, c_void};
-
-/// What the runtime calls when it has loaded this library: `table` is an `HsaApiTable`. Always true: a library
-/// that cannot record lets the program run all the same.
-#[expect(unsafe_code, reason = "the runtime finds this function by its name")]
-#[unsafe(no_mangle)]
-pub extern "C" fn OnLoad(
-    _table: *mut c_void,
-    _runtime_version: u64,
-    _failed_tool_count: u64,
-    _failed_tool_names: *const *const c_char,
-) -> bool {
-    true
-}
-
-/// What the runtime calls from `hsa_shut_down`, which HIP programs of ROCm 5 never do.
-#[expect(unsafe_code, reason = "the runtime finds this function by its name")]
-#[unsafe(no_mangle)]
-pub extern "C" fn OnUnload() {}
+pub mod shared;
+pub mod signals;
+pub mod slot;
+pub mod story;
+pub mod submit;
+pub mod thread;
+pub mod tracer;
+pub mod wake;
+pub mod watch;

@@ -4,7 +4,7 @@
 //! Kernels compute nothing. A dispatch takes the configured time, its signal and timestamps are written as
 //! by hardware, and what was executed goes to a log that a test can compare with.
 //!
-//! One file is one area of the kernel interface. [`preload`] is what the program calls, `simulator` holds
+//! One file is one area of the kernel interface. [`preload`], [`status`] and [`drm`] are what the program calls, `simulator` holds
 //! what the process has open, and everything that time does happens on the one thread of `engine`.
 
 #![expect(
@@ -12,7 +12,9 @@
     reason = "it stands where a kernel stands: C calls it and it reads the caller's memory"
 )]
 
+pub mod drm;
 pub mod preload;
+pub mod status;
 
 mod abi;
 mod aql;
@@ -25,6 +27,7 @@ mod events;
 mod ioctl;
 mod log;
 mod memory;
+mod process;
 mod queue;
 mod settings;
 mod simulator;

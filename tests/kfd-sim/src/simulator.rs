@@ -1,7 +1,7 @@
 //! What a process has of the simulated driver: made when it first asks, kept until it ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Device, Doorbell};
 use crate::dma_queue::DmaQueue;
@@ -9,6 +9,7 @@ use crate::engine;
 use crate::events::Events;
 use crate::log::Log;
 use crate::memory::Memory;
+use crate::process;
 use crate::queue::{Layout, Queue};
 use crate::settings::Settings;
 
@@ -74,8 +75,7 @@ impl Simulator {
 
     /// The simulator of this process. Settings that make no sense end it: a test must not run on others.
     pub(crate) fn get() -> &'static Self {
-        static SIMULATOR: OnceLock<Simulator> = OnceLock::new();
-        SIMULATOR.get_or_init(|| {
+        process::simulator(|| {
             Settings::from_environment().and_then(Self::new).unwrap_or_else(|problem| fail(&problem))
         })
     }

@@ -61,8 +61,10 @@ impl Kernel {
 /// What is in the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbols {
-    /// `.symtab` and, in the loaded part, `.dynsym`: what compilers make.
+    /// `.symtab` and, in the loaded part, `.dynsym` with `.hash`: what compilers make.
     Both,
+    /// The same with `.gnu.hash` instead of `.hash`.
+    GnuHash,
     /// `.symtab` alone: enough for ROCr's loader, but nothing of it is loaded.
     SectionOnly,
 }
@@ -98,7 +100,8 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
         strings.extend_from_slice(b".kd\0");
         names.push((code, descriptor));
     }
-    let dynamic_symbols = if symbols == Symbols::Both { 1 + 2 * kernels.len() as u64 } else { 0 };
+    let dynamic_symbols = if symbols == Symbols::SectionOnly { 0 } else { 1 + 2 * kernels.len() as u64 };
+    let (hash_kind, hash) = hash_table(symbols, dynamic_symbols as u32);
     let rodata_section = if dynamic_symbols > 0 { 5 } else { 2 };
     let note = metadata::note(target, kernels);
 
@@ -110,7 +113,7 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
     };
     let note_at = place(note.len() as u64, 4);
     let dynsym_at = place(24 * dynamic_symbols, 8);
-    let hash_at = place(if dynamic_symbols == 0 { 0 } else { 4 * (3 + dynamic_symbols) }, 4);
+    let hash_at = place(4 * hash.len() as u64, 8);
     let dynstr_at = place(if dynamic_symbols == 0 { 0 } else { strings.len() as u64 }, 1);
     let rodata_at = place(DESCRIPTOR * kernels.len() as u64, DESCRIPTOR);
     let read_only_end = place(0, 1);
@@ -133,9 +136,7 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
     if dynamic_symbols > 0 {
         image.symbols(&names, rodata_section, text, rodata_at);
         image.pad_to(hash_at);
-        // One bucket and no chain: whoever counts symbols by the hash table finds how many there are.
-        image.u32s(&[1, dynamic_symbols as u32, 0]);
-        image.pad_to(hash_at + 4 * (3 + dynamic_symbols));
+        image.u32s(&hash);
         image.pad_to(dynstr_at);
         image.bytes.extend_from_slice(&strings);
     }
@@ -148,7 +149,7 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
     image.pad_to(dynamic_at);
     if dynamic_symbols > 0 {
         for (tag, value) in
-            [(6, dynsym_at), (11, 24), (5, dynstr_at), (10, strings.len() as u64), (4, hash_at)]
+            [(6, dynsym_at), (11, 24), (5, dynstr_at), (10, strings.len() as u64), (hash_kind.0, hash_at)]
         {
             image.u64s(&[tag, value]);
         }
@@ -164,7 +165,7 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
     sections.add(b".note", 7, 2, note_at, note_at, note.len() as u64, [0, 0]);
     if dynamic_symbols > 0 {
         sections.add(b".dynsym", 11, 2, dynsym_at, dynsym_at, 24 * dynamic_symbols, [4, 1]);
-        sections.add(b".hash", 5, 2, hash_at, hash_at, 4 * (3 + dynamic_symbols), [2, 0]);
+        sections.add(b".hash", hash_kind.1, 2, hash_at, hash_at, 4 * hash.len() as u64, [2, 0]);
         sections.add(b".dynstr", 3, 2, dynstr_at, dynstr_at, string_bytes, [0, 0]);
     }
     sections.add(b".rodata", 1, 2, rodata_at, rodata_at, DESCRIPTOR * kernels.len() as u64, [0, 0]);
@@ -182,6 +183,36 @@ pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<
     sections.add(b".symtab", 2, 0, symtab_at, 0, 24 * (1 + 2 * names.len() as u64), [strtab, 1]);
     sections.add(b".strtab", 3, 0, strtab_at, 0, string_bytes, [0, 0]);
     sections.finish(image)
+}
+
+/// The tag and the section type of a hash table, and its words: enough to count the symbols by, not to find them.
+fn hash_table(symbols: Symbols, count: u32) -> ((u64, u32), Vec<u32>) {
+    let links = count.saturating_sub(1) as usize;
+    match symbols {
+        Symbols::SectionOnly => ((0, 0), Vec::new()),
+        // One bucket, as many links as symbols.
+        Symbols::Both => ((4, 5), [&[1, count, 0][..], &vec![0; count as usize]].concat()),
+        // One bucket and one word of Bloom filter; the chain of symbol 1 ends with the last symbol.
+        Symbols::GnuHash => {
+            let mut chain = vec![0; links];
+            chain.last_mut().into_iter().for_each(|last| *last = 1);
+            ((0x6fff_fef5, 0x6fff_fff6), [&[1, 1, 1, 0, 0, 0, u32::from(links > 0)][..], &chain].concat())
+        }
+    }
+}
+
+/// The image as a loader lays it out in memory: its segments at their addresses, from the first one on.
+#[must_use]
+pub fn loaded(image: &[u8]) -> Vec<u8> {
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| image[at + byte])) as usize;
+    let count = usize::from(image[56]);
+    let mut memory = Vec::new();
+    for header in (0..count).map(|number| 64 + 56 * number).filter(|&header| image[header] == 1) {
+        let (offset, address, size) = (word(header + 8), word(header + 16), word(header + 32));
+        memory.resize(memory.len().max(address + size), 0);
+        memory[address..address + size].copy_from_slice(&image[offset..offset + size]);
+    }
+    memory
 }
 
 fn at_multiple(at: u64, align: u64) -> u64 {
@@ -317,7 +348,7 @@ mod tests {
     #[test]
     fn headers_are_where_the_first_header_says() {
         let target = Target::named("gfx90a").unwrap();
-        for symbols in [Symbols::Both, Symbols::SectionOnly] {
+        for symbols in [Symbols::Both, Symbols::GnuHash, Symbols::SectionOnly] {
             let image = code_object(target, &many(3), symbols);
             let headers = u64::from_le_bytes(image[40..48].try_into().unwrap()) as usize;
             let count = u16::from_le_bytes(image[60..62].try_into().unwrap());

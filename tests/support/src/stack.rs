@@ -108,6 +108,8 @@ impl Stack {
             command.env_remove(name);
         }
         command.env("HIP_LIBRARY", self.hip_library);
+        // Where HIP keeps kernels that it compiles at its start; by default in the home folder.
+        command.env("AMD_COMGR_CACHE_DIR", cache().join("comgr"));
         command
     }
 

@@ -61,20 +61,35 @@ impl Row {
 
 impl fmt::Display for Table {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut table = comfy_table::Table::new();
-        table.load_preset(comfy_table::presets::ASCII_MARKDOWN);
         let columns = self.columns.iter().map(String::as_str);
-        table.set_header(["figure"].into_iter().chain(columns).chain(["must", "aim", "reached"]));
+        let header = ["figure"].into_iter().chain(columns).chain(["must", "aim", "reached"]);
+        let mut lines: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
         for row in &self.rows {
             let number = |value: f64| format!("{value:.0$}", row.decimals);
-            let values = row.values.iter().map(|value| value.map_or(String::new(), number));
             let bound = |bound: fn((f64, f64)) -> f64| {
                 row.bounds.map_or(String::new(), |bounds| number(bound(bounds)))
             };
-            let cells = [row.figure.to_owned()].into_iter().chain(values);
+            let values = row.values.iter().map(|value| value.map_or(String::new(), number));
             let bounds = [bound(|(must, _)| must), bound(|(_, aim)| aim), row.verdict().to_owned()];
-            table.add_row(cells.chain(bounds));
+            lines.push([row.figure.to_owned()].into_iter().chain(values).chain(bounds).collect());
         }
-        table.fmt(to)
+        let widths: Vec<usize> =
+            (0..lines[0].len()).map(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0)).collect();
+        for (number, line) in lines.iter().enumerate() {
+            if number > 0 {
+                writeln!(to)?;
+            }
+            write!(to, "| {:<1$} |", line[0], widths[0])?;
+            for (cell, width) in line.iter().zip(&widths).skip(1) {
+                write!(to, " {cell:>width$} |")?;
+            }
+            if number == 0 {
+                write!(to, "\n|{}|", "-".repeat(widths[0] + 2))?;
+                for width in &widths[1..] {
+                    write!(to, "{}:|", "-".repeat(width + 1))?;
+                }
+            }
+        }
+        Ok(())
     }
 }

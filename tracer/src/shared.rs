@@ -1,0 +1,96 @@
+//! What all threads of the tracer, and all of the application that pass through it, have in common.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::counters::{Counters, Lost};
+use crate::names::{Names, Resolve};
+use crate::record::Known;
+use crate::runtime::Runtime;
+use crate::settings::Mode;
+use crate::slot::Pool;
+use crate::wake::Bell;
+use crate::watch::Watches;
+
+/// How far the recording is. It only ever goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Phase {
+    /// Dispatches are recorded.
+    Recording,
+    /// The process ends, or the runtime does: packets go through as they are.
+    Ended,
+    /// The tracer failed and is out of the way: packets go through as they are.
+    Failed,
+    /// A forked child: nothing here is its own.
+    Forked,
+}
+
+/// One per process.
+pub struct Shared<R> {
+    phase: AtomicU8,
+    /// Which dispatches are recorded.
+    pub mode: Mode,
+    /// Calls of more packets than this are passed on as they are.
+    pub largest_batch: u64,
+    /// Kernels, queues and counters: what the recorder knows too.
+    pub known: std::sync::Arc<Known>,
+    /// From addresses to kernels.
+    pub names: Names<R>,
+    /// The application's signals that are watched.
+    pub watches: Watches,
+    /// Free slots.
+    pub pool: Pool,
+    /// Wakes the collector.
+    pub bell: Bell,
+    /// The ROCm runtime.
+    pub runtime: Box<dyn Runtime>,
+}
+
+impl<R: Resolve> Shared<R> {
+    /// A recording that begins.
+    pub fn new(mode: Mode, largest_batch: u64, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Recording as u8),
+            mode,
+            largest_batch,
+            known: std::sync::Arc::default(),
+            names: Names::new(resolver),
+            watches: Watches::default(),
+            pool: Pool::default(),
+            bell: Bell::default(),
+            runtime,
+        }
+    }
+
+    /// How far the recording is.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Recording,
+            1 => Phase::Ended,
+            2 => Phase::Failed,
+            _ => Phase::Forked,
+        }
+    }
+
+    /// Goes on to a later phase.
+    pub fn advance(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// Why a dispatch that is submitted now is lost, when it is.
+    pub fn loss(&self) -> Option<Lost> {
+        match self.phase() {
+            Phase::Recording => None,
+            Phase::Ended => Some(Lost::Ended),
+            Phase::Failed | Phase::Forked => Some(Lost::Failure),
+        }
+    }
+
+    /// What became of every dispatch.
+    #[inline]
+    pub fn counters(&self) -> &Counters {
+        &self.known.counters
+    }
+}

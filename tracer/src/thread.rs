@@ -1,0 +1,52 @@
+//! What is known of the thread that submits.
+
+use std::cell::Cell;
+
+/// A thread of the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submitter {
+    /// The kernel's number of the thread.
+    pub tid: u32,
+    /// The innermost range that is open in it; 0 for none.
+    pub range: u64,
+}
+
+thread_local! {
+    /// Tid 0 until the thread is seen for the first time.
+    static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0 }) };
+}
+
+/// The calling thread.
+#[inline]
+#[must_use]
+pub fn current() -> Submitter {
+    // A thread that is being torn down has no memory of its own any more.
+    HERE.try_with(|here| {
+        if here.get().tid == 0 {
+            here.set(Submitter { tid: tid(), ..here.get() });
+        }
+        here.get()
+    })
+    .unwrap_or_else(|_| Submitter { tid: tid(), range: 0 })
+}
+
+#[cold]
+#[expect(unsafe_code, reason = "calls libc")]
+fn tid() -> u32 {
+    // SAFETY: asks for a number and cannot fail.
+    unsafe { libc::gettid() as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_its_own_number() {
+        let here = current();
+        let there = std::thread::spawn(current).join().unwrap();
+        assert_eq!(here, current());
+        assert_ne!(here.tid, there.tid);
+        assert_eq!(here.range, 0);
+    }
+}

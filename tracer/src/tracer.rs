@@ -1,0 +1,262 @@
+//! The recording of this process: what is started, and how it ends.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::api::Api;
+use crate::collector::Collector;
+use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::gpus::Gpu;
+use crate::handover::handover;
+use crate::kernels::Loader;
+use crate::lane::lane;
+use crate::record::Recorder;
+use crate::runtime::Live;
+use crate::settings::Settings;
+use crate::shared::{Phase, Shared};
+use crate::submit::Intercepted;
+use crate::{process, story};
+
+/// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
+const BATCHES: usize = 256;
+
+/// How long the collector dozes while dispatches are in flight.
+const DOZE: Duration = Duration::from_micros(500);
+
+/// How long it dozes while a signal of the application waits for it: at first, and at most.
+const FORWARD_DOZE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
+
+/// How long it goes on dozing when nothing is in flight before it sleeps: a submission that finds it asleep pays for
+/// waking it.
+const LINGER: Duration = Duration::from_millis(20);
+
+/// How much longer the process may live because of us.
+const END: Duration = Duration::from_millis(450);
+
+/// How long the end waits for dispatches that are still running.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The recording of this process.
+pub struct Tracer {
+    /// The runtime's own functions.
+    pub api: Api,
+    shared: Arc<Shared<Loader>>,
+    settings: Settings,
+    gpus: Vec<Gpu>,
+    /// By the address of their `hsa_queue_t`.
+    queues: Mutex<HashMap<usize, (QueueOrdinal, Box<Intercepted>)>>,
+    collector: Arc<Mutex<Option<Collector>>>,
+    threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
+    started: AtomicBool,
+    ended: AtomicBool,
+    pid: AtomicU32,
+}
+
+static TRACER: OnceLock<Tracer> = OnceLock::new();
+
+/// The recording, where there is one.
+pub fn get() -> Option<&'static Tracer> {
+    TRACER.get()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prepares the recording of this process; `None` when there has been one already. Starts no thread yet.
+pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64) -> Option<&'static Tracer> {
+    let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
+    let shared = Shared::new(settings.mode, largest_batch, Loader::new(&api.core), Box::new(runtime));
+    let tracer = Tracer {
+        api,
+        shared: Arc::new(shared),
+        settings,
+        gpus,
+        queues: Mutex::default(),
+        collector: Arc::default(),
+        threads: Mutex::default(),
+        started: AtomicBool::new(false),
+        ended: AtomicBool::new(false),
+        pid: AtomicU32::new(std::process::id()),
+    };
+    TRACER.set(tracer).ok()?;
+    TRACER.get()
+}
+
+impl Tracer {
+    /// What all threads have in common.
+    pub fn shared(&self) -> &Arc<Shared<Loader>> {
+        &self.shared
+    }
+
+    /// The GPU with this handle, when it is one.
+    pub fn gpu(&self, agent: u64) -> Option<u16> {
+        self.gpus.iter().find(|gpu| gpu.agent == agent).map(|gpu| gpu.number)
+    }
+
+    /// Whether a queue that is created now is recorded.
+    pub fn is_recording(&self) -> bool {
+        self.shared.phase() == Phase::Recording
+    }
+
+    /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
+    pub fn queue_created(&self, gpu: u16, address: u64, hardware: u64) -> *mut Intercepted {
+        self.start();
+        let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
+        let (mut submissions, arrivals) = lane(ordinal, gpu);
+        submissions.prepare(&self.shared);
+        if let Some(collector) = &mut *lock(&self.collector) {
+            collector.add(arrivals);
+        }
+        let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions));
+        let pointer = &raw mut *queue;
+        lock(&self.queues).insert(address as usize, (ordinal, queue));
+        story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
+        pointer
+    }
+
+    /// Whether this is a queue that is recorded.
+    pub fn is_intercepted(&self, address: u64) -> bool {
+        lock(&self.queues).contains_key(&(address as usize))
+    }
+
+    /// What has completed on any queue is handed on; called before a queue is destroyed.
+    pub fn harvest(&self) {
+        if let Some(collector) = &mut *lock(&self.collector) {
+            collector.pass(true, &self.shared);
+        }
+    }
+
+    /// Takes leave of a queue that has been destroyed.
+    pub fn queue_destroyed(&self, address: u64) {
+        let Some((ordinal, queue)) = lock(&self.queues).remove(&(address as usize)) else { return };
+        if let Some(collector) = &mut *lock(&self.collector) {
+            collector.remove(ordinal, &self.shared);
+        }
+        lock(&queue.submissions).retire(&self.shared);
+        story::tell(format_args!("queue {} destroyed", ordinal.0));
+    }
+
+    /// Starts the threads, once, when the first queue is created.
+    fn start(&self) {
+        if self.started.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (sender, receiver) = handover::<Dispatch>(BATCHES);
+        *lock(&self.collector) = Some(Collector::new(sender));
+        let known = Arc::clone(&self.shared.known);
+        let recorder = Recorder::start(self.settings.clone(), self.gpus.clone(), known, receiver);
+        let (collector, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
+        let thread = process::spawn("rtl-collect", move || collect(&collector, &shared));
+        match (thread, recorder) {
+            (Ok(thread), Ok(recorder)) => *lock(&self.threads) = Some((thread, recorder)),
+            (Err(error), _) | (_, Err(error)) => {
+                story::say(format_args!("cannot start a thread: {error}; nothing is recorded"));
+                self.shared.advance(Phase::Failed);
+            }
+        }
+    }
+
+    /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
+    /// how often, and takes at most half a second. `destroy` when the runtime goes away but the process may not:
+    /// the signals are given back.
+    pub fn end(&self, destroy: bool) {
+        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.ended.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let deadline = Instant::now() + END;
+        self.shared.advance(Phase::Ended);
+        let threads = self.threads.try_lock().ok().and_then(|mut threads| threads.take());
+        if let Some((thread, recorder)) = threads {
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            recorder.finish(deadline);
+        }
+        if destroy {
+            if let Ok(queues) = self.queues.try_lock() {
+                for (_, queue) in queues.values() {
+                    if let Ok(mut submissions) = queue.submissions.try_lock() {
+                        submissions.retire(&self.shared);
+                    }
+                }
+            }
+            self.shared.pool.clear(&*self.shared.runtime);
+        }
+        let counts = self.shared.counters().snapshot();
+        if let Some(line) = story::loss(&counts) {
+            story::say(format_args!("{line}"));
+        }
+        story::tell(format_args!(
+            "{} dispatches seen, {} recorded, {} lost, {} skipped",
+            counts.seen,
+            counts.recorded,
+            counts.lost(),
+            counts.skipped()
+        ));
+    }
+
+    /// In the child of a fork: nothing of this is its own, and nothing is touched.
+    pub fn forked(&self) {
+        self.pid.store(0, Ordering::Relaxed);
+        self.shared.advance(Phase::Forked);
+    }
+}
+
+/// The collector's thread.
+fn collect(collector: &Mutex<Option<Collector>>, shared: &Shared<Loader>) {
+    process::sleep_finely();
+    shared.bell.belong_to(std::thread::current());
+    let mut idle_since = None;
+    let mut forwarding_since = None;
+    let mut ended_at = None;
+    loop {
+        let phase = shared.phase();
+        let pass = {
+            let mut collector = lock(collector);
+            let Some(collector) = &mut *collector else { return };
+            let look = || match phase {
+                Phase::Failed => collector.forward_only(shared),
+                _ => collector.pass(phase == Phase::Ended, shared),
+            };
+            match catch_unwind(AssertUnwindSafe(look)) {
+                Ok(pass) => pass,
+                Err(_) => {
+                    shared.advance(Phase::Failed);
+                    continue;
+                }
+            }
+        };
+        let now = Instant::now();
+        if phase == Phase::Ended {
+            let ended_at = *ended_at.get_or_insert(now);
+            if pass.in_flight == 0 || now - ended_at > GRACE {
+                break;
+            }
+        }
+        let doze = if pass.forwards > 0 {
+            let waiting = now - *forwarding_since.get_or_insert(now);
+            Some((waiting / 16).clamp(FORWARD_DOZE.0, FORWARD_DOZE.1))
+        } else {
+            forwarding_since = None;
+            if pass.in_flight > 0 || pass.completed > 0 {
+                idle_since = None;
+                Some(DOZE)
+            } else {
+                (now - *idle_since.get_or_insert(now) < LINGER).then_some(DOZE)
+            }
+        };
+        let is_work = || match &*lock(collector) {
+            Some(collector) => doze.is_none() && (collector.is_behind() || shared.phase() != phase),
+            None => true,
+        };
+        shared.bell.sleep(doze, is_work);
+    }
+    if let Some(collector) = lock(collector).take() {
+        collector.end(shared);
+    }
+}
