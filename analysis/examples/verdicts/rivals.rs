@@ -5,10 +5,10 @@ use analysis::compare::distributions::student_quantile;
 use analysis::compare::random::Random;
 
 /// A way from runs of both sides to an interval of ln(ratio) at a confidence.
-pub type Rival = fn(&[Run], &[Run], f64) -> (f64, f64);
+pub(crate) type Rival = fn(&[Run], &[Run], f64) -> (f64, f64);
 
 /// Their names and what they do.
-pub const RIVALS: [(&str, Rival); 3] =
+pub(crate) const RIVALS: [(&str, Rival); 3] =
     [("percentile bootstrap of runs", bootstrap), ("Welch's t", welch), ("Student's t", student)];
 
 fn moments(runs: &[Run]) -> (f64, f64, f64) {

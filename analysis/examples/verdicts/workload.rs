@@ -5,7 +5,7 @@ use analysis::compare::{KernelPair, Run};
 
 /// How kernels differ from run to run when nothing changed: by 1 % (standard deviation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shift {
+pub(crate) enum Shift {
     /// Each kernel by itself.
     PerKernel,
     /// All kernels of a run by the same factor.
@@ -23,10 +23,10 @@ const OUTLIERS: f64 = 0.01;
 /// The step of the clock in ns.
 const TICK: f64 = 40.0;
 /// How many kernels.
-pub const KERNELS: usize = 80;
+pub(crate) const KERNELS: usize = 80;
 
 /// Eighty kernels of 20 to 5,000 calls each.
-pub struct Workload {
+pub(crate) struct Workload {
     kernels: Vec<Kernel>,
     names: Vec<String>,
     shares: Vec<f64>,
@@ -40,7 +40,7 @@ struct Kernel {
 impl Workload {
     /// Calls are spread evenly over their orders of magnitude, mean durations lie around 20 us (half of them between 10
     /// and 40 us).
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::part(seed, 0);
         let kernels: Vec<Kernel> = (0..KERNELS)
             .map(|_| Kernel {
@@ -57,12 +57,19 @@ impl Workload {
     }
 
     /// Runs of every kernel: for each kernel `count` of them. `seed` names the side.
-    pub fn runs(&self, shift: Shift, count: usize, seed: u64) -> Vec<Vec<Run>> {
+    pub(crate) fn runs(&self, shift: Shift, count: usize, seed: u64) -> Vec<Vec<Run>> {
         (0..KERNELS).map(|kernel| self.runs_of(kernel, 1.0, shift, count, seed)).collect()
     }
 
     /// Runs of one kernel as [`Workload::runs`] makes them, slower by a factor.
-    pub fn runs_of(&self, kernel: usize, factor: f64, shift: Shift, count: usize, seed: u64) -> Vec<Run> {
+    pub(crate) fn runs_of(
+        &self,
+        kernel: usize,
+        factor: f64,
+        shift: Shift,
+        count: usize,
+        seed: u64,
+    ) -> Vec<Run> {
         (0..count as u64)
             .map(|run| {
                 let common = Random::part(seed, run).normal();
@@ -78,18 +85,22 @@ impl Workload {
     }
 
     /// How many calls a kernel has in a run.
-    pub fn calls(&self, kernel: usize) -> usize {
+    pub(crate) fn calls(&self, kernel: usize) -> usize {
         self.kernels[kernel].calls
     }
 
     /// One kernel of at least this share of the time, drawn at random.
-    pub fn kernel_of_share(&self, least: f64, seed: u64) -> usize {
+    pub(crate) fn kernel_of_share(&self, least: f64, seed: u64) -> usize {
         let large: Vec<usize> = (0..KERNELS).filter(|&kernel| self.shares[kernel] >= least).collect();
         large[Random::part(seed, 1).below(large.len())]
     }
 
     /// Both sides as the comparison wants them.
-    pub fn pairs<'a>(&'a self, baseline: &'a [Vec<Run>], candidate: &'a [Vec<Run>]) -> Vec<KernelPair<'a>> {
+    pub(crate) fn pairs<'a>(
+        &'a self,
+        baseline: &'a [Vec<Run>],
+        candidate: &'a [Vec<Run>],
+    ) -> Vec<KernelPair<'a>> {
         (0..KERNELS)
             .map(|kernel| KernelPair {
                 name: &self.names[kernel],
@@ -103,19 +114,35 @@ impl Workload {
     }
 
     /// Names with runs, as calibration wants them.
-    pub fn named<'a>(&'a self, runs: &'a [Vec<Run>]) -> Vec<(&'a str, &'a [Run])> {
+    pub(crate) fn named<'a>(&'a self, runs: &'a [Vec<Run>]) -> Vec<(&'a str, &'a [Run])> {
         self.names.iter().map(String::as_str).zip(runs.iter().map(Vec::as_slice)).collect()
     }
 }
 
+/// A random walk that is pulled back to the mean; its steps are sums of four even ones, which after a few steps is
+/// normal for all that trimmed means can tell, and cheap.
 fn durations(random: &mut Random, calls: usize, mean: f64) -> Vec<i64> {
+    const OUTLIER: u64 = (OUTLIERS * 65_536.0) as u64;
     let step = WITHIN_RUN * (1.0 - ALIKE * ALIKE).sqrt();
     let mut state = WITHIN_RUN * random.normal();
+    let ticks = mean / TICK;
+    let mut bits = 0;
     (0..calls)
-        .map(|_| {
-            let duration = if random.unit() < OUTLIERS { 1.5 + 1.5 * random.unit() } else { 1.0 + state };
-            state = ALIKE * state + step * random.normal();
-            ((mean * duration / TICK).round() * TICK) as i64
+        .map(|call| {
+            if call % 4 == 0 {
+                bits = random.next();
+            }
+            let rare = bits & 0xffff;
+            bits >>= 16;
+            let factor = if rare < OUTLIER { 1.5 + 1.5 * rare as f64 / OUTLIER as f64 } else { 1.0 + state };
+            state = ALIKE * state + step * almost_normal(random.next());
+            (ticks * factor + 0.5) as i64 * TICK as i64
         })
         .collect()
+}
+
+/// The sum of four even numbers of 16 bits, brought to mean 0 and variance 1.
+fn almost_normal(bits: u64) -> f64 {
+    let sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+    (sum as f64 - 131_070.0) / 37_837.227
 }
