@@ -7,6 +7,7 @@
 
 pub mod about;
 pub mod api;
+pub mod books;
 pub mod categories;
 pub mod combine;
 pub mod copies;
