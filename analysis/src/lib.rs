@@ -12,6 +12,7 @@ pub mod categories;
 pub mod combine;
 pub mod copies;
 mod error;
+pub mod identity;
 pub mod kernels;
 pub mod labels;
 mod names;
