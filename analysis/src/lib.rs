@@ -9,6 +9,7 @@ pub mod about;
 pub mod api;
 pub mod categories;
 pub mod combine;
+pub mod compare;
 pub mod copies;
 mod error;
 pub mod kernels;
