@@ -10,6 +10,7 @@ pub mod api;
 pub mod books;
 pub mod categories;
 pub mod combine;
+pub mod compare;
 pub mod copies;
 mod error;
 pub mod identity;
