@@ -18,6 +18,7 @@ pub mod kernels;
 pub mod labels;
 mod names;
 pub mod order;
+pub mod profile;
 pub mod ranges;
 pub mod region;
 pub mod report;
