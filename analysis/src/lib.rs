@@ -13,6 +13,7 @@ pub mod combine;
 pub mod compare;
 pub mod copies;
 mod error;
+pub mod facts;
 pub mod identity;
 pub mod kernels;
 pub mod labels;
