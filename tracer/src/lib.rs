@@ -19,6 +19,7 @@ pub mod hooks;
 pub mod identity;
 pub mod kernels;
 pub mod lane;
+pub mod latch;
 pub mod load;
 pub mod names;
 pub mod output;
