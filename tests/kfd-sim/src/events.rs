@@ -18,9 +18,11 @@ struct Event {
 }
 
 impl Event {
-    fn fire(&mut self) {
+    /// Whether somebody waits for it.
+    fn fire(&mut self) -> bool {
         self.signaled = !self.auto_reset || self.waiting == 0;
         self.age += 1;
+        self.waiting > 0
     }
 }
 
@@ -77,9 +79,12 @@ impl Events {
 
     /// Whether there is such an event. Who waits for it wakes.
     pub(crate) fn fire(&self, event: u32) -> bool {
-        let fired = self.table().get_mut(&event).map(Event::fire).is_some();
-        self.fired.notify_all();
-        fired
+        let awaited = self.table().get_mut(&event).map(Event::fire);
+        // Waking nobody is still a call of the kernel.
+        if awaited == Some(true) {
+            self.fired.notify_all();
+        }
+        awaited.is_some()
     }
 
     /// Whether there is such an event.

@@ -1,19 +1,30 @@
-//! The ground truth: one line per queue and per executed packet, columns between tabs.
+//! The ground truth: one line per queue, per executed packet and per movement of bytes, columns between tabs,
+//! as the README lists them.
 //!
-//! - `queue`, pid, GPU node, queue id, kind, address of the ring, bytes of the ring
-//! - `dispatch`, `barrier` or `other`, pid, GPU node, queue id, packet index, kernel object, start and end in
-//!   ns of the system clock, completion signal
-//! - `copy`, pid, GPU node, queue id, bytes, address it comes from and goes to, start and end
-//!
-//! A line is written before the packet's signal changes: whoever saw the signal finds the line.
+//! A line is in the file before the packet's signal changes: whoever saw the signal finds the line.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+use crate::memory::Memory;
+use crate::movement::Movement;
+
+/// What a line about a queue says.
+#[derive(Debug)]
+pub(crate) struct Created {
+    pub(crate) node: u32,
+    pub(crate) queue: u32,
+    pub(crate) kind: &'static str,
+    pub(crate) ring: u64,
+    pub(crate) bytes: u64,
+    /// Whether the program asked the runtime for it.
+    pub(crate) is_programs: bool,
+}
+
 /// What a line about a packet says.
 #[derive(Debug)]
-pub(crate) struct Executed {
+pub(crate) struct Executed<'a> {
     pub(crate) kind: &'static str,
     pub(crate) node: u32,
     pub(crate) queue: u32,
@@ -23,11 +34,54 @@ pub(crate) struct Executed {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) signal: u64,
+    /// The kernel's, if it is known.
+    pub(crate) name: Option<&'a str>,
+}
+
+/// What a line about a copy or a fill says.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) node: u32,
+    pub(crate) queue: u32,
+    pub(crate) movement: Movement,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 /// Where the lines go, if anywhere. Appended in single writes, so that processes can share a file.
 #[derive(Debug)]
 pub(crate) struct Log(Option<File>);
+
+/// Lines about packets whose signals have not changed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(Vec<u8>);
+
+impl Lines {
+    pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
+        let process = std::process::id();
+        let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = packet;
+        let name = name.unwrap_or("-");
+        // A vector takes everything.
+        let _ = writeln!(
+            self.0,
+            "{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\t{name}"
+        );
+    }
+
+    /// From nowhere to one place, or from one to another; a node is 0 for the host's memory.
+    pub(crate) fn moved(&mut self, moved: &Moved, memory: &Memory) {
+        let process = std::process::id();
+        let Moved { node, queue, movement, start, end } = moved;
+        let (from, to) = movement.ends();
+        let kind = if from.is_some() { "copy" } else { "fill" };
+        let (source, target) = (from.map_or(0, |from| memory.node(from)), memory.node(to));
+        let (bytes, from) = (movement.bytes(), from.unwrap_or(0));
+        let _ = writeln!(
+            self.0,
+            "{kind}\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\t{source}\t{target}"
+        );
+    }
+}
 
 impl Log {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
@@ -38,32 +92,24 @@ impl Log {
         path.map(open).transpose().map(Self)
     }
 
-    pub(crate) fn queue(&self, node: u32, queue: u32, kind: &str, ring: u64, bytes: u64) {
-        let process = std::process::id();
-        self.line(|| format!("queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\n"));
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
-    pub(crate) fn executed(&self, packet: &Executed) {
+    pub(crate) fn queue(&self, created: &Created) {
         let process = std::process::id();
-        let Executed { kind, node, queue, index, kernel_object, start, end, signal } = packet;
-        self.line(|| {
-            format!("{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\n")
-        });
+        let Created { node, queue, kind, ring, bytes, is_programs } = created;
+        let owner = if *is_programs { "program" } else { "runtime" };
+        let line = format!("queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\t{owner}\n");
+        self.write(&mut Lines(line.into_bytes()));
     }
 
-    /// A copy by a DMA engine; addresses are the GPU's.
-    pub(crate) fn copied(&self, node: u32, queue: u32, copy: (u64, u64, u64), time: (u64, u64)) {
-        let process = std::process::id();
-        let ((bytes, from, to), (start, end)) = (copy, time);
-        self.line(|| {
-            format!("copy\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\n")
-        });
-    }
-
-    fn line(&self, text: impl FnOnce() -> String) {
-        if let Some(mut file) = self.0.as_ref() {
-            // A full disk shows as a missing line in the comparison; the program goes on.
-            let _ = file.write_all(text().as_bytes());
+    /// Puts the lines into the file, and takes them from here.
+    pub(crate) fn write(&self, lines: &mut Lines) {
+        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.0.is_empty()) {
+            // A full disk shows as missing lines in the comparison; the program goes on.
+            let _ = file.write_all(&lines.0);
         }
+        lines.0.clear();
     }
 }

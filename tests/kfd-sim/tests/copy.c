@@ -1,8 +1,9 @@
 /* Sends bytes from the host to every GPU, from GPU to GPU and back, and compares:
  *
- *   copy BYTES
+ *   copy BYTES [fill]
  *
- * The host's buffers are ordinary memory that is locked, so the GPU sees them at other addresses.
+ * The host's buffers are ordinary memory that is locked, so the GPU sees them at other addresses. With `fill` the last
+ * GPU's memory, but for the bytes behind the last whole word, is filled before it comes back.
  * Prints, per copy:  bytes <TAB> start <TAB> end, in ns of the system clock. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -78,6 +79,11 @@ int main(int argc, char **argv) {
     }
     copy(memory[0], gpus[0], source, cpu, bytes);
     for (int gpu = 1; gpu < gpu_count; gpu++) copy(memory[gpu], gpus[gpu], memory[gpu - 1], gpus[gpu - 1], bytes);
+    if (argc > 2 && strcmp(argv[2], "fill") == 0) {
+        const uint32_t word = 0x01020304;
+        CHECK(hsa_amd_memory_fill(memory[gpu_count - 1], word, bytes / 4));
+        for (size_t at = 0; at + 4 <= bytes; at += 4) memcpy(sent + at, &word, 4);
+    }
     copy(target, cpu, memory[gpu_count - 1], gpus[gpu_count - 1], bytes);
     int same = memcmp(sent, received, bytes) == 0;
     if (!same) fprintf(stderr, "other bytes came back\n");
