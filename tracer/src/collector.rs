@@ -16,7 +16,7 @@ use crate::lane::Arrivals;
 use crate::names::Resolve;
 use crate::shared::Shared;
 use crate::signals::Ticks;
-use crate::slot::{Slot, Way};
+use crate::slot::{Slot, Submission, Way};
 use crate::watch::Sight;
 
 /// Dispatches looked at beyond the oldest one that still runs.
@@ -91,7 +91,7 @@ impl Collector {
             shared.counters().lose(Lost::Failure, lane.running.len() as u64);
             while let Some(slot) = lane.running.pop_front() {
                 if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.dispatch.correlation);
+                    shared.watches.forget(signal, slot.submission.correlation);
                 }
                 // A packet may still carry the slot's signal: it is never used again.
                 std::mem::forget(slot);
@@ -120,7 +120,7 @@ impl Collector {
         let mut lost = 0;
         for slot in slots {
             if let Way::Watched(signal) = slot.way {
-                shared.watches.forget(signal, slot.dispatch.correlation);
+                shared.watches.forget(signal, slot.submission.correlation);
             }
             lost += 1;
             lane.arrivals.give_back(slot, shared);
@@ -139,7 +139,7 @@ impl Collector {
             shared.counters().lose(Lost::Unfinished, lost as u64);
             for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
                 if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.dispatch.correlation);
+                    shared.watches.forget(signal, slot.submission.correlation);
                 }
                 // Its packet may complete later and write to its signal, which therefore stays.
                 std::mem::forget(slot);
@@ -202,7 +202,7 @@ impl Lane {
             }
             // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
             if let Some(slot) = self.running.swap_remove_front(at) {
-                hand_on(&slot, sight, sender, shared);
+                hand_on(&slot.submission, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
                 self.arrivals.free(slot, shared);
                 completed += 1;
             }
@@ -216,18 +216,24 @@ fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
     match slot.way {
         Way::Own | Way::Forward(_) if slot.own.value() >= 1 => Sight::Running,
         Way::Own | Way::Forward(_) => Sight::Done(slot.own.ticks()),
-        Way::Watched(signal) => shared.watches.look(signal, slot.dispatch.correlation),
+        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation),
         Way::Done(ticks) => Sight::Done(ticks),
     }
 }
 
-fn hand_on<R: Resolve>(slot: &Slot, sight: Sight, sender: &mut Sender<Dispatch>, shared: &Shared<R>) {
-    let gpu = slot.dispatch.gpu;
+/// Hands a completed dispatch on, or counts why that cannot be.
+fn hand_on<R: Resolve>(
+    submission: &Submission,
+    sight: Sight,
+    (queue, gpu): (QueueOrdinal, u16),
+    sender: &mut Sender<Dispatch>,
+    shared: &Shared<R>,
+) {
     let lost = match sight {
         Sight::Missed | Sight::Running => Lost::Reused,
         Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
             None => Lost::Times,
-            Some((start, end)) => match sender.send(Dispatch { start, end, ..slot.dispatch }) {
+            Some(times) => match sender.send(submission.completed(times, queue, gpu)) {
                 Ok(()) => return,
                 Err(_) => Lost::Behind,
             },
@@ -247,3 +253,7 @@ fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i
     let start = translate(ticks.start)?;
     (start > 0 && end > start).then_some((start, end))
 }
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "signals in the memory of a test")]
+mod tests;

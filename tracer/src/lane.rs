@@ -5,25 +5,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::counters::{Lost, Skipped};
-use crate::dispatch::{Dispatch, QueueOrdinal};
+use crate::dispatch::QueueOrdinal;
 use crate::names::{Cache, Resolve};
 use crate::packet::Packet;
 use crate::ring::{Consumer, Producer, ring};
 use crate::settings::Mode;
 use crate::shared::Shared;
 use crate::signals::Signal;
-use crate::slot::{QUEUE_BOUND, Slot, Way};
-use crate::thread::Submitter;
+use crate::slot::{QUEUE_BOUND, Slot, Submission, Way};
+use crate::thread;
 
 /// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
 const BLOCK: usize = 64;
 
 /// The half of the threads that submit.
 pub struct Submissions {
-    queue: QueueOrdinal,
     gpu: u16,
-    free: Consumer<Box<Slot>>,
-    submitted: Producer<Box<Slot>>,
+    free: Consumer<Box<Slot>, QUEUE_BOUND>,
+    submitted: Producer<Box<Slot>, QUEUE_BOUND>,
     /// Slots that the free ring had no part in yet.
     #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
     fresh: Vec<Box<Slot>>,
@@ -38,19 +37,18 @@ pub struct Arrivals {
     /// The number of its GPU.
     pub gpu: u16,
     /// What was submitted and not looked at yet.
-    pub submitted: Consumer<Box<Slot>>,
-    free: Producer<Box<Slot>>,
+    pub submitted: Consumer<Box<Slot>, QUEUE_BOUND>,
+    free: Producer<Box<Slot>, QUEUE_BOUND>,
     owned: Arc<AtomicUsize>,
 }
 
 /// The two halves of a new queue.
 #[must_use]
 pub fn lane(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
-    let (submitted_in, submitted_out) = ring(QUEUE_BOUND);
-    let (free_in, free_out) = ring(QUEUE_BOUND);
+    let (submitted_in, submitted_out) = ring();
+    let (free_in, free_out) = ring();
     let owned = Arc::new(AtomicUsize::new(0));
     let submissions = Submissions {
-        queue,
         gpu,
         free: free_out,
         submitted: submitted_in,
@@ -75,15 +73,31 @@ pub enum Verdict {
 }
 
 impl Submissions {
+    /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
+    /// launched before, with a free slot at hand. False, and nothing has happened, for any other.
+    ///
+    /// Nothing in here can panic, allocate or wait.
+    #[inline(always)]
+    pub fn submit_usual<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> bool {
+        if !packet.is_kernel() || packet.completion() != 0 {
+            return false;
+        }
+        let Some(kernel) = self.cache.known(packet.kernel_object(), shared.names.generation()) else {
+            return false;
+        };
+        let Some(from) = thread::known() else { return false };
+        let Some(mut slot) = self.free.pop() else { return false };
+        let correlation = shared.counters().see(1) + 1;
+        slot.submission = Submission { correlation, from, kernel, launch: packet.launch() };
+        slot.way = Way::Own;
+        packet.set_completion(slot.own.handle());
+        self.hand_over(slot, shared);
+        true
+    }
+
     /// Counts a packet that is about to be submitted and, where it is a kernel that is recorded, puts it on its way
     /// to the collector.
-    #[inline]
-    pub fn submit<R: Resolve>(
-        &mut self,
-        packet: &mut Packet,
-        from: Submitter,
-        shared: &Shared<R>,
-    ) -> Verdict {
+    pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         let completion = packet.completion();
         if !packet.is_kernel() {
             if completion != 0 {
@@ -103,19 +117,11 @@ impl Submissions {
             shared.counters().lose(Lost::Behind, 1);
             return Verdict::Passed;
         };
-        slot.dispatch = Dispatch {
-            start: 0,
-            end: 0,
+        slot.submission = Submission {
             correlation,
-            range: from.range,
+            from: thread::current(),
             kernel: self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels),
-            queue: self.queue,
-            tid: from.tid,
-            grid: packet.grid(),
-            lds: packet.lds(),
-            scratch: packet.scratch(),
-            workgroup: packet.workgroup(),
-            gpu: self.gpu,
+            launch: packet.launch(),
         };
         let (way, verdict) = if completion == 0 {
             (Way::Own, Verdict::Changed)
@@ -126,17 +132,22 @@ impl Submissions {
         if verdict > Verdict::Watched {
             packet.set_completion(slot.own.handle());
         }
-        if let Err(slot) = self.submitted.push(slot) {
-            // Cannot be: a queue owns no more slots than its rings have places.
-            packet.set_completion(completion);
-            shared.counters().lose(Lost::Failure, 1);
-            self.fresh.push(slot);
-            return Verdict::Passed;
-        }
+        self.hand_over(slot, shared);
         verdict
     }
 
+    #[inline(always)]
+    fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
+        // A queue owns no more slots than its rings have places, so there is one.
+        if let Err(slot) = self.submitted.push(slot) {
+            shared.counters().lose(Lost::Failure, 1);
+            // The packet carries its signal: it must not be used again.
+            std::mem::forget(slot);
+        }
+    }
+
     /// Counts a packet that goes on unrecorded for this reason.
+    #[cold]
     pub fn pass<R: Resolve>(packet: &Packet, shared: &Shared<R>, count: impl FnOnce()) {
         if packet.completion() != 0 {
             shared.watches.release(packet.completion());
@@ -161,7 +172,6 @@ impl Submissions {
         }
     }
 
-    #[inline]
     fn slot<R: Resolve>(&mut self, shared: &Shared<R>) -> Option<Box<Slot>> {
         self.free.pop().or_else(|| self.fresh.pop()).or_else(|| self.grow(shared))
     }

@@ -103,16 +103,26 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// The kernel at this address.
+    /// The kernel at this address, where it is known here.
     #[inline]
+    pub fn known(&self, object: u64, generation: u32) -> Option<KernelId> {
+        let entry = &self.entries[Self::place(object)];
+        (entry.0 == object && entry.1 == generation).then_some(entry.2)
+    }
+
+    /// Kernel descriptors are 64 bytes and lie side by side.
+    fn place(object: u64) -> usize {
+        (object >> 6) as usize % CACHED
+    }
+
+    /// The kernel at this address.
     pub fn id<R: Resolve>(&mut self, object: u64, names: &Names<R>, kernels: &Registry<Kernel>) -> KernelId {
         let generation = names.generation();
-        // Kernel descriptors are 64 bytes and lie side by side.
-        let entry = &mut self.entries[(object >> 6) as usize % CACHED];
-        if entry.0 != object || entry.1 != generation {
-            *entry = (object, generation, names.id(object, generation, kernels));
-        }
-        entry.2
+        self.known(object, generation).unwrap_or_else(|| {
+            let id = names.id(object, generation, kernels);
+            self.entries[Self::place(object)] = (object, generation, id);
+            id
+        })
     }
 }
 

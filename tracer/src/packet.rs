@@ -12,6 +12,7 @@ const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
     /// Whether it launches a kernel: the low byte of the header says what a packet is.
+    #[inline]
     #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.0[0] & 0xff == KERNEL_DISPATCH
@@ -19,43 +20,59 @@ impl Packet {
 
     /// The handle of the signal that is decremented when the packet completes; 0 for none. At the same place in
     /// packets of every type.
+    #[inline]
     #[must_use]
     pub fn completion(&self) -> u64 {
         self.0[7]
     }
 
     /// Makes the packet decrement this signal when it completes.
+    #[inline]
     pub fn set_completion(&mut self, signal: u64) {
         self.0[7] = signal;
     }
 
     /// The address of the kernel's descriptor.
+    #[inline]
     #[must_use]
     pub fn kernel_object(&self) -> u64 {
         self.0[4]
     }
 
+    /// What a kernel's launch looks like.
+    #[inline]
+    #[must_use]
+    pub fn launch(&self) -> Launch {
+        Launch([self.0[0], self.0[1], self.0[2], self.0[3]])
+    }
+}
+
+/// The half of a kernel's packet that says in what shape it is launched, kept as it came until someone asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Launch([u64; 4]);
+
+impl Launch {
     /// Work-items of a work-group.
     #[must_use]
-    pub fn workgroup(&self) -> [u16; 3] {
+    pub fn workgroup(self) -> [u16; 3] {
         [(self.0[0] >> 32) as u16, (self.0[0] >> 48) as u16, self.0[1] as u16]
     }
 
     /// Work-items.
     #[must_use]
-    pub fn grid(&self) -> [u32; 3] {
+    pub fn grid(self) -> [u32; 3] {
         [(self.0[1] >> 32) as u32, self.0[2] as u32, (self.0[2] >> 32) as u32]
     }
 
     /// Scratch memory of a work-item in bytes.
     #[must_use]
-    pub fn scratch(&self) -> u32 {
+    pub fn scratch(self) -> u32 {
         self.0[3] as u32
     }
 
     /// LDS of a work-group in bytes.
     #[must_use]
-    pub fn lds(&self) -> u32 {
+    pub fn lds(self) -> u32 {
         (self.0[3] >> 32) as u32
     }
 }
@@ -83,11 +100,14 @@ mod tests {
         assert_eq!(with(offset_of!(Fields, completion_signal), &7_u64.to_le_bytes()).completion(), 7);
         assert_eq!(with(offset_of!(Fields, kernel_object), &7_u64.to_le_bytes()).kernel_object(), 7);
         let shape: Vec<u8> = [1_u16, 2, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
-        assert_eq!(with(offset_of!(Fields, workgroup_size_x), &shape).workgroup(), [1, 2, 3]);
+        assert_eq!(with(offset_of!(Fields, workgroup_size_x), &shape).launch().workgroup(), [1, 2, 3]);
         let shape: Vec<u8> = [1_u32, 2, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
-        assert_eq!(with(offset_of!(Fields, grid_size_x), &shape).grid(), [1, 2, 3]);
-        assert_eq!(with(offset_of!(Fields, private_segment_size), &5_u32.to_le_bytes()).scratch(), 5);
-        assert_eq!(with(offset_of!(Fields, group_segment_size), &5_u32.to_le_bytes()).lds(), 5);
+        assert_eq!(with(offset_of!(Fields, grid_size_x), &shape).launch().grid(), [1, 2, 3]);
+        assert_eq!(
+            with(offset_of!(Fields, private_segment_size), &5_u32.to_le_bytes()).launch().scratch(),
+            5
+        );
+        assert_eq!(with(offset_of!(Fields, group_segment_size), &5_u32.to_le_bytes()).launch().lds(), 5);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub enum Phase {
 /// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
+    /// Whether each packet is told of (RTL_DEBUG=2).
+    pub told: bool,
     /// Which dispatches are recorded.
     pub mode: Mode,
     /// Calls of more packets than this are passed on as they are.
@@ -51,6 +53,7 @@ impl<R: Resolve> Shared<R> {
     pub fn new(mode: Mode, largest_batch: u64, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
+            told: false,
             mode,
             largest_batch,
             known: std::sync::Arc::default(),
@@ -71,6 +74,12 @@ impl<R: Resolve> Shared<R> {
             2 => Phase::Failed,
             _ => Phase::Forked,
         }
+    }
+
+    /// Whether dispatches are recorded.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
     }
 
     /// Goes on to a later phase.

@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::dispatch::Dispatch;
+use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::packet::Launch;
 use crate::runtime::Runtime;
 use crate::signals::{Signal, Ticks};
+use crate::thread::Submitter;
 
 /// How the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +29,42 @@ pub struct Slot {
     pub own: Signal,
     /// How its completion is noticed.
     pub way: Way,
-    /// Everything but the times.
-    pub dispatch: Dispatch,
+    /// What is known of the dispatch when it is submitted.
+    pub submission: Submission,
+}
+
+/// A dispatch when it is submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// Its number: [`Dispatch::correlation`].
+    pub correlation: u64,
+    /// The thread, and the range that is open in it.
+    pub from: Submitter,
+    /// What is launched.
+    pub kernel: KernelId,
+    /// In what shape.
+    pub launch: Launch,
+}
+
+impl Submission {
+    /// The dispatch with its times, on this queue.
+    #[must_use]
+    pub fn completed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Dispatch {
+        Dispatch {
+            start,
+            end,
+            correlation: self.correlation,
+            range: self.from.range,
+            kernel: self.kernel,
+            queue,
+            tid: self.from.tid,
+            grid: self.launch.grid(),
+            lds: self.launch.lds(),
+            scratch: self.launch.scratch(),
+            workgroup: self.launch.workgroup(),
+            gpu,
+        }
+    }
 }
 
 /// Slots of a queue at most: what its rings hold.
@@ -55,7 +91,7 @@ impl Pool {
         if self.made.fetch_add(1, Ordering::Relaxed) < PROCESS_BOUND
             && let Some(own) = runtime.create_signal(gpu)
         {
-            return Some(Box::new(Slot { own, way: Way::Own, dispatch: Dispatch::default() }));
+            return Some(Box::new(Slot { own, way: Way::Own, submission: Submission::default() }));
         }
         self.made.fetch_sub(1, Ordering::Relaxed);
         None

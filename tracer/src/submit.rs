@@ -7,69 +7,66 @@
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
 
-use crate::counters::Skipped;
+use crate::counters::{Lost, Skipped};
 use crate::kernels::Loader;
 use crate::lane::{Submissions, Verdict};
+use crate::latch::Latch;
 use crate::packet::Packet;
 use crate::shared::{Phase, Shared};
 use crate::story;
-use crate::thread;
 
 /// The queue of an application, as its interceptor finds it.
 pub struct Intercepted {
     /// The process it is in.
     pub shared: Arc<Shared<Loader>>,
-    /// The runtime serialises calls for a queue; the lock holds even for a runtime that does not, and for the end of
-    /// the process.
-    pub submissions: Mutex<Submissions>,
+    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for the end
+    /// of the process.
+    pub submissions: Latch<Submissions>,
     /// Room for the copies of a batch, kept for the next one.
-    batch: Mutex<Vec<Packet>>,
+    batch: Latch<Vec<Packet>>,
 }
 
 impl Intercepted {
     /// A queue that has just been created.
     #[must_use]
     pub fn new(shared: Arc<Shared<Loader>>, submissions: Submissions) -> Self {
-        Self { shared, submissions: Mutex::new(submissions), batch: Mutex::default() }
+        Self { shared, submissions: Latch::new(submissions), batch: Latch::default() }
     }
 
-    /// Decides about packets and changes those that carry our signals. The highest verdict is for all.
-    #[inline]
-    fn decide(&self, packets: &mut [Packet]) -> Verdict {
-        let shared = &*self.shared;
-        let loss = shared.loss();
-        let submissions = if loss.is_none() { self.submissions.try_lock().ok() } else { None };
-        let Some(mut submissions) = submissions else {
-            let why = loss.unwrap_or(crate::counters::Lost::Failure);
-            packets.iter().for_each(|packet| {
-                Submissions::pass(packet, shared, || shared.counters().lose(why, 1));
-            });
-            return Verdict::Passed;
-        };
-        let from = thread::current();
-        let mut all = Verdict::Passed;
-        for packet in packets {
-            let verdict = submissions.submit(packet, from, shared);
-            all = all.max(verdict);
-            if story::is_told(2) {
-                tell(packet, verdict);
+    /// [`Submissions::submit_usual`], where that is possible now.
+    #[inline(always)]
+    fn decide_usual(&self, packet: &mut Packet) -> bool {
+        self.shared.is_recording()
+            && !self.shared.told
+            && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
+    }
+
+    /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
+    /// recording, not the process.
+    #[inline(never)]
+    fn decide(&self, packet: &mut Packet) -> Verdict {
+        let decide = || {
+            if self.shared.is_recording()
+                && let Some(mut submissions) = self.submissions.enter()
+            {
+                return submissions.submit(packet, &self.shared);
             }
-        }
-        all
-    }
-
-    /// The same, and whatever goes wrong in it ends the recording, not the process.
-    #[inline]
-    fn decide_safely(&self, packets: &mut [Packet]) -> Option<Verdict> {
-        let verdict = catch_unwind(AssertUnwindSafe(|| self.decide(packets)));
-        if verdict.is_err() {
+            let why = self.shared.loss().unwrap_or(Lost::Failure);
+            Submissions::pass(packet, &self.shared, || self.shared.counters().lose(why, 1));
+            Verdict::Passed
+        };
+        let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
             self.shared.advance(Phase::Failed);
+            Verdict::Passed
+        });
+        if self.shared.told {
+            tell(packet, verdict);
         }
-        verdict.ok()
+        verdict
     }
 
     /// After the packets are in the hardware's queue.
@@ -111,12 +108,12 @@ pub unsafe extern "C" fn intercept(
     if count == 1 {
         // SAFETY: there is one packet. A tool above this one may have it anywhere.
         let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
-        let verdict = queue.decide_safely(std::slice::from_mut(&mut packet));
-        let changed = verdict.is_some_and(|verdict| verdict > Verdict::Watched);
-        let packets = if changed { (&raw const packet).cast() } else { packets };
+        let verdict =
+            if queue.decide_usual(&mut packet) { Verdict::Changed } else { queue.decide(&mut packet) };
+        let passed = if verdict > Verdict::Watched { (&raw const packet).cast() } else { packets };
         // SAFETY: passes on one packet: the caller's or its copy.
-        unsafe { writer(packets, 1) };
-        queue.submitted(verdict.unwrap_or(Verdict::Passed));
+        unsafe { writer(passed, 1) };
+        queue.submitted(verdict);
     } else {
         // SAFETY: as the caller promised.
         unsafe { intercept_batch(queue, packets, count, writer) };
@@ -136,7 +133,7 @@ unsafe fn intercept_batch(
 ) {
     let shared = &*queue.shared;
     // Out of the lock while the runtime works with the copies.
-    let mut copies = queue.batch.try_lock().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
+    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
     copies.clear();
     for at in 0..count as usize {
         // SAFETY: within the packets that the caller has.
@@ -150,13 +147,13 @@ unsafe fn intercept_batch(
         });
         Verdict::Passed
     } else {
-        queue.decide_safely(&mut copies).unwrap_or(Verdict::Passed)
+        copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
     };
     let passed = if verdict > Verdict::Watched { copies.as_ptr().cast() } else { packets };
     // SAFETY: passes on as many packets as came: the caller's or their copies.
     unsafe { writer(passed, count) };
     queue.submitted(verdict);
-    if let Ok(mut batch) = queue.batch.try_lock() {
+    if let Some(mut batch) = queue.batch.enter() {
         *batch = copies;
     }
 }

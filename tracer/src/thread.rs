@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 /// A thread of the application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Submitter {
     /// The kernel's number of the thread.
     pub tid: u32,
@@ -16,21 +16,24 @@ thread_local! {
     static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0 }) };
 }
 
-/// The calling thread.
+/// The calling thread, when it was seen before.
 #[inline]
 #[must_use]
-pub fn current() -> Submitter {
+pub fn known() -> Option<Submitter> {
     // A thread that is being torn down has no memory of its own any more.
-    HERE.try_with(|here| {
-        if here.get().tid == 0 {
-            here.set(Submitter { tid: tid(), ..here.get() });
-        }
-        here.get()
-    })
-    .unwrap_or_else(|_| Submitter { tid: tid(), range: 0 })
+    HERE.try_with(Cell::get).ok().filter(|here| here.tid != 0)
 }
 
-#[cold]
+/// The calling thread.
+#[must_use]
+pub fn current() -> Submitter {
+    known().unwrap_or_else(|| {
+        let here = Submitter { tid: tid(), range: 0 };
+        let _ = HERE.try_with(|cell| cell.set(here));
+        here
+    })
+}
+
 #[expect(unsafe_code, reason = "calls libc")]
 fn tid() -> u32 {
     // SAFETY: asks for a number and cannot fail.

@@ -70,7 +70,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Prepares the recording of this process; `None` when there has been one already. Starts no thread yet.
 pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64) -> Option<&'static Tracer> {
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
-    let shared = Shared::new(settings.mode, largest_batch, Loader::new(&api.core), Box::new(runtime));
+    let mut shared = Shared::new(settings.mode, largest_batch, Loader::new(&api.core), Box::new(runtime));
+    shared.told = story::is_told(2);
     let tracer = Tracer {
         api,
         shared: Arc::new(shared),
@@ -137,7 +138,9 @@ impl Tracer {
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.remove(ordinal, &self.shared);
         }
-        lock(&queue.submissions).retire(&self.shared);
+        if let Some(mut submissions) = queue.submissions.enter() {
+            submissions.retire(&self.shared);
+        }
         story::tell(format_args!("queue {} destroyed", ordinal.0));
     }
 
@@ -180,7 +183,7 @@ impl Tracer {
         if destroy {
             if let Ok(queues) = self.queues.try_lock() {
                 for (_, queue) in queues.values() {
-                    if let Ok(mut submissions) = queue.submissions.try_lock() {
+                    if let Some(mut submissions) = queue.submissions.enter() {
                         submissions.retire(&self.shared);
                     }
                 }

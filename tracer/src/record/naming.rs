@@ -1,12 +1,13 @@
 //! How kernels are called in the file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schema::append::{Recording, Target};
 use schema::write::TextId;
 use serde_json::{Map, Value};
 
 use crate::kernels::Kernel;
+use crate::kernels::names::Names;
 
 /// What the rows of a kernel's dispatches say of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +18,13 @@ pub(super) struct Named {
     pub(super) symbol: Option<i64>,
 }
 
-/// The names that were given. Memory grows with the kernels that were dispatched.
+/// The kernels that are written. Memory grows with the kernels that were dispatched.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
     /// By kernel, wherever it was loaded.
     known: HashMap<Kernel, Named>,
-    /// Which symbol a text stands for.
-    texts: HashMap<String, String>,
-    code_objects: HashMap<String, i64>,
+    names: Names,
+    texts: HashSet<TextId>,
     symbols: i64,
 }
 
@@ -36,51 +36,29 @@ impl Naming {
         kernel: &Kernel,
         recording: &mut Recording<T>,
     ) -> schema::Result<Named> {
-        let place_of_no_matter = Kernel { kernel_object: 0, code_object: None, ..kernel.clone() };
-        let key = if kernel.mangled.is_empty() { kernel.clone() } else { place_of_no_matter };
+        let is_named = !kernel.mangled.is_empty();
+        let anywhere = Kernel { kernel_object: 0, code_object: None, ..kernel.clone() };
+        let key = if is_named { anywhere } else { kernel.clone() };
         if let Some(&named) = self.known.get(&key) {
             return Ok(named);
         }
-        let name = self.text(kernel);
-        let is_first = !self.texts.contains_key(&name);
+        let name = if is_named {
+            self.names.name(&kernel.mangled)
+        } else {
+            format!("kernel_{:#x}", kernel.kernel_object)
+        };
         let text = recording.text(&name)?;
-        let code_object =
-            kernel.code_object.as_ref().map(|uri| self.code_object(uri, recording)).transpose()?;
-        recording.metadata("kernel", &row(self.symbols + 1, &name, kernel, code_object))?;
         self.symbols += 1;
-        self.texts.insert(name, kernel.mangled.clone());
+        recording.metadata("kernel", &row(self.symbols, &name, kernel))?;
+        let is_first = self.texts.insert(text);
         let named = Named { text, symbol: (!is_first).then_some(self.symbols) };
         self.known.insert(key, named);
         Ok(named)
     }
-
-    /// The full name. Two symbols are never called the same: some mangled names of different functions mean the same
-    /// to a demangler.
-    fn text(&self, kernel: &Kernel) -> String {
-        let symbol = schema::identity(&kernel.mangled);
-        if symbol.is_empty() {
-            return format!("kernel_{:#x}", kernel.kernel_object);
-        }
-        let name = schema::demangle(symbol).unwrap_or_else(|| symbol.to_owned());
-        match self.texts.get(&name) {
-            Some(other) if schema::identity(other) != symbol => format!("{name} [{symbol}]"),
-            _ => name,
-        }
-    }
-
-    fn code_object<T: Target>(&mut self, uri: &str, recording: &mut Recording<T>) -> schema::Result<i64> {
-        if let Some(&id) = self.code_objects.get(uri) {
-            return Ok(id);
-        }
-        let id = self.code_objects.len() as i64 + 1;
-        recording.metadata("code_object", &serde_json::json!({ "id": id, "uri": uri }).to_string())?;
-        self.code_objects.insert(uri.to_owned(), id);
-        Ok(id)
-    }
 }
 
-fn row(id: i64, name: &str, kernel: &Kernel, code_object: Option<i64>) -> String {
-    let mangled = schema::identity(&kernel.mangled);
+fn row(id: i64, name: &str, kernel: &Kernel) -> String {
+    let mangled = kernel.mangled.as_str();
     let number = |value: Option<u32>| value.map(Value::from);
     let fields = [
         ("id", Some(id.into())),
@@ -93,7 +71,7 @@ fn row(id: i64, name: &str, kernel: &Kernel, code_object: Option<i64>) -> String
         ("sgprs", number(kernel.sgprs)),
         ("vgprs", number(kernel.vgprs)),
         ("agprs", number(kernel.agprs)),
-        ("codeObject", code_object.map(Value::from)),
+        ("codeObject", number(kernel.code_object)),
         ("kernelObject", Some(kernel.kernel_object.into())),
     ];
     let row = fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?)));
