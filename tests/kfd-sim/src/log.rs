@@ -53,31 +53,39 @@ pub(crate) struct Moved {
 pub(crate) struct Log(Option<File>);
 
 /// Lines about packets whose signals have not changed yet.
-#[derive(Debug, Default)]
-pub(crate) struct Lines(Vec<u8>);
+#[derive(Debug)]
+pub(crate) struct Lines {
+    text: Vec<u8>,
+    /// Asking for it is a call of the kernel; the child of a fork has a simulator and lines of its own.
+    process: u32,
+}
 
 impl Lines {
+    pub(crate) fn new() -> Self {
+        Self { text: Vec::new(), process: std::process::id() }
+    }
+
     pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
-        let process = std::process::id();
+        let process = self.process;
         let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = packet;
         let name = name.unwrap_or("-");
         // A vector takes everything.
         let _ = writeln!(
-            self.0,
+            self.text,
             "{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\t{name}"
         );
     }
 
     /// From nowhere to one place, or from one to another; a node is 0 for the host's memory.
     pub(crate) fn moved(&mut self, moved: &Moved, memory: &Memory) {
-        let process = std::process::id();
+        let process = self.process;
         let Moved { node, queue, movement, start, end } = moved;
         let (from, to) = movement.ends();
         let kind = if from.is_some() { "copy" } else { "fill" };
         let (source, target) = (from.map_or(0, |from| memory.node(from)), memory.node(to));
         let (bytes, from) = (movement.bytes(), from.unwrap_or(0));
         let _ = writeln!(
-            self.0,
+            self.text,
             "{kind}\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\t{source}\t{target}"
         );
     }
@@ -97,19 +105,22 @@ impl Log {
     }
 
     pub(crate) fn queue(&self, created: &Created) {
-        let process = std::process::id();
+        let mut lines = Lines::new();
+        let process = lines.process;
         let Created { node, queue, kind, ring, bytes, is_programs } = created;
         let owner = if *is_programs { "program" } else { "runtime" };
-        let line = format!("queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\t{owner}\n");
-        self.write(&mut Lines(line.into_bytes()));
+        // A vector takes everything.
+        let _ =
+            writeln!(lines.text, "queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\t{owner}");
+        self.write(&mut lines);
     }
 
     /// Puts the lines into the file, and takes them from here.
     pub(crate) fn write(&self, lines: &mut Lines) {
-        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.0.is_empty()) {
+        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.text.is_empty()) {
             // A full disk shows as missing lines in the comparison; the program goes on.
-            let _ = file.write_all(&lines.0);
+            let _ = file.write_all(&lines.text);
         }
-        lines.0.clear();
+        lines.text.clear();
     }
 }

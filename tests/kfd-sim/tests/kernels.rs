@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::process::Output;
 
-use common::Program;
+use common::{Program, number};
 use support::{code_object, program, stacks};
 
 /// Generations of GPUs with code of their own in ROCr, and the first runtime that knows them.
@@ -68,6 +68,36 @@ fn parts_and_rows_that_hip_moves_arrive_by_kernels_with_names() {
             for name in ["copyBuffer", "copyBufferRectAligned", "fillBufferAligned", "fillBufferAligned2D"] {
                 assert!(names.contains(format!("__amd_rocclr_{name}").as_str()), "{stack:?} {names:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_of_hip_takes_the_time_of_its_name() {
+    const RULES: &str = "scale=1000,_ZN4test4axpyIf*=3000,_ZN4test4axpyIdEEvPT_PKS1_i=5000..5000,7";
+    for stack in stacks() {
+        let (Some(program), Some(kernels)) = (program("hip_streams"), code_object("kernels", "gfx90a"))
+        else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let mut command = stack.command(&program);
+        command.arg(&kernels).args(["2", "12"]).env("KFD_SIM_KERNEL_NS", RULES).env("KFD_SIM_LOG", &log);
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        assert!(status.success(), "{stack:?} {} {}", status, String::from_utf8_lossy(&stderr));
+        let log = fs::read_to_string(&log).unwrap();
+        let columns = log.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+        let dispatches: Vec<Vec<&str>> = columns.filter(|columns| columns[0] == "dispatch").collect();
+        let time = |columns: &[&str]| number(columns[7]) - number(columns[6]);
+        for (name, expected) in
+            [("scale", 1_000), ("_ZN4test4axpyIfEEvPT_PKS1_i", 3_000), ("_ZN4test4axpyIdEEvPT_PKS1_i", 5_000)]
+        {
+            let named = dispatches.iter().filter(|columns| columns[9] == name);
+            let times: Vec<u64> = named.map(|columns| time(columns)).collect();
+            let launches = format!("{name}\t{}\n", times.len());
+            assert!(String::from_utf8_lossy(&stdout).contains(&launches), "{stack:?} {launches}");
+            assert!(times.iter().all(|time| *time == expected), "{stack:?} {name} {times:?}");
         }
     }
 }
