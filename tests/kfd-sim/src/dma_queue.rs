@@ -75,7 +75,7 @@ impl DmaQueue {
             if at >= self.limit {
                 return Turn::Idle;
             }
-            let (command, words) = dma::decode(&self.words(at));
+            let (command, words) = dma::decode(&self.words(at), simulator.settings.model.version);
             if !self.execute(command, simulator) {
                 return Turn::Blocked;
             }

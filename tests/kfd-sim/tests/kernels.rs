@@ -24,18 +24,18 @@ const TARGETS: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn bytes_that_kernels_of_rocr_move_arrive_on_every_gpu() {
+fn bytes_that_rocr_moves_by_kernel_or_by_dma_arrive_on_every_gpu() {
     let Some(program) = Program::build("copy") else { return };
     for stack in stacks() {
         for (target, _) in TARGETS.into_iter().filter(|(_, since)| *since <= stack.rocr) {
-            for engine in ["0", "1"] {
+            for (engine, what) in [("0", "fill"), ("1", "fill"), ("1", "rows")] {
                 let mut command = stack.command(&program.path);
-                command.args(["100003", "fill"]).env("HSA_ENABLE_SDMA", engine);
+                command.args(["100003", what]).env("HSA_ENABLE_SDMA", engine);
                 command.env("KFD_SIM_GPUS", "2").env("KFD_SIM_TARGET", target);
                 // The program compares, and its exit code is the result.
                 let Output { status, stdout, stderr } = command.output().unwrap();
                 let texts = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-                assert!(status.success(), "{stack:?} {target} {engine} {texts:?}");
+                assert!(status.success(), "{stack:?} {target} {engine} {what} {texts:?}");
             }
         }
     }
