@@ -22,6 +22,7 @@ use crate::tracer::{self, Tracer};
 /// Puts the hooks into the tables.
 pub fn install(tables: &Tables) {
     tables.replace_core(|core| {
+        core.hsa_shut_down_fn = Some(shut_down);
         core.hsa_queue_create_fn = Some(queue_create);
         core.hsa_queue_destroy_fn = Some(queue_destroy);
         core.hsa_executable_destroy_fn = Some(executable_destroy);
@@ -57,6 +58,16 @@ macro_rules! original {
             None => HSA_STATUS_ERROR,
         }
     };
+}
+
+/// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
+/// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
+unsafe extern "C" fn shut_down() -> hsa_status_t {
+    guarded(|tracer| {
+        tracer.give_back();
+        Some(())
+    });
+    original!(core.hsa_shut_down_fn())
 }
 
 unsafe extern "C" fn queue_create(
