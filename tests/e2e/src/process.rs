@@ -245,7 +245,11 @@ impl Process {
         let mut running =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
-        let says_enough = || files(&folder.join("traces")).iter().any(|file| enough(&Trace::read(file)));
+        let says_enough = || {
+            files(&folder.join("traces"))
+                .iter()
+                .any(|file| Trace::read_begun(file).as_ref().is_some_and(&enough))
+        };
         while Instant::now() < until && running.try_wait().unwrap().is_none() && !says_enough() {
             std::thread::sleep(Duration::from_millis(5));
         }
