@@ -77,7 +77,9 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     if tracer::prepare(api, settings, gpus, u64::MAX).is_none() {
-        story::tell(format_args!("this process has been recorded already; nothing more is"));
+        story::say(format_args!(
+            "the runtime was shut down and is started again; what follows is not recorded"
+        ));
         return Ok(());
     }
     if mode == Mode::Hip {

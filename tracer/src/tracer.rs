@@ -49,6 +49,8 @@ pub struct Tracer {
     gpus: Vec<Gpu>,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, (QueueOrdinal, Box<Intercepted>)>>,
+    /// The cooperative queues among them: GPU and address.
+    cooperative: Mutex<Vec<(u16, u64)>>,
     collector: Arc<Mutex<Option<Collector>>>,
     threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
     started: AtomicBool,
@@ -78,6 +80,7 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64)
         settings,
         gpus,
         queues: Mutex::default(),
+        cooperative: Mutex::default(),
         collector: Arc::default(),
         threads: Mutex::default(),
         started: AtomicBool::new(false),
@@ -118,6 +121,21 @@ impl Tracer {
         lock(&self.queues).insert(address as usize, (ordinal, queue));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
+    }
+
+    /// The address of a GPU's cooperative queue, where somebody has asked for it before.
+    pub fn cooperative_queue(&self, gpu: u16) -> Option<u64> {
+        lock(&self.cooperative).iter().find(|kept| kept.0 == gpu).map(|kept| kept.1)
+    }
+
+    /// Takes note of a cooperative queue, which is never destroyed.
+    pub fn keep_cooperative_queue(&self, gpu: u16, address: u64) {
+        lock(&self.cooperative).push((gpu, address));
+    }
+
+    /// Whether this is a queue that is never destroyed.
+    pub fn is_kept(&self, address: u64) -> bool {
+        lock(&self.cooperative).iter().any(|kept| kept.1 == address)
     }
 
     /// Whether this is a queue that is recorded.
