@@ -5,7 +5,6 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hsa_sys::bindings::{
     HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
@@ -24,7 +23,6 @@ use crate::tracer::{self, Tracer};
 /// Puts the hooks into the tables.
 pub fn install(tables: &Tables) {
     tables.replace_core(|core| {
-        core.hsa_init_fn = Some(init);
         core.hsa_shut_down_fn = Some(shut_down);
         core.hsa_queue_create_fn = Some(queue_create);
         core.hsa_queue_destroy_fn = Some(queue_destroy);
@@ -63,27 +61,13 @@ macro_rules! original {
     };
 }
 
-/// How often the application has started the runtime and not shut it down; it has once when the hooks are installed.
-static STARTS: AtomicUsize = AtomicUsize::new(1);
-
-unsafe extern "C" fn init() -> hsa_status_t {
-    let status = original!(core.hsa_init_fn());
-    if status == HSA_STATUS_SUCCESS {
-        STARTS.fetch_add(1, Ordering::SeqCst);
-    }
-    status
-}
-
-/// The recording ends before the runtime does: from `OnUnload` on, ROCm 7 refuses to take signals back, and reports
-/// them on standard error as leaked.
+/// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
+/// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
-    let before = STARTS.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |starts| starts.checked_sub(1));
-    if before == Ok(1) {
-        guarded(|tracer| {
-            tracer.end(true);
-            Some(())
-        });
-    }
+    guarded(|tracer| {
+        tracer.give_back();
+        Some(())
+    });
     original!(core.hsa_shut_down_fn())
 }
 

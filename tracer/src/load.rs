@@ -38,12 +38,12 @@ pub unsafe extern "C" fn OnLoad(
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
-    end(true);
+    end();
 }
 
 /// Called when the process exits.
 extern "C" fn exit() {
-    end(false);
+    end();
 }
 
 /// Called in a forked child.
@@ -53,10 +53,10 @@ extern "C" fn forked() {
     }
 }
 
-fn end(destroy: bool) {
+fn end() {
     let _ = catch_unwind(|| {
         if let Some(tracer) = tracer::get() {
-            tracer.end(destroy);
+            tracer.end();
         }
     });
 }

@@ -182,10 +182,24 @@ impl Tracer {
         }
     }
 
+    /// Hands on what has completed and gives every free signal back to the runtime. Recording goes on, should the
+    /// runtime do so.
+    pub fn give_back(&self) {
+        if self.pid.load(Ordering::Relaxed) != std::process::id() {
+            return;
+        }
+        self.harvest();
+        for (_, queue) in lock(&self.queues).values() {
+            if let Some(mut submissions) = queue.submissions.enter() {
+                submissions.retire(&self.shared);
+            }
+        }
+        self.shared.pool.clear(&*self.shared.runtime);
+    }
+
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
-    /// how often, and takes at most half a second. `destroy` when the runtime goes away but the process may not:
-    /// the signals are given back.
-    pub fn end(&self, destroy: bool) {
+    /// how often, and takes at most half a second.
+    pub fn end(&self) {
         if self.pid.load(Ordering::Relaxed) != std::process::id() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -197,16 +211,6 @@ impl Tracer {
                 std::thread::sleep(Duration::from_micros(200));
             }
             recorder.finish(deadline);
-        }
-        if destroy {
-            if let Ok(queues) = self.queues.try_lock() {
-                for (_, queue) in queues.values() {
-                    if let Some(mut submissions) = queue.submissions.enter() {
-                        submissions.retire(&self.shared);
-                    }
-                }
-            }
-            self.shared.pool.clear(&*self.shared.runtime);
         }
         let counts = self.shared.counters().snapshot();
         if let Some(line) = story::loss(&counts) {
