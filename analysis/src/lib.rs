@@ -7,14 +7,19 @@
 
 pub mod about;
 pub mod api;
+pub mod books;
 pub mod categories;
 pub mod combine;
+pub mod compare;
 pub mod copies;
 mod error;
+pub mod facts;
+pub mod identity;
 pub mod kernels;
 pub mod labels;
 mod names;
 pub mod order;
+pub mod profile;
 pub mod ranges;
 pub mod region;
 pub mod report;

@@ -36,9 +36,11 @@ enum { NON_BLOCKING = 1, CAPTURE_THREAD_LOCAL = 1 };
     F(HostFree, (void *))                                                                                         \
     F(Memcpy, (void *, const void *, size_t, int))                                                                \
     F(MemcpyAsync, (void *, const void *, size_t, int, hip_stream))                                               \
+    F(Memcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int))                                      \
     F(MemcpyPeer, (void *, int, const void *, int, size_t))                                                       \
     F(MemcpyPeerAsync, (void *, int, const void *, int, size_t, hip_stream))                                      \
     F(MemsetAsync, (void *, int, size_t, hip_stream))                                                             \
+    F(Memset2D, (void *, size_t, int, size_t, size_t))                                                            \
     F(MemsetD32Async, (void *, int, size_t, hip_stream))                                                          \
     F(StreamCreateWithFlags, (hip_stream *, unsigned))                                                            \
     F(StreamDestroy, (hip_stream))                                                                                \

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock;
-use crate::queue::{Hardware, Turn};
+use crate::hardware::Hardware;
+use crate::queue::Turn;
 use crate::simulator::Simulator;
 
 /// Turns without anything to do before the thread sleeps at all.
@@ -45,8 +46,7 @@ fn restore_signals(before: &libc::sigset_t) {
 }
 
 fn run(simulator: &'static Simulator) {
-    let hardware =
-        Hardware { kernel: simulator.settings.kernel, events: &simulator.events, log: &simulator.log };
+    let mut hardware = Hardware::new(simulator);
     let mut idle_turns = 0;
     loop {
         // The lock is not fair: who creates or destroys a queue goes first.
@@ -57,10 +57,14 @@ fn run(simulator: &'static Simulator) {
         while queues.list.is_empty() && queues.dma.is_empty() {
             queues = simulator.queue_created.wait(queues).unwrap_or_else(PoisonError::into_inner);
         }
-        let packets = queues.list.iter_mut().map(|queue| queue.advance(hardware)).fold(Turn::Idle, sooner);
+        let packets =
+            queues.list.iter_mut().map(|queue| queue.advance(&mut hardware)).fold(Turn::Idle, sooner);
         let copies = queues.dma.iter_mut().map(|queue| queue.advance(simulator)).fold(Turn::Idle, sooner);
         let next = sooner(packets, copies);
         drop(queues);
+        if next == Turn::Busy(0) {
+            continue;
+        }
         idle_turns = if next == Turn::Idle { idle_turns + 1 } else { 0 };
         match pause(next, idle_turns) {
             Some(time) => std::thread::sleep(time),

@@ -1,8 +1,8 @@
 //! How the simulated machine behaves: read once from the environment, as the README lists it.
 
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
+
+use crate::behaviour::{Behaviour, number};
 
 /// A kind of GPU: what the driver says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,8 +148,7 @@ pub(crate) struct Settings {
     /// 1 to 8.
     pub(crate) gpus: u32,
     pub(crate) model: Model,
-    /// How long a kernel runs.
-    pub(crate) kernel: Duration,
+    pub(crate) behaviour: Behaviour,
     /// Events a process may have; the driver's limit is 4096.
     pub(crate) events: u32,
     /// Where the ground truth goes.
@@ -169,37 +168,25 @@ impl Settings {
             format!("KFD_SIM_TARGET={target}: not one of {}", known.join(", "))
         })?;
         Ok(Self {
-            gpus: number(&variable, "KFD_SIM_GPUS", 1, 1..=8)?,
+            gpus: number(&variable, "KFD_SIM_GPUS", 1..=8)?.unwrap_or(1),
             model,
-            kernel: Duration::from_nanos(number(&variable, "KFD_SIM_KERNEL_NS", 10_000, 0..=u64::MAX / 2)?),
-            events: number(&variable, "KFD_SIM_EVENTS", 4096, 1..=4096)?,
+            behaviour: Behaviour::read(&variable)?,
+            events: number(&variable, "KFD_SIM_EVENTS", 1..=4096)?.unwrap_or(4096),
             log: variable("KFD_SIM_LOG").filter(|path| !path.is_empty()).map(PathBuf::from),
         })
     }
 }
 
-fn number<N: FromStr + PartialOrd + std::fmt::Display>(
-    variable: &impl Fn(&str) -> Option<String>,
-    name: &str,
-    default: N,
-    range: std::ops::RangeInclusive<N>,
-) -> Result<N, String> {
-    let Some(text) = variable(name) else { return Ok(default) };
-    text.parse()
-        .ok()
-        .filter(|number| range.contains(number))
-        .ok_or_else(|| format!("{name}={text}: not a whole number from {} to {}", range.start(), range.end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviour::Span;
 
     #[test]
     fn what_is_not_given_has_its_default() {
         let settings = Settings::read(|_| None).unwrap();
         assert_eq!((settings.gpus, settings.model.target), (1, "gfx90a"));
-        assert_eq!(settings.kernel, Duration::from_micros(10));
+        assert_eq!(settings.behaviour.kernel.others, Span::Fixed(10_000));
         assert_eq!(settings.log, None);
     }
 

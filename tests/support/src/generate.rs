@@ -62,6 +62,12 @@ pub struct Options {
     /// Add a range for every step and each of its phases.
     #[arg(long)]
     pub ranges: bool,
+    /// The seed of the kernels, where it is not that of everything: two seeds of one workload are two runs of a build.
+    #[arg(long)]
+    pub workload: Option<u64>,
+    /// Make one kernel slower: its number (0 is the most frequent) and the factor, as `4=1.2`.
+    #[arg(long, value_parser = parse_slow)]
+    pub slow: Option<(u16, f64)>,
 }
 
 impl Default for Options {
@@ -76,6 +82,8 @@ impl Default for Options {
             shuffle: false,
             api: false,
             ranges: false,
+            workload: None,
+            slow: None,
         }
     }
 }
@@ -93,7 +101,13 @@ trait Sink {
 /// If the file cannot be written.
 pub fn generate(options: &Options, path: &Path) -> anyhow::Result<()> {
     let mut random = Random::new(options.seed);
-    let kernels = Kernels::new(options.kernels, &mut random);
+    let mut kernels = match options.workload {
+        Some(seed) => Kernels::new(options.kernels, &mut Random::new(seed)),
+        None => Kernels::new(options.kernels, &mut random),
+    };
+    if let Some((kernel, factor)) = options.slow {
+        kernels.slow(kernel, factor);
+    }
     let mut sink: Box<dyn Sink> = match options.layout {
         Layout::Native => Box::new(native::Native::create(path, options, &kernels.all)?),
         Layout::Lite => Box::new(lite::Lite::create(path, options)?),
@@ -116,6 +130,14 @@ pub fn generate(options: &Options, path: &Path) -> anyhow::Result<()> {
             }
         }
     }
+}
+
+fn parse_slow(text: &str) -> Result<(u16, f64), String> {
+    let parts =
+        text.split_once('=').and_then(|(kernel, factor)| Some((kernel.parse().ok()?, factor.parse().ok()?)));
+    parts
+        .filter(|&(_, factor): &(u16, f64)| factor > 0.0)
+        .ok_or_else(|| "expected KERNEL=FACTOR, e.g. 4=1.2".to_owned())
 }
 
 /// The type and size of a copy; `None` for a kernel.

@@ -6,6 +6,7 @@ mod fixture;
 mod generate;
 pub mod layouts;
 mod program;
+pub mod real;
 pub mod rocprofiler;
 mod stack;
 

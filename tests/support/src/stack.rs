@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where Debian has libraries, in the system and in an unpacked stack.
-const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
+pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 /// What hangs is killed; far more than any test takes on a busy machine.
 const SECONDS: &str = "180";
@@ -24,7 +24,7 @@ pub struct Stack {
     /// What a program opens to use HIP, without a folder.
     pub hip_library: &'static str,
     /// Where `scripts/rocm-stacks` has unpacked it; `/` when it is installed.
-    root: PathBuf,
+    pub(crate) root: PathBuf,
 }
 
 /// Debian 12's own, by apt; and what `scripts/rocm-stacks` fetches.
@@ -56,7 +56,7 @@ pub fn stacks() -> Vec<Stack> {
 }
 
 /// What the project fetches or builds once per machine lies here.
-fn cache() -> PathBuf {
+pub(crate) fn cache() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("RTL_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("rtl")))
@@ -96,7 +96,9 @@ impl Stack {
         } else {
             let libraries = self.root.join(LIBRARIES);
             command.arg(libraries.join("ld-linux-x86-64.so.2"));
-            command.arg("--preload").arg(simulator()).arg("--library-path").arg(libraries);
+            // llama.cpp has a folder of its own.
+            let path = format!("{0}:{0}/llama", libraries.display());
+            command.arg("--preload").arg(simulator()).arg("--library-path").arg(path);
         }
         command.arg(program);
         let ours = |name: &str| {

@@ -73,7 +73,11 @@ impl Question {
     }
 }
 
-fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
+/// The filters of the command line, in the form of `analysis`.
+///
+/// # Errors
+/// A usage error for expressions, moments and ranks that are none.
+pub fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
     let kernel = match &typed.kernel {
         None => None,
         Some(text) => Some(regex::Regex::new(text).map_err(|error| {

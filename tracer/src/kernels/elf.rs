@@ -31,13 +31,20 @@ const SYMBOL: usize = 24;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 
-/// A loaded code object.
-#[derive(Clone, Copy, Debug)]
-pub struct Image<'a> {
-    bytes: &'a [u8],
+/// Where in a loaded code object its symbols are, found once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
     /// The address, in the terms of its symbols, of the first byte.
     first: u64,
     flags: u32,
+    symbols: Range<usize>,
+    strings: Range<usize>,
+}
+
+/// The symbols of a loaded code object.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    first: u64,
     symbols: &'a [u8],
     strings: &'a [u8],
 }
@@ -63,12 +70,12 @@ pub enum Form {
 /// Symbols that may be kernels: offset from the image's first byte, and number. Sorted by both.
 pub type Index = Vec<(u64, u32)>;
 
-impl<'a> Image<'a> {
+impl Layout {
     /// Reads the headers.
     ///
     /// # Errors
     /// [`Damage`].
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, Damage> {
+    pub fn of(bytes: &[u8]) -> Result<Self, Damage> {
         let header = bytes.get(..64).ok_or(Damage::Foreign)?;
         // 64 bits, little endian.
         let magic = header.starts_with(b"\x7fELF\x02\x01");
@@ -86,7 +93,7 @@ impl<'a> Image<'a> {
         let (at, size) = u64_at(dynamic, 16).zip(u64_at(dynamic, 40)).ok_or(Damage::Outside)?;
         let dynamic = at.checked_sub(first).and_then(|at| part(bytes, at, size)).ok_or(Damage::Outside)?;
         let (symbols, strings) = tables(bytes, first, dynamic)?;
-        Ok(Self { bytes, first, flags, symbols, strings })
+        Ok(Self { first, flags, symbols, strings })
     }
 
     /// The flags of the ELF header, which name the processor.
@@ -95,6 +102,15 @@ impl<'a> Image<'a> {
         self.flags
     }
 
+    /// The symbols in the bytes that this is the layout of.
+    #[must_use]
+    pub fn image<'a>(&self, bytes: &'a [u8]) -> Option<Image<'a>> {
+        let symbols = bytes.get(self.symbols.clone())?;
+        Some(Image { first: self.first, symbols, strings: bytes.get(self.strings.clone())? })
+    }
+}
+
+impl<'a> Image<'a> {
     /// The kernel at this offset from the image's first byte. Looks at every symbol.
     #[must_use]
     pub fn find(&self, offset: u64) -> Option<Symbol<'a>> {
@@ -120,12 +136,6 @@ impl<'a> Image<'a> {
         index[from..].iter().take_while(|&&(at, _)| at == offset).find_map(|&(_, number)| self.kernel(number))
     }
 
-    /// The bytes from this offset on, if there are so many.
-    #[must_use]
-    pub fn part(&self, offset: u64, size: usize) -> Option<&'a [u8]> {
-        part(self.bytes, offset, size as u64)
-    }
-
     /// Defined symbols of the two types, by address and number; their names are not looked at.
     fn candidates(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
         self.symbols.chunks_exact(SYMBOL).zip(0..).filter_map(|(symbol, number)| {
@@ -145,8 +155,8 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The symbols and their strings, of which the dynamic section tells.
-fn tables<'a>(bytes: &'a [u8], first: u64, dynamic: &[u8]) -> Result<(&'a [u8], &'a [u8]), Damage> {
+/// Where the symbols and their strings are, of which the dynamic section tells.
+fn tables(bytes: &[u8], first: u64, dynamic: &[u8]) -> Result<(Range<usize>, Range<usize>), Damage> {
     let entry = |tag: u64| {
         let entries = dynamic.chunks_exact(16).map(|entry| (u64_at(entry, 0), u64_at(entry, 8)));
         entries.take_while(|&(tag, _)| tag != Some(0)).find(|&(found, _)| found == Some(tag))?.1
@@ -162,9 +172,8 @@ fn tables<'a>(bytes: &'a [u8], first: u64, dynamic: &[u8]) -> Result<(&'a [u8], 
         (None, None) => return Err(Damage::NoSymbols),
     };
     let size_of_symbols = u64::from(count.ok_or(Damage::Outside)?) * SYMBOL as u64;
-    let symbols = part(bytes, offset(symbols)?, size_of_symbols).ok_or(Damage::Outside)?;
-    let strings = part(bytes, offset(strings)?, size).ok_or(Damage::Outside)?;
-    Ok((symbols, strings))
+    let inside = |at, size| range(bytes, at, size).ok_or(Damage::Outside);
+    Ok((inside(offset(symbols)?, size_of_symbols)?, inside(offset(strings)?, size)?))
 }
 
 /// One more than the largest number in a GNU hash table: that of the end of the chain which begins last.
@@ -181,10 +190,13 @@ fn gnu_hash_count(bytes: &[u8], at: u64) -> Option<u32> {
     last.checked_add(u32::try_from(length).ok()?)?.checked_add(1)
 }
 
+fn range(bytes: &[u8], at: u64, size: u64) -> Option<Range<usize>> {
+    let end = usize::try_from(at.checked_add(size)?).ok().filter(|&end| end <= bytes.len())?;
+    Some(usize::try_from(at).ok()?..end)
+}
+
 fn part(bytes: &[u8], at: u64, size: u64) -> Option<&[u8]> {
-    let end = at.checked_add(size)?;
-    let range: Range<usize> = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
-    bytes.get(range)
+    bytes.get(range(bytes, at, size)?)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -210,9 +222,13 @@ mod tests {
         loaded(&code_object(Target::named("gfx90a").unwrap(), kernels, symbols))
     }
 
+    fn image(memory: &[u8]) -> Image<'_> {
+        Layout::of(memory).unwrap().image(memory).unwrap()
+    }
+
     /// Offset and name of every kernel, in both ways.
     fn kernels(memory: &[u8]) -> Vec<(u64, Vec<u8>)> {
-        let image = Image::parse(memory).unwrap();
+        let image = image(memory);
         let index = image.index();
         let found = index.iter().map(|&(offset, _)| {
             assert_eq!(image.find(offset), image.find_in(&index, offset));
@@ -233,8 +249,8 @@ mod tests {
             let found = kernels(&memory);
             assert!(found.iter().map(|(_, name)| name).eq(written.iter().map(|kernel| &kernel.name)));
             assert_eq!(found[1].0, found[0].0 + 64, "descriptors of 64 bytes, one after the other");
-            let image = Image::parse(&memory).unwrap();
-            assert_eq!(image.flags() & 0xff, 0x3f, "gfx90a");
+            let image = image(&memory);
+            assert_eq!(Layout::of(&memory).unwrap().flags() & 0xff, 0x3f, "gfx90a");
             assert_eq!(image.find(found[7].0).unwrap().form, Form::Descriptor);
             assert_eq!(image.find(found[7].0 + 1), None, "the middle of a kernel is no kernel");
         }
@@ -256,16 +272,16 @@ mod tests {
     #[test]
     fn symbols_that_were_not_loaded_are_said_to_be_missing() {
         let memory = memory(&many(3), Symbols::SectionOnly);
-        assert_eq!(Image::parse(&memory).unwrap_err(), Damage::NoSymbols);
+        assert_eq!(Layout::of(&memory).unwrap_err(), Damage::NoSymbols);
     }
 
     #[test]
     fn the_symbol_of_an_old_kernel_is_its_name() {
         let mut memory = memory(&[Kernel::named("old")], Symbols::Both);
-        let symbols = Image::parse(&memory).unwrap().symbols.as_ptr() as usize - memory.as_ptr() as usize;
+        let symbols = Layout::of(&memory).unwrap().symbols.start;
         // The type of symbol 1, which is `old` without `.kd`.
         memory[symbols + SYMBOL + 4] = 0x10 | KERNEL_V2;
-        let image = Image::parse(&memory).unwrap();
+        let image = image(&memory);
         let code = u64_at(image.symbols, SYMBOL + 8).unwrap();
         assert_eq!(image.find(code), Some(Symbol { name: b"old", form: Form::KernelCode }));
     }
@@ -273,20 +289,23 @@ mod tests {
     #[test]
     fn what_is_no_code_object_is_refused() {
         for bytes in [&b""[..], b"\x7fELF", &[0; 4096], b"\x7fELF\x01\x01"] {
-            assert_eq!(Image::parse(bytes).unwrap_err(), Damage::Foreign);
+            assert_eq!(Layout::of(bytes).unwrap_err(), Damage::Foreign);
         }
         let mut memory = memory(&many(1), Symbols::Both);
         memory[18] = 62;
-        assert_eq!(Image::parse(&memory).unwrap_err(), Damage::Foreign, "x86-64");
+        assert_eq!(Layout::of(&memory).unwrap_err(), Damage::Foreign, "x86-64");
     }
 
     fn survives(memory: &[u8]) {
-        let Ok(image) = Image::parse(memory) else { return };
+        let Ok(layout) = Layout::of(memory) else { return };
+        // A layout of other bytes than these finds nothing or something.
+        let _ = layout.image(&memory[..memory.len() / 2]).map(|image| image.index());
+        let image = layout.image(memory).unwrap();
         let index = image.index();
         for &(offset, _) in &index {
             assert_eq!(image.find(offset), image.find_in(&index, offset));
         }
-        let _ = (image.find(0), image.find(u64::MAX), image.part(u64::MAX, usize::MAX));
+        let _ = (image.find(0), image.find(u64::MAX));
     }
 
     proptest! {

@@ -52,7 +52,8 @@ struct CodeObject {
     base: u64,
     size: u64,
     memory: Memory,
-    names: Names,
+    /// Once a kernel of it was asked for.
+    names: Option<Names>,
 }
 
 /// Knows the code objects that are loaded.
@@ -138,7 +139,7 @@ impl Seen {
             base: place.base,
             size: place.size,
             memory,
-            names: Names::default(),
+            names: None,
         };
         self.code_objects.insert(place.base, code_object);
     }
@@ -152,14 +153,15 @@ impl CodeObject {
         // of it, so it is frozen and whoever destroys it meanwhile breaks the program without us too; our hook of
         // hsa_executable_destroy waits for the lock that the caller holds.
         let bytes = unsafe { self.memory.bytes() };
+        let executable = hsa_executable_t { handle: self.executable };
         let ask = || {
-            let executable = hsa_executable_t { handle: self.executable };
             let kernels = query.kernels(executable).into_iter();
             let inside =
                 kernels.filter_map(|kernel| Some((kernel.kernel_object.checked_sub(base)?, kernel.symbol)));
             inside.filter(|&(at, _)| at < size).collect()
         };
-        let found = self.names.find(bytes, kernel_object - base, ask)?;
+        let names = self.names.get_or_insert_with(|| Names::of(bytes));
+        let found = names.find(bytes, kernel_object - base, ask)?;
         Some((self.number, found))
     }
 }

@@ -37,6 +37,13 @@ impl Kernels {
         Self { all, slots }
     }
 
+    /// Makes every call of one kernel longer by `factor`; a kernel that does not exist stays as it is.
+    pub(super) fn slow(&mut self, kernel: u16, factor: f64) {
+        if let Some(kernel) = self.all.get_mut(usize::from(kernel)) {
+            kernel.median *= factor;
+        }
+    }
+
     #[inline]
     pub(super) fn pick(&self, random: &mut Random) -> u16 {
         self.slots[random.below(self.slots.len() as u64) as usize]

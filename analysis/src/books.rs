@@ -1,0 +1,388 @@
+//! Where a change of wall time comes from, to the nanosecond.
+//!
+//! For each GPU wall = sum of all ops - overlap + idle: what runs at the same time is in the sum twice and in the
+//! wall once. So the change of wall is the change of the sum, less that of overlap, plus that of idle; and the change of
+//! the sum is that of each kernel. For a kernel that ran `n` times for `m` ns each, then `n'` times for `m'`, the change
+//! is split at the midpoint, which leaves nothing over and prefers neither side:
+//! `(n' - n)(m + m')/2` is for the number of calls, `(m' - m)(n + n')/2` for their duration. Where a kernel runs in
+//! several launch shapes the second part is again two: what each shape changed by itself, and the mix of shapes.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What became of a kernel between the two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// Both sides ran it.
+    Matched,
+    /// A guess says that both sides ran it, under two names.
+    Renamed,
+    /// Only the candidate ran it.
+    New,
+    /// Only the baseline ran it.
+    Removed,
+}
+
+/// What one kernel in one launch shape did on one GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Amount {
+    /// Which kernel: a position in the list of fates.
+    pub item: usize,
+    /// Which launch shape; any number that means the same on both sides.
+    pub stratum: u32,
+    /// How often.
+    pub calls: u64,
+    /// How long, in ns.
+    pub total_ns: i64,
+}
+
+/// One GPU of one side.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Its number, the same on both sides.
+    pub gpu: i64,
+    /// First start to last end in ns.
+    pub wall_ns: i64,
+    /// Union of all ops in ns.
+    pub busy_ns: i64,
+    /// What ran. Several with the same item and stratum are added.
+    pub amounts: Vec<Amount>,
+}
+
+/// What a change of wall consists of, in ns; positive made it longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Terms {
+    /// Kernels of both sides were called more or less often.
+    pub count_ns: i64,
+    /// Their calls took longer or shorter, launch shape by launch shape.
+    pub duration_ns: i64,
+    /// Their calls shifted between launch shapes.
+    pub mix_ns: i64,
+    /// Kernels that only the candidate ran.
+    pub new_ns: i64,
+    /// Kernels that only the baseline ran: not positive.
+    pub removed_ns: i64,
+    /// Kernels that seem to have another name now.
+    pub renamed_ns: i64,
+    /// Less ran at the same time (more: negative).
+    pub overlap_ns: i64,
+    /// The GPU had nothing to do for longer.
+    pub idle_ns: i64,
+}
+
+impl Terms {
+    /// All terms with their names, in the order of reading.
+    pub fn named(&self) -> [(&'static str, i64); 8] {
+        [
+            ("count", self.count_ns),
+            ("duration", self.duration_ns),
+            ("mix", self.mix_ns),
+            ("new", self.new_ns),
+            ("removed", self.removed_ns),
+            ("renamed", self.renamed_ns),
+            ("overlap", self.overlap_ns),
+            ("idle", self.idle_ns),
+        ]
+    }
+
+    /// The change of wall that they make, in ns.
+    pub fn sum(&self) -> i128 {
+        self.named().iter().map(|&(_, term)| i128::from(term)).sum()
+    }
+
+    fn add(&mut self, other: &Self) {
+        let Self { count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns } =
+            other;
+        for (sum, term) in [
+            (&mut self.count_ns, count_ns),
+            (&mut self.duration_ns, duration_ns),
+            (&mut self.mix_ns, mix_ns),
+            (&mut self.new_ns, new_ns),
+            (&mut self.removed_ns, removed_ns),
+            (&mut self.renamed_ns, renamed_ns),
+            (&mut self.overlap_ns, overlap_ns),
+            (&mut self.idle_ns, idle_ns),
+        ] {
+            *sum = sum.saturating_add(*term);
+        }
+    }
+}
+
+/// The account of one GPU, or of all: the terms sum to `wall_delta_ns` (unless a trace spans centuries).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Account {
+    /// Wall of the baseline in ns.
+    pub baseline_wall_ns: i64,
+    /// Wall of the candidate in ns.
+    pub candidate_wall_ns: i64,
+    /// Candidate less baseline, in ns.
+    pub wall_delta_ns: i64,
+    /// What it consists of.
+    #[serde(flatten)]
+    pub terms: Terms,
+}
+
+/// The account of one GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct GpuAccount {
+    /// Its number.
+    pub gpu: i64,
+    /// What changed.
+    #[serde(flatten)]
+    pub account: Account,
+}
+
+/// All accounts.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Books {
+    /// All GPUs together: the sum of their accounts.
+    #[serde(flatten)]
+    pub total: Account,
+    /// Each GPU that either side used, by number.
+    pub gpus: Vec<GpuAccount>,
+}
+
+/// Explains the change from `baseline` to `candidate`. `fates` has one entry for each item that an amount names; an
+/// item without one counts as matched. A GPU that only one side used is explained against nothing.
+pub fn balance(fates: &[Fate], baseline: &[Place], candidate: &[Place]) -> Books {
+    let mut sides: BTreeMap<i64, [Side; 2]> = BTreeMap::new();
+    for (side, places) in [baseline, candidate].into_iter().enumerate() {
+        for place in places {
+            sides.entry(place.gpu).or_default()[side].add(place);
+        }
+    }
+    let mut books = Books::default();
+    for (gpu, [before, after]) in sides {
+        let account = account(fates, &before, &after);
+        let total = &mut books.total;
+        total.baseline_wall_ns = total.baseline_wall_ns.saturating_add(account.baseline_wall_ns);
+        total.candidate_wall_ns = total.candidate_wall_ns.saturating_add(account.candidate_wall_ns);
+        total.wall_delta_ns = total.wall_delta_ns.saturating_add(account.wall_delta_ns);
+        total.terms.add(&account.terms);
+        books.gpus.push(GpuAccount { gpu, account });
+    }
+    books
+}
+
+/// Calls and time.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    calls: i128,
+    total: i128,
+}
+
+/// One GPU of one side, added up.
+#[derive(Debug, Default)]
+struct Side {
+    wall: i128,
+    busy: i128,
+    sum: i128,
+    items: BTreeMap<usize, BTreeMap<u32, Work>>,
+}
+
+impl Side {
+    fn add(&mut self, place: &Place) {
+        self.wall += i128::from(place.wall_ns);
+        self.busy += i128::from(place.busy_ns);
+        for amount in &place.amounts {
+            let work = self.items.entry(amount.item).or_default().entry(amount.stratum).or_default();
+            work.calls += i128::from(amount.calls);
+            work.total += i128::from(amount.total_ns);
+            self.sum += i128::from(amount.total_ns);
+        }
+    }
+}
+
+fn account(fates: &[Fate], before: &Side, after: &Side) -> Account {
+    let none = BTreeMap::new();
+    let mut items: Vec<usize> = before.items.keys().chain(after.items.keys()).copied().collect();
+    items.sort_unstable();
+    items.dedup();
+    let mut wide = [0_i128; 8];
+    for item in items {
+        let strata = [before, after].map(|side| side.items.get(&item).unwrap_or(&none));
+        let change = total(strata[1]).total - total(strata[0]).total;
+        match fates.get(item).copied().unwrap_or(Fate::Matched) {
+            Fate::New => wide[3] += change,
+            Fate::Removed => wide[4] += change,
+            Fate::Renamed => wide[5] += change,
+            Fate::Matched => {
+                let [count, duration, mix] = split(strata[0], strata[1]);
+                wide[0] += count;
+                wide[1] += duration;
+                wide[2] += mix;
+            }
+        }
+    }
+    let overlap = |side: &Side| side.sum - side.busy;
+    let idle = |side: &Side| side.wall - side.busy;
+    wide[6] = overlap(before) - overlap(after);
+    wide[7] = idle(after) - idle(before);
+    let [count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns] =
+        wide.map(narrow);
+    Account {
+        baseline_wall_ns: narrow(before.wall),
+        candidate_wall_ns: narrow(after.wall),
+        wall_delta_ns: narrow(after.wall - before.wall),
+        terms: Terms { count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns },
+    }
+}
+
+fn total(strata: &BTreeMap<u32, Work>) -> Work {
+    strata.values().fold(Work::default(), |sum, work| Work {
+        calls: sum.calls + work.calls,
+        total: sum.total + work.total,
+    })
+}
+
+/// The change of one kernel as count, duration and mix. Each is rounded to whole ns so that the three keep the sum.
+fn split(before: &BTreeMap<u32, Work>, after: &BTreeMap<u32, Work>) -> [i128; 3] {
+    let (old, new) = (total(before), total(after));
+    let change = new.total - old.total;
+    if old.calls == 0 || new.calls == 0 {
+        // On this GPU one side has no call, so all of it is the number of calls.
+        return [change, 0, 0];
+    }
+    let (old_calls, new_calls) = (old.calls as f64, new.calls as f64);
+    let (old_mean, new_mean) = (old.total as f64 / old_calls, new.total as f64 / new_calls);
+    let count = whole((new_calls - old_calls) * (old_mean + new_mean) / 2.0);
+    if before.keys().eq(after.keys()) && before.len() == 1 {
+        return [count, change - count, 0];
+    }
+    let mut within = 0.0;
+    for (stratum, old_work) in before {
+        if let Some(new_work) = after.get(stratum).filter(|work| work.calls > 0 && old_work.calls > 0) {
+            let (n, m) = (old_work.calls as f64, new_work.calls as f64);
+            let faster = new_work.total as f64 / m - old_work.total as f64 / n;
+            within += faster * (n / old_calls + m / new_calls) / 2.0;
+        }
+    }
+    let duration = whole(within * (old_calls + new_calls) / 2.0);
+    [count, duration, change - count - duration]
+}
+
+fn whole(nanoseconds: f64) -> i128 {
+    nanoseconds.round() as i128
+}
+
+fn narrow(value: i128) -> i64 {
+    i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn amount(item: usize, stratum: u32, calls: u64, total_ns: i64) -> Amount {
+        Amount { item, stratum, calls, total_ns }
+    }
+
+    fn place(wall_ns: i64, busy_ns: i64, amounts: &[Amount]) -> Place {
+        Place { gpu: 0, wall_ns, busy_ns, amounts: amounts.to_vec() }
+    }
+
+    fn terms(fates: &[Fate], before: Place, after: Place) -> Terms {
+        balance(fates, &[before], &[after]).total.terms
+    }
+
+    #[test]
+    fn a_slower_kernel_is_duration_and_a_second_call_is_count() {
+        let slower = terms(
+            &[Fate::Matched],
+            place(1000, 400, &[amount(0, 0, 4, 400)]),
+            place(1080, 480, &[amount(0, 0, 4, 480)]),
+        );
+        assert_eq!(slower, Terms { duration_ns: 80, ..Terms::default() });
+        let more = terms(
+            &[Fate::Matched],
+            place(1000, 400, &[amount(0, 0, 4, 400)]),
+            place(1100, 500, &[amount(0, 0, 5, 500)]),
+        );
+        assert_eq!(more, Terms { count_ns: 100, ..Terms::default() });
+    }
+
+    #[test]
+    fn a_change_of_both_is_split_at_the_midpoint() {
+        // 2 calls of 100, then 4 of 150: count 2 x 125, duration 50 x 3, together 600 - 200.
+        let both = terms(
+            &[Fate::Matched],
+            place(200, 200, &[amount(0, 0, 2, 200)]),
+            place(600, 600, &[amount(0, 0, 4, 600)]),
+        );
+        assert_eq!(both, Terms { count_ns: 250, duration_ns: 150, ..Terms::default() });
+    }
+
+    #[test]
+    fn calls_that_shift_to_a_larger_shape_are_mix() {
+        // Small ones take 10, large ones 100, on both sides.
+        let mix = terms(
+            &[Fate::Matched],
+            place(220, 220, &[amount(0, 1, 2, 20), amount(0, 2, 2, 200)]),
+            place(310, 310, &[amount(0, 1, 1, 10), amount(0, 2, 3, 300)]),
+        );
+        assert_eq!(mix, Terms { mix_ns: 90, ..Terms::default() });
+    }
+
+    #[test]
+    fn what_comes_goes_or_changes_its_name_has_its_own_term() {
+        let fates = [Fate::New, Fate::Removed, Fate::Renamed];
+        let all = terms(
+            &fates,
+            place(300, 300, &[amount(1, 0, 1, 100), amount(2, 0, 1, 200)]),
+            place(460, 460, &[amount(0, 0, 1, 250), amount(2, 0, 1, 210)]),
+        );
+        assert_eq!(all, Terms { new_ns: 250, removed_ns: -100, renamed_ns: 10, ..Terms::default() });
+    }
+
+    #[test]
+    fn what_no_longer_runs_side_by_side_is_overlap_and_waiting_is_idle() {
+        let work = [amount(0, 0, 2, 200)];
+        let serial = terms(&[Fate::Matched], place(150, 150, &work), place(250, 200, &work));
+        assert_eq!(serial, Terms { overlap_ns: 50, idle_ns: 50, ..Terms::default() });
+    }
+
+    #[test]
+    fn a_gpu_that_only_one_side_used_is_explained_against_nothing() {
+        let extra = Place { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
+        let both = place(100, 100, &[amount(0, 0, 1, 100)]);
+        let books = balance(&[Fate::Matched], &[both.clone()], &[both, extra]);
+        assert_eq!(books.gpus[1].account.terms, Terms { count_ns: 100, idle_ns: 10, ..Terms::default() });
+        assert_eq!((books.total.wall_delta_ns, books.gpus[0].account.wall_delta_ns), (110, 0));
+    }
+
+    fn places() -> impl Strategy<Value = Vec<Place>> {
+        let amount = (0..6_usize, 0..3_u32, 0..2000_u64, 0..10_000_000_i64)
+            .prop_map(|(item, stratum, calls, total_ns)| Amount { item, stratum, calls, total_ns });
+        let place =
+            (0..3_i64, 0..10_000_000_000_i64, 0..10_000_000_000_i64, prop::collection::vec(amount, 0..9))
+                .prop_map(|(gpu, wall_ns, busy_ns, amounts)| Place { gpu, wall_ns, busy_ns, amounts });
+        prop::collection::vec(place, 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn the_terms_sum_to_the_change_of_wall(before in places(), after in places()) {
+            let fates = [Fate::Matched, Fate::Matched, Fate::New, Fate::Removed, Fate::Renamed];
+            let books = balance(&fates, &before, &after);
+            for account in books.gpus.iter().map(|gpu| &gpu.account).chain([&books.total]) {
+                prop_assert_eq!(account.terms.sum(), i128::from(account.wall_delta_ns));
+                prop_assert_eq!(account.candidate_wall_ns - account.baseline_wall_ns, account.wall_delta_ns);
+            }
+            let by_gpu: i64 = books.gpus.iter().map(|gpu| gpu.account.terms.duration_ns).sum();
+            prop_assert_eq!(by_gpu, books.total.terms.duration_ns);
+        }
+
+        #[test]
+        fn the_way_back_is_the_change_reversed(before in places(), after in places()) {
+            let matched = [Fate::Matched; 6];
+            let there = balance(&matched, &before, &after).total.terms;
+            let back = balance(&matched, &after, &before).total.terms;
+            prop_assert_eq!(there.overlap_ns, -back.overlap_ns);
+            prop_assert_eq!(there.count_ns, -back.count_ns);
+            prop_assert_eq!(there.duration_ns, -back.duration_ns);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is said of one kernel.
+
+use serde::Serialize;
+
+/// What happened to a kernel that both sides ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// Slower than the threshold allows, beyond doubt.
+    Regressed,
+    /// Faster by more than the threshold, beyond doubt.
+    Improved,
+    /// Within the threshold both ways, beyond doubt.
+    Unchanged,
+    /// The data does not decide, or a floor forbids the change to count: see [`Reason`].
+    Inconclusive,
+}
+
+/// What decided the status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The whole interval lies beyond the threshold.
+    BeyondThreshold,
+    /// The whole interval lies within the threshold.
+    WithinThreshold,
+    /// The whole interval is less than the least change per call that counts.
+    TooLittlePerCall,
+    /// The interval reaches over the threshold.
+    Straddles,
+    /// Beyond the threshold, but no farther than runs of one build differ.
+    WithinNoise,
+    /// Beyond the threshold, but fewer ns a call than counts.
+    SmallChange,
+    /// Beyond the threshold, but too small a part of the GPU time.
+    SmallShare,
+    /// Beyond the threshold, but too few calls.
+    FewCalls,
+    /// One saved report per side: nothing says how much it varies.
+    OneReport,
+    /// A side has no call.
+    NoCalls,
+}
+
+/// Where the uncertainty comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Several runs (or calibration runs) show how runs differ.
+    BetweenRuns,
+    /// One run per side: only how calls within it differ.
+    WithinRunOnly,
+    /// Nothing is known.
+    None,
+}
+
+impl Method {
+    /// In words, for reports.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::BetweenRuns => "between runs",
+            Self::WithinRunOnly => "within-run only",
+            Self::None => "no uncertainty known",
+        }
+    }
+}
+
+/// What set the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdSource {
+    /// The user, or the default.
+    Asked,
+    /// What runs of one build were measured to differ by.
+    NoiseFloor,
+    /// One run per side and no calibration.
+    SingleRun,
+}
+
+/// The slowdown that is tolerated for one kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Threshold {
+    /// As a fraction: 0.05 for +5 %.
+    pub value: f64,
+    /// Why it is this one.
+    pub source: ThresholdSource,
+}
+
+/// A kernel on one side. Over several runs times are medians of the runs' values, `min_ns` is the shortest of all.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Side {
+    /// In how many runs it ran.
+    pub runs: usize,
+    /// How often, all runs together.
+    pub calls: u64,
+    /// How long, all runs together, in ns.
+    pub total_ns: i64,
+    /// The geometric mean over runs of the 10 %-trimmed mean in ns.
+    pub trimmed_mean_ns: f64,
+    /// The median in ns.
+    pub median_ns: i64,
+    /// The 95th percentile in ns.
+    pub p95_ns: i64,
+    /// The shortest in ns.
+    pub min_ns: i64,
+}
+
+/// Bounds of a ratio, candidate over baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower bound.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
+}
+
+/// What is said of one kernel that both sides ran. All numbers are finite.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judgement {
+    /// The verdict.
+    pub status: Status,
+    /// What decided it.
+    pub reason: Reason,
+    /// Trimmed mean of the candidate over that of the baseline.
+    pub ratio: f64,
+    /// Contains the true ratio as often as [`super::Rules::confidence`] says, for this kernel alone.
+    /// `None` where nothing is known.
+    pub interval: Option<Interval>,
+    /// The bounds that the verdict uses: wider, because all kernels are looked at together.
+    pub joint: Option<Interval>,
+    /// The baseline.
+    pub baseline: Side,
+    /// The candidate.
+    pub candidate: Side,
+    /// Change of the trimmed mean in ns a call.
+    pub change_ns: f64,
+    /// Mann-Whitney, two-sided: between runs, or between stretches of the one run. Shown, never required.
+    pub p: f64,
+    /// `p` after Benjamini and Hochberg over all kernels judged together. Shown, never required.
+    pub q: f64,
+    /// The smallest true slowdown (0.03 for +3 %) that this comparison finds as often as
+    /// [`super::Rules::power`] says. `None` where it would find none, however large.
+    pub detectable: Option<f64>,
+    /// Where the uncertainty comes from.
+    pub method: Method,
+    /// What is tolerated, and why.
+    pub threshold: Threshold,
+}

@@ -1,0 +1,31 @@
+//! Is the candidate slower than the baseline, kernel by kernel, and how sure is that?
+//!
+//! What it is: numbers in, judgements out. [`Run::of`] turns the durations of one kernel in one run into a small
+//! summary, [`judge`] compares summaries of both sides, [`Noise::calibrate`] learns from repeated runs of one build
+//! what differs by itself. What it is not: it opens nothing, matches no
+//! names and knows no gate but the one on kernels. The same input gives the same answer, whatever the order of kernels;
+//! no answer is NaN or infinite.
+//!
+//! The method and the evidence for it: `docs/statistics.md`.
+//!
+//! Ratios are candidate over baseline of 10 %-trimmed means; inside, all arithmetic is on their natural logarithms,
+//! where a ratio of means is a difference and noise is additive.
+
+pub mod bootstrap;
+pub mod distributions;
+mod family;
+mod judgement;
+pub mod noise;
+pub mod random;
+pub mod ranks;
+mod rules;
+mod run;
+pub mod spread;
+pub mod trimmed;
+mod verdict;
+
+pub use judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
+pub use noise::Noise;
+pub use rules::Rules;
+pub use run::{Moments, Run};
+pub use verdict::{KernelPair, judge};

@@ -1,0 +1,132 @@
+//! What repeated runs of one build differ by: the noise floor.
+
+use rustc_hash::FxHashMap;
+
+use super::distributions::student_quantile;
+use super::spread::{Observed, Part, Spread};
+use super::{KernelPair, Run};
+
+/// How rarely two sides of the same build differ by more than the floor: one comparison of a kernel in a thousand.
+const FLOOR_TAIL: f64 = 0.001;
+
+/// The noise of a workload, learned from runs of one build. Plain numbers, so that a caller can store it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Noise {
+    /// From how many runs.
+    pub runs: usize,
+    /// What all kernels of a run have in common.
+    pub shared: Part,
+    /// Kernel by kernel, by name.
+    pub kernels: Vec<KernelNoise>,
+}
+
+/// The noise of one kernel.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KernelNoise {
+    /// The kernel.
+    pub name: String,
+    /// What this kernel differs by alone, as its own runs show it.
+    pub own: Part,
+    /// What calls within a run explain of it: a variance of ln(trimmed mean).
+    pub within: f64,
+}
+
+/// How far apart two sides of one build may lie, for any number of runs per side.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Floors {
+    spread: Spread,
+    rows: FxHashMap<String, usize>,
+}
+
+impl Floors {
+    /// The floor of a kernel as a fraction (0.02 for +2 %). Runs average out: four runs per side have half the floor of
+    /// one. `None` where calibration has not seen the kernel twice.
+    pub fn get(&self, kernel: &str, baseline: usize, candidate: usize) -> Option<f64> {
+        let own = *self.spread.own.get(*self.rows.get(kernel)?)?;
+        if own.freedom <= 0.0 {
+            return None;
+        }
+        let average = 1.0 / baseline.max(1) as f64 + 1.0 / candidate.max(1) as f64;
+        let (variance, freedom) = together(self.spread.shared, own);
+        let bound = student_quantile(1.0 - 0.5 * FLOOR_TAIL, freedom) * (variance * average).sqrt();
+        Some(bound.min(20.0).exp_m1())
+    }
+}
+
+impl Noise {
+    /// Learns from runs of one build. For each kernel its name and its runs in the same order; a run in which it has no
+    /// calls is left out. Fewer than two runs teach nothing.
+    pub fn calibrate(kernels: &[(&str, &[Run])]) -> Self {
+        let groups: Vec<Vec<&[Run]>> = kernels.iter().map(|(_, runs)| vec![*runs]).collect();
+        let observed = Observed::of(&groups);
+        let mut kernels: Vec<KernelNoise> = kernels
+            .iter()
+            .zip(observed.own.iter().zip(&observed.within))
+            .map(|((name, _), (&own, &within))| KernelNoise { name: (*name).to_owned(), own, within })
+            .collect();
+        kernels.sort_by(|one, other| one.name.cmp(&other.name));
+        let runs = groups.first().map_or(0, |groups| groups[0].len());
+        Self { runs, shared: observed.shared, kernels }
+    }
+
+    /// How far apart two sides of this build may lie.
+    pub fn floors(&self) -> Floors {
+        let observed = Observed {
+            shared: self.shared,
+            own: self.kernels.iter().map(|kernel| kernel.own).collect(),
+            within: self.kernels.iter().map(|kernel| kernel.within).collect(),
+        };
+        let rows = self.kernels.iter().enumerate().map(|(row, kernel)| (kernel.name.clone(), row)).collect();
+        Floors { spread: observed.settle(), rows }
+    }
+
+    /// Adds what calibration knows to what the runs of a comparison show.
+    pub(super) fn join(&self, pairs: &[KernelPair<'_>], observed: &mut Observed) {
+        observed.shared = observed.shared.pooled(self.shared);
+        let known: FxHashMap<&str, Part> =
+            self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.own)).collect();
+        for (pair, own) in pairs.iter().zip(&mut observed.own) {
+            *own = own.pooled(known.get(pair.name).copied().unwrap_or_default());
+        }
+    }
+}
+
+/// The sum of two independent parts and its degrees of freedom (Welch 1947, Satterthwaite 1946).
+pub(super) fn together(shared: Part, own: Part) -> (f64, f64) {
+    let variance = shared.variance + own.variance;
+    let squares =
+        |part: Part| if part.freedom > 0.0 { part.variance * part.variance / part.freedom } else { 0.0 };
+    let doubt = squares(shared) + squares(own);
+    let freedom = if doubt > 0.0 { variance * variance / doubt } else { own.freedom.max(shared.freedom) };
+    (variance, freedom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calibrated(shifts: &[f64]) -> Noise {
+        let runs: Vec<Run> = shifts
+            .iter()
+            .map(|shift| Run { calls: 10, trimmed_mean_ns: 10_000.0 * shift.exp(), ..Run::default() })
+            .collect();
+        Noise::calibrate(&[("gemm", &runs)])
+    }
+
+    #[test]
+    fn four_runs_a_side_have_half_the_floor_of_one() {
+        let noise = calibrated(&[0.01, -0.01, 0.01, -0.01]);
+        // Squares of the distances to the mean: 4e-4 over 3 degrees of freedom.
+        assert!((noise.kernels[0].own.variance - 4e-4 / 3.0).abs() < 1e-9);
+        let floor = |runs| noise.floors().get("gemm", runs, runs).unwrap().ln_1p();
+        assert!((floor(1) / floor(4) - 2.0).abs() < 1e-9);
+        // Student's 99.95 % for 3 degrees of freedom is 12.924.
+        assert!((floor(1) - 12.924 * (2.0 * 4e-4_f64 / 3.0).sqrt()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn one_run_teaches_nothing() {
+        assert_eq!(calibrated(&[0.01]).floors().get("gemm", 5, 5), None);
+        assert_eq!(Noise::calibrate(&[]), Noise::default());
+    }
+}

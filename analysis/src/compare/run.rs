@@ -1,0 +1,116 @@
+//! One kernel in one run, in a few numbers.
+
+use super::trimmed::{self, Trimmed};
+
+/// One kernel in one run. Made once from the durations, which are not needed afterwards.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// How many calls; 0 where the kernel did not run, and then everything else is 0.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+    /// The mean in ns of what is left when a tenth of the calls is cut off at both ends.
+    pub trimmed_mean_ns: f64,
+    /// The shortest in ns.
+    pub min_ns: i64,
+    /// The median in ns: nearest rank, the ceil(0.50 n)-th smallest.
+    pub median_ns: i64,
+    /// The ceil(0.95 n)-th smallest in ns.
+    pub p95_ns: i64,
+    /// How much of the variance of ln(trimmed mean) comes from the calls of this run, neighbours allowed to resemble
+    /// each other; 0 where nothing is known.
+    pub within: f64,
+    /// The run in up to [`trimmed::CELLS`] equal pieces in launch order: the mean of each in ns, calls beyond the
+    /// trimming points pulled in to them. Empty where only moments are known.
+    pub cells: Vec<f64>,
+}
+
+/// What a saved report says of one kernel in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moments {
+    /// How many calls.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+    /// Their sample standard deviation in ns.
+    pub deviation_ns: f64,
+    /// The 10 %-trimmed mean in ns; `None` in reports that lack it, where the mean stands in.
+    pub trimmed_mean_ns: Option<f64>,
+    /// The shortest in ns.
+    pub min_ns: i64,
+    /// The median in ns.
+    pub median_ns: i64,
+    /// The 95th percentile in ns.
+    pub p95_ns: i64,
+}
+
+impl Run {
+    /// Summarises durations in ns in launch order; negative ones are left out.
+    pub fn of(durations: &[i64]) -> Self {
+        let Trimmed { calls, total_ns, mean_ns, min_ns, median_ns, p95_ns, cells } =
+            trimmed::describe(durations);
+        let within = trimmed::variance_of_mean(&cells, calls) / mean_ns.max(1.0).powi(2);
+        Self { calls, total_ns, trimmed_mean_ns: mean_ns, min_ns, median_ns, p95_ns, within, cells }
+    }
+
+    /// What a saved report still knows: enough to compare runs with each other, not to look inside one.
+    pub fn of_moments(moments: Moments) -> Self {
+        let Moments { calls, total_ns, deviation_ns, trimmed_mean_ns, min_ns, median_ns, p95_ns } = moments;
+        if calls == 0 {
+            return Self::default();
+        }
+        let finite = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
+        let mean = trimmed_mean_ns.map_or_else(|| total_ns as f64 / calls as f64, finite).max(0.0);
+        Self {
+            calls,
+            total_ns,
+            trimmed_mean_ns: mean,
+            min_ns,
+            median_ns,
+            p95_ns,
+            within: (finite(deviation_ns) / mean.max(1.0)).powi(2) / calls as f64,
+            cells: Vec::new(),
+        }
+    }
+
+    /// ln of the trimmed mean. Below the clock's unit nothing can be told apart, so less than 1 ns counts as 1 ns.
+    pub fn log_mean(&self) -> f64 {
+        self.trimmed_mean_ns.max(1.0).ln()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_calls_lose_the_shortest_and_the_longest() {
+        let run = Run::of(&[100, 20, 30, 40, 50, 60, 70, 80, 90, 1_000_000]);
+        assert_eq!(run.trimmed_mean_ns, 65.0);
+        assert_eq!((run.calls, run.min_ns, run.median_ns, run.p95_ns), (10, 20, 60, 1_000_000));
+        assert_eq!(run.total_ns, 1_000_540);
+    }
+
+    #[test]
+    fn nothing_one_call_and_zero_durations_have_answers() {
+        assert_eq!(Run::of(&[]), Run::default());
+        assert_eq!(Run::of(&[-5]), Run::default());
+        let one = Run::of(&[500]);
+        assert_eq!((one.calls, one.trimmed_mean_ns, one.within), (1, 500.0, 0.0));
+        let zero = Run::of(&[0, 0, 0]);
+        assert_eq!((zero.calls, zero.trimmed_mean_ns, zero.log_mean(), zero.within), (3, 0.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn a_report_without_trimmed_mean_gives_the_mean() {
+        let run = Run::of_moments(Moments { calls: 4, total_ns: 400, ..Moments::default() });
+        assert_eq!((run.trimmed_mean_ns, run.cells.len()), (100.0, 0));
+        let odd = Moments {
+            calls: 1,
+            deviation_ns: f64::NAN,
+            trimmed_mean_ns: Some(f64::INFINITY),
+            ..Moments::default()
+        };
+        assert!(Run::of_moments(odd).log_mean().is_finite());
+    }
+}

@@ -1,0 +1,194 @@
+//! The 10 %-trimmed mean of one run's calls, and how sure the run itself makes it.
+
+/// Into how many pieces a run is cut at most. Enough that a block of the bootstrap may begin almost anywhere, few enough
+/// that a summary stays small whatever the number of calls.
+pub const CELLS: usize = 240;
+
+/// The part that is cut off at each end: one in ten.
+const CUT: usize = 10;
+
+/// What [`describe`] finds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trimmed {
+    /// How many calls.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+    /// The trimmed mean in ns.
+    pub mean_ns: f64,
+    /// The shortest in ns.
+    pub min_ns: i64,
+    /// The median in ns: nearest rank.
+    pub median_ns: i64,
+    /// The 95th percentile in ns: nearest rank.
+    pub p95_ns: i64,
+    /// Up to [`CELLS`] equal pieces of the run in ns. Their mean is the trimmed mean, and they vary around it as the
+    /// calls move it: the influence of a call on the trimmed mean, averaged over a piece.
+    pub cells: Vec<f64>,
+}
+
+/// Describes durations in ns in launch order; negative ones are left out.
+pub fn describe(durations: &[i64]) -> Trimmed {
+    let kept: Vec<i64>;
+    let durations = if durations.iter().any(|&duration| duration < 0) {
+        kept = durations.iter().copied().filter(|&duration| duration >= 0).collect();
+        &kept
+    } else {
+        durations
+    };
+    let calls = durations.len();
+    if calls == 0 {
+        return Trimmed::default();
+    }
+    let cut = calls / CUT;
+    let mut ordered = durations.to_vec();
+    // Whatever is selected stands between what is smaller and what is larger, so each step looks at less.
+    let (below, &mut longest_kept, above) = ordered.select_nth_unstable(calls - 1 - cut);
+    let longest_kept_at = below.len();
+    let p95_at = (calls * 95).div_ceil(100) - 1;
+    let p95_ns = match p95_at.checked_sub(longest_kept_at + 1) {
+        Some(position) => *above.select_nth_unstable(position).1,
+        None if p95_at == longest_kept_at => longest_kept,
+        None => *below.select_nth_unstable(p95_at).1,
+    };
+    let body = &mut ordered[..calls - cut];
+    let shortest_kept = *body.select_nth_unstable(cut).1;
+    let body = &mut body[cut..];
+    let sum: i128 = body.iter().map(|&duration| i128::from(duration)).sum();
+    let mean_ns = sum as f64 / body.len() as f64;
+    let median_ns = *body.select_nth_unstable(calls.div_ceil(2) - 1 - cut).1;
+    let total: i128 = durations.iter().map(|&duration| i128::from(duration)).sum();
+    Trimmed {
+        calls: calls as u64,
+        total_ns: i64::try_from(total).unwrap_or(i64::MAX),
+        mean_ns,
+        min_ns: ordered[..=cut].iter().copied().min().unwrap_or_default(),
+        median_ns,
+        p95_ns,
+        cells: cells(durations, shortest_kept, longest_kept, mean_ns),
+    }
+}
+
+/// Calls beyond the trimming points count as if they stood there; what is cut off makes the others weigh more.
+fn cells(durations: &[i64], shortest: i64, longest: i64, mean: f64) -> Vec<f64> {
+    let calls = durations.len();
+    let count = calls.min(CELLS);
+    let weight = calls as f64 / (calls - 2 * (calls / CUT)) as f64;
+    let mut cells = Vec::with_capacity(count);
+    let mut begin = 0;
+    for cell in 1..=count {
+        let end = cell * calls / count;
+        let sum: i128 = durations[begin..end].iter().map(|&d| i128::from(d.clamp(shortest, longest))).sum();
+        cells.push(sum as f64 / (end - begin) as f64);
+        begin = end;
+    }
+    let middle = cells.iter().sum::<f64>() / count as f64;
+    for cell in &mut cells {
+        *cell = mean + weight * (*cell - middle);
+    }
+    cells
+}
+
+/// How long blocks of `cells` must be so that their means are nearly independent, and by how much the variance of
+/// such means is still too small. From the resemblance of neighbours: for a first-order process the length that is best
+/// for the variance of a mean grows with the cube root of the count (Carlstein 1986, Kuensch 1989).
+pub(super) fn blocks(cells: &[f64]) -> (usize, f64) {
+    let count = cells.len();
+    if count < 4 {
+        return (1, 1.0);
+    }
+    let mean = cells.iter().sum::<f64>() / count as f64;
+    let (mut squares, mut products) = (0.0, 0.0);
+    for (position, cell) in cells.iter().enumerate() {
+        squares += (cell - mean).powi(2);
+        if let Some(next) = cells.get(position + 1) {
+            products += (cell - mean) * (next - mean);
+        }
+    }
+    if squares <= 0.0 {
+        return (1, 1.0);
+    }
+    // A short series looks less alike than it is: add what is expected to be missing (Marriott and Pope 1954).
+    let seen = products / squares;
+    let alike = (seen + (1.0 + 3.0 * seen.max(0.0)) / count as f64).clamp(0.0, 0.9);
+    let growth = (2.0 * alike / (1.0 - alike * alike)).powi(2) * 1.5 * count as f64;
+    let length = (growth.cbrt().ceil() as usize).clamp(1, (count / 4).max(1));
+    let size = length as f64;
+    let missing = 2.0 * alike * (1.0 - alike.powi(length as i32)) / (size * (1.0 - alike * alike));
+    (length, 1.0 / (1.0 - missing).max(0.1))
+}
+
+/// The variance of the mean of `cells`, by overlapping blocks. 0 for fewer than two cells.
+/// `calls` is how many calls they stand for.
+pub(super) fn variance_of_mean(cells: &[f64], calls: u64) -> f64 {
+    let count = cells.len();
+    if count < 2 || calls < 2 {
+        return 0.0;
+    }
+    let (length, factor) = blocks(cells);
+    let mean = cells.iter().sum::<f64>() / count as f64;
+    let mut sum: f64 = cells[..length].iter().sum();
+    let mut squares = 0.0;
+    for begin in 0..=count - length {
+        squares += (sum / length as f64 - mean).powi(2);
+        if let Some(next) = cells.get(begin + length) {
+            sum += next - cells[begin];
+        }
+    }
+    let windows = (count - length + 1) as f64;
+    factor * squares / windows * length as f64 / (count - length) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::compare::random::Random;
+
+    proptest! {
+        #[test]
+        fn order_statistics_are_those_of_sorting(mut durations in prop::collection::vec(0_i64..400, 1..300)) {
+            let found = describe(&durations);
+            let cells = &found.cells;
+            let mean_of_cells = cells.iter().sum::<f64>() / cells.len() as f64;
+            prop_assert!((mean_of_cells - found.mean_ns).abs() < 1e-6);
+            durations.sort_unstable();
+            let count = durations.len();
+            let body = &durations[count / 10..count - count / 10];
+            let mean = body.iter().sum::<i64>() as f64 / body.len() as f64;
+            prop_assert!((found.mean_ns - mean).abs() < 1e-9);
+            let rank = |percent: usize| durations[(count * percent).div_ceil(100) - 1];
+            prop_assert_eq!((found.min_ns, found.median_ns, found.p95_ns), (durations[0], rank(50), rank(95)));
+        }
+    }
+
+    /// `calls` durations around 100 us, deviation 3 %, each resembling the one before by `alike`.
+    fn series(random: &mut Random, calls: usize, alike: f64) -> Vec<i64> {
+        let mut state = random.normal();
+        let step = (1.0 - alike * alike).sqrt();
+        (0..calls)
+            .map(|_| {
+                state = alike * state + step * random.normal();
+                (100_000.0 * (1.0 + 0.03 * state)) as i64
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_variance_of_a_trimmed_mean_is_what_repetition_shows() {
+        for (calls, alike) in [(100, 0.0), (100, 0.6), (2000, 0.6)] {
+            let mut random = Random::new(5);
+            let (mut means, mut told) = (Vec::new(), 0.0);
+            for _ in 0..400 {
+                let found = describe(&series(&mut random, calls, alike));
+                told += variance_of_mean(&found.cells, found.calls) / 400.0;
+                means.push(found.mean_ns);
+            }
+            let mean = means.iter().sum::<f64>() / 400.0;
+            let seen = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 399.0;
+            let part = told / seen;
+            assert!((0.75..1.3).contains(&part), "{calls} calls, {alike} alike: {part:.2} of the variance");
+        }
+    }
+}

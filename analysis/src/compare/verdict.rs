@@ -1,0 +1,268 @@
+//! From runs of both sides to one judgement for each kernel.
+
+use super::bootstrap::within_run;
+use super::distributions::student_quantile;
+use super::family;
+use super::judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
+use super::noise::together;
+use super::random::Random;
+use super::ranks::{false_discovery, mann_whitney};
+use super::spread::{Observed, Spread};
+use super::trimmed::blocks;
+use super::{Noise, Rules, Run};
+
+/// One kernel that both sides ran.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelPair<'a> {
+    /// Its name in the baseline: what calibration knows it by.
+    pub name: &'a str,
+    /// Its runs in the baseline; one position is the same run for every kernel.
+    pub baseline: &'a [Run],
+    /// Its runs in the candidate.
+    pub candidate: &'a [Run],
+    /// Its part (0 to 1) of the GPU time, on the side where that is larger.
+    pub share: f64,
+    /// Whether a gate looks at it: collectives wait for others and are only shown.
+    pub gated: bool,
+    /// A threshold of its own in place of [`Rules::threshold`].
+    pub threshold: Option<f64>,
+}
+
+/// Judges all kernels of a comparison together, in their order.
+pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> Vec<Judgement> {
+    let rules = rules.sane();
+    let groups: Vec<Vec<&[Run]>> = pairs.iter().map(|pair| vec![pair.baseline, pair.candidate]).collect();
+    let mut observed = Observed::of(&groups);
+    if let Some(noise) = noise {
+        noise.join(pairs, &mut observed);
+    }
+    let spread = observed.settle();
+    let floors = noise.map(Noise::floors).unwrap_or_default();
+    let changes: Vec<Change> =
+        pairs.iter().enumerate().map(|(row, pair)| Change::of(pair, row, &spread, &rules)).collect();
+    let gated: Vec<f64> = pairs
+        .iter()
+        .zip(&changes)
+        .filter(|(pair, change)| pair.gated && change.too_small(pair, &rules).is_none())
+        .map(|(_, change)| change.shared)
+        .collect();
+    let level = family::level(&gated, rules.family_error);
+    let p: Vec<f64> = pairs.iter().map(rank_test).collect();
+    let q = false_discovery(&p);
+    let mut judgements = Vec::with_capacity(pairs.len());
+    for (row, (pair, change)) in pairs.iter().zip(&changes).enumerate() {
+        let floor = floors.get(pair.name, change.baseline.runs, change.candidate.runs);
+        judgements.push(Judgement { p: p[row], q: q[row], ..change.judge(pair, &rules, level, floor) });
+    }
+    judgements
+}
+
+/// How one kernel changed and how sure that is. Logarithms of ratios.
+struct Change {
+    baseline: Side,
+    candidate: Side,
+    estimate: f64,
+    /// The standard deviation of the estimate.
+    deviation: f64,
+    freedom: f64,
+    /// Which part of the variance all kernels share.
+    shared: f64,
+    /// The interval where it is not symmetric around the estimate.
+    resampled: Option<(f64, f64)>,
+    method: Method,
+}
+
+impl Change {
+    fn of(pair: &KernelPair<'_>, row: usize, spread: &Spread, rules: &Rules) -> Self {
+        let (baseline, candidate) = (side(pair.baseline), side(pair.candidate));
+        let mut change = Self {
+            baseline,
+            candidate,
+            estimate: 0.0,
+            deviation: 0.0,
+            freedom: 0.0,
+            shared: 0.0,
+            resampled: None,
+            method: Method::None,
+        };
+        let (Some(before), Some(after)) = (mean_log(pair.baseline), mean_log(pair.candidate)) else {
+            return change;
+        };
+        change.estimate = after - before;
+        let own = spread.own.get(row).copied().unwrap_or_default();
+        if own.freedom > 0.0 {
+            let average = 1.0 / baseline.runs as f64 + 1.0 / candidate.runs as f64;
+            let (variance, freedom) = together(spread.shared, own);
+            change.deviation = (variance * average).sqrt();
+            change.freedom = freedom;
+            change.shared = if variance > 0.0 { spread.shared.variance / variance } else { 0.0 };
+            change.method = Method::BetweenRuns;
+        } else if let [before, after] = [pair.baseline, pair.candidate].map(only)
+            && let (Some(before), Some(after)) = (before, after)
+            && let Some(within) = within_run(before, after, rules.confidence, seed(rules.seed, pair.name))
+        {
+            change.deviation = within.deviation;
+            change.freedom = within.freedom;
+            change.resampled = Some((within.low, within.high));
+            change.method = Method::WithinRunOnly;
+        }
+        change
+    }
+
+    /// Why the kernel could not count, however much it changed.
+    fn too_small(&self, pair: &KernelPair<'_>, rules: &Rules) -> Option<Reason> {
+        if self.baseline.calls.min(self.candidate.calls) < rules.min_calls {
+            Some(Reason::FewCalls)
+        } else if pair.share.is_nan() || pair.share < rules.min_share {
+            Some(Reason::SmallShare)
+        } else {
+            None
+        }
+    }
+
+    fn judge(&self, pair: &KernelPair<'_>, rules: &Rules, level: f64, floor: Option<f64>) -> Judgement {
+        let asked = pair
+            .threshold
+            .filter(|value| value.is_finite())
+            .map_or(rules.threshold, |value| value.clamp(0.0, 1e6));
+        let threshold = self.threshold(asked, rules, floor);
+        let change_ns = self.candidate.trimmed_mean_ns - self.baseline.trimmed_mean_ns;
+        let mut judgement = Judgement {
+            status: Status::Inconclusive,
+            reason: Reason::NoCalls,
+            ratio: ratio(self.estimate),
+            interval: None,
+            joint: None,
+            baseline: self.baseline,
+            candidate: self.candidate,
+            change_ns,
+            p: 1.0,
+            q: 1.0,
+            detectable: None,
+            method: self.method,
+            threshold,
+        };
+        if self.method == Method::None {
+            if self.baseline.calls > 0 && self.candidate.calls > 0 {
+                judgement.reason = Reason::OneReport;
+            }
+            return judgement;
+        }
+        let tail = 0.5 * (1.0 - rules.confidence);
+        let reach = student_quantile(1.0 - tail, self.freedom) * self.deviation;
+        let (low, high) = self.resampled.unwrap_or((self.estimate - reach, self.estimate + reach));
+        let far = student_quantile(level, self.freedom) * self.deviation;
+        let (joint_low, joint_high) = (self.estimate - far, self.estimate + far);
+        judgement.interval = Some(Interval { low: ratio(low), high: ratio(high) });
+        judgement.joint = Some(Interval { low: ratio(joint_low), high: ratio(joint_high) });
+        // The floor holds the noise already: the estimate must reach it, the bound need not.
+        let tolerated = match threshold.source {
+            ThresholdSource::SingleRun => threshold.value.ln_1p(),
+            ThresholdSource::Asked | ThresholdSource::NoiseFloor => asked.ln_1p(),
+        };
+        let effective = threshold.value.ln_1p();
+        let too_small = self.too_small(pair, rules);
+        let beyond = |estimate: f64, bound: f64| {
+            if bound <= tolerated {
+                None
+            } else if estimate <= effective {
+                Some(Reason::WithinNoise)
+            } else if change_ns.abs() < rules.min_change_ns {
+                Some(Reason::SmallChange)
+            } else {
+                Some(too_small.unwrap_or(Reason::BeyondThreshold))
+            }
+        };
+        let per_call = |bound: f64| (bound.exp_m1() * self.baseline.trimmed_mean_ns).abs();
+        (judgement.status, judgement.reason) = if let Some(reason) = beyond(self.estimate, joint_low) {
+            (if reason == Reason::BeyondThreshold { Status::Regressed } else { Status::Inconclusive }, reason)
+        } else if let Some(reason) = beyond(-self.estimate, -joint_high) {
+            (if reason == Reason::BeyondThreshold { Status::Improved } else { Status::Inconclusive }, reason)
+        } else if low >= -effective && high <= effective {
+            (Status::Unchanged, Reason::WithinThreshold)
+        } else if per_call(low).max(per_call(high)) < rules.min_change_ns {
+            (Status::Unchanged, Reason::TooLittlePerCall)
+        } else {
+            (Status::Inconclusive, Reason::Straddles)
+        };
+        if too_small.is_none() {
+            let luck = student_quantile(rules.power, self.freedom) * self.deviation;
+            let least = (tolerated + far).max(effective) + luck;
+            let least_per_call = rules.min_change_ns / self.baseline.trimmed_mean_ns.max(1.0);
+            judgement.detectable = Some((ratio(least) - 1.0).max(least_per_call));
+        }
+        judgement
+    }
+
+    fn threshold(&self, asked: f64, rules: &Rules, floor: Option<f64>) -> Threshold {
+        let single = (self.method == Method::WithinRunOnly && floor.is_none())
+            .then_some((rules.single_run_threshold, ThresholdSource::SingleRun));
+        let raised = floor.map(|floor| (floor, ThresholdSource::NoiseFloor)).or(single);
+        match raised {
+            Some((value, source)) if value > asked => Threshold { value, source },
+            _ => Threshold { value: asked, source: ThresholdSource::Asked },
+        }
+    }
+}
+
+/// A ratio from its logarithm, kept where it is a number.
+fn ratio(log: f64) -> f64 {
+    log.clamp(-600.0, 600.0).exp()
+}
+
+/// A kernel's own sequence, the same in whatever order kernels come.
+fn seed(seed: u64, name: &str) -> u64 {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Random::part(seed, hash).next()
+}
+
+fn present(runs: &[Run]) -> impl Iterator<Item = &Run> {
+    runs.iter().filter(|run| run.calls > 0)
+}
+
+/// The one run with calls, if it is only one.
+fn only(runs: &[Run]) -> Option<&Run> {
+    let mut present = present(runs);
+    present.next().filter(|_| present.next().is_none())
+}
+
+fn mean_log(runs: &[Run]) -> Option<f64> {
+    let count = present(runs).count();
+    (count > 0).then(|| present(runs).map(Run::log_mean).sum::<f64>() / count as f64)
+}
+
+fn side(runs: &[Run]) -> Side {
+    let Some(log) = mean_log(runs) else { return Side::default() };
+    let middle = |value: fn(&Run) -> i64| {
+        let mut values: Vec<i64> = present(runs).map(value).collect();
+        values.sort_unstable();
+        values[(values.len() - 1) / 2]
+    };
+    Side {
+        runs: present(runs).count(),
+        calls: present(runs).fold(0, |sum, run| run.calls.saturating_add(sum)),
+        total_ns: present(runs).fold(0, |sum, run| run.total_ns.saturating_add(sum)),
+        trimmed_mean_ns: if present(runs).all(|run| run.trimmed_mean_ns < 1.0) { 0.0 } else { log.exp() },
+        median_ns: middle(|run| run.median_ns),
+        p95_ns: middle(|run| run.p95_ns),
+        min_ns: present(runs).map(|run| run.min_ns).min().unwrap_or_default(),
+    }
+}
+
+/// Between runs; for one run per side between blocks of it, because calls are not independent.
+fn rank_test(pair: &KernelPair<'_>) -> f64 {
+    if let [Some(before), Some(after)] = [pair.baseline, pair.candidate].map(only) {
+        let stretches = |run: &Run| -> Vec<f64> {
+            let (length, _) = blocks(&run.cells);
+            run.cells
+                .chunks(length.max(run.cells.len() / 20).max(1))
+                .map(|block| block.iter().sum::<f64>() / block.len() as f64)
+                .collect()
+        };
+        return mann_whitney(&stretches(before), &stretches(after));
+    }
+    let logs = |runs| present(runs).map(Run::log_mean).collect::<Vec<f64>>();
+    mann_whitney(&logs(pair.baseline), &logs(pair.candidate))
+}

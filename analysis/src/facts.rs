@@ -1,0 +1,161 @@
+//! What a run was recorded on and with, as far as it must be equal for two runs to be comparable.
+
+use schema::Tables;
+use schema::table::AgentKind;
+use serde::Serialize;
+
+/// One fact: what it is about, and what is so, in words that can be compared.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+pub struct Fact {
+    /// `GPUs`, `mode`, ...
+    pub what: String,
+    /// `8 x AMD Instinct MI300X (gfx942)`, `standard`, ...
+    pub value: String,
+}
+
+/// Metadata tags that name a version or a setting of the machine, and what they are called here.
+const TAGS: [(&str, &str); 9] = [
+    ("rocm_version", "ROCm version"),
+    ("rocr_version", "ROCr version"),
+    ("driver_version", "driver version"),
+    ("kernel_version", "kernel version"),
+    ("partition_mode", "partition mode"),
+    ("compute_partition", "partition mode"),
+    ("memory_partition", "memory partition mode"),
+    ("visible_devices", "visible devices"),
+    ("graph_mode", "graph mode"),
+];
+
+/// Environment variables that choose devices.
+const DEVICES: [&str; 4] =
+    ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"];
+
+/// Everything that the trace knows, in a fixed order; what it does not know is left out.
+pub fn facts(tables: &Tables) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    let mut add = |what: &str, value: String| {
+        if !value.is_empty() {
+            facts.push(Fact { what: what.to_owned(), value });
+        }
+    };
+    add("GPUs", gpus(tables));
+    for (tag, what) in TAGS {
+        let values =
+            tables.about.metadata.iter().filter(|(name, _)| name == tag).map(|(_, value)| value.clone());
+        add(what, distinct(values));
+    }
+    let details = |key: &str| {
+        let texts = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
+        distinct(texts.filter_map(|agent| field(agent.details.as_deref()?, key)))
+    };
+    add("partition mode of the GPUs", details("partition"));
+    for variable in DEVICES {
+        let values =
+            tables.processes.iter().filter_map(|process| field(process.environment.as_deref()?, variable));
+        add(variable, distinct(values));
+    }
+    let worlds = tables.processes.iter().filter_map(|process| process.world).map(|world| world.to_string());
+    add("world size", distinct(worlds));
+    add("mode", tables.about.mode.clone().unwrap_or_default());
+    let graph = (0..tables.dispatches.len()).any(|row| tables.dispatches.graph.get(row));
+    if tables.dispatches.graph.uniform() != Some(false) && graph {
+        add("graph launches", "yes".to_owned());
+    }
+    let lost: u64 = tables.about.losses.iter().map(|(_, count)| count).sum();
+    if lost > 0 {
+        add("lost or skipped records", lost.to_string());
+    }
+    let durations = &tables.dispatches.duration;
+    if !durations.all_short() {
+        let endless = (0..durations.len()).filter(|&row| durations.get(row).is_none()).count();
+        if endless > 0 {
+            add("kernels without an end", endless.to_string());
+        }
+    }
+    facts
+}
+
+/// `8 x AMD Instinct MI300X (gfx942)`: those that ran something.
+fn gpus(tables: &Tables) -> String {
+    let mut used: Vec<u32> = tables.lanes.rows().iter().map(|lane| lane.agent.0).collect();
+    used.sort_unstable();
+    used.dedup();
+    let gpus = used.iter().filter_map(|&agent| tables.agents.get(agent as usize));
+    let mut models: Vec<String> = gpus
+        .filter(|agent| agent.kind == AgentKind::Gpu)
+        .map(|agent| match (&agent.product, &agent.target) {
+            (Some(product), Some(target)) => format!("{product} ({target})"),
+            (Some(one), None) | (None, Some(one)) => one.clone(),
+            (None, None) => "GPU of unknown model".to_owned(),
+        })
+        .collect();
+    models.sort_unstable();
+    let words = models.chunk_by(|one, other| one == other);
+    words.map(|same| format!("{} x {}", same.len(), same[0])).collect::<Vec<_>>().join(", ")
+}
+
+/// The distinct values, sorted.
+fn distinct(values: impl Iterator<Item = String>) -> String {
+    let mut values: Vec<String> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values.join(", ")
+}
+
+/// The value of a key of a flat JSON object whose values are texts or numbers. The whole of JSON is not needed to
+/// compare two texts.
+fn field(object: &str, key: &str) -> Option<String> {
+    let (_, rest) = object.split_once(&format!("\"{key}\""))?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    match rest.strip_prefix('"') {
+        Some(text) => text.split('"').next().map(str::to_owned),
+        None => rest.split([',', '}']).next().map(|value| value.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use schema::table::{Agent, Lane, Process};
+    use schema::{AgentId, Tables};
+
+    use super::*;
+
+    fn words(tables: &Tables) -> Vec<String> {
+        facts(tables).into_iter().map(|fact| format!("{}: {}", fact.what, fact.value)).collect()
+    }
+
+    #[test]
+    fn gpus_that_ran_something_versions_and_devices_are_facts() {
+        let mut tables = Tables::default();
+        for number in 0..3 {
+            tables.agents.push(Agent {
+                number,
+                product: Some("AMD Instinct MI300X".to_owned()),
+                target: Some("gfx942".to_owned()),
+                ..Agent::default()
+            });
+        }
+        for agent in 0..2 {
+            tables.lanes.intern(Lane { agent: AgentId(agent), ..Lane::default() });
+        }
+        tables.about.metadata.push(("rocm_version".to_owned(), "6.4.1".to_owned()));
+        tables.about.losses.push(("full".to_owned(), 7));
+        let environment = Some(r#"{"PATH": "/bin", "HIP_VISIBLE_DEVICES": "0,1"}"#.to_owned());
+        tables.processes.push(Process { environment, world: Some(2), ..Process::default() });
+        assert_eq!(
+            words(&tables),
+            [
+                "GPUs: 2 x AMD Instinct MI300X (gfx942)",
+                "ROCm version: 6.4.1",
+                "HIP_VISIBLE_DEVICES: 0,1",
+                "world size: 2",
+                "lost or skipped records: 7",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_trace_does_not_know_is_no_fact() {
+        assert!(facts(&Tables::default()).is_empty());
+    }
+}

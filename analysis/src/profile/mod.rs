@@ -1,0 +1,168 @@
+//! One run in the numbers that a comparison needs: what each kernel did, and where, without the rows.
+
+mod scatter;
+mod strata;
+mod warmup;
+
+use schema::Tables;
+use schema::table::Direction;
+
+use self::scatter::Scattered;
+use self::strata::Strata;
+pub use self::warmup::Warmup;
+use crate::compare::Run;
+use crate::names::Names;
+use crate::order::Order;
+use crate::{Categories, labels, sweep};
+
+/// What kernels are told apart by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum By {
+    /// The name.
+    #[default]
+    Name,
+    /// The name and the launch shape.
+    Launch,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Profile {
+    /// Kernels that ran, by name, then by launch shape.
+    pub kernels: Vec<Kernel>,
+    /// GPUs that ran anything, by number.
+    pub gpus: Vec<GpuProfile>,
+}
+
+/// A kernel of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Kernel {
+    /// Its name without descriptor suffix.
+    pub name: String,
+    /// The launch shape in words, with [`By::Launch`].
+    pub launch: Option<String>,
+    /// Whether it waits for other ranks.
+    pub collective: bool,
+    /// Its durations, GPU after GPU in launch order, without the warm-up.
+    pub run: Run,
+    /// How many calls were left out as warm-up.
+    pub warmup: u64,
+    /// The launch shapes that it ran in, in words, sorted; empty where the trace does not say.
+    pub shapes: Vec<String>,
+    /// The kernels before and after its first call on the first GPU that ran it.
+    pub neighbours: [Option<String>; 2],
+}
+
+/// A GPU of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GpuProfile {
+    /// Its number.
+    pub gpu: i64,
+    /// First start to last end in ns.
+    pub wall_ns: i64,
+    /// Union of all ops in ns.
+    pub busy_ns: i64,
+    /// What ran on it, warm-up included, so that the books hold all of the wall.
+    pub work: Vec<Work>,
+}
+
+/// What one kernel or kind of copy did on one GPU in one launch shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    /// What ran.
+    pub item: Item,
+    /// The launch shape in words, if known.
+    pub shape: Option<String>,
+    /// How often.
+    pub calls: u64,
+    /// How long, in ns.
+    pub total_ns: i64,
+}
+
+/// What ran.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Item {
+    /// A position in [`Profile::kernels`].
+    Kernel(usize),
+    /// Copies or fills, by direction.
+    Copies(Direction),
+}
+
+/// Reduces the rows of one run: about 20 bytes of memory an op on top of the columns. The order of rows does not
+/// matter.
+pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup) -> Profile {
+    let names = Names::of(tables, categories);
+    let order = Order::of(tables);
+    let swept = sweep::swept(tables, &order, &names, 0);
+    let strata = Strata::of(tables, &names, &order);
+    let groups = strata.groups(by);
+    let scattered = Scattered::of(tables, &order, &strata, &groups);
+
+    let mut kernels: Vec<(usize, Kernel)> = (0..groups.len())
+        .map(|group| {
+            let (run, left_out) = scattered.run(group, warmup);
+            let about = &groups.all[group];
+            let kernel = names.kernels[about.kernel];
+            let mut shapes: Vec<String> = about.classes.iter().flatten().cloned().collect();
+            shapes.sort_unstable();
+            let neighbours = scattered.neighbours(tables, &order, group).map(|name| name.map(str::to_owned));
+            let kernel = Kernel {
+                name: kernel.label.to_owned(),
+                launch: about.launch.clone(),
+                collective: kernel.category == crate::categories::COLLECTIVE,
+                run,
+                warmup: left_out,
+                shapes,
+                neighbours,
+            };
+            (group, kernel)
+        })
+        .collect();
+    kernels.sort_by(|(_, one), (_, other)| (&one.name, &one.launch).cmp(&(&other.name, &other.launch)));
+    let mut position_of_group = vec![0; kernels.len()];
+    for (position, (group, _)) in kernels.iter().enumerate() {
+        position_of_group[*group] = position;
+    }
+
+    let mut gpus: Vec<GpuProfile> = order
+        .agents
+        .iter()
+        .enumerate()
+        .map(|(place, ops)| {
+            let mut work: Vec<Work> = strata
+                .of_place(place)
+                .map(|(stratum, amount)| Work {
+                    item: Item::Kernel(position_of_group[groups.of_stratum[stratum]]),
+                    shape: strata.shape(stratum).map(str::to_owned),
+                    calls: amount.calls,
+                    total_ns: amount.total_ns,
+                })
+                .collect();
+            work.extend(ops.copies.iter().map(|&row| copy_work(tables, row)));
+            work.sort_by(|one, other| {
+                (&one.item, &one.shape, one.total_ns).cmp(&(&other.item, &other.shape, other.total_ns))
+            });
+            let label = labels::agent(tables, ops.agent);
+            let gpu = swept.gpus.iter().find(|gpu| gpu.label == label);
+            GpuProfile {
+                gpu: gpu.map_or(-1, |gpu| gpu.gpu),
+                wall_ns: gpu.map_or(0, |gpu| gpu.wall_ns),
+                busy_ns: gpu.map_or(0, |gpu| gpu.busy_ns),
+                work,
+            }
+        })
+        .collect();
+    gpus.sort_by_key(|gpu| gpu.gpu);
+    Profile { kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), gpus }
+}
+
+/// A copy as work of its direction.
+fn copy_work(tables: &Tables, row: u32) -> Work {
+    let copy = &tables.copies[row as usize];
+    Work {
+        item: Item::Copies(copy.direction),
+        shape: None,
+        calls: 1,
+        total_ns: copy.duration.unwrap_or(0).max(0),
+    }
+}

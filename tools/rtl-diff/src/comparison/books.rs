@@ -1,0 +1,100 @@
+//! The books of two typical runs: [`analysis::books`] with the kernels of this comparison.
+
+use std::collections::BTreeMap;
+
+use analysis::books::{Amount, Books, Fate, Place, balance};
+use analysis::identity::Matching;
+use analysis::profile::Item;
+use schema::table::Direction;
+
+use crate::input::Run;
+
+/// The run with the median wall, the lower one of two; `None` without runs.
+pub(super) fn typical(runs: &[Run]) -> Option<usize> {
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by_key(|&at| (wall(&runs[at]), at));
+    order.get(runs.len().saturating_sub(1) / 2).copied()
+}
+
+/// Wall of a run, added over its GPUs.
+pub(super) fn wall(run: &Run) -> i64 {
+    run.profile.gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.wall_ns))
+}
+
+/// The books from one run to the other; `places` say for each kernel of the runs where it is in `matching`'s lists.
+pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) -> Books {
+    let mut items = Items::of(matching);
+    let places = [0, 1].map(|side| {
+        let gpus = runs[side].profile.gpus.iter();
+        gpus.map(|gpu| Place {
+            gpu: gpu.gpu,
+            wall_ns: gpu.wall_ns,
+            busy_ns: gpu.busy_ns,
+            amounts: gpu
+                .work
+                .iter()
+                .map(|work| Amount {
+                    item: match &work.item {
+                        Item::Kernel(kernel) => items.of_kernel[side][&places[side][*kernel]],
+                        Item::Copies(direction) => items.copies(*direction),
+                    },
+                    stratum: items.shape(work.shape.as_deref()),
+                    calls: work.calls,
+                    total_ns: work.total_ns,
+                })
+                .collect(),
+        })
+        .collect::<Vec<_>>()
+    });
+    balance(&items.fates, &places[0], &places[1])
+}
+
+/// Everything that the books have a line for, numbered.
+struct Items {
+    fates: Vec<Fate>,
+    of_kernel: [BTreeMap<usize, usize>; 2],
+    of_copies: BTreeMap<Direction, usize>,
+    shapes: BTreeMap<String, u32>,
+}
+
+impl Items {
+    fn of(matching: &Matching) -> Self {
+        let mut items = Self {
+            fates: Vec::new(),
+            of_kernel: Default::default(),
+            of_copies: BTreeMap::new(),
+            shapes: BTreeMap::new(),
+        };
+        for pair in &matching.pairs {
+            let number = items.fates.len();
+            items.fates.push(if pair.method.is_guess() { Fate::Renamed } else { Fate::Matched });
+            items.of_kernel[0].insert(pair.baseline, number);
+            items.of_kernel[1].insert(pair.candidate, number);
+        }
+        for (side, alone, fate) in [(0, &matching.removed, Fate::Removed), (1, &matching.new, Fate::New)] {
+            for &at in alone {
+                items.of_kernel[side].insert(at, items.fates.len());
+                items.fates.push(fate);
+            }
+        }
+        items
+    }
+
+    fn copies(&mut self, direction: Direction) -> usize {
+        *self.of_copies.entry(direction).or_insert_with(|| {
+            self.fates.push(Fate::Matched);
+            self.fates.len() - 1
+        })
+    }
+
+    /// 0 is an unknown shape.
+    fn shape(&mut self, shape: Option<&str>) -> u32 {
+        let Some(shape) = shape else { return 0 };
+        if let Some(&number) = self.shapes.get(shape) {
+            return number;
+        }
+        let number = self.shapes.len() as u32 + 1;
+        self.shapes.insert(shape.to_owned(), number);
+        number
+    }
+}

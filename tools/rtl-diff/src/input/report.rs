@@ -1,0 +1,157 @@
+//! Saved reports, `rtl-summary/1`, as runs. Only what a comparison needs of them is read.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use analysis::categories::COLLECTIVE;
+use analysis::compare::{Moments, Run};
+use analysis::facts::Fact;
+use analysis::profile::{GpuProfile, Item, Kernel, Profile, Work};
+use cli::Failure;
+use schema::table::Direction;
+use serde::Deserialize;
+
+use super::group::Claim;
+
+#[derive(Deserialize)]
+struct Document {
+    #[serde(default)]
+    inputs: Vec<Input>,
+    kernels: Option<Vec<Row>>,
+    gpus: Option<Vec<Gpu>>,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    #[serde(default)]
+    facts: Vec<Pair>,
+    run: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Pair {
+    what: String,
+    value: String,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    name: String,
+    category: Option<String>,
+    calls: u64,
+    total_ns: i64,
+    min_ns: i64,
+    p50_ns: i64,
+    p95_ns: i64,
+    stddev_ns: f64,
+    trimmed_mean_ns: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Gpu {
+    gpu: i64,
+    wall_ns: i64,
+    busy_ns: i64,
+    work: Option<Vec<Part>>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    kernel: Option<String>,
+    copies: Option<String>,
+    calls: u64,
+    total_ns: i64,
+}
+
+/// Whether a file starts as a document of rtl-summary does.
+pub(super) fn is_one(path: &Path) -> bool {
+    let mut start = [0; 256];
+    let read = File::open(path).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
+    let text = String::from_utf8_lossy(&start[..read]);
+    text.trim_start().starts_with('{') && text.contains("\"schema\"") && text.contains("\"rtl-summary/1\"")
+}
+
+/// Reads a report.
+pub(super) fn read(path: &Path) -> Result<(Claim, Profile, Vec<Fact>), Failure> {
+    let unusable = |why: anyhow::Error| {
+        Failure::input(why)
+            .context(format!("{}: not a whole report of rtl-summary", path.display()))
+            .with_hint(
+                "save it with `rtl-summary --format json TRACE > report.json`, all kernels and sections",
+            )
+    };
+    let file = File::open(path).map_err(|error| unusable(error.into()))?;
+    let document: Document =
+        serde_json::from_reader(BufReader::new(file)).map_err(|error| unusable(error.into()))?;
+    let (Some(rows), Some(gpus)) = (document.kernels, document.gpus) else {
+        return Err(unusable(anyhow::anyhow!("the sections `kernels` and `gpus` are needed")));
+    };
+    let mut kernels: Vec<Kernel> = rows.into_iter().map(kernel).collect();
+    kernels.sort_by(|one, other| one.name.cmp(&other.name));
+    let positions: BTreeMap<&str, usize> =
+        kernels.iter().enumerate().map(|(at, kernel)| (kernel.name.as_str(), at)).collect();
+    let work = |part: &Part| -> anyhow::Result<Work> {
+        let item = match (&part.kernel, &part.copies) {
+            (Some(name), _) => match positions.get(name.as_str()) {
+                Some(&at) => Item::Kernel(at),
+                None => anyhow::bail!("{name} is missing among the kernels (was the report cut by `--top`?)"),
+            },
+            (None, Some(direction)) => Item::Copies(named(direction)),
+            (None, None) => anyhow::bail!("work of nothing"),
+        };
+        Ok(Work { item, shape: None, calls: part.calls, total_ns: part.total_ns })
+    };
+    let gpus = gpus
+        .iter()
+        .map(|gpu| {
+            let parts =
+                gpu.work.as_ref().ok_or_else(|| anyhow::anyhow!("what ran on each GPU is missing"))?;
+            let work = parts.iter().map(work).collect::<anyhow::Result<_>>()?;
+            Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, work })
+        })
+        .collect::<anyhow::Result<_>>()
+        .map_err(unusable)?;
+    let mut facts: Vec<Fact> = Vec::new();
+    for pair in document.inputs.iter().flat_map(|input| &input.facts) {
+        let fact = Fact { what: pair.what.clone(), value: pair.value.clone() };
+        if !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    let run = document.inputs.iter().find_map(|input| input.run.clone());
+    Ok((Claim { path: path.to_owned(), run, rank: None }, Profile { kernels, gpus }, facts))
+}
+
+/// The direction of that name in reports.
+fn named(label: &str) -> Direction {
+    [
+        Direction::HostToDevice,
+        Direction::DeviceToHost,
+        Direction::DeviceToDevice,
+        Direction::HostToHost,
+        Direction::Fill,
+    ]
+    .into_iter()
+    .find(|direction| direction.label() == label)
+    .unwrap_or_default()
+}
+
+fn kernel(row: Row) -> Kernel {
+    let moments = Moments {
+        calls: row.calls,
+        total_ns: row.total_ns,
+        deviation_ns: row.stddev_ns,
+        trimmed_mean_ns: row.trimmed_mean_ns,
+        min_ns: row.min_ns,
+        median_ns: row.p50_ns,
+        p95_ns: row.p95_ns,
+    };
+    Kernel {
+        name: row.name,
+        collective: row.category.as_deref() == Some(COLLECTIVE),
+        run: Run::of_moments(moments),
+        ..Kernel::default()
+    }
+}
