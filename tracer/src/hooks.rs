@@ -160,7 +160,7 @@ fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
 }
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
-    if guarded(|tracer| tracer.is_kept(queue as u64).then(|| tracer.harvest())).is_some() {
+    if guarded(|tracer| tracer.is_kept(queue as u64).then_some(())).is_some() {
         return HSA_STATUS_SUCCESS;
     }
     let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));

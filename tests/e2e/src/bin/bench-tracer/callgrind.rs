@@ -65,7 +65,8 @@ impl Bench {
         let sum = |threads: &[&Thread]| {
             (!threads.is_empty()).then(|| threads.iter().map(|thread| thread.total).sum::<f64>())
         };
-        let collector: Vec<&Thread> = behind.iter().copied().filter(|thread| thread.says("collect")).collect();
+        let collector: Vec<&Thread> =
+            behind.iter().copied().filter(|thread| thread.says("collect")).collect();
         Ok(Instructions { submit, recorder: sum(&behind), collector: sum(&collector) })
     }
 }
