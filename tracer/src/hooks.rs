@@ -72,7 +72,7 @@ macro_rules! original {
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     guarded(|tracer| {
-        tracer.give_back();
+        tracer.runtime_ends();
         Some(())
     });
     original!(core.hsa_shut_down_fn())

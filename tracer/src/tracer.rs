@@ -153,11 +153,10 @@ impl Tracer {
         lock(&self.queues).contains_key(&(address as usize))
     }
 
-    /// What has completed on any queue is handed on.
-    fn harvest(&self) {
-        if let Some(collector) = &mut *lock(&self.collector) {
-            collector.pass(true, &self.shared);
-        }
+    /// What has completed on any queue is handed on; how much is in flight.
+    fn harvest(&self) -> usize {
+        let mut collector = lock(&self.collector);
+        collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
     }
 
     /// A queue is about to be destroyed.
@@ -200,13 +199,16 @@ impl Tracer {
         }
     }
 
-    /// Hands on what has completed and gives every free signal back to the runtime. Recording goes on, should the
-    /// runtime do so.
-    pub fn give_back(&self) {
+    /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every
+    /// free signal back to the runtime. Recording goes on, should the runtime do so.
+    pub fn runtime_ends(&self) {
         if self.pid.load(Ordering::Relaxed) != std::process::id() {
             return;
         }
-        self.harvest();
+        let patience = Instant::now() + GRACE;
+        while self.harvest() > 0 && Instant::now() < patience {
+            std::thread::sleep(DOZE);
+        }
         for (_, queue) in lock(&self.queues).values() {
             if let Some(mut submissions) = queue.submissions.enter() {
                 submissions.retire(&self.shared);
