@@ -14,7 +14,7 @@ use crate::gpus::Gpu;
 use crate::handover::handover;
 use crate::kernels::Loader;
 use crate::lane::lane;
-use crate::record::Recorder;
+use crate::record::{Ending, Recorder};
 use crate::runtime::Live;
 use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
@@ -224,17 +224,22 @@ impl Tracer {
             return;
         }
         let deadline = Instant::now() + END;
+        let mut ending = Ending::default();
         self.shared.advance(Phase::Ended);
         let threads = self.threads.try_lock().ok().and_then(|mut threads| threads.take());
         if let Some((thread, recorder)) = threads {
             while !thread.is_finished() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            recorder.finish(deadline);
+            ending = recorder.finish(deadline);
         }
         let counts = self.shared.counters().snapshot();
         if let Some(line) = story::loss(&counts) {
-            story::say(format_args!("{line}"));
+            let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
+            story::say(format_args!("{line}{why}"));
+        }
+        if let Some(path) = ending.path {
+            story::tell(format_args!("written to {}", path.display()));
         }
         story::tell(format_args!(
             "{} dispatches seen, {} recorded, {} lost, {} skipped",
