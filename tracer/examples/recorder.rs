@@ -43,7 +43,10 @@ fn main() -> std::io::Result<()> {
             let mut is_open = true;
             while is_open {
                 is_open = receiver.wait(Duration::from_millis(50));
-                while receiver.take(|dispatch| drop(std::hint::black_box(*dispatch))) > 0 {}
+                while receiver.take(|dispatch| {
+                    std::hint::black_box(dispatch);
+                }) > 0
+                {}
             }
         };
         Consumer::Forgets(std::thread::spawn(forget))

@@ -7,8 +7,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hsa_sys::bindings::{
-    HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t, hsa_dim3_t,
-    hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_status_t,
+    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
+    hsa_dim3_t, hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t,
+    hsa_status_t,
 };
 use hsa_sys::function::QueueCallback;
 use hsa_sys::table;
@@ -22,6 +23,7 @@ use crate::tracer::{self, Tracer};
 /// Puts the hooks into the tables.
 pub fn install(tables: &Tables) {
     tables.replace_core(|core| {
+        core.hsa_shut_down_fn = Some(shut_down);
         core.hsa_queue_create_fn = Some(queue_create);
         core.hsa_queue_destroy_fn = Some(queue_destroy);
         core.hsa_executable_destroy_fn = Some(executable_destroy);
@@ -59,6 +61,16 @@ macro_rules! original {
     };
 }
 
+/// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
+/// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
+unsafe extern "C" fn shut_down() -> hsa_status_t {
+    guarded(|tracer| {
+        tracer.give_back();
+        Some(())
+    });
+    original!(core.hsa_shut_down_fn())
+}
+
 unsafe extern "C" fn queue_create(
     agent: hsa_agent_t,
     size: u32,
@@ -71,6 +83,13 @@ unsafe extern "C" fn queue_create(
 ) -> hsa_status_t {
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| tracer.is_recording() && !queue.is_null())?;
+        if is_cooperative(kind)
+            && let Some(shared) = tracer.cooperative_queue(gpu)
+        {
+            // SAFETY: the caller wants the queue there.
+            unsafe { *queue = shared as *mut hsa_queue_t };
+            return Some(HSA_STATUS_SUCCESS);
+        }
         // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
         let status = unsafe {
             (tracer.api.intercept_create)(
@@ -103,6 +122,9 @@ unsafe extern "C" fn queue_create(
         if registered != HSA_STATUS_SUCCESS {
             story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
         }
+        if is_cooperative(kind) {
+            tracer.keep_cooperative_queue(gpu, address as u64);
+        }
         Some(status)
     });
     match created {
@@ -121,7 +143,17 @@ unsafe extern "C" fn queue_create(
     }
 }
 
+/// A GPU has one cooperative queue, which the runtime gives to all who ask and destroys itself, at its end. One that is
+/// interceptible would be destroyed with its first user, and then again: the runtime crashes. So it is kept, and
+/// given to all who ask, here too.
+fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
+    kind == HSA_QUEUE_TYPE_COOPERATIVE
+}
+
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
+    if guarded(|tracer| tracer.is_kept(queue as u64).then(|| tracer.harvest())).is_some() {
+        return HSA_STATUS_SUCCESS;
+    }
     let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.harvest()));
     let status = original!(core.hsa_queue_destroy_fn(queue));
     if ours.is_some() && status == HSA_STATUS_SUCCESS {

@@ -38,12 +38,12 @@ pub unsafe extern "C" fn OnLoad(
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
-    end(true);
+    end();
 }
 
 /// Called when the process exits.
 extern "C" fn exit() {
-    end(false);
+    end();
 }
 
 /// Called in a forked child.
@@ -53,10 +53,10 @@ extern "C" fn forked() {
     }
 }
 
-fn end(destroy: bool) {
+fn end() {
     let _ = catch_unwind(|| {
         if let Some(tracer) = tracer::get() {
-            tracer.end(destroy);
+            tracer.end();
         }
     });
 }
@@ -77,7 +77,9 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     if tracer::prepare(api, settings, gpus, u64::MAX).is_none() {
-        story::tell(format_args!("this process has been recorded already; nothing more is"));
+        story::say(format_args!(
+            "the runtime was shut down and is started again; what follows is not recorded"
+        ));
         return Ok(());
     }
     if mode == Mode::Hip {

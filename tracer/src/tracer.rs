@@ -49,6 +49,8 @@ pub struct Tracer {
     gpus: Vec<Gpu>,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, (QueueOrdinal, Box<Intercepted>)>>,
+    /// The cooperative queues among them: GPU and address.
+    cooperative: Mutex<Vec<(u16, u64)>>,
     collector: Arc<Mutex<Option<Collector>>>,
     threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
     started: AtomicBool,
@@ -78,6 +80,7 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64)
         settings,
         gpus,
         queues: Mutex::default(),
+        cooperative: Mutex::default(),
         collector: Arc::default(),
         threads: Mutex::default(),
         started: AtomicBool::new(false),
@@ -118,6 +121,21 @@ impl Tracer {
         lock(&self.queues).insert(address as usize, (ordinal, queue));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
+    }
+
+    /// The address of a GPU's cooperative queue, where somebody has asked for it before.
+    pub fn cooperative_queue(&self, gpu: u16) -> Option<u64> {
+        lock(&self.cooperative).iter().find(|kept| kept.0 == gpu).map(|kept| kept.1)
+    }
+
+    /// Takes note of a cooperative queue, which is never destroyed.
+    pub fn keep_cooperative_queue(&self, gpu: u16, address: u64) {
+        lock(&self.cooperative).push((gpu, address));
+    }
+
+    /// Whether this is a queue that is never destroyed.
+    pub fn is_kept(&self, address: u64) -> bool {
+        lock(&self.cooperative).iter().any(|kept| kept.1 == address)
     }
 
     /// Whether this is a queue that is recorded.
@@ -164,10 +182,24 @@ impl Tracer {
         }
     }
 
+    /// Hands on what has completed and gives every free signal back to the runtime. Recording goes on, should the
+    /// runtime do so.
+    pub fn give_back(&self) {
+        if self.pid.load(Ordering::Relaxed) != std::process::id() {
+            return;
+        }
+        self.harvest();
+        for (_, queue) in lock(&self.queues).values() {
+            if let Some(mut submissions) = queue.submissions.enter() {
+                submissions.retire(&self.shared);
+            }
+        }
+        self.shared.pool.clear(&*self.shared.runtime);
+    }
+
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
-    /// how often, and takes at most half a second. `destroy` when the runtime goes away but the process may not:
-    /// the signals are given back.
-    pub fn end(&self, destroy: bool) {
+    /// how often, and takes at most half a second.
+    pub fn end(&self) {
         if self.pid.load(Ordering::Relaxed) != std::process::id() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -179,16 +211,6 @@ impl Tracer {
                 std::thread::sleep(Duration::from_micros(200));
             }
             recorder.finish(deadline);
-        }
-        if destroy {
-            if let Ok(queues) = self.queues.try_lock() {
-                for (_, queue) in queues.values() {
-                    if let Some(mut submissions) = queue.submissions.enter() {
-                        submissions.retire(&self.shared);
-                    }
-                }
-            }
-            self.shared.pool.clear(&*self.shared.runtime);
         }
         let counts = self.shared.counters().snapshot();
         if let Some(line) = story::loss(&counts) {

@@ -40,8 +40,11 @@ pub(crate) enum Command {
     Other,
 }
 
-/// The first command of these words, and how many of them it takes.
-pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
+/// The first version of a target whose rectangles have wider fields.
+const GFX12: u32 = 120_000;
+
+/// The first command of these words for a GPU of this version, and how many of them it takes.
+pub(crate) fn decode(words: &[u32; LONGEST], version: u32) -> (Command, usize) {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     match (words[0] & 0xff, words[0] >> 8 & 0xff) {
         (0, _) => (Command::Other, 1 + (words[0] >> 16 & 0x3fff) as usize),
@@ -49,7 +52,7 @@ pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
             let bytes = u64::from(words[1] & 0x3fff_ffff) + 1;
             (Command::Move(Movement::copy(wide(3), wide(5), bytes)), 7)
         }
-        (1, 4) => (Command::Move(rectangle(words)), 13),
+        (1, 4) => (Command::Move(rectangle(words, version)), 13),
         (5, _) => (Command::Fence { at: wide(1), value: words[3] }, 4),
         (6, _) => (Command::Trap { event: words[1] & 0x0fff_ffff }, 2),
         // Without the top bit it flushes a cache.
@@ -71,21 +74,23 @@ pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
     }
 }
 
-/// A copy of rows and slices, as chips before gfx12 have it: pitches, offsets and extents in elements.
-fn rectangle(words: &[u32; LONGEST]) -> Movement {
+/// A copy of rows and slices: pitches, offsets and extents in elements, all but the offsets less one.
+fn rectangle(words: &[u32; LONGEST], version: u32) -> Movement {
     let element = 1 << (words[0] >> 29);
-    let field = |at: usize, shift: u32, bits: u32| u64::from(words[at] >> shift) & ((1 << bits) - 1);
+    let field = |at: usize, shift: u32, bits: u32| u64::from(words[at]) >> shift & ((1 << bits) - 1);
+    // Bits of a place along a row or across, of one between slices, of a pitch, which is above, and of a slice's.
+    let (along, across, pitch, slice) = if version < GFX12 { (14, 11, 19, 28) } else { (16, 14, 16, 32) };
     let region = |at: usize| {
-        let row_pitch = (field(at + 3, 13, 19) + 1) * element;
-        let slice_pitch = (field(at + 4, 0, 28) + 1) * element;
-        let (x, y, z) = (field(at + 2, 0, 14), field(at + 2, 16, 14), field(at + 3, 0, 11));
+        let row_pitch = (field(at + 3, 32 - pitch, pitch) + 1) * element;
+        let slice_pitch = (field(at + 4, 0, slice) + 1) * element;
+        let (x, y, z) = (field(at + 2, 0, along), field(at + 2, 16, along), field(at + 3, 0, across));
         let first = u64::from(words[at]) | u64::from(words[at + 1]) << 32;
         Region { at: first + x * element + y * row_pitch + z * slice_pitch, row_pitch, slice_pitch }
     };
     let extent = Extent {
-        bytes: (field(11, 0, 14) + 1) * element,
-        rows: field(11, 16, 14) + 1,
-        slices: field(12, 0, 11) + 1,
+        bytes: (field(11, 0, along) + 1) * element,
+        rows: field(11, 16, along) + 1,
+        slices: field(12, 0, across) + 1,
     };
     Movement::Copy { from: region(1), to: region(6), extent }
 }
@@ -153,19 +158,19 @@ mod tests {
     fn a_copy_says_its_bytes_less_one() {
         let copy = words(&[1, 99, 0, 0x10, 1, 0x20, 2]);
         let command = Command::Move(Movement::copy(0x1_0000_0010, 0x2_0000_0020, 100));
-        assert_eq!(decode(&copy), (command, 7));
+        assert_eq!(decode(&copy, GFX12), (command, 7));
     }
 
     #[test]
     fn padding_is_passed_over_word_by_word_or_at_once() {
-        assert_eq!(decode(&words(&[0])), (Command::Other, 1));
-        assert_eq!(decode(&words(&[5 << 16])), (Command::Other, 6));
+        assert_eq!(decode(&words(&[0]), GFX12), (Command::Other, 1));
+        assert_eq!(decode(&words(&[5 << 16]), GFX12), (Command::Other, 6));
     }
 
     #[test]
     fn a_rectangle_counts_elements_less_one() {
         // Elements of 4 bytes: 3 x 2 x 1 of them, from row 1 of pitch 8, to column 1 of pitch 5.
-        let copy = words(&[
+        let mut copy = words(&[
             1 | 4 << 8 | 2 << 29,
             0x1000,
             0,
@@ -184,7 +189,11 @@ mod tests {
             to: Region { at: 0x2004, row_pitch: 20, slice_pitch: 100 },
             extent: Extent { bytes: 12, rows: 2, slices: 1 },
         };
-        assert_eq!(decode(&copy), (Command::Move(expected), 13));
+        assert_eq!(decode(&copy, 90_010), (Command::Move(expected), 13));
+        // Pitches lie three bits higher since gfx12.
+        copy[4] = 7 << 16;
+        copy[9] = 4 << 16;
+        assert_eq!(decode(&copy, GFX12), (Command::Move(expected), 13));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl DmaQueue {
             if at >= self.limit {
                 return Turn::Idle;
             }
-            let (command, words) = dma::decode(&self.words(at));
+            let (command, words) = dma::decode(&self.words(at), simulator.settings.model.version);
             if !self.execute(command, simulator) {
                 return Turn::Blocked;
             }
@@ -94,7 +94,7 @@ impl DmaQueue {
         if let Command::Move(movement) = command {
             let end = simulator.end_of_movement(&movement, start);
             if simulator.log.is_on() {
-                let mut line = Lines::default();
+                let mut line = Lines::new();
                 line.moved(&Moved { node, queue: self.id, movement, start, end }, &memory);
                 simulator.log.write(&mut line);
             }

@@ -63,7 +63,7 @@ pub(crate) struct Hardware {
 impl Hardware {
     pub(crate) fn new(simulator: &'static Simulator) -> Self {
         let kernels = Kernels::new(&simulator.settings.behaviour);
-        Self { simulator, kernels, lines: Lines::default(), over: Vec::new() }
+        Self { simulator, kernels, lines: Lines::new(), over: Vec::new() }
     }
 
     /// Begins a packet. The end of a kernel is known from then on; others end when they are found to.

@@ -53,33 +53,82 @@ pub(crate) struct Moved {
 pub(crate) struct Log(Option<File>);
 
 /// Lines about packets whose signals have not changed yet.
-#[derive(Debug, Default)]
-pub(crate) struct Lines(Vec<u8>);
+#[derive(Debug)]
+pub(crate) struct Lines {
+    text: Vec<u8>,
+    /// Asking for it is a call of the kernel; the child of a fork has a simulator and lines of its own.
+    process: u32,
+}
 
 impl Lines {
+    pub(crate) fn new() -> Self {
+        Self { text: Vec::new(), process: std::process::id() }
+    }
+
+    fn queue(&mut self, created: &Created) {
+        let Created { node, queue, kind, ring, bytes, is_programs } = *created;
+        self.begin("queue", node, queue).word(kind).address(ring).number(bytes);
+        self.word(if is_programs { "program" } else { "runtime" }).end();
+    }
+
     pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
-        let process = std::process::id();
-        let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = packet;
-        let name = name.unwrap_or("-");
-        // A vector takes everything.
-        let _ = writeln!(
-            self.0,
-            "{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\t{name}"
-        );
+        let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = *packet;
+        self.begin(kind, node, queue).number(index).address(kernel_object);
+        self.number(start).number(end).address(signal).word(name.unwrap_or("-")).end();
     }
 
     /// From nowhere to one place, or from one to another; a node is 0 for the host's memory.
     pub(crate) fn moved(&mut self, moved: &Moved, memory: &Memory) {
-        let process = std::process::id();
         let Moved { node, queue, movement, start, end } = moved;
         let (from, to) = movement.ends();
         let kind = if from.is_some() { "copy" } else { "fill" };
         let (source, target) = (from.map_or(0, |from| memory.node(from)), memory.node(to));
-        let (bytes, from) = (movement.bytes(), from.unwrap_or(0));
-        let _ = writeln!(
-            self.0,
-            "{kind}\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\t{source}\t{target}"
-        );
+        self.begin(kind, *node, *queue).number(movement.bytes()).address(from.unwrap_or(0)).address(to);
+        self.number(*start).number(*end).number(source.into()).number(target.into()).end();
+    }
+
+    /// The columns that every line has.
+    fn begin(&mut self, kind: &str, node: u32, queue: u32) -> &mut Self {
+        let process = self.process.into();
+        self.word(kind).number(process).number(node.into()).number(queue.into())
+    }
+
+    fn word(&mut self, word: &str) -> &mut Self {
+        self.text.extend_from_slice(word.as_bytes());
+        self.text.push(b'\t');
+        self
+    }
+
+    fn number(&mut self, number: u64) -> &mut Self {
+        self.digits::<10>(number)
+    }
+
+    fn address(&mut self, address: u64) -> &mut Self {
+        self.text.extend_from_slice(b"0x");
+        self.digits::<16>(address)
+    }
+
+    /// By hand: formatting would be most of what a dispatch costs.
+    fn digits<const BASE: u64>(&mut self, mut number: u64) -> &mut Self {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b"0123456789abcdef"[(number % BASE) as usize];
+            number /= BASE;
+            if number == 0 {
+                break;
+            }
+        }
+        self.text.extend_from_slice(&digits[first..]);
+        self.text.push(b'\t');
+        self
+    }
+
+    /// What is behind the last column ends the line.
+    fn end(&mut self) {
+        self.text.pop();
+        self.text.push(b'\n');
     }
 }
 
@@ -97,19 +146,71 @@ impl Log {
     }
 
     pub(crate) fn queue(&self, created: &Created) {
-        let process = std::process::id();
-        let Created { node, queue, kind, ring, bytes, is_programs } = created;
-        let owner = if *is_programs { "program" } else { "runtime" };
-        let line = format!("queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\t{owner}\n");
-        self.write(&mut Lines(line.into_bytes()));
+        let mut lines = Lines::new();
+        lines.queue(created);
+        self.write(&mut lines);
     }
 
     /// Puts the lines into the file, and takes them from here.
     pub(crate) fn write(&self, lines: &mut Lines) {
-        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.0.is_empty()) {
+        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.text.is_empty()) {
             // A full disk shows as missing lines in the comparison; the program goes on.
-            let _ = file.write_all(&lines.0);
+            let _ = file.write_all(&lines.text);
         }
-        lines.0.clear();
+        lines.text.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::movement::{Extent, Pattern, Region};
+
+    fn text(write: impl FnOnce(&mut Lines)) -> String {
+        let mut lines = Lines { text: Vec::new(), process: 7 };
+        write(&mut lines);
+        String::from_utf8(lines.text).unwrap()
+    }
+
+    #[test]
+    fn a_line_has_its_columns_between_tabs() {
+        let mut packet = Executed {
+            kind: "dispatch",
+            node: 1,
+            queue: 20,
+            index: 0,
+            kernel_object: 0xabc0,
+            start: 100,
+            end: u64::MAX,
+            signal: 0,
+            name: Some("vec add"),
+        };
+        let end = "18446744073709551615";
+        let line = format!("dispatch\t7\t1\t20\t0\t0xabc0\t100\t{end}\t0x0\tvec add\n");
+        assert_eq!(text(|lines| lines.executed(&packet)), line);
+        packet.name = None;
+        assert_eq!(text(|lines| lines.executed(&packet)), line.replace("vec add", "-"));
+    }
+
+    #[test]
+    fn a_queue_is_the_programs_or_the_runtimes() {
+        let created =
+            Created { node: 1, queue: 2, kind: "dma", ring: 0x1000, bytes: 4096, is_programs: false };
+        assert_eq!(text(|lines| lines.queue(&created)), "queue\t7\t1\t2\tdma\t0x1000\t4096\truntime\n");
+    }
+
+    #[test]
+    fn a_copy_and_a_fill_say_whose_memory_is_meant() {
+        let mut memory = Memory::new();
+        memory.allocate(3, 0x1000, 0x1000, 1);
+        let moved = |movement| Moved { node: 1, queue: 2, movement, start: 5, end: 6 };
+        let copy = moved(Movement::copy(0x9000, 0x1000, 16));
+        assert_eq!(
+            text(|lines| lines.moved(&copy, &memory)),
+            "copy\t7\t1\t2\t16\t0x9000\t0x1000\t5\t6\t0\t3\n"
+        );
+        let (to, extent, pattern) = (Region::linear(0x1000), Extent::linear(8), Pattern::Word(1));
+        let fill = moved(Movement::Fill { to, extent, pattern });
+        assert_eq!(text(|lines| lines.moved(&fill, &memory)), "fill\t7\t1\t2\t8\t0x0\t0x1000\t5\t6\t0\t3\n");
     }
 }

@@ -65,6 +65,8 @@ pub(crate) struct Queue {
     limit: u64,
     /// The system clock's time at which the next packet could begin.
     time: u64,
+    /// Whether the next packet had no header when it was last looked at.
+    stalled: bool,
     /// A packet that cannot begin yet, with its index.
     held: Option<(u64, Packet)>,
     /// A barrier that has begun.
@@ -100,6 +102,7 @@ impl Queue {
             next,
             limit: next,
             time: 0,
+            stalled: false,
             held: None,
             barrier: None,
             running: Vec::new(),
@@ -183,7 +186,13 @@ impl Queue {
             }
         }
         let index = self.next;
-        let packet = Packet::take(self.slot(index))?;
+        let Some(packet) = Packet::take(self.slot(index)) else {
+            self.stalled = true;
+            return None;
+        };
+        if std::mem::take(&mut self.stalled) {
+            self.time = self.time.max(clock::now());
+        }
         self.next = index + 1;
         self.read_index.store(self.next);
         Some((index, packet))

@@ -28,24 +28,23 @@ pub fn text_of(symbol: &[u8]) -> Cow<'_, str> {
 /// `_Z1fIiEvi`: whichever is asked for first gets it.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Who has a name.
+    /// Which symbol has a name, by what readers take for its identity.
     owners: HashMap<String, String>,
 }
 
 impl Names {
     /// The name of a symbol; always the same for the same symbol.
-    pub fn name(&mut self, mangled: &str) -> String {
-        let demangled = schema::demangle(mangled).filter(|name| !name.is_empty());
-        let plain = std::iter::once(mangled.to_owned());
-        // A symbol may be spelled as another one's demangled name.
-        let numbered = (2..).map(|number: u64| format!("{mangled} [{number}]"));
-        for name in demangled.into_iter().chain(plain).chain(numbered) {
-            let owner = self.owners.entry(name.clone()).or_insert_with(|| mangled.to_owned());
-            if owner == mangled {
+    pub fn name(&mut self, symbol: &str) -> String {
+        let plain = std::iter::once(symbol.to_owned());
+        // A symbol may be spelled as another one's demangled name, or differ from it in what readers leave out.
+        let numbered = (2..).map(|number: u64| format!("{symbol} [{number}]"));
+        for name in schema::demangle(symbol).into_iter().chain(plain).chain(numbered) {
+            let identity = schema::identity(&name).to_owned();
+            if self.owners.entry(identity).or_insert_with(|| symbol.to_owned()) == symbol {
                 return name;
             }
         }
-        mangled.to_owned()
+        symbol.to_owned()
     }
 }
 
@@ -97,6 +96,12 @@ mod tests {
     }
 
     #[test]
+    fn what_readers_strip_from_a_name_does_not_make_it_another() {
+        let mut names = Names::default();
+        assert_eq!([names.name("gemm"), names.name("gemm.kd")], ["gemm", "gemm.kd [2]"]);
+    }
+
+    #[test]
     fn bytes_that_are_no_text_stay_apart() {
         assert_eq!(text_of(b"_Z3addPf"), "_Z3addPf");
         assert_eq!(text_of(b"a\xff\\"), "a\\xff\\\\");
@@ -124,7 +129,8 @@ mod tests {
             for symbol in &symbols {
                 let name = names.name(symbol);
                 prop_assert_eq!(&name, &names.name(symbol));
-                prop_assert_eq!(*owner.entry(name).or_insert(symbol), symbol);
+                let identity = schema::identity(&name).to_owned();
+                prop_assert_eq!(*owner.entry(identity).or_insert(symbol), symbol);
             }
         }
 

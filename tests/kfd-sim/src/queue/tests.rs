@@ -123,9 +123,11 @@ fn a_packet_without_a_header_stalls_the_queue_until_it_has_one() {
     machine.ring(2);
     assert_eq!(machine.advance(), Turn::Idle);
     assert_eq!(machine.program.structure[READ], 0);
+    let written = clock::now();
     machine.write(0, ALONE);
     machine.advance();
     assert_eq!(machine.program.structure[READ], 2);
+    assert!(machine.times(0).0 > clock::Clocks { drift: 0 }.ticks(1, written), "not before it was there");
 }
 
 #[test]

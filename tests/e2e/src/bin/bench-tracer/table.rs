@@ -73,8 +73,9 @@ impl fmt::Display for Table {
             let bounds = [bound(|(must, _)| must), bound(|(_, aim)| aim), row.verdict().to_owned()];
             lines.push([row.figure.to_owned()].into_iter().chain(values).chain(bounds).collect());
         }
-        let widths: Vec<usize> =
-            (0..lines[0].len()).map(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0)).collect();
+        let widths: Vec<usize> = (0..lines[0].len())
+            .map(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0))
+            .collect();
         for (number, line) in lines.iter().enumerate() {
             if number > 0 {
                 writeln!(to)?;
