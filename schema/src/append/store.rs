@@ -13,8 +13,8 @@ const LOCK_PAGE: u32 = (1 << 30) / SIZE as u32 + 1;
 /// A free page is used again only when there are more than one for so many pages in use, the oldest first: until then
 /// whoever reads the file meanwhile may still be coming to it.
 const REST: usize = 200;
-/// More need not rest than were freed within some seconds.
-const MOST_AT_REST: usize = 500;
+/// Some rest in a small file too, and in a large one not more than were freed within some seconds.
+const AT_REST: std::ops::RangeInclusive<usize> = 16..=500;
 /// The oldest SQLite that reads the layout: what its header names as the one that wrote it.
 const SQLITE_VERSION: u32 = 3_031_000;
 
@@ -81,23 +81,21 @@ struct Published {
 }
 
 impl<T: Target> Store<T> {
-    /// Makes an empty database of one page.
-    pub(super) fn create(mut target: T) -> io::Result<Self> {
-        let mut first = header(1, 1, None, 0);
-        first[100] = 0x0d;
-        first[105..107].copy_from_slice(&(SIZE as u16).to_be_bytes());
-        target.write_at(&first, 0)?;
-        let published = Published { next: 2, count: 1, ..Published::default() };
-        Ok(Self {
+    /// Begins a file. Nothing is written before the first publication, which is one write from the first page on: no
+    /// reader ever meets a file without tables.
+    pub(super) fn create(target: T) -> Self {
+        let mut run = Vec::with_capacity(RUN);
+        run.resize(SIZE, 0);
+        Self {
             target,
             next: 2,
-            run: Vec::with_capacity(RUN),
-            run_start: 2,
+            run,
+            run_start: 1,
             free: Free::default(),
-            published,
+            published: Published { next: 2, ..Published::default() },
             borrowed: 0,
             is_short: false,
-        })
+        }
     }
 
     /// How many pages stay as they are, the first included.
@@ -107,7 +105,7 @@ impl<T: Target> Store<T> {
 
     /// How many free pages are left alone while the file has so many in use.
     pub(super) fn at_rest(kept: usize) -> usize {
-        (kept / REST).min(MOST_AT_REST)
+        (kept / REST).clamp(*AT_REST.start(), *AT_REST.end())
     }
 
     /// How many pages the file has or will have.
@@ -157,7 +155,7 @@ impl<T: Target> Store<T> {
             self.run.resize(end, 0);
             self.run[at..at + SIZE].copy_from_slice(content);
         }
-        if self.run.len() >= RUN { self.flush() } else { Ok(()) }
+        if self.run.len() >= RUN && self.run_start > 1 { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -177,11 +175,16 @@ impl<T: Target> Store<T> {
         free.now.append(&mut self.free.soon);
         free.now.extend(self.free.list.map(|page| (page, Use::First)));
         self.write(list, &trunk(&free.now))?;
-        self.flush()?;
         let count = self.published.count.wrapping_add(1);
-        let mut first = header(count, self.pages(), free.list, free.now.len() + 1);
+        let mut first = header(count, self.pages(), list, free.now.len() + 1);
         page::interior(&mut first, 100, children, right);
-        self.target.write_at(&first, 0)?;
+        if self.run_start == 1 {
+            self.run[..SIZE].copy_from_slice(&first);
+            self.flush()?;
+        } else {
+            self.flush()?;
+            self.target.write_at(&first, 0)?;
+        }
         self.free = free;
         self.published =
             Published { next: self.next, free: self.free.clone(), borrowed: self.borrowed, count };
@@ -216,7 +219,7 @@ fn trunk(free: &[(u32, Use)]) -> Page {
 
 /// The first page without the root of the schema (file format, "The Database Header"). `count` goes up with each
 /// publication, so that whoever reads meanwhile sees that pages and schema have changed.
-fn header(count: u32, pages: u32, free: Option<u32>, free_pages: usize) -> Page {
+fn header(count: u32, pages: u32, free: u32, free_pages: usize) -> Page {
     let mut page = [0; SIZE];
     page[..16].copy_from_slice(b"SQLite format 3\0");
     page[16..18].copy_from_slice(&(SIZE as u16).to_be_bytes());
@@ -225,8 +228,8 @@ fn header(count: u32, pages: u32, free: Option<u32>, free_pages: usize) -> Page 
     for (at, value) in [
         (24, count),
         (28, pages),
-        (32, free.unwrap_or_default()),
-        (36, if free.is_some() { free_pages as u32 } else { 0 }),
+        (32, free),
+        (36, free_pages as u32),
         (40, count),
         (44, 4),
         (56, 1),
@@ -252,7 +255,8 @@ mod tests {
 
     #[test]
     fn the_page_that_sqlite_locks_is_nobodys() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(Nowhere);
+        store.publish(&[], 2).unwrap();
         store.next = LOCK_PAGE - 1;
         store.run_start = store.next;
         assert_eq!(store.append().unwrap(), LOCK_PAGE - 1);
@@ -261,21 +265,38 @@ mod tests {
 
     #[test]
     fn a_page_is_used_again_only_when_the_published_file_does_not_need_it() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(Nowhere);
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
-        store.give_back(first, Use::Last);
+        store.give_back(first, Use::First);
         let second = store.borrow().unwrap();
         assert_ne!(second, first, "the file still refers to it");
         store.publish(&[], second).unwrap();
-        store.give_back(second, Use::Last);
+        store.give_back(second, Use::First);
         let reused = [store.borrow().unwrap(), store.borrow().unwrap()];
         assert!(reused.contains(&first) && !reused.contains(&second));
     }
 
     #[test]
+    fn the_end_of_a_table_rests_until_enough_others_do() {
+        let mut store = Store::create(Nowhere);
+        let mut seen = Vec::new();
+        let reused = loop {
+            let page = store.borrow().unwrap();
+            store.publish(&[], page).unwrap();
+            if seen.contains(&page) {
+                break page;
+            }
+            store.give_back(page, Use::Last);
+            seen.push(page);
+        };
+        assert!(seen.len() > *AT_REST.start() / 2, "{} publications", seen.len());
+        assert!(seen.iter().position(|&page| page == reused).unwrap() <= 2, "the oldest first");
+    }
+
+    #[test]
     fn going_back_forgets_what_was_taken() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(Nowhere);
         let page = store.borrow().unwrap();
         store.publish(&[], page).unwrap();
         let (kept, next) = (store.kept(), store.next);
