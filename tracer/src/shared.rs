@@ -1,6 +1,6 @@
 //! What all threads of the tracer, and all of the application that pass through it, have in common.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::{Counters, Lost};
 use crate::names::{Names, Resolve};
@@ -28,8 +28,10 @@ pub enum Phase {
 /// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
+    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and nothing is told of each.
+    usual: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
-    pub told: bool,
+    told: bool,
     /// Which dispatches are recorded.
     pub mode: Mode,
     /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
@@ -54,6 +56,7 @@ impl<R: Resolve> Shared<R> {
     pub fn new(mode: Mode, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
+            usual: AtomicBool::new(true),
             told: false,
             mode,
             largest_staged: u64::MAX,
@@ -83,8 +86,26 @@ impl<R: Resolve> Shared<R> {
         self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
     }
 
+    /// Tells of each packet from now on.
+    pub fn tell_packets(&mut self) {
+        self.told = true;
+        self.usual = AtomicBool::new(false);
+    }
+
+    /// Whether each packet is told of.
+    pub fn tells_packets(&self) -> bool {
+        self.told
+    }
+
+    /// Whether a packet of the usual kind may take the short way.
+    #[inline]
+    pub fn is_usual(&self) -> bool {
+        self.usual.load(Ordering::Relaxed)
+    }
+
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
+        self.usual.store(false, Ordering::Relaxed);
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
         self.bell.ring();
     }

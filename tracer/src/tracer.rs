@@ -76,7 +76,9 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static 
     let needs_care = staging::may_overflow(api.layout.generation());
     let mut shared = Shared::new(settings.mode, Loader::new(&api.core), Box::new(runtime));
     shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
-    shared.told = story::is_told(2);
+    if story::is_told(2) {
+        shared.tell_packets();
+    }
     let tracer = Tracer {
         api,
         doorbells: needs_care.then(Doorbells::default),
