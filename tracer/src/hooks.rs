@@ -7,9 +7,9 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hsa_sys::bindings::{
-    HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t, hsa_dim3_t,
-    hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_signal_value_t,
-    hsa_status_t,
+    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
+    hsa_dim3_t, hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t,
+    hsa_signal_value_t, hsa_status_t,
 };
 use hsa_sys::function::QueueCallback;
 use hsa_sys::table;
@@ -91,6 +91,13 @@ unsafe extern "C" fn queue_create(
 ) -> hsa_status_t {
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
+        if is_cooperative(kind)
+            && let Some(shared) = tracer.cooperative_queue(gpu)
+        {
+            // SAFETY: the caller wants the queue there.
+            unsafe { *queue = shared as *mut hsa_queue_t };
+            return Some(HSA_STATUS_SUCCESS);
+        }
         // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
         let status = unsafe {
             (tracer.api.intercept_create)(
@@ -126,6 +133,9 @@ unsafe extern "C" fn queue_create(
         if registered != HSA_STATUS_SUCCESS {
             story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
         }
+        if is_cooperative(kind) {
+            tracer.keep_cooperative_queue(gpu, address as u64);
+        }
         Some(status)
     });
     match created {
@@ -144,7 +154,17 @@ unsafe extern "C" fn queue_create(
     }
 }
 
+/// A GPU has one cooperative queue, which the runtime gives to all who ask and destroys itself, at its end. One that is
+/// interceptible would be destroyed with its first user, and then again: the runtime crashes. So it is kept, and
+/// given to all who ask, here too.
+fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
+    kind == HSA_QUEUE_TYPE_COOPERATIVE
+}
+
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
+    if guarded(|tracer| tracer.is_kept(queue as u64).then_some(())).is_some() {
+        return HSA_STATUS_SUCCESS;
+    }
     let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));
     let status = original!(core.hsa_queue_destroy_fn(queue));
     if ours.is_some() && status == HSA_STATUS_SUCCESS {

@@ -67,6 +67,8 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mut complaints = Vec::new();
     let settings = Settings::read(&mut complaints);
     story::set_level(settings.debug);
+    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
     for complaint in &complaints {
         story::say(format_args!("{complaint}"));
     }
@@ -77,7 +79,9 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     if tracer::prepare(api, settings, gpus).is_none() {
-        story::tell(format_args!("this process has been recorded already; nothing more is"));
+        story::say(format_args!(
+            "the runtime was shut down and is started again; what follows is not recorded"
+        ));
         return Ok(());
     }
     if mode == Mode::Hip {

@@ -30,6 +30,7 @@ pub struct Shared<R> {
     phase: AtomicU8,
     /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and nothing is told of each.
     usual: AtomicBool,
+    ending: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
     told: bool,
     /// Which dispatches are recorded.
@@ -57,6 +58,7 @@ impl<R: Resolve> Shared<R> {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
             usual: AtomicBool::new(true),
+            ending: AtomicBool::new(false),
             told: false,
             mode,
             largest_staged: u64::MAX,
@@ -84,6 +86,17 @@ impl<R: Resolve> Shared<R> {
     #[inline]
     pub fn is_recording(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
+    }
+
+    /// Ends the recording: the collector's thread is to come to its end, however far the recording was.
+    pub fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.advance(Phase::Ended);
+    }
+
+    /// Whether the collector's thread is to come to its end.
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
     }
 
     /// Tells of each packet from now on.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
 
@@ -26,7 +27,7 @@ pub struct Process {
     settings: Vec<(String, OsString)>,
     /// Tools behind the tracer, in the order in which HSA_TOOLS_LIB names them.
     tools: Vec<PathBuf>,
-    folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 /// What came of it.
@@ -47,6 +48,8 @@ pub struct Outcome {
     pub log: String,
     /// The files that the tracer left, by name.
     pub traces: Vec<PathBuf>,
+    /// The traces live as long as this.
+    _folder: Arc<TempDir>,
 }
 
 impl Process {
@@ -71,7 +74,7 @@ impl Process {
     #[must_use]
     pub fn on(stack: &Stack, name: &str) -> Option<Self> {
         let program = program(name)?;
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Arc::new(tempfile::tempdir().unwrap());
         let process = Self {
             program,
             arguments: vec![],
@@ -175,7 +178,19 @@ impl Process {
     /// If it cannot be started.
     #[must_use]
     pub fn bare(&self) -> Outcome {
-        self.run("bare", &self.tools)
+        // A tool that wraps the tracer's queues needs some that can be intercepted.
+        let least = (!self.tools.is_empty()).then(|| library::tool("pass_through", self.folder.path()));
+        let tools: Vec<PathBuf> = least.into_iter().chain(self.tools.iter().cloned()).collect();
+        self.run("bare", &tools)
+    }
+
+    /// Runs it with the least of all tools.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn floor(&self) -> Outcome {
+        self.run("floor", &[library::tool("pass_through", self.folder.path())])
     }
 
     /// Runs it with the tracer, whatever it does to the program.
@@ -230,17 +245,21 @@ impl Process {
         let mut running =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
-        let says_enough = || files(&folder.join("traces")).iter().any(|file| enough(&Trace::read(file)));
+        let says_enough = || {
+            files(&folder.join("traces"))
+                .iter()
+                .any(|file| Trace::read_begun(file).as_ref().is_some_and(&enough))
+        };
         while Instant::now() < until && running.try_wait().unwrap().is_none() && !says_enough() {
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(running.stdin.take());
-        outcome(running.wait_with_output().unwrap(), &folder)
+        self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 
     fn run(&self, name: &str, tools: &[PathBuf]) -> Outcome {
         let (mut command, folder) = self.prepare(name, tools);
-        outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
+        self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
     }
 
     /// The command with these tools, and the folder that everything goes to.
@@ -254,30 +273,31 @@ impl Process {
         }
         (command, folder)
     }
+
+    fn outcome(&self, output: Output, folder: &Path) -> Outcome {
+        let text = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let log = text("log");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let (said, stderr): (Vec<&str>, Vec<&str>) =
+            stderr.split_inclusive('\n').partition(|line| line.starts_with("rtl: "));
+        Outcome {
+            status: output.status,
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: stderr.concat(),
+            said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
+            reported: reported(&text("report")),
+            executed: executed(&log),
+            log,
+            traces: files(&folder.join("traces")),
+            _folder: Arc::clone(&self.folder),
+        }
+    }
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     files
-}
-
-fn outcome(output: Output, folder: &Path) -> Outcome {
-    let text = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let log = text("log");
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let (said, stderr): (Vec<&str>, Vec<&str>) =
-        stderr.split_inclusive('\n').partition(|line| line.starts_with("rtl: "));
-    Outcome {
-        status: output.status,
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: stderr.concat(),
-        said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
-        reported: reported(&text("report")),
-        executed: executed(&log),
-        log,
-        traces: files(&folder.join("traces")),
-    }
 }
 
 /// What a failed test needs to say, not the thousands of dispatches.

@@ -85,6 +85,12 @@ impl Trace {
         self.metadata.get(tag).map_or(0, |count| count.parse().unwrap())
     }
 
+    /// As [`Trace::read`], of a file that may have been created a moment ago: `None` while it is empty.
+    #[must_use]
+    pub fn read_begun(path: &Path) -> Option<Self> {
+        (path.metadata().unwrap().len() > 0).then(|| Self::read(path))
+    }
+
     /// All counts of what is not in the file, by tag.
     ///
     /// # Panics

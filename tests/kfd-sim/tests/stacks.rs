@@ -147,7 +147,7 @@ fn events_measure_at_least_the_kernels_between_them() {
 #[test]
 fn bytes_that_a_program_copies_come_back() {
     for stack in stacks() {
-        for (gpus, bytes) in [(1, "7"), (1, "4194308"), (2, "1048576"), (8, "100004")] {
+        for (gpus, bytes) in [(1, "7"), (2, "4194308"), (4, "100004")] {
             let Some((printed, _)) = hip(&stack, gpus, "hip_copies", &[bytes]) else { return };
             let ways: Vec<Vec<&str>> = columns(&printed).filter(|columns| columns.len() == 3).collect();
             assert_eq!(ways.len(), 5 * gpus + 2 * (gpus - 1), "{printed}");

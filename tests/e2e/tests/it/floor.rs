@@ -13,8 +13,7 @@ fn programs_are_executed_and_reported_alike_with_a_tool_that_does_nothing() {
         ("profiler_off", ["4", ""]),
     ] {
         for process in Process::on_every_stack(program) {
-            let process = process.arguments(&arguments).tool("pass_through");
-            let outcome = process.bare();
+            let outcome = process.arguments(&arguments).floor();
             assert!(outcome.status.success(), "{program}: {outcome:?}");
             let ours = |object| outcome.reported.iter().any(|dispatch| dispatch.object == object);
             let executed = outcome.executed.iter().filter(|dispatch| ours(dispatch.object)).count();

@@ -2,5 +2,19 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails loudly and says what it skips")]
 
+mod again;
+mod batches;
+mod code_objects;
+mod dependencies;
+mod ends;
 mod exports;
 mod floor;
+mod modes;
+mod no_work;
+mod own_signal;
+mod profiler;
+mod queues;
+mod readers;
+mod shared_signal;
+mod signal_reuse;
+mod threads;

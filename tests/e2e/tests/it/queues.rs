@@ -6,7 +6,14 @@ use e2e::compare::{assert_complete, assert_true};
 #[test]
 fn queues_stay_what_they_were_asked_to_be() {
     for process in Process::on_every_stack("queue_kinds") {
-        assert_complete(&process.well());
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout));
+        assert!(traced.status.success(), "{traced:?}");
+        // The runtime destroys its one cooperative queue itself; two signals of what makes it interceptible stay
+        // behind, which Debian's builds of the runtime, made with assertions, remark upon.
+        let rest = traced.stderr.lines().filter(|line| !line.contains("leak detected by SharedSignalPool"));
+        assert_eq!(rest.count(), 0, "{traced:?}");
+        assert_complete(&traced);
     }
 }
 

@@ -48,7 +48,8 @@ fn top_and_busy_say_what_was_executed() {
     names.sort();
     assert_eq!(names, ["alpha", "beta", "gamma(float const*, float*)"]);
 
-    let mut busy = database.prepare("SELECT gpuId, utilization_pct, ops, busy_ns, wall_ns FROM busy").unwrap();
+    let mut busy =
+        database.prepare("SELECT gpuId, utilization_pct, ops, busy_ns, wall_ns FROM busy").unwrap();
     let gpus = busy.query_map([], |row| {
         let (ops, busy, wall): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
         assert_eq!(ops, 30);
