@@ -95,7 +95,7 @@ fn dispatch(number: u64) -> Dispatch {
         kernel: KernelId(kernel),
         queue: QueueOrdinal(queue),
         tid: 4_243 + queue % GPUS,
-        grid: [256 << (kernel % 12), if kernel % 2 == 0 { 1 } else { 8 }, 1],
+        grid: [256 << (kernel % 12), if kernel.is_multiple_of(2) { 1 } else { 8 }, 1],
         lds: kernel % 3 * 16_384,
         scratch: 0,
         workgroup: [256, 1, 1],

@@ -9,13 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use hsa_sys::bindings::{
     HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
     hsa_dim3_t, hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t,
-    hsa_status_t,
+    hsa_signal_value_t, hsa_status_t,
 };
 use hsa_sys::function::QueueCallback;
 use hsa_sys::table;
 
 use crate::api::Tables;
 use crate::shared::Phase;
+use crate::staging::Ring;
 use crate::story;
 use crate::submit::intercept;
 use crate::tracer::{self, Tracer};
@@ -30,6 +31,12 @@ pub fn install(tables: &Tables) {
         core.hsa_signal_destroy_fn = Some(signal_destroy);
     });
     tables.replace(&table::SET_PROFILER_ENABLED, set_profiler_enabled);
+    if tracer::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
+        tables.replace_core(|core| {
+            core.hsa_signal_store_relaxed_fn = Some(signal_store_relaxed);
+            core.hsa_signal_store_screlease_fn = Some(signal_store_screlease);
+        });
+    }
     if tables.get(&table::MEMORY_ASYNC_COPY).is_some() {
         tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     }
@@ -65,7 +72,7 @@ macro_rules! original {
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     guarded(|tracer| {
-        tracer.give_back();
+        tracer.runtime_ends();
         Some(())
     });
     original!(core.hsa_shut_down_fn())
@@ -109,13 +116,15 @@ unsafe extern "C" fn queue_create(
         // SAFETY: the runtime has just written it.
         let address = unsafe { *queue };
         // SAFETY: the queue has just been created and nobody destroys it yet.
-        let hardware = unsafe { (*address).base_address } as u64;
+        let created = unsafe { *address };
+        let ring =
+            Ring { queue: address as u64, base: created.base_address as u64, size: u64::from(created.size) };
         // SAFETY: as above.
         let profiled = unsafe { (tracer.api.set_profiler_enabled)(address, 1) };
         if profiled != HSA_STATUS_SUCCESS {
             story::tell(format_args!("a queue without times ({profiled:#x})"));
         }
-        let intercepted = tracer.queue_created(gpu, address as u64, hardware);
+        let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
         // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
         let registered =
             unsafe { (tracer.api.intercept_register)(address, Some(intercept), intercepted.cast()) };
@@ -151,10 +160,10 @@ fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
 }
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
-    if guarded(|tracer| tracer.is_kept(queue as u64).then(|| tracer.harvest())).is_some() {
+    if guarded(|tracer| tracer.is_kept(queue as u64).then_some(())).is_some() {
         return HSA_STATUS_SUCCESS;
     }
-    let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.harvest()));
+    let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));
     let status = original!(core.hsa_queue_destroy_fn(queue));
     if ours.is_some() && status == HSA_STATUS_SUCCESS {
         guarded(|tracer| {
@@ -171,6 +180,30 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
         Some(())
     });
     original!(core.hsa_executable_destroy_fn(executable))
+}
+
+/// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
+fn ring(signal: hsa_signal_t, store: impl Fn()) {
+    match tracer::get().and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
+        Some((tracer, doorbells)) => doorbells.ring(signal.handle, &tracer.api, store),
+        None => store(),
+    }
+}
+
+unsafe extern "C" fn signal_store_relaxed(signal: hsa_signal_t, value: hsa_signal_value_t) {
+    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_relaxed_fn) else {
+        return;
+    };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    ring(signal, || unsafe { store(signal, value) });
+}
+
+unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_signal_value_t) {
+    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_screlease_fn) else {
+        return;
+    };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    ring(signal, || unsafe { store(signal, value) });
 }
 
 /// The signal goes into other hands than those of a kernel that we watch.

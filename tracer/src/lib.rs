@@ -33,6 +33,7 @@ pub mod settings;
 pub mod shared;
 pub mod signals;
 pub mod slot;
+pub mod staging;
 pub mod story;
 pub mod submit;
 pub mod thread;

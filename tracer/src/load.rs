@@ -76,7 +76,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let gpus = gpus::list(&api);
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
-    if tracer::prepare(api, settings, gpus, u64::MAX).is_none() {
+    if tracer::prepare(api, settings, gpus).is_none() {
         story::say(format_args!(
             "the runtime was shut down and is started again; what follows is not recorded"
         ));

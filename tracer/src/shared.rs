@@ -32,8 +32,9 @@ pub struct Shared<R> {
     pub told: bool,
     /// Which dispatches are recorded.
     pub mode: Mode,
-    /// Calls of more packets than this are passed on as they are.
-    pub largest_batch: u64,
+    /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
+    /// ([`crate::staging`]).
+    pub largest_staged: u64,
     /// Kernels, queues and counters: what the recorder knows too.
     pub known: std::sync::Arc<Known>,
     /// From addresses to kernels.
@@ -50,12 +51,12 @@ pub struct Shared<R> {
 
 impl<R: Resolve> Shared<R> {
     /// A recording that begins.
-    pub fn new(mode: Mode, largest_batch: u64, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+    pub fn new(mode: Mode, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
             told: false,
             mode,
-            largest_batch,
+            largest_staged: u64::MAX,
             known: std::sync::Arc::default(),
             names: Names::new(resolver),
             watches: Watches::default(),

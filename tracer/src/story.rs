@@ -2,7 +2,7 @@
 
 use std::fmt::Arguments;
 use std::io::Write;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::Snapshot;
 
@@ -23,6 +23,14 @@ pub fn is_told(level: u8) -> bool {
 pub fn say(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Says a line the first time; it is the only one that is said so.
+pub fn once(line: Arguments<'_>) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(line);
+    }
 }
 
 /// Says a line when RTL_DEBUG is at least 1.

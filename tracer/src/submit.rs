@@ -17,6 +17,7 @@ use crate::lane::{Submissions, Verdict};
 use crate::latch::Latch;
 use crate::packet::Packet;
 use crate::shared::{Phase, Shared};
+use crate::staging::Ring;
 use crate::story;
 
 /// The queue of an application, as its interceptor finds it.
@@ -26,6 +27,7 @@ pub struct Intercepted {
     /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for the end
     /// of the process.
     pub submissions: Latch<Submissions>,
+    ring: Ring,
     /// Room for the copies of a batch, kept for the next one.
     batch: Latch<Vec<Packet>>,
 }
@@ -33,8 +35,8 @@ pub struct Intercepted {
 impl Intercepted {
     /// A queue that has just been created.
     #[must_use]
-    pub fn new(shared: Arc<Shared<Loader>>, submissions: Submissions) -> Self {
-        Self { shared, submissions: Latch::new(submissions), batch: Latch::default() }
+    pub fn new(shared: Arc<Shared<Loader>>, submissions: Submissions, ring: Ring) -> Self {
+        Self { shared, submissions: Latch::new(submissions), ring, batch: Latch::default() }
     }
 
     /// [`Submissions::submit_usual`], where that is possible now.
@@ -141,7 +143,8 @@ unsafe fn intercept_batch(
         // SAFETY: as above; a tool above this one may have it anywhere.
         copies.push(unsafe { packet.read_unaligned() });
     }
-    let verdict = if count > shared.largest_batch {
+    let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
+        story::once(format_args!("batches of more than {} packets are not recorded", shared.largest_staged));
         copies.iter().for_each(|packet| {
             Submissions::pass(packet, shared, || shared.counters().skip(Skipped::Batch, 1));
         });

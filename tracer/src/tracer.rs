@@ -14,10 +14,11 @@ use crate::gpus::Gpu;
 use crate::handover::handover;
 use crate::kernels::Loader;
 use crate::lane::lane;
-use crate::record::Recorder;
+use crate::record::{Ending, Recorder};
 use crate::runtime::Live;
 use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
+use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
 use crate::{process, story};
 
@@ -44,6 +45,8 @@ const GRACE: Duration = Duration::from_millis(100);
 pub struct Tracer {
     /// The runtime's own functions.
     pub api: Api,
+    /// The doorbells that must be rung with care, on a runtime that needs it.
+    pub doorbells: Option<Doorbells>,
     shared: Arc<Shared<Loader>>,
     settings: Settings,
     gpus: Vec<Gpu>,
@@ -70,12 +73,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Prepares the recording of this process; `None` when there has been one already. Starts no thread yet.
-pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>, largest_batch: u64) -> Option<&'static Tracer> {
+pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static Tracer> {
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
-    let mut shared = Shared::new(settings.mode, largest_batch, Loader::new(&api.core), Box::new(runtime));
+    let needs_care = staging::may_overflow(api.layout.generation());
+    let mut shared = Shared::new(settings.mode, Loader::new(&api.core), Box::new(runtime));
+    shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
     shared.told = story::is_told(2);
     let tracer = Tracer {
         api,
+        doorbells: needs_care.then(Doorbells::default),
         shared: Arc::new(shared),
         settings,
         gpus,
@@ -108,15 +114,19 @@ impl Tracer {
     }
 
     /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
-    pub fn queue_created(&self, gpu: u16, address: u64, hardware: u64) -> *mut Intercepted {
+    pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *mut Intercepted {
         self.start();
+        if let Some(doorbells) = &self.doorbells {
+            doorbells.add(doorbell, ring);
+        }
+        let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
         let (mut submissions, arrivals) = lane(ordinal, gpu);
         submissions.prepare(&self.shared);
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.add(arrivals);
         }
-        let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions));
+        let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
         let pointer = &raw mut *queue;
         lock(&self.queues).insert(address as usize, (ordinal, queue));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
@@ -143,10 +153,17 @@ impl Tracer {
         lock(&self.queues).contains_key(&(address as usize))
     }
 
-    /// What has completed on any queue is handed on; called before a queue is destroyed.
-    pub fn harvest(&self) {
-        if let Some(collector) = &mut *lock(&self.collector) {
-            collector.pass(true, &self.shared);
+    /// What has completed on any queue is handed on; how much is in flight.
+    fn harvest(&self) -> usize {
+        let mut collector = lock(&self.collector);
+        collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
+    }
+
+    /// A queue is about to be destroyed.
+    pub fn queue_ends(&self, address: u64) {
+        self.harvest();
+        if let Some(doorbells) = &self.doorbells {
+            doorbells.remove(address);
         }
     }
 
@@ -182,13 +199,16 @@ impl Tracer {
         }
     }
 
-    /// Hands on what has completed and gives every free signal back to the runtime. Recording goes on, should the
-    /// runtime do so.
-    pub fn give_back(&self) {
+    /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every
+    /// free signal back to the runtime. Recording goes on, should the runtime do so.
+    pub fn runtime_ends(&self) {
         if self.pid.load(Ordering::Relaxed) != std::process::id() {
             return;
         }
-        self.harvest();
+        let patience = Instant::now() + GRACE;
+        while self.harvest() > 0 && Instant::now() < patience {
+            std::thread::sleep(DOZE);
+        }
         for (_, queue) in lock(&self.queues).values() {
             if let Some(mut submissions) = queue.submissions.enter() {
                 submissions.retire(&self.shared);
@@ -204,17 +224,22 @@ impl Tracer {
             return;
         }
         let deadline = Instant::now() + END;
+        let mut ending = Ending::default();
         self.shared.advance(Phase::Ended);
         let threads = self.threads.try_lock().ok().and_then(|mut threads| threads.take());
         if let Some((thread, recorder)) = threads {
             while !thread.is_finished() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            recorder.finish(deadline);
+            ending = recorder.finish(deadline);
         }
         let counts = self.shared.counters().snapshot();
         if let Some(line) = story::loss(&counts) {
-            story::say(format_args!("{line}"));
+            let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
+            story::say(format_args!("{line}{why}"));
+        }
+        if let Some(path) = ending.path {
+            story::tell(format_args!("written to {}", path.display()));
         }
         story::tell(format_args!(
             "{} dispatches seen, {} recorded, {} lost, {} skipped",

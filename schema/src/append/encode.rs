@@ -2,9 +2,11 @@
 
 use crate::write::Cell;
 
-/// Bytes of the longest record of integers: its header has one byte for each, and so has its own length.
-const LONGEST: usize = 1 + MOST * 9;
+/// The most columns of a row of integers. In the header of its record each has one byte, and so has the length of the
+/// header; each value has eight bytes at most.
 const MOST: usize = 32;
+/// No record of integers is as long. A power of two: an offset that is masked with it needs no other check.
+const LONG: usize = 512;
 
 /// How an integer is stored, by how many bits it needs beside its sign: its serial type and its bytes.
 const SERIAL: [(u8, u8); 64] = {
@@ -23,44 +25,48 @@ const SERIAL: [(u8, u8); 64] = {
     serial
 };
 
+/// The serial type and the bytes of an integer other than 0 and 1.
+#[inline]
+fn serial(value: i64) -> (u8, u8) {
+    let bits = 64 - (value ^ (value >> 63)).leading_zeros();
+    SERIAL[bits as usize & 63]
+}
+
 /// A record in the making; kept from row to row.
 #[derive(Debug)]
 pub(super) struct Record {
-    // Beyond the longest record there is room for a whole word.
-    fixed: [u8; LONGEST + 8],
+    // Each value is written as a whole word, over whose end the next one begins.
+    fixed: [u8; LONG + 8],
     long: Vec<u8>,
 }
 
 impl Record {
     pub(super) fn new() -> Self {
-        Self { fixed: [0; LONGEST + 8], long: Vec::new() }
+        Self { fixed: [0; LONG + 8], long: Vec::new() }
     }
 
     /// A row whose first column is its id, which is not stored again, followed by these. It ends at its last known
     /// column.
     #[inline]
     pub(super) fn integers<const N: usize>(&mut self, row: &[Option<i64>; N]) -> &[u8] {
-        const { assert!(N < MOST) };
+        const { assert!(N < MOST && 1 + 9 * MOST < LONG) };
         let known = row.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let mut end = 2 + known;
         self.fixed[0] = end as u8;
         self.fixed[1] = 0;
         for (at, value) in row[..known].iter().enumerate() {
-            let Some(value) = *value else {
-                self.fixed[2 + at] = 0;
-                continue;
+            let (serial, width) = match *value {
+                None => (0, 0),
+                Some(value @ 0..=1) => (8 + value as u8, 0),
+                Some(value) => {
+                    let (serial, width) = serial(value);
+                    let place = end & (LONG - 1);
+                    let bytes = (value << (64 - 8 * u32::from(width))).to_be_bytes();
+                    self.fixed[place..place + 8].copy_from_slice(&bytes);
+                    (serial, width)
+                }
             };
-            if value as u64 <= 1 {
-                self.fixed[2 + at] = 8 + value as u8;
-                continue;
-            }
-            let bits = 64 - (value ^ (value >> 63)).leading_zeros();
-            let (serial, width) = SERIAL[bits as usize & 63];
-            self.fixed[2 + at] = serial;
-            let bytes = (value << (64 - 8 * u32::from(width))).to_be_bytes();
-            if let Some(place) = self.fixed.get_mut(end..end + 8) {
-                place.copy_from_slice(&bytes);
-            }
+            self.fixed[(2 + at) & (LONG - 1)] = serial;
             end += usize::from(width);
         }
         &self.fixed[..end]
@@ -81,8 +87,7 @@ impl Record {
                 Cell::Null => types.push(0),
                 Cell::Int(value @ 0..=1) => types.push(8 + *value as u8),
                 Cell::Int(value) => {
-                    let bits = 64 - (value ^ (value >> 63)).leading_zeros();
-                    let (serial, width) = SERIAL[bits as usize & 63];
+                    let (serial, width) = serial(*value);
                     types.push(serial);
                     body.extend_from_slice(&value.to_be_bytes()[8 - usize::from(width)..]);
                 }

@@ -32,20 +32,19 @@ impl Leaf {
     const HEADER: usize = 8;
 
     pub(super) fn new() -> Self {
-        let mut leaf = Self { page: Box::new([0; SIZE]), cells: 0, content: SIZE };
-        leaf.clear();
-        leaf
+        let mut page = Box::new([0; SIZE]);
+        page[0] = Self::KIND;
+        Self { page, cells: 0, content: SIZE }
     }
 
     pub(super) fn clear(&mut self) {
-        self.page.fill(0);
-        self.page[0] = Self::KIND;
         self.cells = 0;
         self.content = SIZE;
     }
 
     /// The page as it is stored.
     pub(super) fn page(&mut self) -> &Page {
+        self.page[Self::HEADER + 2 * self.cells..self.content].fill(0);
         self.page[3..5].copy_from_slice(&(self.cells as u16).to_be_bytes());
         self.page[5..7].copy_from_slice(&(self.content as u16).to_be_bytes());
         &self.page

@@ -34,7 +34,8 @@ impl Recording {
             return Err(Error::Full { path: path.to_owned(), limit });
         }
         let target = File::create_new(path).map_err(|source| failed("create", path, source))?;
-        Self::start(target, path, limit)
+        // Nobody wants the empty file of a full disk.
+        Self::start(target, path, limit).inspect_err(|_| drop(std::fs::remove_file(path)))
     }
 }
 

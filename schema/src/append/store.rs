@@ -210,3 +210,53 @@ fn header(count: u32, pages: u32, free: Option<u32>, free_pages: usize) -> Page 
     }
     page
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nowhere;
+
+    impl Target for Nowhere {
+        fn write_at(&mut self, _: &[u8], _: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_page_that_sqlite_locks_is_nobodys() {
+        let mut store = Store::create(Nowhere).unwrap();
+        store.next = LOCK_PAGE - 1;
+        store.run_start = store.next;
+        assert_eq!(store.append().unwrap(), LOCK_PAGE - 1);
+        assert_eq!(store.append().unwrap(), LOCK_PAGE + 1);
+    }
+
+    #[test]
+    fn a_page_is_used_again_only_when_the_published_file_does_not_need_it() {
+        let mut store = Store::create(Nowhere).unwrap();
+        let first = store.borrow().unwrap();
+        store.publish(&[], first).unwrap();
+        store.give_back(first);
+        let second = store.borrow().unwrap();
+        assert_ne!(second, first, "the file still refers to it");
+        store.publish(&[], second).unwrap();
+        store.give_back(second);
+        let reused = [store.borrow().unwrap(), store.borrow().unwrap()];
+        assert!(reused.contains(&first) && !reused.contains(&second));
+    }
+
+    #[test]
+    fn going_back_forgets_what_was_taken() {
+        let mut store = Store::create(Nowhere).unwrap();
+        let page = store.borrow().unwrap();
+        store.publish(&[], page).unwrap();
+        let (kept, next) = (store.kept(), store.next);
+        store.give_back(page);
+        store.append().unwrap();
+        store.borrow().unwrap();
+        store.go_back();
+        assert_eq!((store.kept(), store.next), (kept, next));
+        assert!(store.free.soon.is_empty());
+    }
+}

@@ -68,14 +68,8 @@ impl Tree {
     ) -> io::Result<i64> {
         let row = self.last + 1;
         let mut head = [0; 18];
-        let length = if record.len() < 0x80 {
-            head[0] = record.len() as u8;
-            1
-        } else {
-            let (bytes, length) = page::varint(record.len() as u64);
-            head[..9].copy_from_slice(&bytes);
-            length
-        };
+        let (bytes, length) = page::varint(record.len() as u64);
+        head[..9].copy_from_slice(&bytes);
         let (bytes, width) = page::varint(row as u64);
         head[length..length + 9].copy_from_slice(&bytes);
         let head = &head[..length + width];

@@ -1,9 +1,9 @@
 //! One file from its first row to its last, and what becomes of every dispatch on the way.
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use schema::append::{Recording, Target};
 use schema::write::{Op, OpKind};
 
@@ -42,9 +42,7 @@ pub(super) struct Session<T> {
     kernels: Vec<Option<Named>>,
     /// How many queues are written.
     queues: u32,
-    threads: HashSet<u32>,
-    /// The thread of the last row.
-    thread: u32,
+    threads: FxHashSet<u32>,
     /// Rows that are not published yet.
     unpublished: u64,
     /// The counts that are published.
@@ -68,8 +66,7 @@ impl<T: Target> Session<T> {
             naming: Naming::default(),
             kernels: Vec::new(),
             queues: 0,
-            threads: HashSet::new(),
-            thread: 0,
+            threads: FxHashSet::default(),
             unpublished: 0,
             published: Snapshot::default(),
         }
@@ -157,10 +154,10 @@ impl<T: Target> Session<T> {
                 self.queues += 1;
             }
         }
-        if dispatch.tid != self.thread && self.threads.insert(dispatch.tid) {
+        if !self.threads.contains(&dispatch.tid) {
             recording.metadata("thread", &thread_row(dispatch.tid))?;
+            self.threads.insert(dispatch.tid);
         }
-        self.thread = dispatch.tid;
         recording.op(&op(dispatch, named))?;
         Ok(())
     }

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::runs::{Bench, Column, ended_well};
 
-/// Before callgrind's counts are divided by dispatches, so that pools have grown.
-const WARM_UP: u32 = 512;
+/// Dispatches of the run whose counts are subtracted: pools have grown, names are known.
+const WARM_UP: u32 = 8_192;
 
-/// Instructions of a dispatch.
+/// Instructions, of a run or of one of its dispatches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instructions {
     /// Of the doorbell, all that the runtime and its tools do in it.
@@ -28,8 +28,23 @@ impl Bench {
         self.columns.iter().map(|column| self.counted(column, dispatches)).collect()
     }
 
+    /// What a dispatch costs after the first ones: the difference of two runs.
     fn counted(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
-        let folder = self.folder.join(format!("callgrind-{}", column.name));
+        let (before, after) = (self.sums(column, 0)?, self.sums(column, dispatches)?);
+        let each = |sum: fn(&Instructions) -> f64| (sum(&after) - sum(&before)) / f64::from(dispatches);
+        let optional = |sum: fn(&Instructions) -> Option<f64>| {
+            Some((sum(&after)? - sum(&before)?) / f64::from(dispatches))
+        };
+        Ok(Instructions {
+            submit: each(|sums| sums.submit),
+            recorder: optional(|sums| sums.recorder),
+            collector: optional(|sums| sums.collector),
+        })
+    }
+
+    /// The counts of a whole run of so many dispatches after the first ones.
+    fn sums(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
+        let folder = self.folder.join(format!("callgrind-{}-{dispatches}", column.name));
         fs::create_dir_all(&folder)?;
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--separate-threads=yes", "--fair-sched=yes"]);
@@ -38,23 +53,21 @@ impl Bench {
         self.set_up(&mut command, column, &[]);
         ended_well(command)?;
 
-        let each = 1.0 / f64::from(dispatches + WARM_UP);
         let mut threads = Vec::new();
         let mut files: Vec<PathBuf> = fs::read_dir(&folder)?.flatten().map(|file| file.path()).collect();
         files.sort();
         for file in files.iter().filter(|file| file.metadata().is_ok_and(|file| file.len() > 0)) {
             threads.push(Thread::read(file)?);
         }
-        let submit =
-            threads.iter().filter_map(|thread| thread.inclusive("hsa_signal_store_screlease")).sum::<f64>();
+        let submit = threads.iter().filter_map(|thread| thread.inclusive("hsa_signal_store_screlease")).sum();
         let library = column.library.as_deref();
         let behind: Vec<&Thread> = threads.iter().skip(1).filter(|thread| thread.runs_in(library)).collect();
         let sum = |threads: &[&Thread]| {
-            (!threads.is_empty()).then(|| threads.iter().map(|thread| thread.total).sum::<f64>() * each)
+            (!threads.is_empty()).then(|| threads.iter().map(|thread| thread.total).sum::<f64>())
         };
         let collector: Vec<&Thread> =
             behind.iter().copied().filter(|thread| thread.says("collect")).collect();
-        Ok(Instructions { submit: submit * each, recorder: sum(&behind), collector: sum(&collector) })
+        Ok(Instructions { submit, recorder: sum(&behind), collector: sum(&collector) })
     }
 }
 
