@@ -15,6 +15,7 @@ mod own_signal;
 mod profiler;
 mod queues;
 mod readers;
+mod real_programs;
 mod shared_signal;
 mod signal_reuse;
 mod threads;
