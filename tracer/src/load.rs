@@ -67,7 +67,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mut complaints = Vec::new();
     let settings = Settings::read(&mut complaints);
     story::set_level(settings.debug);
-    // A panic of ours is not for the host's standard error. Its own, if it is Rust too, has another hook.
+    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
     std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
     for complaint in &complaints {
         story::say(format_args!("{complaint}"));
