@@ -60,15 +60,15 @@ pub(super) struct Database<T> {
 
 impl<T: Target> Database<T> {
     /// A file of at most `limit` bytes, which must be at least [`LEAST`].
-    pub(super) fn create(target: T, limit: u64) -> Self {
+    pub(super) fn create(target: T, limit: u64) -> io::Result<Self> {
         let tables = Tables { trees: std::array::from_fn(|_| Tree::new()), catalog: Vec::new() };
-        Self {
-            store: Store::create(target),
+        Ok(Self {
+            store: Store::create(target)?,
             published: tables.clone(),
             tables,
             limit: usize::try_from(limit / SIZE as u64).unwrap_or(usize::MAX),
             stopped: false,
-        }
+        })
     }
 
     /// Adds a row and returns its rowid.

@@ -47,7 +47,7 @@ impl<T: Target> Recording<T> {
     /// As [`Recording::create`].
     pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
         let limit = limit.unwrap_or(u64::MAX);
-        let database = Database::create(target, limit);
+        let database = Database::create(target, limit).map_err(|source| failed("write", path, source))?;
         let mut recording = Self {
             path: path.to_owned(),
             limit,

@@ -81,21 +81,22 @@ struct Published {
 }
 
 impl<T: Target> Store<T> {
-    /// Begins a file. Nothing is written before the first publication, which is one write from the first page on: no
-    /// reader ever meets a file without tables.
-    pub(super) fn create(target: T) -> Self {
-        let mut run = Vec::with_capacity(RUN);
-        run.resize(SIZE, 0);
-        Self {
+    /// Makes an empty database of one page: before the first publication there is nothing to point to.
+    pub(super) fn create(mut target: T) -> io::Result<Self> {
+        let mut first = header(1, 1, 0, 0);
+        first[100] = page::LEAF;
+        first[105..107].copy_from_slice(&(SIZE as u16).to_be_bytes());
+        target.write_at(&first, 0)?;
+        Ok(Self {
             target,
             next: 2,
-            run,
-            run_start: 1,
+            run: Vec::with_capacity(RUN),
+            run_start: 2,
             free: Free::default(),
-            published: Published { next: 2, ..Published::default() },
+            published: Published { next: 2, count: 1, ..Published::default() },
             borrowed: 0,
             is_short: false,
-        }
+        })
     }
 
     /// How many pages stay as they are, the first included.
@@ -155,7 +156,7 @@ impl<T: Target> Store<T> {
             self.run.resize(end, 0);
             self.run[at..at + SIZE].copy_from_slice(content);
         }
-        if self.run.len() >= RUN && self.run_start > 1 { self.flush() } else { Ok(()) }
+        if self.run.len() >= RUN { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -175,16 +176,11 @@ impl<T: Target> Store<T> {
         free.now.append(&mut self.free.soon);
         free.now.extend(self.free.list.map(|page| (page, Use::First)));
         self.write(list, &trunk(&free.now))?;
+        self.flush()?;
         let count = self.published.count.wrapping_add(1);
         let mut first = header(count, self.pages(), list, free.now.len() + 1);
         page::interior(&mut first, 100, children, right);
-        if self.run_start == 1 {
-            self.run[..SIZE].copy_from_slice(&first);
-            self.flush()?;
-        } else {
-            self.flush()?;
-            self.target.write_at(&first, 0)?;
-        }
+        self.target.write_at(&first, 0)?;
         self.free = free;
         self.published =
             Published { next: self.next, free: self.free.clone(), borrowed: self.borrowed, count };
@@ -255,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_page_that_sqlite_locks_is_nobodys() {
-        let mut store = Store::create(Nowhere);
+        let mut store = Store::create(Nowhere).unwrap();
         store.publish(&[], 2).unwrap();
         store.next = LOCK_PAGE - 1;
         store.run_start = store.next;
@@ -265,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_page_is_used_again_only_when_the_published_file_does_not_need_it() {
-        let mut store = Store::create(Nowhere);
+        let mut store = Store::create(Nowhere).unwrap();
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
         store.give_back(first, Use::First);
@@ -279,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_table_rests_until_enough_others_do() {
-        let mut store = Store::create(Nowhere);
+        let mut store = Store::create(Nowhere).unwrap();
         let mut seen = Vec::new();
         let reused = loop {
             let page = store.borrow().unwrap();
@@ -296,7 +292,7 @@ mod tests {
 
     #[test]
     fn going_back_forgets_what_was_taken() {
-        let mut store = Store::create(Nowhere);
+        let mut store = Store::create(Nowhere).unwrap();
         let page = store.borrow().unwrap();
         store.publish(&[], page).unwrap();
         let (kept, next) = (store.kept(), store.next);
