@@ -11,6 +11,7 @@ mod exports;
 mod floor;
 mod generations;
 mod hardware;
+mod hip;
 mod modes;
 mod no_work;
 mod output;
