@@ -1,5 +1,7 @@
 //! Two of the three accounts of a run: what the program's runtime reported, and what the simulator executed.
 
+use std::collections::HashSet;
+
 /// A dispatch as the program tells it (`tests/programs/hsa.h`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reported {
@@ -16,18 +18,20 @@ pub struct Reported {
 }
 
 /// A dispatch as the simulator executed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Executed {
     /// From 0.
     pub gpu: i64,
+    /// Whether it came from a queue of the program, not from one that the runtime has for itself.
+    pub is_the_programs: bool,
     /// Address of the kernel's descriptor.
     pub object: u64,
+    /// As the code object has it; empty where the GPU knows of none.
+    pub kernel: String,
     /// In ns of the system clock.
     pub start: i64,
     /// In ns of the system clock.
     pub end: i64,
-    /// The process.
-    pub pid: u32,
 }
 
 fn address(text: &str) -> u64 {
@@ -61,15 +65,25 @@ pub fn reported(report: &str) -> Vec<Reported> {
 /// If a line is not as the simulator's README says.
 #[must_use]
 pub fn executed(log: &str) -> Vec<Executed> {
-    let dispatch = |line: &str| {
+    let mut programs = HashSet::new();
+    let mut dispatches = Vec::new();
+    for line in log.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
-        (columns[0] == "dispatch").then(|| Executed {
-            gpu: columns[2].parse::<i64>().unwrap() - 1,
-            object: address(columns[5]),
-            start: columns[6].parse().unwrap(),
-            end: columns[7].parse().unwrap(),
-            pid: columns[1].parse().unwrap(),
-        })
-    };
-    log.lines().filter_map(dispatch).collect()
+        // A process, a GPU and the number of a queue.
+        let place = (columns[1], columns[2], columns[3]);
+        match columns[0] {
+            "queue" if columns[7] == "program" => drop(programs.insert(place)),
+            "queue" => drop(programs.remove(&place)),
+            "dispatch" => dispatches.push(Executed {
+                gpu: columns[2].parse::<i64>().unwrap() - 1,
+                is_the_programs: programs.contains(&place),
+                object: address(columns[5]),
+                kernel: columns[9].trim_start_matches('-').to_owned(),
+                start: columns[6].parse().unwrap(),
+                end: columns[7].parse().unwrap(),
+            }),
+            _ => (),
+        }
+    }
+    dispatches
 }

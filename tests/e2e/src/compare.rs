@@ -9,11 +9,13 @@ use crate::trace::{Row, Trace};
 /// What translating a time from a GPU's clock to the system's may cost: two ticks of 10 ns.
 pub const TWO_TICKS: i64 = 20;
 
-/// A kernel's name as a person reads it; the names of [`crate::process::KERNELS`] and those of C.
+/// A kernel's name as a person reads it: those of [`crate::process::KERNELS`], of `tests/programs/kernels.cl`, and of C.
 #[must_use]
 pub fn spoken(name: &str) -> &str {
     match name {
         "_Z5gammaPKfPf" => "gamma(float const*, float*)",
+        "_ZN4test4axpyIfEEvPT_PKS1_i" => "void test::axpy<float>(float*, float const*, int)",
+        "_ZN4test4axpyIdEEvPT_PKS1_i" => "void test::axpy<double>(double*, double const*, int)",
         other => other,
     }
 }
@@ -107,6 +109,30 @@ fn assert_each_executed(
 
 fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> bool {
     (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
+}
+
+/// Holds that the trace has every dispatch that was executed on a queue of the program, under its name and with its
+/// times, and nothing else but what it counts as left out. For programs that report nothing.
+///
+/// # Panics
+/// If one is missing, one is too many, or anything of one differs.
+#[track_caller]
+pub fn assert_has_what_was_executed(outcome: &Outcome, trace: &Trace) {
+    let mut left: BTreeMap<(i64, &str), Vec<(i64, i64)>> = BTreeMap::new();
+    let programs: Vec<&Executed> =
+        outcome.executed.iter().filter(|dispatch| dispatch.is_the_programs).collect();
+    for dispatch in &programs {
+        let times = left.entry((dispatch.gpu, spoken(&dispatch.kernel))).or_default();
+        times.push((dispatch.start, dispatch.end));
+    }
+    for row in &trace.rows {
+        let time = (row.start, row.end);
+        let times = left.get_mut(&(row.gpu, row.name.as_str()));
+        let times = times.unwrap_or_else(|| panic!("never executed: {row:?}"));
+        let found = times.iter().position(|&executed| is_near(executed, time, TWO_TICKS));
+        times.swap_remove(found.unwrap_or_else(|| panic!("not executed then: {row:?}")));
+    }
+    assert_adds_up(trace, programs.len() as i64);
 }
 
 /// Holds that what was seen is recorded, or left out for a named reason.
