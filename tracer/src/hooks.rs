@@ -15,6 +15,7 @@ use hsa_sys::function::QueueCallback;
 use hsa_sys::table;
 
 use crate::api::Tables;
+use crate::cooperative::Leave;
 use crate::shared::Phase;
 use crate::staging::Ring;
 use crate::story;
@@ -91,7 +92,7 @@ unsafe extern "C" fn queue_create(
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| tracer.is_recording() && !queue.is_null())?;
         if is_cooperative(kind)
-            && let Some(shared) = tracer.cooperative_queue(gpu)
+            && let Some(shared) = tracer.cooperative.join(gpu)
         {
             // SAFETY: the caller wants the queue there.
             unsafe { *queue = shared as *mut hsa_queue_t };
@@ -132,7 +133,7 @@ unsafe extern "C" fn queue_create(
             story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
         }
         if is_cooperative(kind) {
-            tracer.keep_cooperative_queue(gpu, address as u64);
+            tracer.cooperative.keep(gpu, address as u64);
         }
         Some(status)
     });
@@ -152,15 +153,41 @@ unsafe extern "C" fn queue_create(
     }
 }
 
-/// A GPU has one cooperative queue, which the runtime gives to all who ask and destroys itself, at its end. One that is
-/// interceptible would be destroyed with its first user, and then again: the runtime crashes. So it is kept, and
-/// given to all who ask, here too.
 fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
     kind == HSA_QUEUE_TYPE_COOPERATIVE
 }
 
+/// Tells the runtime that nobody uses a GPU's cooperative queue any more, without destroying the interceptible one: asks
+/// for the queue itself, which makes two users, and sends both away.
+fn release_cooperative(agent: hsa_agent_t) {
+    let mut queue = std::ptr::null_mut();
+    let created = original!(core.hsa_queue_create_fn(
+        agent,
+        64,
+        HSA_QUEUE_TYPE_COOPERATIVE,
+        None,
+        std::ptr::null_mut(),
+        0,
+        0,
+        &raw mut queue
+    ));
+    if created == HSA_STATUS_SUCCESS {
+        for _ in 0..2 {
+            original!(core.hsa_queue_destroy_fn(queue));
+        }
+    }
+}
+
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
-    if guarded(|tracer| tracer.is_kept(queue as u64).then_some(())).is_some() {
+    if let Some(leave) = guarded(|tracer| tracer.cooperative.leave(queue as u64)) {
+        if let Leave::Last(gpu) = leave {
+            guarded(|tracer| {
+                tracer.queue_ends(queue as u64);
+                tracer.queue_destroyed(queue as u64);
+                release_cooperative(hsa_agent_t { handle: tracer.agent(gpu)? });
+                Some(())
+            });
+        }
         return HSA_STATUS_SUCCESS;
     }
     let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));

@@ -11,6 +11,7 @@
 pub mod api;
 pub mod clock;
 pub mod collector;
+pub mod cooperative;
 pub mod counters;
 pub mod dispatch;
 pub mod gpus;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::Api;
 use crate::collector::Collector;
+use crate::cooperative::Cooperative;
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::gpus::Gpu;
 use crate::handover::handover;
@@ -52,8 +53,8 @@ pub struct Tracer {
     gpus: Vec<Gpu>,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, (QueueOrdinal, Box<Intercepted>)>>,
-    /// The cooperative queues among them: GPU and address.
-    cooperative: Mutex<Vec<(u16, u64)>>,
+    /// Those that are never destroyed.
+    pub cooperative: Cooperative,
     collector: Arc<Mutex<Option<Collector>>>,
     threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
     started: AtomicBool,
@@ -86,7 +87,7 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static 
         settings,
         gpus,
         queues: Mutex::default(),
-        cooperative: Mutex::default(),
+        cooperative: Cooperative::default(),
         collector: Arc::default(),
         threads: Mutex::default(),
         started: AtomicBool::new(false),
@@ -133,19 +134,9 @@ impl Tracer {
         pointer
     }
 
-    /// The address of a GPU's cooperative queue, where somebody has asked for it before.
-    pub fn cooperative_queue(&self, gpu: u16) -> Option<u64> {
-        lock(&self.cooperative).iter().find(|kept| kept.0 == gpu).map(|kept| kept.1)
-    }
-
-    /// Takes note of a cooperative queue, which is never destroyed.
-    pub fn keep_cooperative_queue(&self, gpu: u16, address: u64) {
-        lock(&self.cooperative).push((gpu, address));
-    }
-
-    /// Whether this is a queue that is never destroyed.
-    pub fn is_kept(&self, address: u64) -> bool {
-        lock(&self.cooperative).iter().any(|kept| kept.1 == address)
+    /// The handle of the GPU with this number.
+    pub fn agent(&self, gpu: u16) -> Option<u64> {
+        self.gpus.iter().find(|known| known.number == gpu).map(|known| known.agent)
     }
 
     /// Whether this is a queue that is recorded.

@@ -34,7 +34,7 @@ fn address(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// The lines of a report.
+/// The lines of a report. What is behind the last whole one a killed program had no time for.
 ///
 /// # Panics
 /// If one is not as `hsa.h` writes it.
@@ -51,7 +51,8 @@ pub fn reported(report: &str) -> Vec<Reported> {
             time: (time != (0, 0)).then_some(time),
         }
     };
-    report.lines().map(dispatch).collect()
+    let whole = report.rfind('\n').map_or(0, |end| end + 1);
+    report[..whole].lines().map(dispatch).collect()
 }
 
 /// The dispatches in a log of the simulator, the runtime's own among them.

@@ -25,10 +25,20 @@ pub fn spoken(name: &str) -> &str {
 /// If one is missing, one is too many, or anything of one differs.
 #[track_caller]
 pub fn assert_complete(outcome: &Outcome) -> Trace {
+    assert_complete_within(outcome, TWO_TICKS)
+}
+
+/// As [`assert_complete`], where times may differ by so many ns.
+///
+/// # Panics
+/// As [`assert_complete`].
+#[track_caller]
+pub fn assert_complete_within(outcome: &Outcome, tolerance: i64) -> Trace {
     let trace = outcome.trace();
     assert_eq!(trace.left_out(), BTreeMap::new(), "nothing is left out");
     assert_eq!(trace.rows.len(), outcome.reported.len(), "every dispatch is there");
-    assert_true(outcome, &trace);
+    assert_executed_within(outcome, &trace, tolerance);
+    assert_adds_up(&trace, outcome.reported.len() as i64);
     trace
 }
 
@@ -49,6 +59,11 @@ pub fn assert_true(outcome: &Outcome, trace: &Trace) {
 /// If one is not, or anything of it differs.
 #[track_caller]
 pub fn assert_executed(outcome: &Outcome, trace: &Trace) {
+    assert_executed_within(outcome, trace, TWO_TICKS);
+}
+
+#[track_caller]
+fn assert_executed_within(outcome: &Outcome, trace: &Trace, tolerance: i64) {
     let reported: BTreeMap<i64, &Reported> =
         outcome.reported.iter().map(|dispatch| (dispatch.number, dispatch)).collect();
     assert_eq!(reported.len(), outcome.reported.len(), "the program counts its dispatches");
@@ -61,14 +76,19 @@ pub fn assert_executed(outcome: &Outcome, trace: &Trace) {
         let signal = format!("hwq={:#x} wg=64,1,1 grid={},1,1", row.queue, row.grid);
         assert_eq!(row.completion_signal, signal);
         if let Some(time) = dispatch.time {
-            assert!(is_near((row.start, row.end), time), "the runtime reported {time:?}: {row:?}");
+            assert!(is_near((row.start, row.end), time, tolerance), "the runtime reported {time:?}: {row:?}");
         }
     }
-    assert_each_executed(&outcome.executed, &reported, &trace.rows);
+    assert_each_executed(&outcome.executed, &reported, &trace.rows, tolerance);
 }
 
 #[track_caller]
-fn assert_each_executed(executed: &[Executed], reported: &BTreeMap<i64, &Reported>, rows: &[Row]) {
+fn assert_each_executed(
+    executed: &[Executed],
+    reported: &BTreeMap<i64, &Reported>,
+    rows: &[Row],
+    tolerance: i64,
+) {
     let mut left: BTreeMap<(i64, u64), Vec<(i64, i64)>> = BTreeMap::new();
     for dispatch in executed {
         left.entry((dispatch.gpu, dispatch.object)).or_default().push((dispatch.start, dispatch.end));
@@ -77,16 +97,16 @@ fn assert_each_executed(executed: &[Executed], reported: &BTreeMap<i64, &Reporte
     for row in rows {
         let times = left.get_mut(&(row.gpu, reported[&row.grid].object));
         let times = times.unwrap_or_else(|| panic!("never executed: {row:?}"));
-        let first = times.partition_point(|&(start, _)| start < row.start - TWO_TICKS);
-        let found = times[first..].iter().take_while(|&&(start, _)| start <= row.start + TWO_TICKS);
-        let found = found.clone().position(|&time| is_near(time, (row.start, row.end)));
+        let first = times.partition_point(|&(start, _)| start < row.start - tolerance);
+        let found = times[first..].iter().take_while(|&&(start, _)| start <= row.start + tolerance);
+        let found = found.clone().position(|&time| is_near(time, (row.start, row.end), tolerance));
         let found = found.unwrap_or_else(|| panic!("not executed then: {row:?}"));
         times.remove(first + found);
     }
 }
 
-fn is_near(one: (i64, i64), other: (i64, i64)) -> bool {
-    (one.0 - other.0).abs() <= TWO_TICKS && (one.1 - other.1).abs() <= TWO_TICKS
+fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> bool {
+    (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
 }
 
 /// Holds that what was seen is recorded, or left out for a named reason.

@@ -1,5 +1,6 @@
 //! The libraries that a process is given: the tracer, and the tools of `tests/e2e/tools`.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -30,15 +31,22 @@ pub fn tracer() -> PathBuf {
     built("librtl.so")
 }
 
-/// The shared library made of `tests/e2e/tools/<name>.c`, in a folder of the caller's.
+/// The shared library made of `tests/e2e/tools/<name>.c`, built once and kept beside the tests under a name that changes
+/// with its source.
 ///
 /// # Panics
 /// If it does not compile.
 #[must_use]
-pub fn tool(name: &str, folder: &Path) -> PathBuf {
-    let library = folder.join(format!("{name}.so"));
+pub fn tool(name: &str) -> PathBuf {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
+    let source = sources.join(format!("{name}.c"));
+    let mut hasher = DefaultHasher::new();
+    [source.clone(), sources.join("tool.h")].map(|file| fs::read(file).unwrap()).hash(&mut hasher);
+    let folder = beside_this_program().join("tools");
+    let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tools/{name}.c"));
+        fs::create_dir_all(&folder).unwrap();
+        // Tests that run at the same time build it at the same time.
         let partial = folder.join(format!("{name}.{}", std::process::id()));
         let mut compiler = Command::new("cc");
         compiler.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o"]);

@@ -25,7 +25,9 @@ pub struct Process {
     arguments: Vec<String>,
     stack: Stack,
     settings: Vec<(String, OsString)>,
-    /// Tools behind the tracer, in the order in which HSA_TOOLS_LIB names them.
+    /// Tools that HSA_TOOLS_LIB names before the tracer.
+    tools_before: Vec<PathBuf>,
+    /// Tools that it names after the tracer.
     tools: Vec<PathBuf>,
     folder: Arc<TempDir>,
 }
@@ -80,6 +82,7 @@ impl Process {
             arguments: vec![],
             stack: stack.clone(),
             settings: vec![],
+            tools_before: vec![],
             tools: vec![],
             folder,
         };
@@ -139,7 +142,14 @@ impl Process {
     /// A tool of `tests/e2e/tools` that wraps the tracer's queues.
     #[must_use]
     pub fn tool(mut self, name: &str) -> Self {
-        self.tools.push(library::tool(name, self.folder.path()));
+        self.tools.push(library::tool(name));
+        self
+    }
+
+    /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
+    #[must_use]
+    pub fn tool_before(mut self, name: &str) -> Self {
+        self.tools_before.push(library::tool(name));
         self
     }
 
@@ -179,7 +189,7 @@ impl Process {
     #[must_use]
     pub fn bare(&self) -> Outcome {
         // A tool that wraps the tracer's queues needs some that can be intercepted.
-        let least = (!self.tools.is_empty()).then(|| library::tool("pass_through", self.folder.path()));
+        let least = (!self.tools.is_empty()).then(|| library::tool("pass_through"));
         let tools: Vec<PathBuf> = least.into_iter().chain(self.tools.iter().cloned()).collect();
         self.run("bare", &tools)
     }
@@ -190,7 +200,7 @@ impl Process {
     /// If it cannot be started.
     #[must_use]
     pub fn floor(&self) -> Outcome {
-        self.run("floor", &[library::tool("pass_through", self.folder.path())])
+        self.run("floor", &[library::tool("pass_through")])
     }
 
     /// Runs it with the tracer, whatever it does to the program.
@@ -203,7 +213,8 @@ impl Process {
     }
 
     fn with_tracer(&self) -> Vec<PathBuf> {
-        [library::tracer()].into_iter().chain(self.tools.iter().cloned()).collect()
+        let before = self.tools_before.iter().cloned();
+        before.chain([library::tracer()]).chain(self.tools.iter().cloned()).collect()
     }
 
     /// Runs it without and with the tracer: exit code, standard output and standard error must be the same, but for

@@ -85,10 +85,15 @@ impl Trace {
         self.metadata.get(tag).map_or(0, |count| count.parse().unwrap())
     }
 
-    /// As [`Trace::read`], of a file that may have been created a moment ago: `None` while it is empty.
+    /// As [`Trace::read`], of a file that may have been created a moment ago: `None` while it has no tables.
+    ///
+    /// # Panics
+    /// As [`Trace::read`].
     #[must_use]
     pub fn read_begun(path: &Path) -> Option<Self> {
-        (path.metadata().unwrap().len() > 0).then(|| Self::read(path))
+        let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_op'";
+        let tables: i64 = open(path).query_row(tables, [], |row| row.get(0)).unwrap();
+        (tables > 0).then(|| Self::read(path))
     }
 
     /// All counts of what is not in the file, by tag.

@@ -69,7 +69,7 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
     let first = String::from_utf8(thousands[0].name.clone())?;
     let mut columns = vec![
         Column { name: "bare", library: None },
-        Column { name: "floor", library: Some(library::tool("pass_through", folder)) },
+        Column { name: "floor", library: Some(library::tool("pass_through")) },
         Column { name: "ours", library: Some(library::tracer()) },
     ];
     if let Some(library) = &arguments.rocm_trace_lite {
@@ -79,7 +79,7 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
         folder: folder.to_owned(),
         columns,
         simulator: library::built("libkfd_sim.so"),
-        counter: library::tool("count_allocations", folder),
+        counter: library::tool("count_allocations"),
         submit,
         start,
         load,
