@@ -49,9 +49,10 @@ pub fn install(tables: &Tables) {
     }
 }
 
-/// Does our part; a panic in it ends the recording and nothing else.
+/// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
+/// a lock: whoever ends the process may have interrupted someone who holds it.
 fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
-    let tracer = tracer::get()?;
+    let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
     catch_unwind(AssertUnwindSafe(|| part(tracer))).unwrap_or_else(|_| {
         tracer.shared().advance(Phase::Failed);
         None
@@ -90,7 +91,7 @@ unsafe extern "C" fn queue_create(
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
     let created = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| tracer.is_recording() && !queue.is_null())?;
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
         if is_cooperative(kind)
             && let Some(shared) = tracer.cooperative.join(gpu)
         {
@@ -112,6 +113,7 @@ unsafe extern "C" fn queue_create(
             )
         };
         if status != HSA_STATUS_SUCCESS {
+            story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
             return None;
         }
         // SAFETY: the runtime has just written it.
