@@ -2,6 +2,7 @@
 
 mod fixture;
 mod generate;
+pub mod json_schema;
 pub mod layouts;
 pub mod rocprofiler;
 
