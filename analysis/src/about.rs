@@ -202,6 +202,10 @@ fn notes(tables: &Tables) -> Vec<String> {
     if about.dialect == Dialect::Lite && tables.copies.is_empty() {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
+    let is_cut_off = |(tag, value): &(String, String)| tag == "complete" && value == "0";
+    if about.dialect == Dialect::Native && about.metadata.iter().any(is_cut_off) {
+        notes.push("cut off: its recorder was killed, or is still recording".to_owned());
+    }
     let lost: u64 = about.losses.iter().map(|(_, count)| count).sum();
     if lost > 0 {
         notes.push(format!("the recorder lost or skipped {lost} records"));
@@ -214,4 +218,21 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values.sort_unstable();
     values.dedup();
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_file_that_is_not_complete_was_cut_off() {
+        let mut tables = Tables::default();
+        tables.about.dialect = Dialect::Native;
+        for (complete, expected) in [("0", 1), ("1", 0)] {
+            tables.about.metadata = vec![("complete".to_owned(), complete.to_owned())];
+            let notes = notes(&tables);
+            assert_eq!(notes.len(), expected);
+            assert!(notes.iter().all(|note| note.starts_with("cut off: ")));
+        }
+    }
 }

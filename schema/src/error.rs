@@ -76,6 +76,14 @@ pub enum Error {
         /// SQLite's answer.
         source: rusqlite::Error,
     },
+    /// A recording has as many bytes as it may have.
+    #[error("{limit} bytes are reached: {}", path.display())]
+    Full {
+        /// The recording.
+        path: PathBuf,
+        /// How many bytes it may have.
+        limit: u64,
+    },
     /// A write that must not happen, e.g. onto an existing file.
     #[error("{detail}: {}", path.display())]
     Refused {
@@ -102,6 +110,7 @@ impl Error {
             | Self::Damaged { path, .. }
             | Self::TooNew { path, .. }
             | Self::Sqlite { path, .. }
+            | Self::Full { path, .. }
             | Self::Refused { path, .. } => path,
         }
     }
@@ -119,6 +128,7 @@ impl Error {
             Self::Damaged { .. } => "copy the file again, or recover it with `sqlite3 FILE .recover`",
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",
+            Self::Full { .. } => "allow a larger file",
             Self::Refused { .. } => "name another file",
         }
     }

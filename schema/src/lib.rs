@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+pub mod append;
 mod column;
 pub mod dialect;
 mod error;

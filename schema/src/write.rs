@@ -24,7 +24,7 @@ use optional::Optional;
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
 
 const TABLES: &str = include_str!("../../sql/tables.sql");
-const VIEWS: &str = include_str!("../../sql/views.sql");
+pub(crate) const VIEWS: &str = include_str!("../../sql/views.sql");
 
 /// The version of the native layout, metadata tag `rtl_schema`.
 pub const VERSION: &str = "1";
@@ -136,13 +136,17 @@ impl Writer {
     /// Writes an op, range or marker and returns its id; ids count from 1.
     #[inline]
     pub fn op(&mut self, op: &Op) -> Result<i64> {
-        self.ops.push(&self.connection, op_cells(op)).map_err(|source| sqlite(&self.path, source))
+        self.ops
+            .push(&self.connection, op_row(op).map(Cell::from))
+            .map_err(|source| sqlite(&self.path, source))
     }
 
     /// Writes an API call and returns its id; ids count from 1.
     #[inline]
     pub fn call(&mut self, call: &Call) -> Result<i64> {
-        self.calls.push(&self.connection, call_cells(call)).map_err(|source| sqlite(&self.path, source))
+        self.calls
+            .push(&self.connection, call_row(call).map(Cell::from))
+            .map_err(|source| sqlite(&self.path, source))
     }
 
     /// Writes a row of a table that exists only with rows and returns its number.
@@ -229,35 +233,35 @@ const OP_COLUMNS: [&str; 24] = [
 ];
 
 #[inline]
-fn op_cells(op: &Op) -> [Cell; 24] {
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; 24] {
     // Beside a known x, NULL means 1: most launches then end at their x.
     let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
         |axis: usize| op.workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
     [
-        op.gpu.into(),
-        op.queue.into(),
-        op.start.into(),
-        op.end.into(),
+        op.gpu,
+        op.queue,
+        Some(op.start),
+        op.end,
         text(op.description),
-        op.kind.text().0.into(),
-        op.range.into(),
-        items(0).into(),
-        group(0).into(),
-        op.tid.into(),
+        text(Some(op.kind.text())),
+        Some(op.range),
+        items(0),
+        group(0),
+        op.tid,
         known(op.correlation),
-        op.lds.map(i64::from).into(),
-        op.scratch.map(i64::from).into(),
-        items(1).into(),
-        group(1).into(),
-        items(2).into(),
-        group(2).into(),
-        op.symbol.into(),
-        op.sequence.into(),
-        op.pid.into(),
-        op.stream.into(),
-        op.bytes.map(|bytes| bytes as i64).into(),
-        op.peer.into(),
+        op.lds.map(i64::from),
+        op.scratch.map(i64::from),
+        items(1),
+        group(1),
+        items(2),
+        group(2),
+        op.symbol,
+        op.sequence,
+        op.pid,
+        op.stream,
+        op.bytes.map(|bytes| bytes as i64),
+        op.peer,
         text(op.category),
     ]
 }
@@ -277,29 +281,29 @@ const CALL_COLUMNS: [&str; 11] = [
 ];
 
 #[inline]
-fn call_cells(call: &Call) -> [Cell; 11] {
+pub(crate) fn call_row(call: &Call) -> [Option<i64>; 11] {
     [
-        call.pid.into(),
-        call.tid.into(),
-        call.start.into(),
-        call.end.into(),
+        call.pid,
+        call.tid,
+        Some(call.start),
+        call.end,
         text(call.name),
         text(call.args),
         text(call.category),
         text(call.domain),
         known(call.correlation),
         known(call.parent),
-        call.stream.into(),
+        call.stream,
     ]
 }
 
-fn text(text: Option<TextId>) -> Cell {
-    text.map(|text| text.0).into()
+fn text(text: Option<TextId>) -> Option<i64> {
+    text.map(|text| text.0)
 }
 
 /// Zero is unknown, and NULL is shorter at the end of a row.
-fn known(id: i64) -> Cell {
-    Some(id).filter(|&id| id != 0).into()
+fn known(id: i64) -> Option<i64> {
+    Some(id).filter(|&id| id != 0)
 }
 
 /// Journal and syncs off: nobody sees the file before it is complete, and a crash leaves only a temporary
@@ -316,7 +320,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// The statement of `sql/tables.sql` that creates `table`.
-fn statement(table: &str) -> &'static str {
+pub(crate) fn statement(table: &str) -> &'static str {
     let head = format!("CREATE TABLE {table} (");
     let start = TABLES.find(&head).unwrap_or(TABLES.len());
     let end = TABLES[start..].find("\n);").map_or(TABLES.len(), |end| start + end + "\n);".len());

@@ -1,6 +1,6 @@
 /// A text of the file: the id of its row in `rocpd_string`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TextId(pub(super) i64);
+pub struct TextId(pub(crate) i64);
 
 impl TextId {
     /// The empty text, which every file has.
@@ -42,7 +42,7 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    pub(super) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::KernelExecution,
         Self::Task,
         Self::CopyHostToDevice,

@@ -14,6 +14,9 @@ const KERNEL: u64 = 2;
 const BARRIER_AND: u64 = 3;
 const BARRIER_OR: u64 = 5;
 
+/// The bit of a header that makes a packet wait.
+const BARRIER_BIT: u64 = 1 << 8;
+
 /// The vendor's packet that waits for a signal's value.
 const BARRIER_VALUE: u64 = 2;
 
@@ -24,8 +27,8 @@ pub(crate) struct Packet([u64; 8]);
 /// What it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// To run the kernel at this address.
-    Kernel(u64),
+    /// To run the kernel at this address, with its arguments at another.
+    Kernel { object: u64, arguments: u64 },
     /// To wait until all signals, or one of them, are 0; a signal 0 is none.
     Barrier { signals: [u64; 5], any: bool },
     /// To wait until a signal's value has a relation to another.
@@ -51,7 +54,7 @@ impl Packet {
         let words = &self.0;
         let signals = [words[1], words[2], words[3], words[4], words[5]];
         match words[0] & 0xff {
-            KERNEL => Work::Kernel(words[4]),
+            KERNEL => Work::Kernel { object: words[4], arguments: words[5] },
             BARRIER_AND => Work::Barrier { signals, any: false },
             BARRIER_OR => Work::Barrier { signals, any: true },
             VENDOR if words[0] >> 16 & 0xff == BARRIER_VALUE => Work::Value {
@@ -64,6 +67,11 @@ impl Packet {
         }
     }
 
+    /// Whether it may begin only when everything before it in its queue is over.
+    pub(crate) fn waits_for_all_before(&self) -> bool {
+        self.0[0] & BARRIER_BIT != 0
+    }
+
     /// The signal to decrement at its end; 0 is none.
     pub(crate) fn completion_signal(&self) -> u64 {
         self.0[7]
@@ -73,7 +81,7 @@ impl Packet {
 impl Work {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Kernel(_) => "dispatch",
+            Self::Kernel { .. } => "dispatch",
             Self::Barrier { .. } | Self::Value { .. } => "barrier",
             Self::Other => "other",
         }
@@ -82,7 +90,7 @@ impl Work {
     /// Whether what it waits for has happened.
     pub(crate) fn is_satisfied(&self) -> bool {
         match *self {
-            Self::Kernel(_) | Self::Other => true,
+            Self::Kernel { .. } | Self::Other => true,
             Self::Barrier { signals, any } => {
                 let mut zero = signals.into_iter().filter(|signal| *signal != 0).map(|at| value(at) == 0);
                 if any { zero.any(|zero| zero) || signals == [0; 5] } else { zero.all(|zero| zero) }
@@ -111,7 +119,7 @@ fn value(signal: u64) -> i64 {
     field(signal, 8).load_signed()
 }
 
-/// Ends a packet: timestamps in GPU ticks where the queue is profiled, then the value, then the event.
+/// Ends a packet: timestamps, start first, where the queue is profiled, then the value, then the event.
 pub(crate) fn complete(signal: u64, times: Option<(u64, u64)>, events: &Events) {
     if signal == 0 {
         return;
@@ -152,9 +160,10 @@ mod tests {
 
     #[test]
     fn a_packet_is_taken_once() {
-        let mut memory = [KERNEL, 0, 0, 0, 0x1234, 0, 0, 7];
+        let mut memory = [KERNEL | BARRIER_BIT, 0, 0, 0, 0x1234, 0x5678, 0, 7];
         let packet = Packet::take(slot(&mut memory)).unwrap();
-        assert_eq!(packet.work(), Work::Kernel(0x1234));
+        assert_eq!(packet.work(), Work::Kernel { object: 0x1234, arguments: 0x5678 });
+        assert!(packet.waits_for_all_before());
         assert_eq!(packet.completion_signal(), 7);
         assert!(Packet::take(slot(&mut memory)).is_none());
     }

@@ -27,24 +27,49 @@ fn read(clock: libc::clockid_t) -> u64 {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32).as_nanos() as u64
 }
 
-/// What the clock of the GPU at this node shows when the system's shows `system` ns.
-pub(crate) fn ticks(node: u32, system: u64) -> u64 {
-    system / NANOSECONDS_PER_TICK + u64::from(node) * EPOCH_PER_NODE
+/// The clocks of the GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clocks {
+    /// How much faster than they say they run, in millionths.
+    pub(crate) drift: i64,
+}
+
+impl Clocks {
+    /// What the clock of the GPU at this node shows when the system's shows `system` ns.
+    pub(crate) fn ticks(self, node: u32, system: u64) -> u64 {
+        let ticks = system / NANOSECONDS_PER_TICK;
+        let drifted = match self.drift {
+            0 => ticks,
+            drift => (i128::from(ticks) * i128::from(1_000_000 + drift) / 1_000_000) as u64,
+        };
+        drifted + u64::from(node) * EPOCH_PER_NODE
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TRUE: Clocks = Clocks { drift: 0 };
+
     #[test]
     fn a_microsecond_is_a_hundred_ticks_on_every_node() {
         for node in [1, 8] {
-            assert_eq!(ticks(node, 5_000) - ticks(node, 4_000), 100);
+            assert_eq!(TRUE.ticks(node, 5_000) - TRUE.ticks(node, 4_000), 100);
         }
     }
 
     #[test]
     fn no_two_nodes_show_the_same() {
-        assert_eq!(ticks(2, 10) - ticks(1, 10), 1_000_000_000);
+        assert_eq!(TRUE.ticks(2, 10) - TRUE.ticks(1, 10), 1_000_000_000);
+    }
+
+    #[test]
+    fn a_clock_that_drifts_gains_or_loses_millionths() {
+        let second = |drift| {
+            let clocks = Clocks { drift };
+            clocks.ticks(1, 7_000_000_000) - clocks.ticks(1, 6_000_000_000)
+        };
+        assert_eq!([second(20), second(-20)], [100_002_000, 99_998_000]);
     }
 }

@@ -86,6 +86,15 @@ impl Device {
         self.doorbells + (u64::from(place.node) - NODES.start()) * DOORBELL_PAGE + place.offset()
     }
 
+    /// What lies there, whether the program has it mapped or not; `None` when it cannot be read.
+    pub(crate) fn read(&self, offset: u64, count: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; count];
+        let place = bytes.as_mut_ptr().cast();
+        // SAFETY: an open descriptor and so many bytes of our own.
+        let read = unsafe { libc::pread(self.file.as_raw_fd(), place, count, offset as libc::off_t) };
+        (usize::try_from(read) == Ok(count)).then_some(bytes)
+    }
+
     /// Gives the memory behind a range back.
     pub(crate) fn discard(&self, offset: u64, size: u64) {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;

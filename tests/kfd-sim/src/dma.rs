@@ -1,8 +1,9 @@
 //! Commands of a DMA engine's ring: 32-bit words, the operation in the low 8 bits of the first.
 
-use crate::clock;
+use crate::clock::{self, Clocks};
 use crate::events::Events;
 use crate::memory::Memory;
+use crate::movement::{Extent, Movement, Pattern, Region};
 use crate::word::Place;
 
 /// Words of the longest command that is decoded.
@@ -11,16 +12,7 @@ pub(crate) const LONGEST: usize = 16;
 /// What a command asks for. Addresses are the GPU's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
-    Copy {
-        from: u64,
-        to: u64,
-        bytes: u64,
-    },
-    Fill {
-        at: u64,
-        value: u32,
-        bytes: u64,
-    },
+    Move(Movement),
     /// To write a word once everything before is done.
     Fence {
         at: u64,
@@ -48,16 +40,19 @@ pub(crate) enum Command {
     Other,
 }
 
-/// The first command of these words, and how many of them it takes.
-pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
+/// The first version of a target whose rectangles have wider fields.
+const GFX12: u32 = 120_000;
+
+/// The first command of these words for a GPU of this version, and how many of them it takes.
+pub(crate) fn decode(words: &[u32; LONGEST], version: u32) -> (Command, usize) {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     match (words[0] & 0xff, words[0] >> 8 & 0xff) {
         (0, _) => (Command::Other, 1 + (words[0] >> 16 & 0x3fff) as usize),
         (1, 0) => {
             let bytes = u64::from(words[1] & 0x3fff_ffff) + 1;
-            (Command::Copy { from: wide(3), to: wide(5), bytes }, 7)
+            (Command::Move(Movement::copy(wide(3), wide(5), bytes)), 7)
         }
-        (1, 4) => (Command::Other, 13),
+        (1, 4) => (Command::Move(rectangle(words, version)), 13),
         (5, _) => (Command::Fence { at: wide(1), value: words[3] }, 4),
         (6, _) => (Command::Trap { event: words[1] & 0x0fff_ffff }, 2),
         // Without the top bit it flushes a cache.
@@ -69,7 +64,9 @@ pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
         (10, _) => (Command::Add { at: wide(1), value: wide(3) }, 8),
         (11, _) => {
             let bytes = u64::from(words[4] & 0x3fff_ffff) + 1;
-            (Command::Fill { at: wide(1), value: words[3], bytes }, 5)
+            let to = Region::linear(wide(1));
+            let (extent, pattern) = (Extent::linear(bytes & !3), Pattern::Word(words[3]));
+            (Command::Move(Movement::Fill { to, extent, pattern }), 5)
         }
         (13, _) => (Command::Time { at: wide(1) }, 3),
         (17, _) => (Command::Other, 5),
@@ -77,19 +74,44 @@ pub(crate) fn decode(words: &[u32; LONGEST]) -> (Command, usize) {
     }
 }
 
+/// A copy of rows and slices: pitches, offsets and extents in elements, all but the offsets less one.
+fn rectangle(words: &[u32; LONGEST], version: u32) -> Movement {
+    let element = 1 << (words[0] >> 29);
+    let field = |at: usize, shift: u32, bits: u32| u64::from(words[at]) >> shift & ((1 << bits) - 1);
+    // Bits of a place along a row or across, of one between slices, of a pitch, which is above, and of a slice's.
+    let (along, across, pitch, slice) = if version < GFX12 { (14, 11, 19, 28) } else { (16, 14, 16, 32) };
+    let region = |at: usize| {
+        let row_pitch = (field(at + 3, 32 - pitch, pitch) + 1) * element;
+        let slice_pitch = (field(at + 4, 0, slice) + 1) * element;
+        let (x, y, z) = (field(at + 2, 0, along), field(at + 2, 16, along), field(at + 3, 0, across));
+        let first = u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+        Region { at: first + x * element + y * row_pitch + z * slice_pitch, row_pitch, slice_pitch }
+    };
+    let extent = Extent {
+        bytes: (field(11, 0, along) + 1) * element,
+        rows: field(11, 16, along) + 1,
+        slices: field(12, 0, across) + 1,
+    };
+    Movement::Copy { from: region(1), to: region(6), extent }
+}
+
+/// What commands are executed with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Engine<'a> {
+    pub(crate) node: u32,
+    pub(crate) clocks: Clocks,
+    pub(crate) memory: &'a Memory,
+    pub(crate) events: &'a Events,
+}
+
 impl Command {
     /// Does it, unless it has to wait: then the answer is `false`.
-    pub(crate) fn execute(self, node: u32, memory: &Memory, events: &Events) -> bool {
+    pub(crate) fn execute(self, engine: Engine<'_>) -> bool {
+        let Engine { node, clocks, memory, events } = engine;
         match self {
-            Self::Copy { from, to, bytes } => {
-                let (from, to) = (memory.host_address(from) as *const u8, memory.host_address(to) as *mut u8);
-                // SAFETY: the program vouches for what it has copied, as to the hardware.
-                unsafe { std::ptr::copy(from, to, bytes as usize) };
-            }
-            Self::Fill { at, value, bytes } => {
-                for word in 0..bytes / 4 {
-                    place(memory, at + word * 4).half().store(value, std::sync::atomic::Ordering::Relaxed);
-                }
+            Self::Move(movement) => {
+                // SAFETY: the program vouches for the addresses in its commands, as to the hardware.
+                unsafe { movement.perform(memory) };
             }
             Self::Fence { at, value } => {
                 place(memory, at).half().store(value, std::sync::atomic::Ordering::Release);
@@ -110,7 +132,7 @@ impl Command {
                 };
             }
             Self::Add { at, value } => place(memory, at).add(value),
-            Self::Time { at } => place(memory, at).store(clock::ticks(node, clock::now())),
+            Self::Time { at } => place(memory, at).store(clocks.ticks(node, clock::now())),
             Self::Other => {}
         }
         true
@@ -135,33 +157,54 @@ mod tests {
     #[test]
     fn a_copy_says_its_bytes_less_one() {
         let copy = words(&[1, 99, 0, 0x10, 1, 0x20, 2]);
-        let command = Command::Copy { from: 0x1_0000_0010, to: 0x2_0000_0020, bytes: 100 };
-        assert_eq!(decode(&copy), (command, 7));
+        let command = Command::Move(Movement::copy(0x1_0000_0010, 0x2_0000_0020, 100));
+        assert_eq!(decode(&copy, GFX12), (command, 7));
     }
 
     #[test]
     fn padding_is_passed_over_word_by_word_or_at_once() {
-        assert_eq!(decode(&words(&[0])), (Command::Other, 1));
-        assert_eq!(decode(&words(&[5 << 16])), (Command::Other, 6));
+        assert_eq!(decode(&words(&[0]), GFX12), (Command::Other, 1));
+        assert_eq!(decode(&words(&[5 << 16]), GFX12), (Command::Other, 6));
+    }
+
+    #[test]
+    fn a_rectangle_counts_elements_less_one() {
+        // Elements of 4 bytes: 3 x 2 x 1 of them, from row 1 of pitch 8, to column 1 of pitch 5.
+        let mut copy = words(&[
+            1 | 4 << 8 | 2 << 29,
+            0x1000,
+            0,
+            1 << 16,
+            7 << 13,
+            63,
+            0x2000,
+            0,
+            1,
+            4 << 13,
+            24,
+            2 | 1 << 16,
+        ]);
+        let expected = Movement::Copy {
+            from: Region { at: 0x1020, row_pitch: 32, slice_pitch: 256 },
+            to: Region { at: 0x2004, row_pitch: 20, slice_pitch: 100 },
+            extent: Extent { bytes: 12, rows: 2, slices: 1 },
+        };
+        assert_eq!(decode(&copy, 90_010), (Command::Move(expected), 13));
+        // Pitches lie three bits higher since gfx12.
+        copy[4] = 7 << 16;
+        copy[9] = 4 << 16;
+        assert_eq!(decode(&copy, GFX12), (Command::Move(expected), 13));
     }
 
     #[test]
     fn a_poll_holds_the_ring_until_the_value_is_there() {
         let (memory, events) = (Memory::new(), Events::new(8));
+        let engine = Engine { node: 1, clocks: Clocks { drift: 0 }, memory: &memory, events: &events };
         let mut value = 1_u64;
         let at = (&raw mut value) as u64;
         let poll = Command::Poll { at, value: 0, mask: u32::MAX, relation: 3 };
-        assert!(!poll.execute(1, &memory, &events));
-        assert!(Command::Add { at, value: u64::MAX }.execute(1, &memory, &events));
-        assert!(poll.execute(1, &memory, &events));
-    }
-
-    #[test]
-    fn bytes_arrive_where_they_are_sent() {
-        let (memory, events) = (Memory::new(), Events::new(8));
-        let (from, mut to) = ([1_u8, 2, 3, 4], [0_u8; 4]);
-        let copy = Command::Copy { from: from.as_ptr() as u64, to: to.as_mut_ptr() as u64, bytes: 3 };
-        assert!(copy.execute(1, &memory, &events));
-        assert_eq!(to, [1, 2, 3, 0]);
+        assert!(!poll.execute(engine));
+        assert!(Command::Add { at, value: u64::MAX }.execute(engine));
+        assert!(poll.execute(engine));
     }
 }

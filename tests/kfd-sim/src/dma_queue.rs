@@ -1,8 +1,9 @@
-//! One queue of a DMA engine: a ring of commands that are done in order, as fast as the host copies.
+//! One queue of a DMA engine: a ring of commands that are done in order.
 
 use crate::clock;
 use crate::device::Doorbell;
-use crate::dma::{self, Command, LONGEST};
+use crate::dma::{self, Command, Engine, LONGEST};
+use crate::log::{Lines, Moved};
 use crate::queue::{Layout, Turn};
 use crate::simulator::Simulator;
 use crate::word::Place;
@@ -24,6 +25,8 @@ pub(crate) struct DmaQueue {
     rung: Place,
     last_doorbell: u64,
     limit: u64,
+    /// When the last copy is over, in ns of the system clock.
+    busy_until: u64,
 }
 
 impl DmaQueue {
@@ -50,33 +53,61 @@ impl DmaQueue {
             rung,
             last_doorbell: 0,
             limit: 0,
+            busy_until: 0,
         }
     }
 
     /// Does what can be done.
     pub(crate) fn advance(&mut self, simulator: &Simulator) -> Turn {
+        let before = self.read_index.load();
+        let turn = self.turn(simulator);
+        let worked = self.read_index.load() != before;
+        if worked && turn != Turn::More { Turn::Worked } else { turn }
+    }
+
+    fn turn(&mut self, simulator: &Simulator) -> Turn {
         let doorbell = self.rung.load();
         if doorbell != self.last_doorbell {
             self.last_doorbell = doorbell;
             self.limit = self.write_index.load().max(doorbell);
         }
         for _ in 0..TURN {
+            if self.busy_until > 0 {
+                if clock::now() < self.busy_until {
+                    return Turn::Busy(self.busy_until);
+                }
+                self.busy_until = 0;
+            }
             let at = self.read_index.load();
             if at >= self.limit {
                 return Turn::Idle;
             }
-            let (command, words) = dma::decode(&self.words(at));
-            let start = clock::now();
-            if !command.execute(self.doorbell.node, &simulator.memory(), &simulator.events) {
+            let (command, words) = dma::decode(&self.words(at), simulator.settings.model.version);
+            if !self.execute(command, simulator) {
                 return Turn::Blocked;
-            }
-            if let Command::Copy { from, to, bytes } = command {
-                let time = (start, clock::now());
-                simulator.log.copied(self.doorbell.node, self.id, (bytes, from, to), time);
             }
             self.read_index.store(at + words as u64 * 4);
         }
-        Turn::Busy(0)
+        Turn::More
+    }
+
+    fn execute(&mut self, command: Command, simulator: &Simulator) -> bool {
+        let memory = simulator.memory();
+        let (node, clocks, events) = (self.doorbell.node, simulator.clocks(), &simulator.events);
+        let start = clock::now();
+        if !command.execute(Engine { node, clocks, memory: &memory, events }) {
+            return false;
+        }
+        if let Command::Move(movement) = command {
+            let end = simulator.end_of_movement(&movement, start);
+            if simulator.log.is_on() {
+                let mut line = Lines::new();
+                line.moved(&Moved { node, queue: self.id, movement, start, end }, &memory);
+                simulator.log.write(&mut line);
+            }
+            self.busy_until = end;
+        }
+        true
     }
 
     /// The words from here on; behind the end of the ring, and of what is written, there is nothing.

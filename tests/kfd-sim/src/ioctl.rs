@@ -78,9 +78,7 @@ pub(crate) unsafe fn answer(simulator: &'static Simulator, request: u64, argumen
         }),
         0x14 => call.with(|request| apertures(simulator, request)),
         0x16 => call.with(|allocation| allocate(simulator, allocation)),
-        0x17 => {
-            call.with(|one: &mut FreeMemory| found(simulator.memory().free(one.handle, &simulator.device)))
-        }
+        0x17 => call.with(|one: &mut FreeMemory| found(simulator.free(one.handle))),
         0x18 | 0x19 => call.with(|map: &mut MapMemory| {
             map.done = map.count;
             found(simulator.memory().knows(map.handle))
@@ -162,7 +160,7 @@ fn clock_counters(simulator: &Simulator, counters: &mut GetClockCounters) -> Ans
     let node = if counters.gpu_id == 0 { 0 } else { node(simulator, counters.gpu_id)? };
     counters.system = clock::now();
     counters.cpu = clock::cpu();
-    counters.gpu = clock::ticks(node, counters.system);
+    counters.gpu = simulator.clocks().ticks(node, counters.system);
     counters.system_frequency = 1_000_000_000;
     Ok(())
 }
@@ -231,7 +229,7 @@ fn apertures(simulator: &Simulator, request: &mut GetApertures) -> Answer {
 fn allocate(simulator: &Simulator, allocation: &mut AllocateMemory) -> Answer {
     let node = node(simulator, allocation.gpu_id)?;
     let mut memory = simulator.memory();
-    let allocated = memory.allocate(node, allocation.size, allocation.flags);
+    let allocated = memory.allocate(node, allocation.address, allocation.size, allocation.flags);
     allocation.handle = allocated.handle;
     if allocation.flags & USER_POINTER == 0 {
         allocation.offset = allocated.offset.unwrap_or(0);

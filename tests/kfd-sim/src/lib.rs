@@ -1,10 +1,11 @@
 //! A simulated KFD, the kernel half of ROCm: preloaded into a program, it answers where the kernel would
 //! (`/dev/kfd`, the render nodes, the topology in sysfs), so that the stock runtime runs without a GPU.
 //!
-//! Kernels compute nothing. A dispatch takes the configured time, its signal and timestamps are written as
-//! by hardware, and what was executed goes to a log that a test can compare with.
+//! Kernels compute nothing, but those with which the runtimes copy and fill move bytes. A dispatch takes the
+//! configured time, its signal and timestamps are written as by hardware, and what was executed goes to a log
+//! that a test can compare with.
 //!
-//! One file is one area of the kernel interface. [`preload`] is what the program calls, `simulator` holds
+//! One file is one area of the kernel interface. [`preload`], [`status`] and [`drm`] are what the program calls, `simulator` holds
 //! what the process has open, and everything that time does happens on the one thread of `engine`.
 
 #![expect(
@@ -12,19 +13,29 @@
     reason = "it stands where a kernel stands: C calls it and it reads the caller's memory"
 )]
 
+pub mod drm;
+pub mod hsa;
 pub mod preload;
+pub mod status;
 
 mod abi;
 mod aql;
+mod behaviour;
+mod blit;
 mod clock;
+mod code;
 mod device;
 mod dma;
 mod dma_queue;
 mod engine;
 mod events;
+mod hardware;
 mod ioctl;
+mod kernels;
 mod log;
 mod memory;
+mod movement;
+mod process;
 mod queue;
 mod settings;
 mod simulator;

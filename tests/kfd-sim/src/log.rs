@@ -1,19 +1,30 @@
-//! The ground truth: one line per queue and per executed packet, columns between tabs.
+//! The ground truth: one line per queue, per executed packet and per movement of bytes, columns between tabs,
+//! as the README lists them.
 //!
-//! - `queue`, pid, GPU node, queue id, kind, address of the ring, bytes of the ring
-//! - `dispatch`, `barrier` or `other`, pid, GPU node, queue id, packet index, kernel object, start and end in
-//!   ns of the system clock, completion signal
-//! - `copy`, pid, GPU node, queue id, bytes, address it comes from and goes to, start and end
-//!
-//! A line is written before the packet's signal changes: whoever saw the signal finds the line.
+//! A line is in the file before the packet's signal changes: whoever saw the signal finds the line.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+use crate::memory::Memory;
+use crate::movement::Movement;
+
+/// What a line about a queue says.
+#[derive(Debug)]
+pub(crate) struct Created {
+    pub(crate) node: u32,
+    pub(crate) queue: u32,
+    pub(crate) kind: &'static str,
+    pub(crate) ring: u64,
+    pub(crate) bytes: u64,
+    /// Whether the program asked the runtime for it.
+    pub(crate) is_programs: bool,
+}
+
 /// What a line about a packet says.
 #[derive(Debug)]
-pub(crate) struct Executed {
+pub(crate) struct Executed<'a> {
     pub(crate) kind: &'static str,
     pub(crate) node: u32,
     pub(crate) queue: u32,
@@ -23,11 +34,103 @@ pub(crate) struct Executed {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) signal: u64,
+    /// The kernel's, if it is known.
+    pub(crate) name: Option<&'a str>,
+}
+
+/// What a line about a copy or a fill says.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) node: u32,
+    pub(crate) queue: u32,
+    pub(crate) movement: Movement,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 /// Where the lines go, if anywhere. Appended in single writes, so that processes can share a file.
 #[derive(Debug)]
 pub(crate) struct Log(Option<File>);
+
+/// Lines about packets whose signals have not changed yet.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    text: Vec<u8>,
+    /// Asking for it is a call of the kernel; the child of a fork has a simulator and lines of its own.
+    process: u32,
+}
+
+impl Lines {
+    pub(crate) fn new() -> Self {
+        Self { text: Vec::new(), process: std::process::id() }
+    }
+
+    fn queue(&mut self, created: &Created) {
+        let Created { node, queue, kind, ring, bytes, is_programs } = *created;
+        self.begin("queue", node, queue).word(kind).address(ring).number(bytes);
+        self.word(if is_programs { "program" } else { "runtime" }).end();
+    }
+
+    pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
+        let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = *packet;
+        self.begin(kind, node, queue).number(index).address(kernel_object);
+        self.number(start).number(end).address(signal).word(name.unwrap_or("-")).end();
+    }
+
+    /// From nowhere to one place, or from one to another; a node is 0 for the host's memory.
+    pub(crate) fn moved(&mut self, moved: &Moved, memory: &Memory) {
+        let Moved { node, queue, movement, start, end } = moved;
+        let (from, to) = movement.ends();
+        let kind = if from.is_some() { "copy" } else { "fill" };
+        let (source, target) = (from.map_or(0, |from| memory.node(from)), memory.node(to));
+        self.begin(kind, *node, *queue).number(movement.bytes()).address(from.unwrap_or(0)).address(to);
+        self.number(*start).number(*end).number(source.into()).number(target.into()).end();
+    }
+
+    /// The columns that every line has.
+    fn begin(&mut self, kind: &str, node: u32, queue: u32) -> &mut Self {
+        let process = self.process.into();
+        self.word(kind).number(process).number(node.into()).number(queue.into())
+    }
+
+    fn word(&mut self, word: &str) -> &mut Self {
+        self.text.extend_from_slice(word.as_bytes());
+        self.text.push(b'\t');
+        self
+    }
+
+    fn number(&mut self, number: u64) -> &mut Self {
+        self.digits::<10>(number)
+    }
+
+    fn address(&mut self, address: u64) -> &mut Self {
+        self.text.extend_from_slice(b"0x");
+        self.digits::<16>(address)
+    }
+
+    /// By hand: formatting would be most of what a dispatch costs.
+    fn digits<const BASE: u64>(&mut self, mut number: u64) -> &mut Self {
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b"0123456789abcdef"[(number % BASE) as usize];
+            number /= BASE;
+            if number == 0 {
+                break;
+            }
+        }
+        self.text.extend_from_slice(&digits[first..]);
+        self.text.push(b'\t');
+        self
+    }
+
+    /// What is behind the last column ends the line.
+    fn end(&mut self) {
+        self.text.pop();
+        self.text.push(b'\n');
+    }
+}
 
 impl Log {
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
@@ -38,32 +141,76 @@ impl Log {
         path.map(open).transpose().map(Self)
     }
 
-    pub(crate) fn queue(&self, node: u32, queue: u32, kind: &str, ring: u64, bytes: u64) {
-        let process = std::process::id();
-        self.line(|| format!("queue\t{process}\t{node}\t{queue}\t{kind}\t{ring:#x}\t{bytes}\n"));
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
     }
 
-    pub(crate) fn executed(&self, packet: &Executed) {
-        let process = std::process::id();
-        let Executed { kind, node, queue, index, kernel_object, start, end, signal } = packet;
-        self.line(|| {
-            format!("{kind}\t{process}\t{node}\t{queue}\t{index}\t{kernel_object:#x}\t{start}\t{end}\t{signal:#x}\n")
-        });
+    pub(crate) fn queue(&self, created: &Created) {
+        let mut lines = Lines::new();
+        lines.queue(created);
+        self.write(&mut lines);
     }
 
-    /// A copy by a DMA engine; addresses are the GPU's.
-    pub(crate) fn copied(&self, node: u32, queue: u32, copy: (u64, u64, u64), time: (u64, u64)) {
-        let process = std::process::id();
-        let ((bytes, from, to), (start, end)) = (copy, time);
-        self.line(|| {
-            format!("copy\t{process}\t{node}\t{queue}\t{bytes}\t{from:#x}\t{to:#x}\t{start}\t{end}\n")
-        });
-    }
-
-    fn line(&self, text: impl FnOnce() -> String) {
-        if let Some(mut file) = self.0.as_ref() {
-            // A full disk shows as a missing line in the comparison; the program goes on.
-            let _ = file.write_all(text().as_bytes());
+    /// Puts the lines into the file, and takes them from here.
+    pub(crate) fn write(&self, lines: &mut Lines) {
+        if let Some(mut file) = self.0.as_ref().filter(|_| !lines.text.is_empty()) {
+            // A full disk shows as missing lines in the comparison; the program goes on.
+            let _ = file.write_all(&lines.text);
         }
+        lines.text.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::movement::{Extent, Pattern, Region};
+
+    fn text(write: impl FnOnce(&mut Lines)) -> String {
+        let mut lines = Lines { text: Vec::new(), process: 7 };
+        write(&mut lines);
+        String::from_utf8(lines.text).unwrap()
+    }
+
+    #[test]
+    fn a_line_has_its_columns_between_tabs() {
+        let mut packet = Executed {
+            kind: "dispatch",
+            node: 1,
+            queue: 20,
+            index: 0,
+            kernel_object: 0xabc0,
+            start: 100,
+            end: u64::MAX,
+            signal: 0,
+            name: Some("vec add"),
+        };
+        let end = "18446744073709551615";
+        let line = format!("dispatch\t7\t1\t20\t0\t0xabc0\t100\t{end}\t0x0\tvec add\n");
+        assert_eq!(text(|lines| lines.executed(&packet)), line);
+        packet.name = None;
+        assert_eq!(text(|lines| lines.executed(&packet)), line.replace("vec add", "-"));
+    }
+
+    #[test]
+    fn a_queue_is_the_programs_or_the_runtimes() {
+        let created =
+            Created { node: 1, queue: 2, kind: "dma", ring: 0x1000, bytes: 4096, is_programs: false };
+        assert_eq!(text(|lines| lines.queue(&created)), "queue\t7\t1\t2\tdma\t0x1000\t4096\truntime\n");
+    }
+
+    #[test]
+    fn a_copy_and_a_fill_say_whose_memory_is_meant() {
+        let mut memory = Memory::new();
+        memory.allocate(3, 0x1000, 0x1000, 1);
+        let moved = |movement| Moved { node: 1, queue: 2, movement, start: 5, end: 6 };
+        let copy = moved(Movement::copy(0x9000, 0x1000, 16));
+        assert_eq!(
+            text(|lines| lines.moved(&copy, &memory)),
+            "copy\t7\t1\t2\t16\t0x9000\t0x1000\t5\t6\t0\t3\n"
+        );
+        let (to, extent, pattern) = (Region::linear(0x1000), Extent::linear(8), Pattern::Word(1));
+        let fill = moved(Movement::Fill { to, extent, pattern });
+        assert_eq!(text(|lines| lines.moved(&fill, &memory)), "fill\t7\t1\t2\t8\t0x0\t0x1000\t5\t6\t0\t3\n");
     }
 }

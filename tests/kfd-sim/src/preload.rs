@@ -1,41 +1,45 @@
-//! What the program calls instead of the C library and libdrm. Everything that is not about the simulated
+//! What the program calls instead of the C library to open, list and control. Everything that is not about the simulated
 //! driver goes on to the real function.
 //!
-//! `open` and `ioctl` are variadic in C; the caller passes what follows in the registers of ordinary
+//! `open`, `openat` and `ioctl` are variadic in C; the caller passes what follows in the registers of ordinary
 //! arguments, so they are written with them here.
 
 #![expect(clippy::missing_safety_doc, reason = "each has the contract of the function that it stands for")]
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_ulong, c_void};
+use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 use std::io::{Seek, Write};
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, IntoRawFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::ioctl;
+use crate::process;
 use crate::settings::Settings;
 use crate::simulator::Simulator;
 use crate::topology;
 
-/// The real function behind a name, of the type that is asked for; it must exist.
+/// The real function of a name, of the type that is asked for; it must exist.
 macro_rules! real {
-    ($name:literal as $type:ty) => {{
-        static REAL: OnceLock<usize> = OnceLock::new();
-        let address = *REAL.get_or_init(|| next($name));
+    ($name:ident as $type:ty) => {{
+        static REAL: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+        let address = *REAL.get_or_init(|| $crate::preload::next(concat!(stringify!($name), "\0")));
         // SAFETY: the next definition of a C function of this type.
         unsafe { std::mem::transmute::<usize, $type>(address) }
     }};
 }
+pub(crate) use real;
 
-fn next(name: &CStr) -> usize {
+/// The next definition of a name, which ends with a zero.
+pub(crate) fn next(name: &str) -> usize {
     // SAFETY: a string with its end.
-    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr().cast()) };
     assert!(!address.is_null(), "no {name:?} behind the simulator");
     address as usize
 }
 
 type Open = unsafe extern "C" fn(*const c_char, c_int, libc::mode_t) -> c_int;
+type OpenAt = unsafe extern "C" fn(c_int, *const c_char, c_int, libc::mode_t) -> c_int;
 type OpenStream = unsafe extern "C" fn(*const c_char, *const c_char) -> *mut libc::FILE;
 type OpenFolder = unsafe extern "C" fn(*const c_char) -> *mut libc::DIR;
 type ReadFolder = unsafe extern "C" fn(*mut libc::DIR) -> *mut libc::dirent;
@@ -43,16 +47,18 @@ type CloseFolder = unsafe extern "C" fn(*mut libc::DIR) -> c_int;
 type Control = unsafe extern "C" fn(c_int, c_ulong, *mut c_void) -> c_int;
 
 /// What a path means to the simulator.
-enum Meaning {
+pub(crate) enum Meaning {
     /// The driver itself, or the render node of one of its GPUs.
     Device,
+    /// A folder of its tree.
+    Folder,
     /// A file that the driver shows, with its content; `None` when it shows no such file.
     Shown(Option<String>),
     /// Nothing.
     Other,
 }
 
-fn meaning(path: *const c_char) -> Meaning {
+pub(crate) fn meaning(path: *const c_char) -> Meaning {
     let Some(path) = text(path) else { return Meaning::Other };
     if path == "/dev/kfd" {
         return Meaning::Device;
@@ -64,10 +70,16 @@ fn meaning(path: *const c_char) -> Meaning {
         let exists = topology::node_of_render_minor(settings(), minor).is_some();
         return if exists { Meaning::Device } else { Meaning::Shown(None) };
     }
-    if topology::owns(path) { Meaning::Shown(topology::file(settings(), path)) } else { Meaning::Other }
+    if !topology::owns(path) {
+        return Meaning::Other;
+    }
+    match topology::folder(settings(), path) {
+        Some(_) => Meaning::Folder,
+        None => Meaning::Shown(topology::file(settings(), path)),
+    }
 }
 
-fn settings() -> &'static Settings {
+pub(crate) fn settings() -> &'static Settings {
     &Simulator::get().settings
 }
 
@@ -79,7 +91,7 @@ fn text<'a>(path: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(path) }.to_str().ok()
 }
 
-fn fail<T>(errno: c_int, result: T) -> T {
+pub(crate) fn fail<T>(errno: c_int, result: T) -> T {
     // SAFETY: the C library has a place for every thread.
     let place = unsafe { libc::__errno_location() };
     // SAFETY: that place is the thread's own.
@@ -100,32 +112,63 @@ fn descriptor(text: &str) -> Option<c_int> {
     Some(file.into_raw_fd())
 }
 
-fn open_as(real: Open, path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
+fn open_as(path: *const c_char, real: impl FnOnce() -> c_int) -> c_int {
     match meaning(path) {
         Meaning::Device => Simulator::get().device.open(),
+        Meaning::Folder => fail(libc::EISDIR, -1),
         Meaning::Shown(Some(text)) => descriptor(&text).unwrap_or(-1),
         Meaning::Shown(None) => fail(libc::ENOENT, -1),
-        // SAFETY: what the program gave.
-        Meaning::Other => unsafe { real(path, flags, mode) },
+        Meaning::Other => real(),
     }
 }
 
 /// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
-    open_as(real!(c"open" as Open), path, flags, mode)
+    let real = real!(open as Open);
+    // SAFETY: what the program gave.
+    open_as(path, || unsafe { real(path, flags, mode) })
 }
 
 /// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: libc::mode_t) -> c_int {
-    open_as(real!(c"open64" as Open), path, flags, mode)
+    let real = real!(open64 as Open);
+    // SAFETY: what the program gave.
+    open_as(path, || unsafe { real(path, flags, mode) })
+}
+
+/// As in the C library; what the driver shows has absolute paths.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn openat(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: libc::mode_t,
+) -> c_int {
+    let real = real!(openat as OpenAt);
+    // SAFETY: what the program gave.
+    open_as(path, || unsafe { real(folder, path, flags, mode) })
+}
+
+/// As in the C library; what the driver shows has absolute paths.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn openat64(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: libc::mode_t,
+) -> c_int {
+    let real = real!(openat64 as OpenAt);
+    // SAFETY: what the program gave.
+    open_as(path, || unsafe { real(folder, path, flags, mode) })
 }
 
 fn stream_as(real: OpenStream, path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
     let number = match meaning(path) {
         Meaning::Device => Simulator::get().device.open(),
         Meaning::Shown(Some(text)) => descriptor(&text).unwrap_or(-1),
+        Meaning::Folder => return fail(libc::EISDIR, std::ptr::null_mut()),
         Meaning::Shown(None) => return fail(libc::ENOENT, std::ptr::null_mut()),
         // SAFETY: what the program gave.
         Meaning::Other => return unsafe { real(path, mode) },
@@ -140,13 +183,13 @@ fn stream_as(real: OpenStream, path: *const c_char, mode: *const c_char) -> *mut
 /// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-    stream_as(real!(c"fopen" as OpenStream), path, mode)
+    stream_as(real!(fopen as OpenStream), path, mode)
 }
 
 /// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut libc::FILE {
-    stream_as(real!(c"fopen64" as OpenStream), path, mode)
+    stream_as(real!(fopen64 as OpenStream), path, mode)
 }
 
 /// As in the C library: rocminfo asks lsmod whether the driver is loaded, and is told so.
@@ -155,7 +198,7 @@ pub unsafe extern "C" fn popen(command: *const c_char, mode: *const c_char) -> *
     let asks =
         text(command).is_some_and(|command| command.starts_with("lsmod") && command.contains("amdgpu"));
     let command = if asks { c"echo amdgpu".as_ptr() } else { command };
-    let real = real!(c"popen" as OpenStream);
+    let real = real!(popen as OpenStream);
     // SAFETY: what the program gave, or a string with its end.
     unsafe { real(command, mode) }
 }
@@ -181,7 +224,7 @@ fn listings() -> MutexGuard<'static, Listings> {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     let Some(shown) = text(path).filter(|path| topology::owns(path)) else {
-        let real = real!(c"opendir" as OpenFolder);
+        let real = real!(opendir as OpenFolder);
         // SAFETY: what the program gave.
         return unsafe { real(path) };
     };
@@ -219,13 +262,13 @@ fn read_as(real: ReadFolder, folder: *mut libc::DIR) -> *mut libc::dirent {
 /// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn readdir(folder: *mut libc::DIR) -> *mut libc::dirent {
-    read_as(real!(c"readdir" as ReadFolder), folder)
+    read_as(real!(readdir as ReadFolder), folder)
 }
 
 /// As in the C library; on this machine the entry is the same.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn readdir64(folder: *mut libc::DIR) -> *mut libc::dirent {
-    read_as(real!(c"readdir64" as ReadFolder), folder)
+    read_as(real!(readdir64 as ReadFolder), folder)
 }
 
 /// As in the C library.
@@ -235,7 +278,7 @@ pub unsafe extern "C" fn closedir(folder: *mut libc::DIR) -> c_int {
         OPEN_LISTINGS.fetch_sub(1, Ordering::AcqRel);
         return 0;
     }
-    let real = real!(c"closedir" as CloseFolder);
+    let real = real!(closedir as CloseFolder);
     // SAFETY: what the program gave.
     unsafe { real(folder) }
 }
@@ -244,144 +287,23 @@ pub unsafe extern "C" fn closedir(folder: *mut libc::DIR) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(descriptor: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
     let letter = request >> 8 & 0xff;
-    if letter == c_ulong::from(b'K') && Simulator::get().device.is_ours(descriptor) {
+    let is_drivers = letter == c_ulong::from(b'K');
+    if is_drivers && process::inherited().is_some_and(|parents| parents.device.is_ours(descriptor)) {
+        return fail(libc::EBADF, -1);
+    }
+    if is_drivers && Simulator::get().device.is_ours(descriptor) {
         // SAFETY: the program calls its driver.
         let answer = unsafe { ioctl::answer(Simulator::get(), request, argument.cast()) };
         return answer.map_or_else(|errno| fail(errno, -1), |()| 0);
     }
-    let real = real!(c"ioctl" as Control);
+    let real = real!(ioctl as Control);
     // SAFETY: what the program gave.
     unsafe { real(descriptor, request, argument) }
-}
-
-/// As in libdrm.
-#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn drmOpenRender(minor: c_int) -> c_int {
-    let minor = u32::try_from(minor).unwrap_or(0);
-    match topology::node_of_render_minor(settings(), minor) {
-        Some(_) => Simulator::get().device.open(),
-        None => fail(libc::ENOENT, -1),
-    }
-}
-
-/// As in libdrm.
-#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn drmClose(descriptor: c_int) -> c_int {
-    // SAFETY: the program's own descriptor.
-    unsafe { libc::close(descriptor) }
-}
-
-/// As in libdrm: no call of a graphics driver succeeds.
-#[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn drmCommandWriteRead(_: c_int, _: c_ulong, _: *mut c_void, _: c_ulong) -> c_int {
-    -libc::EINVAL
-}
-
-/// A device of libdrm. It has a descriptor of its own: newer thunks close the one that they gave.
-struct DrmDevice(OwnedFd);
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_device_initialize(
-    _descriptor: c_int,
-    major: *mut u32,
-    minor: *mut u32,
-    device: *mut *mut c_void,
-) -> c_int {
-    let number = Simulator::get().device.open();
-    if number < 0 {
-        return -libc::EMFILE;
-    }
-    // SAFETY: just opened, and nobody else knows it.
-    let own = unsafe { OwnedFd::from_raw_fd(number) };
-    let handle = Box::into_raw(Box::new(DrmDevice(own)));
-    // SAFETY: libdrm's contract: a place for the result.
-    unsafe { major.write(3) };
-    // SAFETY: as above.
-    unsafe { minor.write(54) };
-    // SAFETY: as above.
-    unsafe { device.write(handle.cast()) };
-    0
-}
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_device_initialize2(
-    descriptor: c_int,
-    _deduplicate: bool,
-    major: *mut u32,
-    minor: *mut u32,
-    device: *mut *mut c_void,
-) -> c_int {
-    // SAFETY: the same contract.
-    unsafe { amdgpu_device_initialize(descriptor, major, minor, device) }
-}
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_device_deinitialize(device: *mut c_void) -> c_int {
-    // SAFETY: libdrm's contract: a device from above, given back once.
-    drop(unsafe { Box::from_raw(device.cast::<DrmDevice>()) });
-    0
-}
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_device_get_fd(device: *mut c_void) -> c_int {
-    // SAFETY: libdrm's contract: a device from above.
-    unsafe { &*device.cast::<DrmDevice>() }.0.as_raw_fd()
-}
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_get_marketing_name(_device: *mut c_void) -> *const c_char {
-    static NAME: OnceLock<CString> = OnceLock::new();
-    NAME.get_or_init(|| CString::new(settings().model.marketing_name).unwrap_or_default()).as_ptr()
-}
-
-/// The part of libdrm's `amdgpu_gpu_info` that anybody reads, in its full length.
-#[repr(C)]
-struct GpuInfo {
-    asic: u32,
-    revision: u32,
-    external_revision: u32,
-    family: u32,
-    between: [u32; 14],
-    /// In kHz.
-    counter_frequency: u32,
-    rest: [u32; 85],
-}
-
-/// As in libdrm.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-pub unsafe extern "C" fn amdgpu_query_gpu_info(_device: *mut c_void, info: *mut c_void) -> c_int {
-    let answer = GpuInfo {
-        asic: settings().model.device_id,
-        revision: 0,
-        external_revision: 0,
-        family: settings().model.family,
-        between: [0; 14],
-        counter_frequency: (crate::clock::TICKS_PER_SECOND / 1_000) as u32,
-        rest: [0; 85],
-    };
-    // SAFETY: libdrm's contract: a place for one such structure.
-    unsafe { info.cast::<GpuInfo>().write_unaligned(answer) };
-    0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_libraries_structure_of_a_gpu_has_the_right_shape() {
-        assert_eq!(std::mem::offset_of!(GpuInfo, family), 12);
-        assert_eq!(std::mem::offset_of!(GpuInfo, counter_frequency), 72);
-        assert_eq!(size_of::<GpuInfo>(), 416);
-    }
 
     #[test]
     fn only_paths_of_the_driver_mean_something() {

@@ -1,12 +1,11 @@
 //! One queue of a GPU: a ring in the program's memory, and what runs of it.
 
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
-use crate::aql::{self, PACKET, Packet, Work};
+use crate::aql::{PACKET, Packet, Work};
 use crate::clock;
 use crate::device::Doorbell;
-use crate::events::Events;
-use crate::log::{Executed, Log};
+use crate::hardware::{Hardware, Late, NEVER, Origin, Running};
 use crate::word::Place;
 
 /// The place of `read_dispatch_id` and of `queue_properties` in the runtime's structure of a queue.
@@ -18,6 +17,9 @@ const PROFILED: u32 = 1 << 3;
 
 /// What an untouched doorbell of such a queue shows.
 pub(crate) const DOORBELL_UNTOUCHED: u64 = u64::MAX;
+
+/// The least between the beginnings of two packets, in ns: a tick of the GPU's clock.
+const TICK: u64 = 1_000_000_000 / clock::TICKS_PER_SECOND;
 
 /// Packets of a queue done in one go, so that the others have their turn.
 const TURN: usize = 256;
@@ -34,14 +36,6 @@ pub(crate) struct Layout {
     pub(crate) doorbell: u64,
 }
 
-/// What packets are executed with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hardware<'a> {
-    pub(crate) kernel: Duration,
-    pub(crate) events: &'a Events,
-    pub(crate) log: &'a Log,
-}
-
 /// What became of a queue's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
@@ -49,21 +43,15 @@ pub(crate) enum Turn {
     Idle,
     /// Waits for other work.
     Blocked,
-    /// Something ends at this time, in ns of the system clock; now, if it is over.
+    /// Something ends at this time, in ns of the system clock.
     Busy(u64),
+    /// Something was done, and what was there is done: more may follow soon.
+    Worked,
+    /// There is more to do.
+    More,
 }
 
-#[derive(Debug)]
-struct Running {
-    index: u64,
-    packet: Packet,
-    work: Work,
-    start: u64,
-    /// When it is over, for what takes time.
-    end: Option<u64>,
-}
-
-/// A queue of AQL packets. They run one after another.
+/// A queue of AQL packets. They begin in their order.
 #[derive(Debug)]
 pub(crate) struct Queue {
     pub(crate) id: u32,
@@ -76,9 +64,21 @@ pub(crate) struct Queue {
     properties: Place,
     rung: Place,
     last_doorbell: u64,
+    /// The index of the next packet, and what the program knows of it.
+    next: u64,
+    published: u64,
     /// How far the ring was filled when the doorbell last rang.
     limit: u64,
-    running: Option<Running>,
+    /// The system clock's time at which the next packet could begin.
+    time: u64,
+    /// Whether the next packet had no header when it was last looked at.
+    stalled: bool,
+    /// A packet that cannot begin yet, with its index.
+    held: Option<(u64, Packet)>,
+    /// A barrier that has begun.
+    barrier: Option<Running>,
+    running: Vec<Running>,
+    late: Vec<Late>,
 }
 
 impl Queue {
@@ -94,6 +94,7 @@ impl Queue {
         // SAFETY: of the layout.
         let rung = unsafe { Place::at(layout.doorbell) };
         rung.store(DOORBELL_UNTOUCHED);
+        let next = read_index.load();
         Self {
             id,
             doorbell,
@@ -104,51 +105,140 @@ impl Queue {
             properties,
             rung,
             last_doorbell: DOORBELL_UNTOUCHED,
-            limit: 0,
-            running: None,
+            next,
+            published: next,
+            limit: next,
+            time: 0,
+            stalled: false,
+            held: None,
+            barrier: None,
+            running: Vec::new(),
+            late: Vec::new(),
         }
     }
 
     /// Ends what is over and begins what can begin.
-    pub(crate) fn advance(&mut self, hardware: Hardware<'_>) -> Turn {
-        for _ in 0..TURN {
-            let Some(running) = self.running.take().or_else(|| self.begin(hardware.kernel)) else {
-                return Turn::Idle;
-            };
-            let now = clock::now();
-            let end = match running.end {
-                Some(end) if now < end => {
-                    self.running = Some(running);
-                    return Turn::Busy(end);
-                }
-                None if !running.work.is_satisfied() => {
-                    self.running = Some(running);
-                    return Turn::Blocked;
-                }
-                end => end.unwrap_or(now),
-            };
-            self.finish(&running, end, hardware);
-        }
-        Turn::Busy(0)
+    pub(crate) fn advance(&mut self, hardware: &mut Hardware) -> Turn {
+        let before = self.next;
+        let turn = self.turn(hardware);
+        self.publish();
+        // A barrier of this queue may wait for one of the signals, and where work came more may follow.
+        let worked = hardware.settle() || self.next != before;
+        if worked && turn != Turn::More { Turn::Worked } else { turn }
     }
 
-    fn begin(&mut self, kernel: Duration) -> Option<Running> {
-        let doorbell = self.rung.load();
-        if doorbell != self.last_doorbell {
+    fn turn(&mut self, hardware: &mut Hardware) -> Turn {
+        if !self.running.is_empty() || !self.late.is_empty() {
+            self.end_what_is_over(hardware);
+        }
+        for _ in 0..TURN {
+            if let Some(mut barrier) = self.barrier.take() {
+                if !barrier.work.is_satisfied() {
+                    self.barrier = Some(barrier);
+                    return self.or_sooner(Turn::Blocked);
+                }
+                self.time = self.time.max(clock::now());
+                barrier.end = self.time;
+                self.finish(&barrier, hardware);
+            }
+            let Some((index, packet)) = self.held.take().or_else(|| self.fetch()) else {
+                return self.or_sooner(Turn::Idle);
+            };
+            let behaviour = &hardware.simulator.settings.behaviour;
+            let waits = packet.waits_for_all_before() && !self.running.is_empty();
+            if waits || self.running.len() >= behaviour.overlap {
+                self.held = Some((index, packet));
+                return self.or_sooner(Turn::Idle);
+            }
+            self.begin(index, &packet, hardware);
+        }
+        Turn::More
+    }
+
+    /// What this turn comes to when something that has begun ends at a time.
+    fn or_sooner(&self, turn: Turn) -> Turn {
+        let ends = self.running.iter().map(|running| running.end);
+        let first = ends.chain(self.late.iter().map(|late| late.due)).min().unwrap_or(NEVER);
+        if first == NEVER { turn } else { Turn::Busy(first) }
+    }
+
+    fn end_what_is_over(&mut self, hardware: &mut Hardware) {
+        let now = clock::now();
+        self.time = self.time.max(now);
+        // In the order of their ends, for which the program may look.
+        while let Some(at) = (0..self.running.len()).min_by_key(|at| self.running[*at].end)
+            && self.running[at].end <= now
+        {
+            let running = self.running.remove(at);
+            self.finish(&running, hardware);
+        }
+        while let Some(at) = (0..self.late.len()).min_by_key(|at| self.late[*at].due)
+            && self.late[at].due <= now
+        {
+            hardware.complete(self.late.remove(at).completion);
+        }
+    }
+
+    /// The next packet, if its doorbell rang and its header is there.
+    fn fetch(&mut self) -> Option<(u64, Packet)> {
+        if self.next >= self.limit {
+            let doorbell = self.rung.load();
+            if doorbell == self.last_doorbell {
+                return None;
+            }
             self.last_doorbell = doorbell;
             // With several producers the doorbell may show less than what is written.
             self.limit = self.write_index.load();
+            // Nothing begins before it was submitted.
+            self.time = self.time.max(clock::now());
+            if self.next >= self.limit {
+                return None;
+            }
         }
-        let index = self.read_index.load();
-        if index >= self.limit {
+        let index = self.next;
+        let Some(packet) = Packet::take(self.slot(index)) else {
+            self.stalled = true;
             return None;
+        };
+        if std::mem::take(&mut self.stalled) {
+            self.time = self.time.max(clock::now());
         }
-        let packet = Packet::take(self.slot(index))?;
-        self.read_index.store(index + 1);
-        let work = packet.work();
-        let start = clock::now();
-        let end = matches!(work, Work::Kernel(_)).then(|| start.saturating_add(kernel.as_nanos() as u64));
-        Some(Running { index, packet, work, start, end })
+        self.next = index + 1;
+        Some((index, packet))
+    }
+
+    /// Begins a packet; what takes no time is over at once.
+    fn begin(&mut self, index: u64, packet: &Packet, hardware: &mut Hardware) {
+        // The clock is not read for every packet: handling one takes longer than a tick.
+        self.time += TICK;
+        let running = hardware.begin(self.origin(), index, packet, self.time);
+        match running.work {
+            Work::Barrier { .. } | Work::Value { .. } => self.barrier = Some(running),
+            Work::Kernel { .. } if running.end > running.start => self.running.push(running),
+            Work::Kernel { .. } | Work::Other => self.finish(&running, hardware),
+        }
+    }
+
+    /// Shows how far the ring is read: not at every packet, because the program looks at it and the two would wait
+    /// for each other's caches.
+    fn publish(&mut self) {
+        if self.published != self.next {
+            self.published = self.next;
+            self.read_index.store(self.next);
+        }
+    }
+
+    fn finish(&mut self, running: &Running, hardware: &mut Hardware) {
+        if running.signal != 0 {
+            // Who sees the signal may count on the slot.
+            self.publish();
+        }
+        let is_profiled = self.properties.half().load(Ordering::Relaxed) & PROFILED != 0;
+        self.late.extend(hardware.end(self.origin(), running, is_profiled));
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { node: self.doorbell.node, queue: self.id }
     }
 
     fn slot(&self, index: u64) -> [Place; 8] {
@@ -158,142 +248,7 @@ impl Queue {
             unsafe { Place::at(first + word * 8) }
         })
     }
-
-    fn finish(&self, running: &Running, end: u64, hardware: Hardware<'_>) {
-        let signal = running.packet.completion_signal();
-        hardware.log.executed(&Executed {
-            kind: running.work.kind(),
-            node: self.doorbell.node,
-            queue: self.id,
-            index: running.index,
-            kernel_object: if let Work::Kernel(object) = running.work { object } else { 0 },
-            start: running.start,
-            end,
-            signal,
-        });
-        let profiled = self.properties.half().load(std::sync::atomic::Ordering::Relaxed) & PROFILED != 0;
-        let times = profiled.then(|| {
-            let start = clock::ticks(self.doorbell.node, running.start);
-            // Hardware never reports work that took no time.
-            (start, clock::ticks(self.doorbell.node, end).max(start + 1))
-        });
-        aql::complete(signal, times, hardware.events);
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The memory of a queue of four slots, as the runtime would own it.
-    #[repr(align(64))]
-    struct Program {
-        structure: [u64; 32],
-        ring: [[u64; 8]; 4],
-        doorbell: u64,
-        signal: [u64; 8],
-    }
-
-    const WRITE: usize = 7;
-    const READ: usize = 16;
-
-    fn program() -> Box<Program> {
-        let mut program = Program { structure: [0; 32], ring: [[1; 8]; 4], doorbell: 0, signal: [0; 8] };
-        // `queue_properties` is the upper half of the word at 176.
-        program.structure[22] = u64::from(PROFILED) << 32;
-        Box::new(program)
-    }
-
-    fn queue(program: &mut Program) -> Queue {
-        let structure = program.structure.as_mut_ptr() as u64;
-        let layout = Layout {
-            ring: program.ring.as_mut_ptr() as u64,
-            bytes: 256,
-            read_index: structure + READ_INDEX,
-            write_index: structure + 8 * WRITE as u64,
-            doorbell: (&raw mut program.doorbell) as u64,
-        };
-        // SAFETY: the tests keep the program until after the queue.
-        unsafe { Queue::new(1, Doorbell { node: 1, slot: 0 }, layout) }
-    }
-
-    fn dispatch(program: &mut Program, at: usize) {
-        program.signal[1] = 1;
-        let signal = program.signal.as_mut_ptr() as u64;
-        program.ring[at % 4] = [2, 0, 0, 0, 0xabc0, 0, 0, signal];
-    }
-
-    fn ring(program: &mut Program, written: u64) {
-        program.structure[WRITE] = written;
-        program.doorbell = written - 1;
-    }
-
-    fn advance(queue: &mut Queue, kernel: Duration) -> Turn {
-        let (events, log) = (Events::new(8), Log::open(None).unwrap());
-        queue.advance(Hardware { kernel, events: &events, log: &log })
-    }
-
-    #[test]
-    fn nothing_runs_before_the_doorbell_rings() {
-        let mut program = program();
-        let mut queue = queue(&mut program);
-        dispatch(&mut program, 0);
-        program.structure[WRITE] = 1;
-        assert_eq!(advance(&mut queue, Duration::ZERO), Turn::Idle);
-        ring(&mut program, 1);
-        assert_eq!(advance(&mut queue, Duration::ZERO), Turn::Idle);
-        assert_eq!((program.signal[1], program.structure[READ]), (0, 1));
-    }
-
-    #[test]
-    fn a_kernel_keeps_its_queue_busy_until_its_end() {
-        let mut program = program();
-        let mut queue = queue(&mut program);
-        dispatch(&mut program, 0);
-        ring(&mut program, 1);
-        let Turn::Busy(end) = advance(&mut queue, Duration::from_millis(20)) else { panic!("not busy") };
-        assert_eq!(program.signal[1], 1);
-        while clock::now() < end {
-            std::thread::yield_now();
-        }
-        assert_eq!(advance(&mut queue, Duration::from_millis(20)), Turn::Idle);
-        assert_eq!(program.signal[1], 0);
-        assert_eq!(program.signal[5] - program.signal[4], 2_000_000, "ticks of 10 ns");
-    }
-
-    #[test]
-    fn a_packet_without_a_header_stalls_the_queue_until_it_has_one() {
-        let mut program = program();
-        let mut queue = queue(&mut program);
-        dispatch(&mut program, 1);
-        ring(&mut program, 2);
-        assert_eq!(advance(&mut queue, Duration::ZERO), Turn::Idle);
-        assert_eq!(program.structure[READ], 0);
-        dispatch(&mut program, 0);
-        advance(&mut queue, Duration::ZERO);
-        assert_eq!(program.structure[READ], 2);
-    }
-
-    #[test]
-    fn a_queue_that_is_not_profiled_gets_no_times() {
-        let mut program = program();
-        program.structure[22] = 0;
-        let mut queue = queue(&mut program);
-        dispatch(&mut program, 0);
-        ring(&mut program, 1);
-        advance(&mut queue, Duration::ZERO);
-        assert_eq!((program.signal[1], program.signal[4], program.signal[5]), (0, 0, 0));
-    }
-
-    #[test]
-    fn the_ring_wraps() {
-        let mut program = program();
-        let mut queue = queue(&mut program);
-        for written in 1..=9 {
-            dispatch(&mut program, written - 1);
-            ring(&mut program, written as u64);
-            advance(&mut queue, Duration::ZERO);
-        }
-        assert_eq!(program.structure[READ], 9);
-    }
-}
+mod tests;

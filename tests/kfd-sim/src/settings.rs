@@ -1,8 +1,8 @@
 //! How the simulated machine behaves: read once from the environment, as the README lists it.
 
 use std::path::PathBuf;
-use std::str::FromStr;
-use std::time::Duration;
+
+use crate::behaviour::{Behaviour, number};
 
 /// A kind of GPU: what the driver says about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ const RDNA: Model = Model {
 };
 
 /// Every kind that can be asked for; the first is the default.
-pub(crate) const MODELS: [Model; 6] = [
+pub(crate) const MODELS: [Model; 8] = [
     GCN,
     Model {
         target: "gfx906",
@@ -105,6 +105,18 @@ pub(crate) const MODELS: [Model; 6] = [
         ..GCN
     },
     Model {
+        target: "gfx950",
+        version: 90_500,
+        device_id: 0x75a0,
+        marketing_name: "Simulated MI350X",
+        compute_units: 256,
+        shader_arrays: 32,
+        compute_units_per_array: 9,
+        dies: 8,
+        memory_bytes: 288 << 30,
+        ..GCN
+    },
+    Model {
         target: "gfx1030",
         version: 100_300,
         device_id: 0x73bf,
@@ -117,6 +129,17 @@ pub(crate) const MODELS: [Model; 6] = [
         ..RDNA
     },
     RDNA,
+    Model {
+        target: "gfx1201",
+        version: 120_001,
+        device_id: 0x7550,
+        marketing_name: "Simulated RX 9070 XT",
+        family: 152,
+        compute_units: 64,
+        shader_arrays: 8,
+        memory_bytes: 16 << 30,
+        ..RDNA
+    },
 ];
 
 /// Everything that can be chosen.
@@ -125,8 +148,7 @@ pub(crate) struct Settings {
     /// 1 to 8.
     pub(crate) gpus: u32,
     pub(crate) model: Model,
-    /// How long a kernel runs.
-    pub(crate) kernel: Duration,
+    pub(crate) behaviour: Behaviour,
     /// Events a process may have; the driver's limit is 4096.
     pub(crate) events: u32,
     /// Where the ground truth goes.
@@ -146,37 +168,25 @@ impl Settings {
             format!("KFD_SIM_TARGET={target}: not one of {}", known.join(", "))
         })?;
         Ok(Self {
-            gpus: number(&variable, "KFD_SIM_GPUS", 1, 1..=8)?,
+            gpus: number(&variable, "KFD_SIM_GPUS", 1..=8)?.unwrap_or(1),
             model,
-            kernel: Duration::from_nanos(number(&variable, "KFD_SIM_KERNEL_NS", 10_000, 0..=u64::MAX / 2)?),
-            events: number(&variable, "KFD_SIM_EVENTS", 4096, 1..=4096)?,
+            behaviour: Behaviour::read(&variable)?,
+            events: number(&variable, "KFD_SIM_EVENTS", 1..=4096)?.unwrap_or(4096),
             log: variable("KFD_SIM_LOG").filter(|path| !path.is_empty()).map(PathBuf::from),
         })
     }
 }
 
-fn number<N: FromStr + PartialOrd + std::fmt::Display>(
-    variable: &impl Fn(&str) -> Option<String>,
-    name: &str,
-    default: N,
-    range: std::ops::RangeInclusive<N>,
-) -> Result<N, String> {
-    let Some(text) = variable(name) else { return Ok(default) };
-    text.parse()
-        .ok()
-        .filter(|number| range.contains(number))
-        .ok_or_else(|| format!("{name}={text}: not a whole number from {} to {}", range.start(), range.end()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::behaviour::Span;
 
     #[test]
     fn what_is_not_given_has_its_default() {
         let settings = Settings::read(|_| None).unwrap();
         assert_eq!((settings.gpus, settings.model.target), (1, "gfx90a"));
-        assert_eq!(settings.kernel, Duration::from_micros(10));
+        assert_eq!(settings.behaviour.kernel.others, Span::Fixed(10_000));
         assert_eq!(settings.log, None);
     }
 

@@ -1,14 +1,18 @@
 //! What a process has of the simulated driver: made when it first asks, kept until it ends.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::clock::{self, Clocks};
 use crate::device::{Device, Doorbell};
 use crate::dma_queue::DmaQueue;
 use crate::engine;
 use crate::events::Events;
-use crate::log::Log;
+use crate::hsa;
+use crate::log::{self, Log};
 use crate::memory::Memory;
+use crate::movement::Movement;
+use crate::process;
 use crate::queue::{Layout, Queue};
 use crate::settings::Settings;
 
@@ -54,18 +58,21 @@ pub(crate) struct Simulator {
     /// Threads that want to create or destroy a queue.
     pub(crate) visitors: AtomicUsize,
     pub(crate) queue_created: Condvar,
+    /// Allocations freed so far.
+    pub(crate) freed: AtomicU64,
     memory: Mutex<Memory>,
     queues: Mutex<Queues>,
 }
 
 impl Simulator {
-    fn new(settings: Settings) -> Result<Self, String> {
+    pub(crate) fn new(settings: Settings) -> Result<Self, String> {
         Ok(Self {
             device: Device::new()?,
             events: Events::new(settings.events),
             log: Log::open(settings.log.as_deref())?,
             visitors: AtomicUsize::new(0),
             queue_created: Condvar::new(),
+            freed: AtomicU64::new(0),
             memory: Mutex::new(Memory::new()),
             queues: Mutex::default(),
             settings,
@@ -74,14 +81,31 @@ impl Simulator {
 
     /// The simulator of this process. Settings that make no sense end it: a test must not run on others.
     pub(crate) fn get() -> &'static Self {
-        static SIMULATOR: OnceLock<Simulator> = OnceLock::new();
-        SIMULATOR.get_or_init(|| {
+        process::simulator(|| {
             Settings::from_environment().and_then(Self::new).unwrap_or_else(|problem| fail(&problem))
         })
     }
 
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there was such an allocation.
+    pub(crate) fn free(&self, handle: u64) -> bool {
+        let existed = self.memory().free(handle, &self.device);
+        self.freed.fetch_add(1, Ordering::AcqRel);
+        existed
+    }
+
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks { drift: self.settings.behaviour.drift }
+    }
+
+    /// When a movement of bytes that began at `start` and is done is over, in ns of the system clock.
+    pub(crate) fn end_of_movement(&self, movement: &Movement, start: u64) -> u64 {
+        let speed = self.settings.behaviour.copy_speed;
+        let time = speed.map_or(0, |speed| movement.bytes().saturating_mul(1_000) / speed);
+        clock::now().max(start.saturating_add(time))
     }
 
     pub(crate) fn queues(&self) -> MutexGuard<'_, Queues> {
@@ -120,7 +144,10 @@ impl Simulator {
             queues.last_id += 1;
             let id = queues.last_id;
             let layout = Layout { doorbell: self.device.doorbell(doorbell), ..layout };
-            self.log.queue(node, id, kind.name(), layout.ring, layout.bytes);
+            let (ring, bytes) = (layout.ring, layout.bytes);
+            let created =
+                log::Created { node, queue: id, kind: kind.name(), ring, bytes, is_programs: false };
+            hsa::created(&self.log, created);
             match kind {
                 // SAFETY: the caller vouches for the layout; the doorbell's mapping is never undone.
                 Kind::Aql => queues.list.push(unsafe { Queue::new(id, doorbell, layout) }),

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use crate::settings::Settings;
 
-/// Where the driver shows the machine.
-const ROOT: &str = "/sys/devices/virtual/kfd/kfd/topology/";
+/// Where the driver shows the machine; the second is a link in sysfs.
+const ROOT: &str = "/sys/devices/virtual/kfd/kfd/topology";
+const CLASS: &str = "/sys/class/kfd/kfd/topology";
 
 /// Render nodes count from here.
 pub(crate) const FIRST_RENDER_MINOR: u32 = 128;
@@ -42,12 +43,19 @@ pub(crate) fn node_of_render_minor(settings: &Settings, minor: u32) -> Option<u3
 
 /// Whether the driver answers for this path, be there a file or not.
 pub(crate) fn owns(path: &str) -> bool {
-    path.starts_with(ROOT)
+    parts(path).is_some()
+}
+
+/// The path below the tree's root.
+fn parts(path: &str) -> Option<Vec<&str>> {
+    let below = path.strip_prefix(ROOT).or_else(|| path.strip_prefix(CLASS))?;
+    (below.is_empty() || below.starts_with('/'))
+        .then(|| below.split('/').filter(|part| !part.is_empty()).collect())
 }
 
 /// Content of a file of the tree.
 pub(crate) fn file(settings: &Settings, path: &str) -> Option<String> {
-    let parts: Vec<&str> = path.strip_prefix(ROOT)?.split('/').filter(|part| !part.is_empty()).collect();
+    let parts = parts(path)?;
     match parts[..] {
         ["generation_id"] => Some("1\n".to_owned()),
         ["system_properties"] => Some(lines(&[("platform_oem", 0), ("platform_id", 0), ("platform_rev", 0)])),
@@ -77,7 +85,7 @@ pub(crate) fn file(settings: &Settings, path: &str) -> Option<String> {
 
 /// Names of what lies in a folder of the tree.
 pub(crate) fn folder(settings: &Settings, path: &str) -> Option<Vec<String>> {
-    let parts: Vec<&str> = path.strip_prefix(ROOT)?.split('/').filter(|part| !part.is_empty()).collect();
+    let parts = parts(path)?;
     let numbers = |count: u32| Some((0..count).map(|number| number.to_string()).collect());
     match parts[..] {
         [] => Some(["generation_id", "system_properties", "nodes"].map(str::to_owned).to_vec()),
@@ -232,17 +240,17 @@ mod tests {
 
     #[test]
     fn a_machine_of_two_gpus_has_three_nodes() {
-        let nodes = folder(&machine("2"), &format!("{ROOT}nodes")).unwrap();
+        let nodes = folder(&machine("2"), &format!("{ROOT}/nodes")).unwrap();
         assert_eq!(nodes, ["0", "1", "2"]);
-        assert_eq!(file(&machine("2"), &format!("{ROOT}nodes/2/gpu_id")).unwrap(), "4098\n");
-        assert_eq!(file(&machine("2"), &format!("{ROOT}nodes/3/gpu_id")), None);
+        assert_eq!(file(&machine("2"), &format!("{ROOT}/nodes/2/gpu_id")).unwrap(), "4098\n");
+        assert_eq!(file(&machine("2"), &format!("{ROOT}/nodes/3/gpu_id")), None);
     }
 
     #[test]
     fn every_count_in_a_node_is_the_number_of_files_beside_it() {
         let machine = machine("8");
         for node in 0..=8 {
-            let at = format!("{ROOT}nodes/{node}");
+            let at = format!("{ROOT}/nodes/{node}");
             let properties = file(&machine, &format!("{at}/properties")).unwrap();
             for (count, place) in
                 [("mem_banks_count", "mem_banks"), ("caches_count", "caches"), ("io_links_count", "io_links")]
@@ -260,7 +268,7 @@ mod tests {
     fn a_node_is_linked_to_every_other_and_not_to_itself() {
         let machine = machine("3");
         let ends: Vec<u64> = (0..3)
-            .map(|link| file(&machine, &format!("{ROOT}nodes/2/io_links/{link}/properties")).unwrap())
+            .map(|link| file(&machine, &format!("{ROOT}/nodes/2/io_links/{link}/properties")).unwrap())
             .map(|text| number(&text, "node_to"))
             .collect();
         assert_eq!(ends, [0, 1, 3]);

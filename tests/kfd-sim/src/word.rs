@@ -1,4 +1,4 @@
-//! A place in the program's memory that the hardware would read and write.
+//! Places in the program's memory that the hardware would read and write.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -49,5 +49,51 @@ impl Place {
 
     pub(crate) fn decrement(self) {
         self.signed().fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A stretch of the program's memory that is copied or filled.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bytes {
+    first: *mut u8,
+    count: usize,
+}
+
+impl Bytes {
+    /// # Safety
+    /// From here on, for as long as the stretch is used, it is mapped and nobody else touches it, as the
+    /// program promises to hardware.
+    pub(crate) unsafe fn at(address: u64, count: usize) -> Self {
+        Self { first: address as *mut u8, count }
+    }
+
+    /// Takes over what lies in another, which may overlap this one.
+    pub(crate) fn copy_from(self, other: Self) {
+        let count = self.count.min(other.count);
+        // SAFETY: both are mapped for so many bytes, says the constructor.
+        unsafe { std::ptr::copy(other.first.cast_const(), self.first, count) };
+    }
+
+    /// Writes a pattern again and again; an empty one writes nothing.
+    pub(crate) fn fill(self, pattern: &[u8]) {
+        let mut written = pattern.len().min(self.count);
+        // SAFETY: mapped for so many bytes, says the constructor, and the pattern is the simulator's own.
+        unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), self.first, written) };
+        while written > 0 && written < self.count {
+            // What is there is a whole number of patterns: it doubles.
+            let more = written.min(self.count - written);
+            let next = self.first.wrapping_add(written);
+            // SAFETY: both halves are within the stretch and do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(self.first.cast_const(), next, more) };
+            written += more;
+        }
+    }
+
+    /// What lies there now.
+    pub(crate) fn to_vec(self) -> Vec<u8> {
+        let mut copy = vec![0; self.count];
+        // SAFETY: mapped for so many bytes, says the constructor; the copy has the same length.
+        unsafe { std::ptr::copy_nonoverlapping(self.first.cast_const(), copy.as_mut_ptr(), self.count) };
+        copy
     }
 }

@@ -1,8 +1,10 @@
 /* Sends bytes from the host to every GPU, from GPU to GPU and back, and compares:
  *
- *   copy BYTES
+ *   copy BYTES [fill | rows]
  *
- * The host's buffers are ordinary memory that is locked, so the GPU sees them at other addresses.
+ * The host's buffers are ordinary memory that is locked, so the GPU sees them at other addresses. With `fill` the last
+ * GPU's memory, but for the bytes behind the last whole word, is filled before it comes back. With `rows`, which takes
+ * DMA and 10,000 bytes at least, the first GPU then gets rows out of wider ones and gives them back as wider ones.
  * Prints, per copy:  bytes <TAB> start <TAB> end, in ns of the system clock. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -58,6 +60,35 @@ static void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t f
     CHECK(hsa_signal_destroy(done));
 }
 
+#define WIDTH 36
+#define ROWS 50
+
+/* One way of the rows: those of the host are 192 bytes apart, those of the GPU 96. */
+static void copy_rows(void *to, size_t to_pitch, void *from, size_t from_pitch, hsa_amd_copy_direction_t direction) {
+    const hsa_pitched_ptr_t target = {to, to_pitch, to_pitch * ROWS}, source = {from, from_pitch, from_pitch * ROWS};
+    const hsa_dim3_t first = {4, 1, 0}, range = {WIDTH, ROWS - 1, 1};
+    hsa_signal_t done;
+    CHECK(hsa_signal_create(1, 0, NULL, &done));
+    CHECK(hsa_amd_memory_async_copy_rect(&target, &first, &source, &first, &range, gpus[0], direction, 0, NULL, done));
+    if (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX, HSA_WAIT_STATE_BLOCKED) != 0) {
+        fprintf(stderr, "a copy of rows failed\n");
+        exit(1);
+    }
+    CHECK(hsa_signal_destroy(done));
+}
+
+/* Whether rows come back as they were sent, and nothing beside them. */
+static int rows_come_back(unsigned char *sent, void *source, unsigned char *received, void *target, void *memory) {
+    memset(received, 0, 192 * ROWS);
+    copy_rows(memory, 96, source, 192, hsaHostToDevice);
+    copy_rows(target, 192, memory, 96, hsaDeviceToHost);
+    for (int at = 0; at < 192 * ROWS; at++) {
+        int inside = at / 192 >= 1 && at % 192 >= 4 && at % 192 < 4 + WIDTH;
+        if (received[at] != (inside ? sent[at] : 0)) return 0;
+    }
+    return 1;
+}
+
 int main(int argc, char **argv) {
     size_t bytes = argc > 1 ? strtoul(argv[1], NULL, 0) : 4096;
     CHECK(hsa_init());
@@ -78,8 +109,14 @@ int main(int argc, char **argv) {
     }
     copy(memory[0], gpus[0], source, cpu, bytes);
     for (int gpu = 1; gpu < gpu_count; gpu++) copy(memory[gpu], gpus[gpu], memory[gpu - 1], gpus[gpu - 1], bytes);
+    if (argc > 2 && strcmp(argv[2], "fill") == 0) {
+        const uint32_t word = 0x01020304;
+        CHECK(hsa_amd_memory_fill(memory[gpu_count - 1], word, bytes / 4));
+        for (size_t at = 0; at + 4 <= bytes; at += 4) memcpy(sent + at, &word, 4);
+    }
     copy(target, cpu, memory[gpu_count - 1], gpus[gpu_count - 1], bytes);
     int same = memcmp(sent, received, bytes) == 0;
+    if (argc > 2 && strcmp(argv[2], "rows") == 0) same &= rows_come_back(sent, source, received, target, memory[0]);
     if (!same) fprintf(stderr, "other bytes came back\n");
 
     for (int gpu = 0; gpu < gpu_count; gpu++) CHECK(hsa_amd_memory_pool_free(memory[gpu]));

@@ -1,10 +1,12 @@
 /* The smallest HSA program that measures: dispatches kernels on queues of every GPU, waits, and prints what the
  * runtime says of each:  gpu <TAB> kernel object <TAB> start <TAB> end, in ns of the system clock.
  *
- *   dispatch DISPATCHES [barrier]
+ *   dispatch DISPATCHES [barrier | first | logged]
  *
  * There is no code object: the simulated GPU runs none, so any number names a kernel.
- * With `barrier`, a barrier packet makes each dispatch wait for the one before it on the GPU before. */
+ * With `barrier`, a barrier packet makes each dispatch wait for the one before it on the GPU before. With `first` it
+ * ends as soon as any signal has changed, and prints that one alone. With `logged` it looks whether every signal is
+ * in the simulator's log by the time that it has changed. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdint.h>
@@ -47,13 +49,44 @@ static void submit(hsa_queue_t *queue, const void *packet) {
     hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
+/* Whether a line of the simulator's log has a signal in its last column but one. */
+static int is_logged(hsa_signal_t signal) {
+    char column[32], line[256];
+    snprintf(column, sizeof column, "\t%#lx\t", signal.handle);
+    FILE *log = fopen(getenv("KFD_SIM_LOG"), "r");
+    int found = 0;
+    while (log && !found && fgets(line, sizeof line, log)) found = strstr(line, column) != NULL;
+    if (log) fclose(log);
+    return found;
+}
+
 static uint64_t object_of(int gpu, int at) {
     return 0x100000u * (uint64_t)(gpu + 1) + 64u * (uint64_t)at;
 }
 
+static void print(int gpu, int at, hsa_signal_t signal) {
+    hsa_amd_profiling_dispatch_time_t time;
+    CHECK(hsa_amd_profiling_get_dispatch_time(gpus[gpu], signal, &time));
+    printf("%d\t%#lx\t%lu\t%lu\n", gpu, object_of(gpu, at), time.start, time.end);
+}
+
+/* Prints the first signal that is seen to have changed. */
+static void print_first(hsa_signal_t *signals[], int dispatches) {
+    for (;;) {
+        for (int gpu = 0; gpu < gpu_count; gpu++) {
+            for (int at = 0; at < dispatches; at++) {
+                if (hsa_signal_load_scacquire(signals[gpu][at]) != 0) continue;
+                print(gpu, at, signals[gpu][at]);
+                return;
+            }
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     int dispatches = argc > 1 ? atoi(argv[1]) : 1;
-    int barrier = argc > 2 && strcmp(argv[2], "barrier") == 0;
+    const char *mode = argc > 2 ? argv[2] : "";
+    int barrier = strcmp(mode, "barrier") == 0, logged = strcmp(mode, "logged") == 0;
     CHECK(hsa_init());
     CHECK(hsa_iterate_agents(remember_gpu, NULL));
 
@@ -90,6 +123,12 @@ int main(int argc, char **argv) {
         }
     }
 
+    if (strcmp(mode, "first") == 0) {
+        print_first(signals, dispatches);
+        fflush(stdout);
+        /* Work is in flight that may never end: nothing is tidied. */
+        _Exit(0);
+    }
     for (int gpu = 0; gpu < gpu_count; gpu++) {
         for (int at = 0; at < dispatches; at++) {
             hsa_signal_value_t value = hsa_signal_wait_scacquire(signals[gpu][at], HSA_SIGNAL_CONDITION_LT, 1,
@@ -98,9 +137,11 @@ int main(int argc, char **argv) {
                 fprintf(stderr, "signal %d of GPU %d: %ld\n", at, gpu, (long)value);
                 return 1;
             }
-            hsa_amd_profiling_dispatch_time_t time;
-            CHECK(hsa_amd_profiling_get_dispatch_time(gpus[gpu], signals[gpu][at], &time));
-            printf("%d\t%#lx\t%lu\t%lu\n", gpu, object_of(gpu, at), time.start, time.end);
+            if (logged && !is_logged(signals[gpu][at])) {
+                fprintf(stderr, "signal %d of GPU %d is not in the log\n", at, gpu);
+                return 1;
+            }
+            print(gpu, at, signals[gpu][at]);
         }
     }
 

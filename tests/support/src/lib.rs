@@ -1,17 +1,24 @@
-//! What tests and benches share: the folder of foreign traces, fixtures and the synthetic generator.
+//! What tests and benches share: the folder of foreign traces, fixtures, the synthetic generator, and programs on the
+//! ROCm runtimes of this machine with simulated GPUs.
 
+pub mod code_object;
 mod fixture;
 mod generate;
 pub mod json_schema;
 pub mod layouts;
+mod program;
+pub mod real;
 pub mod rocprofiler;
+mod stack;
 
 use std::path::{Path, PathBuf};
 
-pub use fixture::{database, fixture, fixture_in, fixture_names};
+pub use fixture::{database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Layout, Options, generate};
+pub use program::{code_object, program};
 /// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
 pub use rusqlite;
+pub use stack::{Stack, simulator, stacks};
 
 /// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
 /// call this and return early; it then says so in one line.

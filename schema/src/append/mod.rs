@@ -1,0 +1,25 @@
+//! A native file that is whole at every moment: what the tracer records into.
+//!
+//! [`Recording`] makes the same rows as [`write::Writer`](crate::write::Writer), byte for byte, but builds the pages of the
+//! SQLite file itself. It only appends, and it never changes a page that the file refers to, with one exception: the
+//! first page. That page holds the number of pages, the list of unused ones and the root of the schema, whose rows
+//! hold the roots of all tables; so writing it is what publishes everything that was written before. After every
+//! single write the file is a valid database with all that was published so far, whenever the process is killed. There
+//! is no journal, no lock and no sync, so a file system where those hang or fail is as good as any other.
+//!
+//! - [`encode`](self::encode): a row as a record.
+//! - [`page`](self::page): the two kinds of pages of a table's tree.
+//! - [`tree`](self::tree): a table that grows at its end.
+//! - [`store`](self::store): which page of the file is whose, and when it may be written.
+//! - [`catalog`](self::catalog): the table of tables.
+
+mod catalog;
+mod database;
+mod encode;
+mod page;
+mod recording;
+mod store;
+mod tree;
+
+pub use recording::Recording;
+pub use store::Target;

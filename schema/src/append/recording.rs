@@ -1,0 +1,140 @@
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+
+use super::database::{Database, LEAST, Refusal, Table};
+use super::encode::Record;
+use super::store::Target;
+use crate::write::{Call, Cell, Op, OpKind, TextId, VERSION, call_row, op_row};
+use crate::{Error, Result};
+
+/// A native file that is a whole one at every moment while it grows.
+///
+/// [`Recording::publish`] makes what was added part of the file, together with metadata rows that say how far it is;
+/// they replace those of the publication before. An I/O error drops what was added since: what is in the file stays,
+/// nothing more can be added, and one more publication may still say why.
+#[derive(Debug)]
+pub struct Recording<T = File> {
+    path: PathBuf,
+    limit: u64,
+    database: Database<T>,
+    record: Record,
+    texts: FxHashMap<Box<str>, TextId>,
+}
+
+impl Recording {
+    /// Creates a file, which must not exist, of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`], with `AlreadyExists` too; [`Error::Refused`] if the limit is below 256 KiB.
+    pub fn create(path: &Path, limit: Option<u64>) -> Result<Self> {
+        if let Some(limit) = limit.filter(|&limit| limit < LEAST) {
+            let detail = format!("{limit} bytes are too few for a recording, {LEAST} are the least");
+            return Err(Error::Refused { path: path.to_owned(), detail });
+        }
+        let target = File::create_new(path).map_err(|source| failed("create", path, source))?;
+        // Nobody wants the empty file of a full disk.
+        Self::start(target, path, limit).inspect_err(|_| drop(std::fs::remove_file(path)))
+    }
+}
+
+impl<T: Target> Recording<T> {
+    /// Starts a recording in an empty target; `path` is what messages call it.
+    ///
+    /// # Errors
+    /// As [`Recording::create`].
+    pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
+        let limit = limit.unwrap_or(u64::MAX);
+        let database = Database::create(target, limit).map_err(|source| failed("write", path, source))?;
+        let mut recording = Self {
+            path: path.to_owned(),
+            limit,
+            database,
+            record: Record::new(),
+            texts: FxHashMap::default(),
+        };
+        recording.text("")?;
+        for kind in OpKind::ALL {
+            recording.text(kind.label())?;
+        }
+        recording.metadata("rtl_schema", VERSION)?;
+        recording.publish(&[])?;
+        Ok(recording)
+    }
+
+    /// The id of `text`, which is added when it is new. Memory grows with the distinct texts.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if the row has no room within the limit; [`Error::Io`] if the file cannot grow, and from then
+    /// on. So for all that follow.
+    pub fn text(&mut self, text: &str) -> Result<TextId> {
+        if let Some(&id) = self.texts.get(text) {
+            return Ok(id);
+        }
+        let record = self.record.cells(&[Cell::Null, text.into()]);
+        let id = self.database.add(Table::Strings, record).map_err(|why| self.error(why))?;
+        self.texts.insert(text.into(), TextId(id));
+        Ok(TextId(id))
+    }
+
+    /// Adds a metadata row; rows keep their order and a tag may repeat.
+    pub fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+        let record = self.record.cells(&metadata(tag, value));
+        self.database.add(Table::Metadata, record).map_err(|why| self.error(why))?;
+        Ok(())
+    }
+
+    /// Adds an op, range or marker and returns its id; ids count from 1.
+    #[inline]
+    pub fn op(&mut self, op: &Op) -> Result<i64> {
+        let record = self.record.integers(&op_row(op));
+        self.database.add(Table::Ops, record).map_err(|why| self.error(why))
+    }
+
+    /// Adds an API call and returns its id; ids count from 1.
+    #[inline]
+    pub fn call(&mut self, call: &Call) -> Result<i64> {
+        let record = self.record.integers(&call_row(call));
+        self.database.add(Table::Calls, record).map_err(|why| self.error(why))
+    }
+
+    /// Makes everything added so far part of the file, with `closing` as its last metadata rows.
+    pub fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
+        let record = &mut self.record;
+        let rows = closing.iter().map(|(tag, value)| record.cells(&metadata(tag, value)).to_vec());
+        self.database.publish(rows).map_err(|source| failed("write", &self.path, source))
+    }
+
+    /// Drops what was added since the last publication, as after an error.
+    pub fn abandon(&mut self) {
+        self.database.abandon();
+    }
+
+    /// How many ops the file holds, as last published.
+    pub fn published_ops(&self) -> i64 {
+        self.database.published_rows(Table::Ops)
+    }
+
+    /// How many API calls the file holds, as last published.
+    pub fn published_calls(&self) -> i64 {
+        self.database.published_rows(Table::Calls)
+    }
+
+    #[cold]
+    fn error(&self, why: Refusal) -> Error {
+        match why {
+            Refusal::Full => Error::Full { path: self.path.clone(), limit: self.limit },
+            Refusal::Io(source) => failed("write", &self.path, source),
+        }
+    }
+}
+
+fn metadata(tag: &str, value: &str) -> [Cell; 3] {
+    [Cell::Null, tag.into(), value.into()]
+}
+
+fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Io { action, path: path.to_owned(), source }
+}

@@ -1,0 +1,141 @@
+//! Instructions, thread by thread. They do not depend on what else the machine does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::runs::{Bench, Column, ended_well};
+
+/// Dispatches of the run whose counts are subtracted: pools have grown, names are known.
+const WARM_UP: u32 = 8_192;
+
+/// Instructions, of a run or of one of its dispatches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instructions {
+    /// Of the doorbell, all that the runtime and its tools do in it.
+    pub(crate) submit: f64,
+    /// Of the tool's other threads together.
+    pub(crate) recorder: Option<f64>,
+    /// Of the one that notices what is done.
+    pub(crate) collector: Option<f64>,
+}
+
+impl Bench {
+    /// Counts them in each column.
+    pub(crate) fn instructions(&self, dispatches: u32) -> Result<Vec<Instructions>> {
+        self.columns.iter().map(|column| self.counted(column, dispatches)).collect()
+    }
+
+    /// What a dispatch costs after the first ones: the difference of two runs.
+    fn counted(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
+        let (before, after) = (self.sums(column, 0)?, self.sums(column, dispatches)?);
+        let each = |sum: fn(&Instructions) -> f64| (sum(&after) - sum(&before)) / f64::from(dispatches);
+        let optional = |sum: fn(&Instructions) -> Option<f64>| {
+            Some((sum(&after)? - sum(&before)?) / f64::from(dispatches))
+        };
+        Ok(Instructions {
+            submit: each(|sums| sums.submit),
+            recorder: optional(|sums| sums.recorder),
+            collector: optional(|sums| sums.collector),
+        })
+    }
+
+    /// The counts of a whole run of so many dispatches after the first ones.
+    fn sums(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
+        let folder = self.folder.join(format!("callgrind-{}-{dispatches}", column.name));
+        fs::create_dir_all(&folder)?;
+        let mut command = Command::new("valgrind");
+        command.args(["--tool=callgrind", "--separate-threads=yes", "--fair-sched=yes"]);
+        command.arg(format!("--callgrind-out-file={}", folder.join("thread").display()));
+        command.arg(&self.submit).args([dispatches.to_string(), WARM_UP.to_string()]);
+        self.set_up(&mut command, column, &[]);
+        ended_well(command)?;
+
+        let mut threads = Vec::new();
+        let mut files: Vec<PathBuf> = fs::read_dir(&folder)?.flatten().map(|file| file.path()).collect();
+        files.sort();
+        for file in files.iter().filter(|file| file.metadata().is_ok_and(|file| file.len() > 0)) {
+            threads.push(Thread::read(file)?);
+        }
+        let submit = threads.iter().filter_map(|thread| thread.inclusive("hsa_signal_store_screlease")).sum();
+        let library = column.library.as_deref();
+        let behind: Vec<&Thread> = threads.iter().skip(1).filter(|thread| thread.runs_in(library)).collect();
+        let sum = |threads: &[&Thread]| {
+            (!threads.is_empty()).then(|| threads.iter().map(|thread| thread.total).sum::<f64>())
+        };
+        let collector: Vec<&Thread> =
+            behind.iter().copied().filter(|thread| thread.says("collect")).collect();
+        Ok(Instructions { submit, recorder: sum(&behind), collector: sum(&collector) })
+    }
+}
+
+/// What callgrind counted in a thread.
+struct Thread {
+    total: f64,
+    /// Inclusive instructions, with the function and its library as callgrind_annotate writes them.
+    functions: Vec<(f64, String)>,
+}
+
+impl Thread {
+    fn read(file: &Path) -> Result<Self> {
+        let mut command = Command::new("callgrind_annotate");
+        command.args(["--inclusive=yes", "--threshold=100"]).arg(file).stderr(Stdio::null());
+        let output = command.output().context("callgrind_annotate")?;
+        if !output.status.success() {
+            bail!("callgrind_annotate {}: {}", file.display(), output.status);
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        let functions: Vec<(f64, String)> = text.lines().filter_map(function).collect();
+        let total = functions.iter().find(|(_, name)| name == "PROGRAM TOTALS");
+        let total = total.with_context(|| format!("no total in {}", file.display()))?.0;
+        Ok(Self { total, functions })
+    }
+
+    fn inclusive(&self, function: &str) -> Option<f64> {
+        let found = self.functions.iter().find(|(_, name)| name.contains(&format!(":{function} [")));
+        found.map(|&(count, _)| count)
+    }
+
+    /// Whether all that the thread does begins in the library.
+    fn runs_in(&self, library: Option<&Path>) -> bool {
+        let Some(name) = library.and_then(Path::file_name).and_then(|name| name.to_str()) else {
+            return false;
+        };
+        self.outer().any(|function| function.contains(&format!("/{name}]")))
+    }
+
+    /// Whether a function that spans the thread is named so.
+    fn says(&self, word: &str) -> bool {
+        self.outer().any(|function| function.contains(word))
+    }
+
+    fn outer(&self) -> impl Iterator<Item = &str> {
+        let spans = move |count: f64| count > 0.9 * self.total;
+        self.functions.iter().filter(move |(count, _)| spans(*count)).map(|(_, name)| name.as_str())
+    }
+}
+
+/// A line `1,234 ( 5.67%)  file:function [library]`.
+fn function(line: &str) -> Option<(f64, String)> {
+    let (count, rest) = line.trim_start().split_once(" (")?;
+    let (_, name) = rest.split_once("%)")?;
+    Some((count.replace(',', "").parse().ok()?, name.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_count_and_a_function() {
+        let line = " 1,120,352 ( 7.08%)  ???:hsa_signal_store_screlease [/usr/lib/libhsa-runtime64.so.1.5.0]";
+        let (count, name) = function(line).unwrap();
+        assert_eq!(count, 1_120_352.0);
+        let thread = Thread { total: 2_000_000.0, functions: vec![(count, name)] };
+        assert_eq!(thread.inclusive("hsa_signal_store_screlease"), Some(1_120_352.0));
+        assert_eq!(thread.inclusive("hsa_signal_store"), None);
+        assert_eq!(function("--------"), None);
+    }
+}

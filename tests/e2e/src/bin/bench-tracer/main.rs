@@ -1,0 +1,140 @@
+//! What a dispatch costs with the tracer, against the least that an intercepting tool can cost: `docs/bench-tracer.md`.
+
+mod callgrind;
+mod runs;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use e2e::library;
+use support::code_object::{Kernel, Symbols, Target, code_object, many};
+
+use crate::runs::{Bench, Column, Cost};
+use crate::table::Table;
+
+/// Measures librtl.so on Debian 12's ROCm runtime and a simulated GPU, beside a tool that only passes packets on
+///
+/// Examples:
+///   bench-tracer                              everything, some minutes
+///   bench-tracer --dispatches 200000 --rounds 1
+///   bench-tracer --rocm-trace-lite ~/rocm-trace-lite/librtl.so --check
+#[derive(Parser)]
+#[command(verbatim_doc_comment)]
+struct Arguments {
+    /// Dispatches of a timed run
+    #[arg(long, default_value_t = 1_000_000)]
+    dispatches: u32,
+    /// Timed runs of each column, taken in turn; the best counts
+    #[arg(long, default_value_t = 3)]
+    rounds: u32,
+    /// Dispatches of a run under callgrind; 0 leaves instructions out
+    #[arg(long, default_value_t = 20_000)]
+    callgrind: u32,
+    /// The library of rocm-trace-lite, for a column of its own
+    #[arg(long, value_name = "LIBRARY")]
+    rocm_trace_lite: Option<PathBuf>,
+    /// Exit with 1 where a figure misses what it must reach
+    #[arg(long)]
+    check: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let folder = tempfile::tempdir()?;
+    let Some(bench) = bench(folder.path(), &arguments)? else { return Ok(()) };
+    let table = measure(&bench, &arguments)?;
+    #[expect(clippy::print_stdout, reason = "the table is the answer")]
+    {
+        println!("{table}");
+    }
+    if arguments.check && !table.holds() {
+        bail!("a figure misses what it must reach");
+    }
+    Ok(())
+}
+
+/// The programs and libraries; `None`, after a line that says what is missing, where the runtime is not installed.
+fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
+    let programs = ["loop", "no_work", "load_code"].map(support::program);
+    let [Some(submit), Some(start), Some(load)] = programs else { return Ok(None) };
+    let target = Target::named("gfx90a").context("a target that every runtime knows")?;
+    let code = |name: &str, kernels: &[Kernel]| -> Result<PathBuf> {
+        let path = folder.join(name);
+        std::fs::write(&path, code_object(target, kernels, Symbols::Both))?;
+        Ok(path)
+    };
+    let thousands = many(20_000);
+    let first = String::from_utf8(thousands[0].name.clone())?;
+    let mut columns = vec![
+        Column { name: "bare", library: None },
+        Column { name: "floor", library: Some(library::tool("pass_through")) },
+        Column { name: "ours", library: Some(library::tracer()) },
+    ];
+    if let Some(library) = &arguments.rocm_trace_lite {
+        columns.push(Column { name: "rocm-trace-lite", library: Some(library.canonicalize()?) });
+    }
+    Ok(Some(Bench {
+        folder: folder.to_owned(),
+        columns,
+        simulator: library::built("libkfd_sim.so"),
+        counter: library::tool("count_allocations"),
+        submit,
+        start,
+        load,
+        one_kernel: code("one.co", &[Kernel::named("alpha")])?,
+        many_kernels: code("many.co", &thousands)?,
+        first,
+    }))
+}
+
+fn measure(bench: &Bench, arguments: &Arguments) -> Result<Table> {
+    let mut table = Table::new(bench.columns.iter().map(|column| column.name));
+    let dispatches = arguments.dispatches;
+    let costs = bench.timed(dispatches, arguments.rounds)?;
+    let floor = costs[1];
+    let each = |value: fn(&Cost) -> f64| costs.iter().map(|cost| Some(value(cost))).collect::<Vec<_>>();
+    let per_dispatch = 1e6 / f64::from(dispatches);
+    table.row("process CPU, s", each(|cost| cost.cpu), 2);
+    table.row("whole process, wall s", each(|cost| cost.wall), 2);
+    table.row("until the last wait, wall s", each(|cost| cost.until_last_wait), 2);
+    let above = |cost: &Cost| Some((cost.cpu - floor.cpu) * per_dispatch);
+    table.judged("process CPU over the floor, us a dispatch", costs.iter().map(above), 2, (1.2, 0.8));
+    let wall = |cost: &Cost| Some(cost.wall / floor.wall);
+    table.judged("whole process, wall / floor", costs.iter().map(wall), 2, (2.2, 1.8));
+    let waited = |cost: &Cost| Some(cost.until_last_wait / floor.until_last_wait);
+    table.judged("until the last wait, wall / floor", costs.iter().map(waited), 2, (1.5, 1.2));
+    table.judged("bytes on disk, an op", costs.iter().map(|cost| cost.bytes_per_op), 1, (56.0, 48.0));
+    let recorded = costs
+        .iter()
+        .map(|cost| cost.recorded.map(|rows| 100.0 * rows / f64::from(dispatches + runs::WARM_UP)));
+    table.row("dispatches recorded, %", recorded.collect(), 2);
+
+    let allocations = bench.allocations()?;
+    let above = allocations.iter().map(|&count| Some(count - allocations[1]));
+    table.judged("allocations on the submit path over the floor", above, 3, (0.0, 0.0));
+    let started = bench.start_up()?;
+    table.judged(
+        "start-up over bare, ms of CPU",
+        started.iter().map(|&ms| Some(ms - started[0])),
+        1,
+        (15.0, 15.0),
+    );
+    let loaded = bench.loading()?;
+    let above =
+        loaded.iter().zip(&started).map(|(&ms, &start)| Some((ms - start) - (loaded[0] - started[0])));
+    table.judged("loading 20,000 kernels over bare, ms of CPU", above, 1, (20.0, 20.0));
+
+    if arguments.callgrind > 0 {
+        let counts = bench.instructions(arguments.callgrind)?;
+        table.row("doorbell, instructions", counts.iter().map(|count| Some(count.submit)).collect(), 0);
+        let floor = counts[1].submit;
+        let above = counts.iter().map(|count| Some(count.submit - floor));
+        table.judged("submit path over the floor, instructions", above, 0, (150.0, 90.0));
+        let behind = counts.iter().map(|count| count.recorder);
+        table.judged("recorder side, instructions", behind, 0, (4_000.0, 2_000.0));
+        table.row("of it collector", counts.iter().map(|count| count.collector).collect(), 0);
+    }
+    Ok(table)
+}

@@ -1,0 +1,184 @@
+//! The runs that the figures come from: one program, the same in every column.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use support::rusqlite::{Connection, OpenFlags};
+
+/// Dispatches before the clock starts: pools have grown, names are known.
+pub(crate) const WARM_UP: u32 = 16_384;
+
+/// Runs of what takes less than a tick of the clock that CPU is counted in.
+const REPETITIONS: u32 = 20;
+
+/// A tool of the runtime, or none.
+pub(crate) struct Column {
+    pub(crate) name: &'static str,
+    pub(crate) library: Option<PathBuf>,
+}
+
+/// Everything that runs.
+pub(crate) struct Bench {
+    pub(crate) folder: PathBuf,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) simulator: PathBuf,
+    pub(crate) counter: PathBuf,
+    pub(crate) submit: PathBuf,
+    pub(crate) start: PathBuf,
+    pub(crate) load: PathBuf,
+    pub(crate) one_kernel: PathBuf,
+    pub(crate) many_kernels: PathBuf,
+    pub(crate) first: String,
+}
+
+/// What a timed run cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    /// User and system seconds of the whole process.
+    pub(crate) cpu: f64,
+    /// Seconds from start to end of the process.
+    pub(crate) wall: f64,
+    /// Seconds from the first timed dispatch to the end of the last wait.
+    pub(crate) until_last_wait: f64,
+    /// Of the trace, if there is one.
+    pub(crate) bytes_per_op: Option<f64>,
+    /// Rows of the trace, if there is one.
+    pub(crate) recorded: Option<f64>,
+}
+
+impl Bench {
+    /// A program on the simulator with a column's tool. What it would leave behind goes to the bench's folder.
+    pub(crate) fn command(&self, program: &Path, column: &Column, preload: &[&Path]) -> Command {
+        let mut command = Command::new(program);
+        self.set_up(&mut command, column, preload);
+        command
+    }
+
+    /// What [`Bench::command`] sets, for a command that starts the program by way of another one.
+    pub(crate) fn set_up(&self, command: &mut Command, column: &Column, preload: &[&Path]) {
+        let all = preload.iter().copied().chain([self.simulator.as_path()]);
+        let all: Vec<String> = all.map(|library| library.display().to_string()).collect();
+        for (name, _) in
+            std::env::vars().filter(|(name, _)| name.starts_with("RTL_") || name.starts_with("HSA_"))
+        {
+            command.env_remove(name);
+        }
+        command.env("LD_PRELOAD", all.join(" ")).env("KFD_SIM_KERNEL_NS", "0");
+        command.env("CODE_OBJECT", &self.one_kernel).env("REPORT", self.folder.join("report"));
+        command.env("RTL_MODE", "standard").env("RTL_OUTPUT", self.trace());
+        if let Some(library) = &column.library {
+            command.env("HSA_TOOLS_LIB", library);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let _ = fs::remove_file(self.trace());
+    }
+
+    fn trace(&self) -> PathBuf {
+        self.folder.join("trace.db")
+    }
+
+    /// The two numbers of the report: ns until the last wait, allocations.
+    fn report(&self) -> Result<(f64, f64)> {
+        let report = fs::read_to_string(self.folder.join("report"))?;
+        let (time, allocations) = report.trim().split_once('\t').context("a report of two numbers")?;
+        Ok((time.parse()?, allocations.parse()?))
+    }
+
+    /// The cheapest of each column's runs, which are taken in turn so that all meet the same neighbours.
+    pub(crate) fn timed(&self, dispatches: u32, rounds: u32) -> Result<Vec<Cost>> {
+        let mut best: Vec<Option<Cost>> = self.columns.iter().map(|_| None).collect();
+        for _ in 0..rounds.max(1) {
+            for (column, best) in self.columns.iter().zip(&mut best) {
+                let cost = self.once(column, dispatches)?;
+                let so_far = best.get_or_insert(cost);
+                so_far.cpu = so_far.cpu.min(cost.cpu);
+                so_far.wall = so_far.wall.min(cost.wall);
+                so_far.until_last_wait = so_far.until_last_wait.min(cost.until_last_wait);
+            }
+        }
+        Ok(best.into_iter().flatten().collect())
+    }
+
+    fn once(&self, column: &Column, dispatches: u32) -> Result<Cost> {
+        let mut command = self.command(&self.submit, column, &[]);
+        command.args([dispatches.to_string(), WARM_UP.to_string()]);
+        let (cpu, wall) = ended_well(command)?;
+        let (time, _) = self.report()?;
+        let trace = self.trace();
+        let recorded = if trace.exists() { Some(rows(&trace)?) } else { None };
+        let bytes = recorded.map(|_| fs::metadata(&trace)).transpose()?.map(|file| file.len() as f64);
+        let bytes_per_op = bytes.zip(recorded).map(|(bytes, rows)| bytes / rows);
+        Ok(Cost { cpu, wall, until_last_wait: time / 1e9, bytes_per_op, recorded })
+    }
+
+    /// Allocations of the submitting thread while it submits, a dispatch.
+    pub(crate) fn allocations(&self) -> Result<Vec<f64>> {
+        const DISPATCHES: u32 = 100_000;
+        let count = |column: &Column| {
+            let mut command = self.command(&self.submit, column, &[&self.counter]);
+            command.args([DISPATCHES.to_string(), WARM_UP.to_string()]);
+            ended_well(command)?;
+            Ok(self.report()?.1 / f64::from(DISPATCHES))
+        };
+        self.columns.iter().map(count).collect()
+    }
+
+    /// ms of CPU of a process that starts the runtime and ends.
+    pub(crate) fn start_up(&self) -> Result<Vec<f64>> {
+        self.repeated(|column| {
+            let mut command = self.command(&self.start, column, &[]);
+            command.arg("agents");
+            command
+        })
+    }
+
+    /// ms of CPU of a process that loads 20,000 kernels and launches one of them.
+    pub(crate) fn loading(&self) -> Result<Vec<f64>> {
+        self.repeated(|column| {
+            let mut command = self.command(&self.load, column, &[]);
+            command.env("CODE_OBJECT", &self.many_kernels).env("FIRST", &self.first);
+            command
+        })
+    }
+
+    fn repeated(&self, command: impl Fn(&Column) -> Command) -> Result<Vec<f64>> {
+        let mut sums = vec![0.0; self.columns.len()];
+        for _ in 0..REPETITIONS {
+            for (column, sum) in self.columns.iter().zip(&mut sums) {
+                *sum += ended_well(command(column))?.0;
+            }
+        }
+        Ok(sums.into_iter().map(|sum| 1e3 * sum / f64::from(REPETITIONS)).collect())
+    }
+}
+
+/// Seconds of CPU and of wall time that the command took.
+pub(crate) fn ended_well(mut command: Command) -> Result<(f64, f64)> {
+    let (before, begun) = (children()?, Instant::now());
+    let output = command.output().with_context(|| format!("{command:?}"))?;
+    let wall = begun.elapsed().as_secs_f64();
+    if !output.status.success() {
+        bail!("{command:?}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    Ok((children()? - before, wall))
+}
+
+/// User and system seconds of all children that ended, counted in ticks of 10 ms.
+fn children() -> Result<f64> {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // Behind the name, which may hold blanks, the first field is the third.
+    let (_, fields) = stat.rsplit_once(')').context("/proc/self/stat names the program")?;
+    let field =
+        |number: usize| fields.split_whitespace().nth(number - 3).and_then(|text| text.parse::<f64>().ok());
+    let (user, system) = field(16).zip(field(17)).context("/proc/self/stat has children's times")?;
+    Ok((user + system) / TICKS_PER_SECOND)
+}
+
+fn rows(trace: &Path) -> Result<f64> {
+    let database = Connection::open_with_flags(trace, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    Ok(database.query_row("SELECT count(*) FROM rocpd_op", [], |row| row.get(0))?)
+}

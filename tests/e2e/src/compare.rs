@@ -1,0 +1,121 @@
+//! The accounts of a run against each other.
+
+use std::collections::BTreeMap;
+
+use crate::account::{Executed, Reported};
+use crate::process::Outcome;
+use crate::trace::{Row, Trace};
+
+/// What translating a time from a GPU's clock to the system's may cost: two ticks of 10 ns.
+pub const TWO_TICKS: i64 = 20;
+
+/// A kernel's name as a person reads it; the names of [`crate::process::KERNELS`] and those of C.
+#[must_use]
+pub fn spoken(name: &str) -> &str {
+    match name {
+        "_Z5gammaPKfPf" => "gamma(float const*, float*)",
+        other => other,
+    }
+}
+
+/// Holds that the trace has every dispatch that the program reported, under its name, with the times at which it
+/// was executed and which the runtime reported, and nothing else.
+///
+/// # Panics
+/// If one is missing, one is too many, or anything of one differs.
+#[track_caller]
+pub fn assert_complete(outcome: &Outcome) -> Trace {
+    assert_complete_within(outcome, TWO_TICKS)
+}
+
+/// As [`assert_complete`], where times may differ by so many ns.
+///
+/// # Panics
+/// As [`assert_complete`].
+#[track_caller]
+pub fn assert_complete_within(outcome: &Outcome, tolerance: i64) -> Trace {
+    let trace = outcome.trace();
+    assert_eq!(trace.left_out(), BTreeMap::new(), "nothing is left out");
+    assert_eq!(trace.rows.len(), outcome.reported.len(), "every dispatch is there");
+    assert_executed_within(outcome, &trace, tolerance);
+    assert_adds_up(&trace, outcome.reported.len() as i64);
+    trace
+}
+
+/// Holds that whatever the trace has is true, and that its counts add up.
+///
+/// # Panics
+/// If a row is not of a reported dispatch, anything of it differs, or a dispatch is unaccounted for.
+#[track_caller]
+pub fn assert_true(outcome: &Outcome, trace: &Trace) {
+    assert_executed(outcome, trace);
+    assert_adds_up(trace, outcome.reported.len() as i64);
+}
+
+/// Holds that whatever the trace has is true: each row is a dispatch of its own that the program reported and the
+/// simulator executed.
+///
+/// # Panics
+/// If one is not, or anything of it differs.
+#[track_caller]
+pub fn assert_executed(outcome: &Outcome, trace: &Trace) {
+    assert_executed_within(outcome, trace, TWO_TICKS);
+}
+
+#[track_caller]
+fn assert_executed_within(outcome: &Outcome, trace: &Trace, tolerance: i64) {
+    let reported: BTreeMap<i64, &Reported> =
+        outcome.reported.iter().map(|dispatch| (dispatch.number, dispatch)).collect();
+    assert_eq!(reported.len(), outcome.reported.len(), "the program counts its dispatches");
+    let mut seen = BTreeMap::new();
+    for row in &trace.rows {
+        let dispatch = reported.get(&row.grid).unwrap_or_else(|| panic!("never dispatched: {row:?}"));
+        assert_eq!(seen.insert(row.grid, row), None, "twice in the trace");
+        assert_eq!((row.gpu, row.name.as_str()), (dispatch.gpu, spoken(&dispatch.kernel)), "{row:?}");
+        assert_eq!(row.workgroup, 64, "{row:?}");
+        let signal = format!("hwq={:#x} wg=64,1,1 grid={},1,1", row.queue, row.grid);
+        assert_eq!(row.completion_signal, signal);
+        if let Some(time) = dispatch.time {
+            assert!(is_near((row.start, row.end), time, tolerance), "the runtime reported {time:?}: {row:?}");
+        }
+    }
+    assert_each_executed(&outcome.executed, &reported, &trace.rows, tolerance);
+}
+
+#[track_caller]
+fn assert_each_executed(
+    executed: &[Executed],
+    reported: &BTreeMap<i64, &Reported>,
+    rows: &[Row],
+    tolerance: i64,
+) {
+    let mut left: BTreeMap<(i64, u64), Vec<(i64, i64)>> = BTreeMap::new();
+    for dispatch in executed {
+        left.entry((dispatch.gpu, dispatch.object)).or_default().push((dispatch.start, dispatch.end));
+    }
+    left.values_mut().for_each(|times| times.sort_unstable());
+    for row in rows {
+        let times = left.get_mut(&(row.gpu, reported[&row.grid].object));
+        let times = times.unwrap_or_else(|| panic!("never executed: {row:?}"));
+        let first = times.partition_point(|&(start, _)| start < row.start - tolerance);
+        let found = times[first..].iter().take_while(|&&(start, _)| start <= row.start + tolerance);
+        let found = found.clone().position(|&time| is_near(time, (row.start, row.end), tolerance));
+        let found = found.unwrap_or_else(|| panic!("not executed then: {row:?}"));
+        times.remove(first + found);
+    }
+}
+
+fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> bool {
+    (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
+}
+
+/// Holds that what was seen is recorded, or left out for a named reason.
+///
+/// # Panics
+/// If the counts of the metadata do not add up, or are not `dispatches`.
+#[track_caller]
+pub fn assert_adds_up(trace: &Trace, dispatches: i64) {
+    let left_out: i64 = trace.left_out().values().sum();
+    let counts = (trace.count("seen"), trace.count("recorded") + left_out, trace.count("recorded"));
+    assert_eq!(counts, (dispatches, dispatches, trace.rows.len() as i64), "{:?}", trace.metadata);
+}

@@ -1,0 +1,337 @@
+//! A program on simulated GPUs, with or without tools in it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{fmt, fs};
+
+use support::code_object::{Kernel, Symbols, Target, code_object};
+use support::{Stack, program, stacks};
+use tempfile::TempDir;
+
+use crate::account::{Executed, Reported, executed, reported};
+use crate::library;
+use crate::trace::Trace;
+
+/// The kernels that programs find in their code object unless the test says otherwise.
+pub const KERNELS: [&str; 3] = ["alpha", "beta", "_Z5gammaPKfPf"];
+
+/// What is run.
+#[derive(Debug)]
+pub struct Process {
+    program: PathBuf,
+    arguments: Vec<String>,
+    stack: Stack,
+    settings: Vec<(String, OsString)>,
+    /// Tools that HSA_TOOLS_LIB names before the tracer.
+    tools_before: Vec<PathBuf>,
+    /// Tools that it names after the tracer.
+    tools: Vec<PathBuf>,
+    folder: Arc<TempDir>,
+}
+
+/// What came of it.
+pub struct Outcome {
+    /// How it ended; 124 when it hung.
+    pub status: ExitStatus,
+    /// Byte for byte.
+    pub stdout: String,
+    /// What the program and its runtime wrote, without what the tracer said.
+    pub stderr: String,
+    /// The tracer's own lines of standard error.
+    pub said: Vec<String>,
+    /// What the program reported, in its order.
+    pub reported: Vec<Reported>,
+    /// What the simulator executed, in its order.
+    pub executed: Vec<Executed>,
+    /// The log of the simulator.
+    pub log: String,
+    /// The files that the tracer left, by name.
+    pub traces: Vec<PathBuf>,
+    /// The traces live as long as this.
+    _folder: Arc<TempDir>,
+}
+
+impl Process {
+    /// A program of `tests/programs` on Debian 12's runtime. `None`, and one line that says so, where that or a
+    /// compiler is missing.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let stack = stacks().into_iter().find(|stack| stack.name == "bookworm")?;
+        Self::on(&stack, name)
+    }
+
+    /// The program on every runtime of this machine.
+    #[must_use]
+    pub fn on_every_stack(name: &str) -> Vec<Self> {
+        stacks().iter().filter_map(|stack| Self::on(stack, name)).collect()
+    }
+
+    /// A program on a certain runtime.
+    ///
+    /// # Panics
+    /// If the program does not compile.
+    #[must_use]
+    pub fn on(stack: &Stack, name: &str) -> Option<Self> {
+        let program = program(name)?;
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        let process = Self {
+            program,
+            arguments: vec![],
+            stack: stack.clone(),
+            settings: vec![],
+            tools_before: vec![],
+            tools: vec![],
+            folder,
+        };
+        Some(process.kernels(&KERNELS))
+    }
+
+    /// Its arguments.
+    #[must_use]
+    pub fn arguments(mut self, arguments: &[&str]) -> Self {
+        self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        self
+    }
+
+    /// An environment variable of it; the last one of a name counts.
+    #[must_use]
+    pub fn setting(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.settings.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// How many GPUs there are.
+    #[must_use]
+    pub fn gpus(self, gpus: usize) -> Self {
+        self.setting("KFD_SIM_GPUS", gpus.to_string())
+    }
+
+    /// The tracer's mode.
+    #[must_use]
+    pub fn mode(self, mode: &str) -> Self {
+        self.setting("RTL_MODE", mode)
+    }
+
+    /// Sets the mode of the runs from here on.
+    pub fn set_mode(&mut self, mode: &str) {
+        self.settings.push(("RTL_MODE".to_owned(), mode.into()));
+    }
+
+    /// The kernels of the code object, as mangled.
+    #[must_use]
+    pub fn kernels(self, names: &[&str]) -> Self {
+        self.code_object("CODE_OBJECT", names)
+    }
+
+    /// A code object whose path the program finds in a variable.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn code_object(self, variable: &str, names: &[&str]) -> Self {
+        let kernels: Vec<Kernel> = names.iter().map(|&name| Kernel::named(name)).collect();
+        let path = self.folder.path().join(format!("{variable}.co"));
+        let target = Target::named("gfx90a").unwrap();
+        fs::write(&path, code_object(target, &kernels, Symbols::Both)).unwrap();
+        self.setting(variable, path)
+    }
+
+    /// A tool of `tests/e2e/tools` that wraps the tracer's queues.
+    #[must_use]
+    pub fn tool(mut self, name: &str) -> Self {
+        self.tools.push(library::tool(name));
+        self
+    }
+
+    /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
+    #[must_use]
+    pub fn tool_before(mut self, name: &str) -> Self {
+        self.tools_before.push(library::tool(name));
+        self
+    }
+
+    /// The runtime that it runs on.
+    #[must_use]
+    pub fn stack(&self) -> &Stack {
+        &self.stack
+    }
+
+    /// A folder that lives as long as this.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The command, without the tracer and with its report, log and traces going to a folder.
+    ///
+    /// # Panics
+    /// If the folder cannot be made.
+    #[must_use]
+    pub fn command(&self, folder: &Path) -> Command {
+        fs::create_dir_all(folder.join("traces")).unwrap();
+        let mut command = self.stack.command(&self.program);
+        command.args(&self.arguments);
+        command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
+        command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
+        // What is left lying there by accident is seen.
+        command.current_dir(folder.join("traces"));
+        command
+    }
+
+    /// Runs it without the tracer.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn bare(&self) -> Outcome {
+        // A tool that wraps the tracer's queues needs some that can be intercepted.
+        let least = (!self.tools.is_empty()).then(|| library::tool("pass_through"));
+        let tools: Vec<PathBuf> = least.into_iter().chain(self.tools.iter().cloned()).collect();
+        self.run("bare", &tools)
+    }
+
+    /// Runs it with the least of all tools.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn floor(&self) -> Outcome {
+        self.run("floor", &[library::tool("pass_through")])
+    }
+
+    /// Runs it with the tracer, whatever it does to the program.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn traced(&self) -> Outcome {
+        self.run("traced", &self.with_tracer())
+    }
+
+    fn with_tracer(&self) -> Vec<PathBuf> {
+        let before = self.tools_before.iter().cloned();
+        before.chain([library::tracer()]).chain(self.tools.iter().cloned()).collect()
+    }
+
+    /// Runs it without and with the tracer: exit code, standard output and standard error must be the same, but for
+    /// what the tracer says of what it lost.
+    ///
+    /// # Panics
+    /// If they are not.
+    #[must_use]
+    #[track_caller]
+    pub fn unchanged(&self) -> Outcome {
+        let (bare, traced) = (self.bare(), self.traced());
+        let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
+        assert_eq!(seen(&bare), seen(&traced), "without and with the tracer, on {:?}", self.stack.name);
+        assert_eq!(bare.traces, Vec::<PathBuf>::new());
+        traced
+    }
+
+    /// As [`Process::unchanged`], of a program that ends well.
+    ///
+    /// # Panics
+    /// If it is changed or fails.
+    #[must_use]
+    #[track_caller]
+    pub fn well(&self) -> Outcome {
+        let outcome = self.unchanged();
+        assert!(outcome.status.success(), "{outcome:?}");
+        assert_eq!(outcome.said, Vec::<String>::new(), "nothing to complain about");
+        outcome
+    }
+
+    /// Runs it with the tracer and with its standard input open until a trace that can be read says enough: what is
+    /// there before a process is killed. It is given a minute for that.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn traced_until(&self, enough: impl Fn(&Trace) -> bool) -> Outcome {
+        let (mut command, folder) = self.prepare("traced", &self.with_tracer());
+        let mut running =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        let says_enough = || {
+            files(&folder.join("traces"))
+                .iter()
+                .any(|file| Trace::read_begun(file).as_ref().is_some_and(&enough))
+        };
+        while Instant::now() < until && running.try_wait().unwrap().is_none() && !says_enough() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(running.stdin.take());
+        self.outcome(running.wait_with_output().unwrap(), &folder)
+    }
+
+    fn run(&self, name: &str, tools: &[PathBuf]) -> Outcome {
+        let (mut command, folder) = self.prepare(name, tools);
+        self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
+    }
+
+    /// The command with these tools, and the folder that everything goes to.
+    fn prepare(&self, name: &str, tools: &[PathBuf]) -> (Command, PathBuf) {
+        let folder = self.folder.path().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let mut command = self.command(&folder);
+        if !tools.is_empty() {
+            let tools: Vec<&str> = tools.iter().map(|tool| tool.to_str().unwrap()).collect();
+            command.env("HSA_TOOLS_LIB", tools.join(" "));
+        }
+        (command, folder)
+    }
+
+    fn outcome(&self, output: Output, folder: &Path) -> Outcome {
+        let text = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let log = text("log");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let (said, stderr): (Vec<&str>, Vec<&str>) =
+            stderr.split_inclusive('\n').partition(|line| line.starts_with("rtl: "));
+        Outcome {
+            status: output.status,
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: stderr.concat(),
+            said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
+            reported: reported(&text("report")),
+            executed: executed(&log),
+            log,
+            traces: files(&folder.join("traces")),
+            _folder: Arc::clone(&self.folder),
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What a failed test needs to say, not the thousands of dispatches.
+impl fmt::Debug for Outcome {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, stdout, stderr, said, reported, executed, traces, .. } = self;
+        let (reported, executed) = (reported.len(), executed.len());
+        write!(
+            to,
+            "{status}, {reported} reported, {executed} executed, {traces:?}\n{stdout}\n{stderr}\n{said:#?}"
+        )
+    }
+}
+
+impl Outcome {
+    /// The one trace of a run.
+    ///
+    /// # Panics
+    /// If there is none, or more than that.
+    #[must_use]
+    #[track_caller]
+    pub fn trace(&self) -> Trace {
+        let [path] = self.traces.as_slice() else { panic!("not one trace: {self:?}") };
+        Trace::read(path)
+    }
+}

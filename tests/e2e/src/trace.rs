@@ -1,0 +1,118 @@
+//! The third account: the trace, read with SQLite and nothing of the project's own readers.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use support::rusqlite::{Connection, OpenFlags};
+
+/// A kernel's row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the GPU.
+    pub gpu: i64,
+    /// Number of the queue.
+    pub queue: i64,
+    /// The kernel's full name.
+    pub name: String,
+    /// ns of CLOCK_BOOTTIME.
+    pub start: i64,
+    /// ns of CLOCK_BOOTTIME.
+    pub end: i64,
+    /// Work-items, x.
+    pub grid: i64,
+    /// Work-items in a work-group, x.
+    pub workgroup: i64,
+    /// What rocm-trace-lite's tools read.
+    pub completion_signal: String,
+}
+
+/// What a trace says.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The file.
+    pub path: PathBuf,
+    /// Kernels by their start.
+    pub rows: Vec<Row>,
+    /// Tags that occur once.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl Trace {
+    /// Reads a whole file, and has SQLite check it.
+    ///
+    /// # Panics
+    /// If it is not a whole and healthy native trace.
+    #[must_use]
+    pub fn read(path: &Path) -> Self {
+        let database = open(path);
+        let health: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(health, "ok", "{}", path.display());
+        let mut statement = database
+            .prepare(
+                "SELECT gpuId, queueId, name.string, start, end, gridX, workgroupX, completionSignal
+                 FROM rocpd_op JOIN rocpd_string name ON name.id = description_id
+                 JOIN rocpd_string kind ON kind.id = opType_id
+                 WHERE kind.string IN ('KernelExecution', 'Task') ORDER BY start, end, gridX",
+            )
+            .unwrap();
+        let rows = statement
+            .query_map([], |row| {
+                Ok(Row {
+                    gpu: row.get(0)?,
+                    queue: row.get(1)?,
+                    name: row.get(2)?,
+                    start: row.get(3)?,
+                    end: row.get(4)?,
+                    grid: row.get(5)?,
+                    workgroup: row.get(6)?,
+                    completion_signal: row.get(7)?,
+                })
+            })
+            .unwrap();
+        let rows = rows.map(Result::unwrap).collect();
+        let mut statement = database.prepare("SELECT tag, value FROM rocpd_metadata").unwrap();
+        let metadata = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let metadata = metadata.map(Result::unwrap).collect();
+        Self { path: path.to_owned(), rows, metadata }
+    }
+
+    /// A count of the metadata; 0 where there is no such tag.
+    ///
+    /// # Panics
+    /// If it is not a number.
+    #[must_use]
+    pub fn count(&self, tag: &str) -> i64 {
+        self.metadata.get(tag).map_or(0, |count| count.parse().unwrap())
+    }
+
+    /// As [`Trace::read`], of a file that may have been created a moment ago: `None` while it has no tables.
+    ///
+    /// # Panics
+    /// As [`Trace::read`].
+    #[must_use]
+    pub fn read_begun(path: &Path) -> Option<Self> {
+        let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_op'";
+        let tables: i64 = open(path).query_row(tables, [], |row| row.get(0)).unwrap();
+        (tables > 0).then(|| Self::read(path))
+    }
+
+    /// All counts of what is not in the file, by tag.
+    ///
+    /// # Panics
+    /// If one is not a number.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<&str, i64> {
+        let left_out = |tag: &&String| tag.starts_with("lost:") || tag.starts_with("skipped:");
+        self.metadata.keys().filter(left_out).map(|tag| (tag.as_str(), self.count(tag))).collect()
+    }
+
+    /// The file, for questions of a test's own.
+    #[must_use]
+    pub fn database(&self) -> Connection {
+        open(&self.path)
+    }
+}
+
+fn open(path: &Path) -> Connection {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
+}

@@ -1,0 +1,37 @@
+//! What the library is to a linker.
+
+use std::process::Command;
+
+use e2e::library::tracer;
+
+fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
+    let output = match Command::new(program).args(arguments).arg(tracer()).output() {
+        Ok(output) => output,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            eprintln!("skipped: no {program} (apt-get install binutils)");
+            return None;
+        }
+        Err(error) => panic!("{program}: {error}"),
+    };
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn it_needs_libc_and_its_companions_only() {
+    let Some(lines) = lines("readelf", &["--wide", "--dynamic"]) else { return };
+    let needed = lines.iter().filter(|line| line.contains("(NEEDED)"));
+    let needed: Vec<&str> = needed.filter_map(|line| line.split(['[', ']']).nth(1)).collect();
+    let companions =
+        ["libc.so.6", "libm.so.6", "libgcc_s.so.1", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"];
+    let strangers: Vec<&&str> = needed.iter().filter(|name| !companions.contains(name)).collect();
+    assert!(needed.contains(&"libc.so.6") && strangers.is_empty(), "{needed:?}");
+}
+
+#[test]
+fn it_exports_what_was_agreed_and_nothing_else() {
+    let Some(lines) = lines("nm", &["--dynamic", "--defined-only", "--format=posix"]) else { return };
+    let mut names: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["OnLoad", "OnUnload"]);
+}

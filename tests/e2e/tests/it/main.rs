@@ -1,0 +1,25 @@
+//! One hazard per file. Where the runtime is not installed each test says so in one line.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails loudly and says what it skips")]
+
+mod again;
+mod batches;
+mod code_objects;
+mod dependencies;
+mod ends;
+mod exports;
+mod floor;
+mod generations;
+mod hardware;
+mod hip;
+mod modes;
+mod no_work;
+mod output;
+mod own_signal;
+mod profiler;
+mod queues;
+mod readers;
+mod real;
+mod shared_signal;
+mod signal_reuse;
+mod threads;

@@ -1,0 +1,11 @@
+//! One signal that many kernels count down: every step is seen, in order, and the last one ends at the right value.
+
+use e2e::Process;
+use e2e::compare::assert_complete;
+
+#[test]
+fn a_signal_that_many_kernels_count_down_passes_every_value() {
+    for process in Process::on_every_stack("shared_signal") {
+        assert_complete(&process.arguments(&["512"]).well());
+    }
+}

@@ -1,0 +1,149 @@
+/* HIP without its headers and its compiler: the functions of the library that HIP_LIBRARY names, every GPU with the
+ * kernels of kernels.cl, and a count of what was launched. The calls used here are the same from HIP 5 to HIP 7. */
+#ifndef HIP_H
+#define HIP_H
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_GPUS 8
+
+typedef int hip_error;
+typedef struct hip_stream *hip_stream;
+typedef struct hip_event *hip_event;
+typedef struct hip_module *hip_module;
+typedef struct hip_function *hip_function;
+typedef struct hip_graph *hip_graph;
+typedef struct hip_graph_exec *hip_graph_exec;
+
+/* Directions of a copy. */
+enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
+/* Flags: a stream that does not wait for the default one, and a capture that no other thread disturbs. */
+enum { NON_BLOCKING = 1, CAPTURE_THREAD_LOCAL = 1 };
+
+#define HIP_FUNCTIONS(F)                                                                                          \
+    F(GetDeviceCount, (int *))                                                                                    \
+    F(SetDevice, (int))                                                                                           \
+    F(DeviceSynchronize, (void))                                                                                  \
+    F(DeviceCanAccessPeer, (int *, int, int))                                                                     \
+    F(DeviceEnablePeerAccess, (int, unsigned))                                                                    \
+    F(Malloc, (void **, size_t))                                                                                  \
+    F(Free, (void *))                                                                                             \
+    F(HostMalloc, (void **, size_t, unsigned))                                                                    \
+    F(HostFree, (void *))                                                                                         \
+    F(Memcpy, (void *, const void *, size_t, int))                                                                \
+    F(MemcpyAsync, (void *, const void *, size_t, int, hip_stream))                                               \
+    F(Memcpy2D, (void *, size_t, const void *, size_t, size_t, size_t, int))                                      \
+    F(MemcpyPeer, (void *, int, const void *, int, size_t))                                                       \
+    F(MemcpyPeerAsync, (void *, int, const void *, int, size_t, hip_stream))                                      \
+    F(MemsetAsync, (void *, int, size_t, hip_stream))                                                             \
+    F(Memset2D, (void *, size_t, int, size_t, size_t))                                                            \
+    F(MemsetD32Async, (void *, int, size_t, hip_stream))                                                          \
+    F(StreamCreateWithFlags, (hip_stream *, unsigned))                                                            \
+    F(StreamDestroy, (hip_stream))                                                                                \
+    F(StreamSynchronize, (hip_stream))                                                                            \
+    F(StreamWaitEvent, (hip_stream, hip_event, unsigned))                                                         \
+    F(EventCreate, (hip_event *))                                                                                 \
+    F(EventDestroy, (hip_event))                                                                                  \
+    F(EventRecord, (hip_event, hip_stream))                                                                       \
+    F(EventSynchronize, (hip_event))                                                                              \
+    F(EventElapsedTime, (float *, hip_event, hip_event))                                                          \
+    F(StreamBeginCapture, (hip_stream, int))                                                                      \
+    F(StreamEndCapture, (hip_stream, hip_graph *))                                                                \
+    F(GraphInstantiate, (hip_graph_exec *, hip_graph, void *, char *, size_t))                                    \
+    F(GraphLaunch, (hip_graph_exec, hip_stream))                                                                  \
+    F(GraphExecDestroy, (hip_graph_exec))                                                                         \
+    F(GraphDestroy, (hip_graph))                                                                                  \
+    F(ModuleLoad, (hip_module *, const char *))                                                                   \
+    F(ModuleUnload, (hip_module))                                                                                 \
+    F(ModuleGetFunction, (hip_function *, hip_module, const char *))                                              \
+    F(ModuleLaunchKernel, (hip_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,    \
+                           hip_stream, void **, void **))
+
+#define HIP_FIELD(name, arguments) hip_error(*name) arguments;
+static struct {
+    HIP_FUNCTIONS(HIP_FIELD)
+    const char *(*GetErrorString)(hip_error);
+} hip;
+
+/* Calls a function of HIP and ends the program when it fails. */
+#define HIP(name, ...) hip_check(hip.name(__VA_ARGS__), #name)
+
+static inline void hip_check(hip_error error, const char *call) {
+    if (error == 0) return;
+    fprintf(stderr, "hip%s: %d %s\n", call, error, hip.GetErrorString(error));
+    exit(1);
+}
+
+/* The kernels of kernels.cl. The template's two instances differ in nothing but their type. */
+static const char *const kernel_names[] = {
+    "scale",
+    "_ZN4test4axpyIfEEvPT_PKS1_i",
+    "_ZN4test4axpyIdEEvPT_PKS1_i",
+};
+enum { KERNELS = sizeof kernel_names / sizeof *kernel_names };
+
+static int gpu_count;
+static hip_module modules[MOST_GPUS];
+static hip_function kernels[MOST_GPUS][KERNELS];
+static atomic_long launched[KERNELS];
+
+static inline void *hip_symbol(void *library, const char *name) {
+    void *symbol = dlsym(library, name);
+    if (symbol) return symbol;
+    fprintf(stderr, "%s\n", dlerror());
+    exit(1);
+}
+
+/* Opens HIP and loads this code object on every GPU. */
+static inline void hip_begin(const char *code_object) {
+    const char *name = getenv("HIP_LIBRARY");
+    void *library = dlopen(name ? name : "libamdhip64.so", RTLD_NOW | RTLD_GLOBAL);
+    if (!library) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+#define HIP_LOAD(name, arguments) *(void **)&hip.name = hip_symbol(library, "hip" #name);
+    HIP_FUNCTIONS(HIP_LOAD)
+    HIP_LOAD(GetErrorString, )
+    HIP(GetDeviceCount, &gpu_count);
+    for (int gpu = 0; gpu < gpu_count; gpu++) {
+        HIP(SetDevice, gpu);
+        HIP(ModuleLoad, &modules[gpu], code_object);
+        for (int kernel = 0; kernel < KERNELS; kernel++)
+            HIP(ModuleGetFunction, &kernels[gpu][kernel], modules[gpu], kernel_names[kernel]);
+    }
+}
+
+/* Launches the kernel of this number (any number) on the current GPU, over `count` elements of at most 8 bytes. */
+static inline void hip_launch(int gpu, int number, hip_stream stream, void *to, void *from, int count) {
+    void *arguments[] = {&to, &from, &count};
+    int kernel = number % KERNELS;
+    HIP(ModuleLaunchKernel, kernels[gpu][kernel], (unsigned)(count + 63) / 64, 1, 1, 64, 1, 1, 0, stream, arguments,
+        NULL);
+    launched[kernel]++;
+}
+
+/* Notes that a graph launched this kernel once more. */
+static inline void hip_launched_again(int number, long times) { launched[number % KERNELS] += times; }
+
+/* Waits for every GPU and prints, per kernel:  name <TAB> launches. */
+static inline void hip_end(void) {
+    for (int gpu = 0; gpu < gpu_count; gpu++) {
+        HIP(SetDevice, gpu);
+        HIP(DeviceSynchronize);
+        HIP(ModuleUnload, modules[gpu]);
+    }
+    for (int kernel = 0; kernel < KERNELS; kernel++) printf("%s\t%ld\n", kernel_names[kernel], launched[kernel]);
+}
+
+/* A number on the command line, at least 1. */
+static inline int hip_number(int argc, char **argv, int at, int otherwise) {
+    int number = argc > at ? atoi(argv[at]) : otherwise;
+    return number > 0 ? number : 1;
+}
+
+#endif

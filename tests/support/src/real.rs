@@ -1,0 +1,82 @@
+//! Real programs on real runtimes and simulated GPUs: what `scripts/real-programs` has fetched. Each is a command that
+//! the caller adds settings to. `None`, and one line that says so, where it was not fetched.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::stack::{LIBRARIES, Stack, cache, stacks};
+
+/// The version that `scripts/real-programs` pins.
+const TINYGRAD: &str = "programs/tinygrad-0.14.0";
+
+/// A small network that tinygrad trains for so many steps on ROCm 7.2: the kernels are compiled as it goes.
+///
+/// # Panics
+/// As [`crate::simulator`].
+pub fn tinygrad(steps: u32) -> Option<Command> {
+    let package = fetched(cache().join(TINYGRAD))?;
+    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let stack = stacks().into_iter().find(|stack| stack.name == "experimental")?;
+    let mut command = stack.command(&python);
+    command.arg(source("train.py")).arg(steps.to_string());
+    let library = |name: &str| stack.root.join(LIBRARIES).join(name);
+    command.env("DEV", "HIP").env("HIP_PATH", library(stack.hip_library));
+    command.env("COMGR_PATH", library("libamd_comgr.so.3")).env("COMGR_3_PATH", library("libamd_comgr.so.3"));
+    // Its helpers would be started by the system's loader, which does not have these libraries.
+    command.env("PARALLEL", "0").env("PYTHONDONTWRITEBYTECODE", "1");
+    command.env("PYTHONPATH", package).env("CACHEDB", cache().join("programs/tinygrad.db"));
+    command.env("KFD_SIM_TARGET", "gfx942");
+    Some(command)
+}
+
+/// llama.cpp's benchmark of the model in a file that [`write_model`] made, on ROCm 6.4.
+///
+/// # Panics
+/// As [`crate::simulator`].
+pub fn llama_bench(model: &Path) -> Option<Command> {
+    let root = fetched(cache().join("stacks/llama-6.4.3"))?;
+    let libraries = root.join(LIBRARIES);
+    let stack = Stack { name: "llama", rocr: "6.4.3", hip: "6.4.3", hip_library: "libamdhip64.so.6", root };
+    let mut command = stack.command(&stack.root.join("usr/bin/llama-bench"));
+    command.args([
+        "--n-gpu-layers",
+        "99",
+        "--n-prompt",
+        "64",
+        "--n-gen",
+        "16",
+        "--repetitions",
+        "1",
+        "--model",
+    ]);
+    command.arg(model);
+    // Where it looks for its back ends, besides the system's folders.
+    command.current_dir(libraries.join("ggml/backends0"));
+    command.env("ROCBLAS_TENSILE_LIBPATH", libraries.join("rocblas/4.4.1/library"));
+    Some(command)
+}
+
+/// Writes a language model with random weights, of 3 MB, to a file of this folder. `None` without Python.
+///
+/// # Panics
+/// If the model's program fails.
+pub fn write_model(folder: &Path) -> Option<PathBuf> {
+    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let model = folder.join("random.gguf");
+    let status = Command::new(python).arg(source("model.py")).arg(&model).status();
+    assert!(status.is_ok_and(|status| status.success()), "model.py failed");
+    Some(model)
+}
+
+fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(name)
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn fetched(path: PathBuf) -> Option<PathBuf> {
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: no {} (scripts/real-programs)", path.display());
+    None
+}

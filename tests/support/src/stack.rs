@@ -1,0 +1,123 @@
+//! The ROCm runtimes that can be had without root, and how a program runs on one of them with simulated GPUs.
+//!
+//! A test that uses this names `kfd-sim` among its dev-dependencies, so that cargo builds the simulator's library
+//! beside it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where Debian has libraries, in the system and in an unpacked stack.
+pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
+
+/// What hangs is killed; far more than any test takes on a busy machine.
+const SECONDS: &str = "180";
+
+/// A ROCm runtime: the HSA runtime (ROCr) and the HIP runtime on top of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stack {
+    /// The suite of Debian that it is from.
+    pub name: &'static str,
+    /// Version of the HSA runtime.
+    pub rocr: &'static str,
+    /// Version of the HIP runtime.
+    pub hip: &'static str,
+    /// What a program opens to use HIP, without a folder.
+    pub hip_library: &'static str,
+    /// Where `scripts/rocm-stacks` has unpacked it; `/` when it is installed.
+    pub(crate) root: PathBuf,
+}
+
+/// Debian 12's own, by apt; and what `scripts/rocm-stacks` fetches.
+const KNOWN: [(&str, &str, &str, &str); 4] = [
+    ("bookworm", "5.2.3", "5.2.3", "libamdhip64.so.5"),
+    ("trixie", "6.1.2", "5.7.1", "libamdhip64.so.5"),
+    ("sid", "6.4.3", "6.4.3", "libamdhip64.so.6"),
+    ("experimental", "7.2.4", "7.2.4", "libamdhip64.so.7"),
+];
+
+/// The runtimes that this machine has, oldest first. What it has not is said in one line each.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn stacks() -> Vec<Stack> {
+    let stacks = KNOWN.map(|(name, rocr, hip, hip_library)| {
+        let installed = name == "bookworm";
+        let root = if installed { "/".into() } else { cache().join(format!("stacks/{name}-{rocr}")) };
+        // Another distribution's runtime has another number behind it.
+        let proof = if installed { "libamdhip64.so.5.2.21153" } else { hip_library };
+        let runtime = if installed { "libhsa-runtime64.so.1.5.0" } else { "libhsa-runtime64.so.1" };
+        let libraries = root.join(LIBRARIES);
+        if libraries.join(proof).exists() && libraries.join(runtime).exists() {
+            return Some(Stack { name, rocr, hip, hip_library, root });
+        }
+        let how = if installed { "apt-get install libamdhip64-5 rocminfo" } else { "scripts/rocm-stacks" };
+        eprintln!("skipped: no ROCm {rocr} of Debian {name} ({how})");
+        None
+    });
+    stacks.into_iter().flatten().collect()
+}
+
+/// What the project fetches or builds once per machine lies here.
+pub(crate) fn cache() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("RTL_CACHE")
+        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("rtl")))
+        .or_else(|| variable("HOME").map(|folder| folder.join(".cache/rtl")))
+        .unwrap_or_default()
+}
+
+/// The simulator's library, which cargo puts beside the tests, and below other programs.
+///
+/// # Panics
+/// If it is not there: the test's package does not depend on it.
+pub fn simulator() -> PathBuf {
+    let below = beside_the_test("deps/libkfd_sim.so");
+    let library = if below.exists() { below } else { beside_the_test("libkfd_sim.so") };
+    assert!(library.exists(), "cargo built no {}; hint: name kfd-sim in dev-dependencies", library.display());
+    library
+}
+
+pub(crate) fn beside_the_test(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    test.parent().unwrap_or(Path::new("")).join(name)
+}
+
+impl Stack {
+    /// The command that runs a program on this runtime and simulated GPUs; the caller adds arguments and settings.
+    ///
+    /// It is killed with exit code 124 when it hangs. What the environment says to ROCm, the simulator, the tracer
+    /// or the loader is not passed on, and `HIP_LIBRARY` is what [`crate::program`]s of HIP open.
+    ///
+    /// # Panics
+    /// As [`simulator`].
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=1", SECONDS]);
+        if self.root == Path::new("/") {
+            // Only the program is to have it, not timeout.
+            command.arg("env").arg(format!("LD_PRELOAD={}", simulator().display()));
+        } else {
+            let libraries = self.root.join(LIBRARIES);
+            command.arg(libraries.join("ld-linux-x86-64.so.2"));
+            // llama.cpp has a folder of its own.
+            let path = format!("{0}:{0}/llama", libraries.display());
+            command.arg("--preload").arg(simulator()).arg("--library-path").arg(path);
+        }
+        command.arg(program);
+        let ours = |name: &str| {
+            ["HSA_", "HIP_", "AMD_", "ROCR_", "KFD_SIM_", "RTL_", "LD_"]
+                .iter()
+                .any(|start| name.starts_with(start))
+        };
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+            command.env_remove(name);
+        }
+        command.env("HIP_LIBRARY", self.hip_library);
+        // Where HIP keeps kernels that it compiles at its start; by default in the home folder.
+        command.env("AMD_COMGR_CACHE_DIR", cache().join("comgr"));
+        command
+    }
+
+    /// AMD's program that lists what the runtime sees.
+    pub fn rocminfo(&self) -> PathBuf {
+        self.root.join("usr/bin/rocminfo")
+    }
+}

@@ -1,0 +1,104 @@
+//! What the recorder costs: a million dispatches of 300 kernels on 8 GPUs through its thread into a file.
+//!
+//! `scripts/bench-recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed
+//! over to a thread that forgets them, so that the difference is the recorder's.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
+use rtl::handover::handover;
+use rtl::kernels::Kernel;
+use rtl::record::{Known, Recorder};
+use rtl::settings::Settings;
+
+const DISPATCHES: u64 = 1_000_000;
+const KERNELS: u32 = 300;
+const GPUS: u32 = 8;
+
+fn main() -> std::io::Result<()> {
+    let is_floor = std::env::args().nth(1).is_some_and(|word| word == "floor");
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("trace.db");
+    let known = Arc::new(Known::default());
+    for kernel in 0..KERNELS {
+        let mangled =
+            format!("_ZN2at6native29vectorized_elementwise_kernelILi{kernel}EN3foo3barIfEEEvPT0_S4_S4_i");
+        known.kernels.add(Kernel {
+            mangled,
+            lds: Some(0),
+            sgprs: Some(48),
+            vgprs: Some(96),
+            ..Kernel::default()
+        });
+    }
+    for queue in 0..2 * GPUS {
+        known.queues.add(Queue { gpu: (queue % GPUS) as u16, address: u64::from(queue), hardware: 1 });
+    }
+    let (mut sender, receiver) = handover(256);
+    let settings = Settings { output: Some(path.clone().into()), ..Settings::default() };
+    let consumer = if is_floor {
+        let forget = move || {
+            let mut is_open = true;
+            while is_open {
+                is_open = receiver.wait(Duration::from_millis(50));
+                while receiver.take(|dispatch| {
+                    std::hint::black_box(dispatch);
+                }) > 0
+                {}
+            }
+        };
+        Consumer::Forgets(std::thread::spawn(forget))
+    } else {
+        Consumer::Records(Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?)
+    };
+    for number in 1..=DISPATCHES {
+        known.counters.see(1);
+        let dispatch = dispatch(number);
+        while sender.send(dispatch).is_err() {
+            std::thread::yield_now();
+        }
+    }
+    drop(sender);
+    match consumer {
+        Consumer::Forgets(thread) => drop(thread.join()),
+        Consumer::Records(recorder) => {
+            recorder.finish(Instant::now() + Duration::from_secs(600));
+            let bytes = std::fs::metadata(&path)?.len();
+            let recorded = known.counters.snapshot().recorded;
+            writeln!(
+                std::io::stdout(),
+                "{recorded} recorded, {:.1} bytes each",
+                bytes as f64 / recorded as f64
+            )?;
+        }
+    }
+    Ok(())
+}
+
+enum Consumer {
+    Forgets(std::thread::JoinHandle<()>),
+    Records(Recorder),
+}
+
+/// Twelve days of uptime, a queue of each GPU in turn, half of all launches in two dimensions.
+fn dispatch(number: u64) -> Dispatch {
+    let start = 12 * 86_400_000_000_000 + number as i64 * 9_000;
+    let kernel = (number as u32).wrapping_mul(7) % KERNELS;
+    let queue = number as u32 % (2 * GPUS);
+    Dispatch {
+        start,
+        end: start + 8_000 + i64::from(kernel),
+        correlation: number,
+        range: 0,
+        kernel: KernelId(kernel),
+        queue: QueueOrdinal(queue),
+        tid: 4_243 + queue % GPUS,
+        grid: [256 << (kernel % 12), if kernel.is_multiple_of(2) { 1 } else { 8 }, 1],
+        lds: kernel % 3 * 16_384,
+        scratch: 0,
+        workgroup: [256, 1, 1],
+        gpu: (queue % GPUS) as u16,
+    }
+}

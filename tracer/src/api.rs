@@ -1,0 +1,187 @@
+//! The runtime's functions, as they were when the library was loaded.
+//!
+//! Copied from the tables that `OnLoad` receives, before anything is replaced in them: what the tracer calls itself
+//! never passes through its own hooks. Nothing of the runtime is linked.
+
+use std::ffi::c_void;
+
+use hsa_sys::bindings::{
+    ApiTableVersion, CoreApiTable, HSA_AGENT_INFO_DEVICE, HSA_DEVICE_TYPE_GPU, HSA_STATUS_SUCCESS,
+    HsaApiTable, hsa_agent_t, hsa_device_type_t, hsa_status_t,
+};
+use hsa_sys::function::{
+    ConvertTick, MemoryAsyncCopy, MemoryAsyncCopyOnEngine, MemoryAsyncCopyRect, QueueInterceptCreate,
+    QueueInterceptRegister, SetProfilerEnabled,
+};
+use hsa_sys::table::{self, AmdTable, Entry, UnknownTable};
+
+/// The runtime's functions.
+#[derive(Clone)]
+pub struct Api {
+    /// Everything in hsa.h.
+    pub core: CoreApiTable,
+    /// The layout of AMD's extension table.
+    pub layout: AmdTable,
+    /// Creates a queue whose packets pass a handler.
+    pub intercept_create: QueueInterceptCreate,
+    /// Adds the handler.
+    pub intercept_register: QueueInterceptRegister,
+    /// Times for the packets of a queue.
+    pub set_profiler_enabled: SetProfilerEnabled,
+    /// From a GPU's clock to CLOCK_BOOTTIME.
+    pub convert_tick: ConvertTick,
+    /// A copy.
+    pub async_copy: Option<MemoryAsyncCopy>,
+    /// A copy on a given engine.
+    pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
+    /// A copy of a box.
+    pub async_copy_rect: Option<MemoryAsyncCopyRect>,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Api").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}
+
+/// Why a process runs untraced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// A table of a layout that nobody has looked at yet.
+    #[error(transparent)]
+    Unknown(#[from] UnknownTable),
+    /// A table without a function that cannot be done without.
+    #[error("this ROCm runtime has no {0}")]
+    Missing(&'static str),
+    /// `OnLoad` was called without a table.
+    #[error("the ROCm runtime handed over no table of functions")]
+    NoTable,
+}
+
+/// The tables that `OnLoad` received: where functions are read from and replaced.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables {
+    core: *mut CoreApiTable,
+    extension: *mut u8,
+    layout: AmdTable,
+}
+
+impl Tables {
+    /// Looks at the versions of all tables before it looks at anything else.
+    ///
+    /// # Errors
+    /// [`Unusable`] when a table is missing or unknown.
+    ///
+    /// # Safety
+    /// `root` is null or points to an `HsaApiTable` of the runtime, which lives as long as the process.
+    #[expect(unsafe_code, reason = "reads the runtime's tables")]
+    pub unsafe fn of(root: *mut HsaApiTable) -> Result<Self, Unusable> {
+        if root.is_null() {
+            return Err(Unusable::NoTable);
+        }
+        // SAFETY: every table begins with its version, whatever its generation.
+        table::check_root(unsafe { &*root.cast::<ApiTableVersion>() })?;
+        // SAFETY: the root's version says that its fields are where the type has them.
+        let core = unsafe { (*root).core_ };
+        // SAFETY: as above.
+        let extension = unsafe { (*root).amd_ext_ };
+        if core.is_null() || extension.is_null() {
+            return Err(Unusable::NoTable);
+        }
+        // SAFETY: not null, and it begins with its version.
+        table::check_core(unsafe { &*core.cast::<ApiTableVersion>() })?;
+        // SAFETY: not null, and it begins with its version.
+        let layout = AmdTable::of(unsafe { &*extension.cast::<ApiTableVersion>() })?;
+        Ok(Self { core, extension: extension.cast(), layout })
+    }
+
+    /// A copy of every function.
+    ///
+    /// # Errors
+    /// [`Unusable::Missing`] when one is not there that cannot be done without.
+    #[expect(unsafe_code, reason = "reads the runtime's tables")]
+    pub fn functions(&self) -> Result<Api, Unusable> {
+        // SAFETY: `of` has checked that the core table is of this type.
+        let core = unsafe { *self.core };
+        Ok(Api {
+            core,
+            layout: self.layout,
+            intercept_create: self.needed(&table::QUEUE_INTERCEPT_CREATE)?,
+            intercept_register: self.needed(&table::QUEUE_INTERCEPT_REGISTER)?,
+            set_profiler_enabled: self.needed(&table::SET_PROFILER_ENABLED)?,
+            convert_tick: self.needed(&table::CONVERT_TICK)?,
+            async_copy: self.get(&table::MEMORY_ASYNC_COPY),
+            async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
+            async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),
+        })
+    }
+
+    /// Replaces a function of AMD's extension table, where this generation has it.
+    #[expect(unsafe_code, reason = "writes to the runtime's tables")]
+    pub(crate) fn replace<F>(&self, entry: &Entry<F>, with: F) {
+        let Some(offset) = self.layout.offset(entry) else { return };
+        // SAFETY: the layout is that of the table's own version, and offsets are within its size.
+        let place = unsafe { self.extension.add(offset) };
+        // SAFETY: at the offset of an entry there is an `Option` of its function type; the runtime loads its tools
+        // before anyone else can call through the table.
+        unsafe { place.cast::<Option<F>>().write(Some(with)) };
+    }
+
+    /// Replaces functions of the core table.
+    #[expect(unsafe_code, reason = "writes to the runtime's tables")]
+    pub(crate) fn replace_core(&self, replace: impl FnOnce(&mut CoreApiTable)) {
+        // SAFETY: `of` has checked that the table is of this type, and the runtime loads its tools before anyone
+        // else can call through it.
+        replace(unsafe { &mut *self.core });
+    }
+
+    fn needed<F: Copy>(&self, entry: &Entry<F>) -> Result<F, Unusable> {
+        self.get(entry).ok_or(Unusable::Missing(entry.name()))
+    }
+
+    /// The function in AMD's extension table now.
+    #[expect(unsafe_code, reason = "reads the runtime's tables")]
+    pub(crate) fn get<F: Copy>(&self, entry: &Entry<F>) -> Option<F> {
+        let offset = self.layout.offset(entry)?;
+        // SAFETY: the layout is that of the table's own version, and offsets are within its size.
+        let place = unsafe { self.extension.add(offset) };
+        // SAFETY: at the offset of an entry there is an `Option` of its function type.
+        unsafe { *place.cast::<Option<F>>() }
+    }
+}
+
+/// What [`Api::gpus`] hands to the runtime's iteration.
+struct Search<'a> {
+    core: &'a CoreApiTable,
+    found: Vec<u64>,
+}
+
+impl Api {
+    /// The handles of all GPUs, in the order in which the runtime lists them.
+    #[must_use]
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    pub fn gpus(&self) -> Vec<u64> {
+        let mut search = Search { core: &self.core, found: Vec::new() };
+        if let Some(iterate) = self.core.hsa_iterate_agents_fn {
+            // SAFETY: the runtime is initialised when it loads tools; it calls `look_at` before it returns.
+            unsafe { iterate(Some(look_at), (&raw mut search).cast()) };
+        }
+        search.found
+    }
+}
+
+/// Keeps an agent that is a GPU.
+#[expect(unsafe_code, reason = "called by the runtime")]
+unsafe extern "C" fn look_at(agent: hsa_agent_t, search: *mut c_void) -> hsa_status_t {
+    // SAFETY: the data that `Api::gpus` passed, which nobody else uses meanwhile.
+    let search = unsafe { &mut *search.cast::<Search<'_>>() };
+    let mut kind: hsa_device_type_t = 0;
+    if let Some(get_info) = search.core.hsa_agent_get_info_fn {
+        // SAFETY: the attribute is of the type of `kind`.
+        unsafe { get_info(agent, HSA_AGENT_INFO_DEVICE, (&raw mut kind).cast()) };
+        if kind == HSA_DEVICE_TYPE_GPU {
+            search.found.push(agent.handle);
+        }
+    }
+    HSA_STATUS_SUCCESS
+}

@@ -1,0 +1,259 @@
+//! Notices what has completed, on a thread of its own, and hands it on.
+//!
+//! It looks at the memory of signals and is told nothing: an interrupt for each dispatch would cost more than all
+//! the rest. Dispatches complete in whatever order; one that runs for hours holds nobody up. Signals of the
+//! application that wait to be forwarded are looked at first and all of them, every time.
+//!
+//! When the recorder is behind, completed dispatches stay in their slots until it has room; forwarding goes on. When
+//! a queue then has no free slot left, its packets pass unrecorded ([`Lost::Behind`]).
+
+use std::collections::VecDeque;
+
+use crate::counters::Lost;
+use crate::dispatch::{Dispatch, QueueOrdinal};
+use crate::handover::Sender;
+use crate::lane::Arrivals;
+use crate::names::Resolve;
+use crate::shared::Shared;
+use crate::signals::Ticks;
+use crate::slot::{Slot, Submission, Way};
+use crate::watch::Sight;
+
+/// Dispatches looked at beyond the oldest one that still runs.
+const AHEAD: usize = 64;
+
+/// Every so many passes all dispatches of a queue are looked at.
+const THOROUGH: u32 = 16;
+
+/// A queue.
+struct Lane {
+    arrivals: Arrivals,
+    /// In flight, the oldest first.
+    running: VecDeque<Box<Slot>>,
+    /// In flight, and the application's signal waits for us.
+    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
+    forwards: Vec<Box<Slot>>,
+}
+
+/// What a pass found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Dispatches that were completed and handed on, or lost.
+    pub completed: usize,
+    /// Dispatches that are in flight.
+    pub in_flight: usize,
+    /// Those among them whose signal waits for us.
+    pub forwards: usize,
+}
+
+/// Everything in flight.
+pub struct Collector {
+    lanes: Vec<Lane>,
+    sender: Sender<Dispatch>,
+    passes: u32,
+}
+
+impl Collector {
+    /// Without any queue yet.
+    #[must_use]
+    pub fn new(sender: Sender<Dispatch>) -> Self {
+        Self { lanes: Vec::new(), sender, passes: 0 }
+    }
+
+    /// A queue more.
+    pub fn add(&mut self, arrivals: Arrivals) {
+        self.lanes.push(Lane { arrivals, running: VecDeque::new(), forwards: Vec::new() });
+    }
+
+    /// Looks at everything in flight once. Nothing is left out when `thorough`.
+    pub fn pass<R: Resolve>(&mut self, thorough: bool, shared: &Shared<R>) -> Pass {
+        self.passes = self.passes.wrapping_add(1);
+        let thorough = thorough || self.passes.is_multiple_of(THOROUGH);
+        let mut pass = Pass::default();
+        for lane in &mut self.lanes {
+            lane.accept();
+            lane.forward(shared);
+            pass.completed += lane.collect(thorough, &mut self.sender, shared);
+            pass.in_flight += lane.in_flight();
+            pass.forwards += lane.forwards.len();
+            lane.arrivals.grow_ahead(lane.in_flight(), shared);
+        }
+        self.sender.flush();
+        pass
+    }
+
+    /// Only forwards: what remains to be done for the application when recording has failed.
+    pub fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
+        let mut pass = Pass::default();
+        for lane in &mut self.lanes {
+            lane.accept();
+            lane.forward(shared);
+            shared.counters().lose(Lost::Failure, lane.running.len() as u64);
+            while let Some(slot) = lane.running.pop_front() {
+                if let Way::Watched(signal) = slot.way {
+                    shared.watches.forget(signal, slot.submission.correlation);
+                }
+                // A packet may still carry the slot's signal: it is never used again.
+                std::mem::forget(slot);
+            }
+            pass.forwards += lane.forwards.len();
+        }
+        pass.in_flight = pass.forwards;
+        pass
+    }
+
+    /// Whether something was submitted that no pass has seen.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.lanes.iter().any(|lane| !lane.arrivals.submitted.is_empty())
+    }
+
+    /// Takes leave of a queue that has been destroyed: what had not completed never will.
+    pub fn remove<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) {
+        let Some(at) = self.lanes.iter().position(|lane| lane.arrivals.queue == queue) else { return };
+        let mut lane = self.lanes.swap_remove(at);
+        lane.accept();
+        lane.forward(shared);
+        // The recorder may be behind; the queue is gone all the same.
+        while lane.collect(true, &mut self.sender, shared) > 0 {}
+        let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
+        let mut lost = 0;
+        for slot in slots {
+            if let Way::Watched(signal) = slot.way {
+                shared.watches.forget(signal, slot.submission.correlation);
+            }
+            lost += 1;
+            lane.arrivals.give_back(slot, shared);
+        }
+        if lost > 0 {
+            shared.counters().lose(Lost::QueueDestroyed, lost);
+        }
+        self.sender.flush();
+    }
+
+    /// The recording ends: what has not completed is lost. Gives up the sender, so that the recorder ends too.
+    pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
+        for lane in &mut self.lanes {
+            lane.accept();
+            let lost = lane.in_flight();
+            shared.counters().lose(Lost::Unfinished, lost as u64);
+            for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
+                if let Way::Watched(signal) = slot.way {
+                    shared.watches.forget(signal, slot.submission.correlation);
+                }
+                // Its packet may complete later and write to its signal, which therefore stays.
+                std::mem::forget(slot);
+            }
+        }
+    }
+}
+
+impl Lane {
+    fn in_flight(&self) -> usize {
+        self.running.len() + self.forwards.len()
+    }
+
+    fn accept(&mut self) {
+        while let Some(slot) = self.arrivals.submitted.pop() {
+            match slot.way {
+                Way::Forward(_) => self.forwards.push(slot),
+                _ => self.running.push_back(slot),
+            }
+        }
+    }
+
+    /// Forwards every completion that an application's signal waits for.
+    fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
+        let mut at = 0;
+        while let Some(slot) = self.forwards.get_mut(at) {
+            if slot.own.value() >= 1 {
+                at += 1;
+                continue;
+            }
+            let ticks = slot.own.ticks();
+            if let Way::Forward(signal) = std::mem::replace(&mut slot.way, Way::Done(ticks)) {
+                shared.watches.set_ticks(signal, ticks);
+                shared.runtime.decrement(signal);
+            }
+            let slot = self.forwards.swap_remove(at);
+            self.running.push_back(slot);
+        }
+    }
+
+    /// Hands on what has completed, as far as there is room; how much that was.
+    fn collect<R: Resolve>(
+        &mut self,
+        thorough: bool,
+        sender: &mut Sender<Dispatch>,
+        shared: &Shared<R>,
+    ) -> usize {
+        let mut completed = 0;
+        let mut at = 0;
+        let mut beyond = 0;
+        while let Some(slot) = self.running.get(at) {
+            if !sender.has_room() || (beyond > AHEAD && !thorough) {
+                break;
+            }
+            let sight = look(slot, shared);
+            if sight == Sight::Running {
+                at += 1;
+                beyond += 1;
+                continue;
+            }
+            // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
+            if let Some(slot) = self.running.swap_remove_front(at) {
+                hand_on(&slot.submission, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
+                self.arrivals.free(slot, shared);
+                completed += 1;
+            }
+        }
+        completed
+    }
+}
+
+/// How far a dispatch is.
+fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
+    match slot.way {
+        Way::Own | Way::Forward(_) if slot.own.value() >= 1 => Sight::Running,
+        Way::Own | Way::Forward(_) => Sight::Done(slot.own.ticks()),
+        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation),
+        Way::Done(ticks) => Sight::Done(ticks),
+    }
+}
+
+/// Hands a completed dispatch on, or counts why that cannot be.
+fn hand_on<R: Resolve>(
+    submission: &Submission,
+    sight: Sight,
+    (queue, gpu): (QueueOrdinal, u16),
+    sender: &mut Sender<Dispatch>,
+    shared: &Shared<R>,
+) {
+    let lost = match sight {
+        Sight::Missed | Sight::Running => Lost::Reused,
+        Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
+            None => Lost::Times,
+            Some(times) => match sender.send(submission.completed(times, queue, gpu)) {
+                Ok(()) => return,
+                Err(_) => Lost::Behind,
+            },
+        },
+    };
+    shared.counters().lose(lost, 1);
+}
+
+/// Start and end in ns, where the hardware wrote them and they make sense.
+fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i64)> {
+    if !ticks.are_known() || ticks.end <= ticks.start {
+        return None;
+    }
+    // The end first, as the runtime does it when the application asks (GpuAgent::TranslateTime): a tick that
+    // makes it synchronise the clocks then changes both.
+    let end = translate(ticks.end)?;
+    let start = translate(ticks.start)?;
+    (start > 0 && end > start).then_some((start, end))
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "signals in the memory of a test")]
+mod tests;

@@ -1,0 +1,172 @@
+//! What became of every dispatch that the application queued.
+//!
+//! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as
+//! skipped for one reason. At any other moment the difference is what is still on its way.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Declares an enum of reasons with the tag that each has in the file.
+macro_rules! reasons {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $reason:ident = $tag:literal, $description:literal;)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$what])* $reason,)+ }
+
+        impl $name {
+            /// Every reason, in the order in which they are written.
+            pub const ALL: &[Self] = &[$(Self::$reason,)+];
+
+            /// The tag of its metadata row (docs/native.md).
+            #[must_use]
+            pub const fn tag(self) -> &'static str {
+                match self { $(Self::$reason => $tag,)+ }
+            }
+
+            /// What a user is told of these dispatches.
+            #[must_use]
+            pub const fn description(self) -> &'static str {
+                match self { $(Self::$reason => $description,)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    /// Why a dispatch that should be in the file is not.
+    Lost {
+        /// The recorder was so far behind that every slot was taken, or the runtime made no more signals: the packet
+        /// went through as it was.
+        Behind = "lost:behind", "while the recorder was behind";
+        /// The GPU's times were missing, inverted or could not be translated.
+        Times = "lost:times", "without valid times";
+        /// Its own completion signal was used again or destroyed before the times could be read.
+        Reused = "lost:reused", "whose signal was used again";
+        /// It had not completed when its queue was destroyed.
+        QueueDestroyed = "lost:queue_destroyed", "unfinished when their queue was destroyed";
+        /// It had not completed when the recording ended.
+        Unfinished = "lost:unfinished", "still running at the end";
+        /// It was submitted after the recording had ended.
+        Ended = "lost:ended", "after the end of the recording";
+        /// It completed, but the time allowed for writing at the end of the process was over.
+        Unwritten = "lost:unwritten", "not written in time";
+        /// The file could not be written: no space, no permission, an error of the disk.
+        Write = "lost:write", "that could not be written";
+        /// The file had reached RTL_MAX_SIZE.
+        Full = "lost:full", "beyond RTL_MAX_SIZE";
+        /// The tracer itself failed and had switched itself off.
+        Failure = "lost:failure", "after a failure of the tracer";
+    }
+}
+
+reasons! {
+    /// Why a dispatch was left out on purpose.
+    Skipped {
+        /// Mode lite leaves kernels alone that carry a completion signal.
+        Signal = "skipped:completion_signal", "with a completion signal";
+        /// A batch that this runtime might not survive with a tool in between (docs/modes.md).
+        Batch = "skipped:batch", "in large batches";
+    }
+}
+
+/// One set per process.
+#[derive(Debug, Default)]
+pub struct Counters {
+    seen: AtomicU64,
+    recorded: AtomicU64,
+    lost: [AtomicU64; Lost::ALL.len()],
+    skipped: [AtomicU64; Skipped::ALL.len()],
+}
+
+impl Counters {
+    /// Counts `count` dispatches as seen; how many there were before them.
+    pub fn see(&self, count: u64) -> u64 {
+        self.seen.fetch_add(count, Relaxed)
+    }
+
+    /// Counts dispatches that are in the file.
+    pub fn record(&self, count: u64) {
+        self.recorded.fetch_add(count, Relaxed);
+    }
+
+    /// Counts dispatches that will never be in the file.
+    pub fn lose(&self, why: Lost, count: u64) {
+        self.lost[why as usize].fetch_add(count, Relaxed);
+    }
+
+    /// Counts dispatches that were left out on purpose.
+    pub fn skip(&self, why: Skipped, count: u64) {
+        self.skipped[why as usize].fetch_add(count, Relaxed);
+    }
+
+    /// The counts now. `seen` is read last, so that what is on its way is never negative.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let recorded = self.recorded.load(Relaxed);
+        let lost = Lost::ALL.iter().map(|&why| (why, self.lost[why as usize].load(Relaxed)));
+        let lost: Vec<_> = lost.filter(|&(_, count)| count > 0).collect();
+        let skipped = Skipped::ALL.iter().map(|&why| (why, self.skipped[why as usize].load(Relaxed)));
+        let skipped: Vec<_> = skipped.filter(|&(_, count)| count > 0).collect();
+        std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
+        Snapshot { seen: self.seen.load(Relaxed), recorded, lost, skipped }
+    }
+}
+
+/// The counts at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Kernel dispatches that the application put on its queues.
+    pub seen: u64,
+    /// Those in the file.
+    pub recorded: u64,
+    /// Those lost, by reason, without the reasons that never occurred.
+    pub lost: Vec<(Lost, u64)>,
+    /// Those left out on purpose, by reason, without the reasons that never occurred.
+    pub skipped: Vec<(Skipped, u64)>,
+}
+
+impl Snapshot {
+    /// All that were lost.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.iter().map(|&(_, count)| count).sum()
+    }
+
+    /// All that were left out on purpose.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.skipped.iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Seen, and neither recorded nor lost nor skipped yet. 0 when the recording has ended.
+    #[must_use]
+    pub fn on_the_way(&self) -> u64 {
+        self.seen.saturating_sub(self.recorded + self.lost() + self.skipped())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_is_recorded_lost_skipped_or_on_its_way() {
+        let counters = Counters::default();
+        assert_eq!((counters.see(1), counters.see(9)), (0, 1));
+        counters.record(5);
+        counters.lose(Lost::Times, 2);
+        counters.skip(Skipped::Signal, 1);
+        let now = counters.snapshot();
+        assert_eq!((now.lost(), now.skipped(), now.on_the_way()), (2, 1, 2));
+        assert_eq!(now.lost, [(Lost::Times, 2)]);
+    }
+
+    #[test]
+    fn tags_are_distinct_and_say_what_they_count() {
+        let lost = Lost::ALL.iter().map(|why| why.tag());
+        let mut tags: Vec<&str> = lost.chain(Skipped::ALL.iter().map(|why| why.tag())).collect();
+        assert!(tags.iter().all(|tag| tag.starts_with("lost:") || tag.starts_with("skipped:")));
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), Lost::ALL.len() + Skipped::ALL.len());
+    }
+}

@@ -1,0 +1,54 @@
+//! One completed dispatch, as the collector hands it to the recorder.
+
+/// A kernel: its place in the registry of [`crate::kernels::Kernel`]s. Two kernels that were loaded at the same
+/// address one after the other have different ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KernelId(pub u32);
+
+/// A queue: its place in the registry of [`Queue`]s, which counts from 0 in the order of their creation. An address
+/// that is used again is another queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueOrdinal(pub u32);
+
+/// A queue that the application created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// The number of its GPU: [`crate::gpus::Gpu::number`].
+    pub gpu: u16,
+    /// The address of its `hsa_queue_t`.
+    pub address: u64,
+    /// Where its packets are: `hsa_queue_t::base_address`.
+    pub hardware: u64,
+}
+
+/// A kernel that ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatch {
+    /// When it started, in ns of CLOCK_BOOTTIME.
+    pub start: i64,
+    /// When it ended, in ns of CLOCK_BOOTTIME; after `start`.
+    pub end: i64,
+    /// Unique within the process, from 1, rising in the order of submission within a queue.
+    pub correlation: u64,
+    /// The innermost range in which it was submitted; 0 for none.
+    pub range: u64,
+    /// What ran.
+    pub kernel: KernelId,
+    /// Where it was submitted.
+    pub queue: QueueOrdinal,
+    /// The thread that submitted it.
+    pub tid: u32,
+    /// Work-items.
+    pub grid: [u32; 3],
+    /// LDS of a work-group in bytes, static and dynamic.
+    pub lds: u32,
+    /// Scratch memory of a work-item in bytes.
+    pub scratch: u32,
+    /// Work-items of a work-group.
+    pub workgroup: [u16; 3],
+    /// The number of the GPU: [`crate::gpus::Gpu::number`].
+    pub gpu: u16,
+}
+
+// A dispatch is copied twice on its way to the file.
+const _: () = assert!(size_of::<Dispatch>() <= 80);

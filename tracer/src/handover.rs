@@ -1,0 +1,208 @@
+//! The bounded way from the collector to the recorder.
+//!
+//! Batches, not single entries: the lock is taken once for up to a thousand dispatches, and emptied batches go back
+//! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
+//! Neither side is a thread of the application, so neither can make one wait.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Entries in a batch.
+pub const BATCH: usize = 1024;
+
+struct State<T> {
+    full: std::collections::VecDeque<Vec<T>>,
+    empty: Vec<Vec<T>>,
+    /// Batches that may still be allocated.
+    unallocated: usize,
+    closed: bool,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// The recorder waits here.
+    news: Condvar,
+    batches: usize,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The collector's end.
+pub struct Sender<T> {
+    shared: Arc<Shared<T>>,
+    filling: Vec<T>,
+}
+
+/// The recorder's end.
+pub struct Receiver<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// A way that holds at most `batches` times [`BATCH`] entries.
+#[must_use]
+pub fn handover<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
+    let state = State {
+        full: std::collections::VecDeque::with_capacity(batches),
+        empty: Vec::with_capacity(batches),
+        unallocated: batches,
+        closed: false,
+    };
+    let shared = Arc::new(Shared { state: Mutex::new(state), news: Condvar::new(), batches });
+    (Sender { shared: Arc::clone(&shared), filling: Vec::new() }, Receiver { shared })
+}
+
+impl<T> Sender<T> {
+    /// Whether [`Sender::send`] will take the next entry.
+    pub fn has_room(&mut self) -> bool {
+        self.filling.len() < self.filling.capacity() || self.turn_over()
+    }
+
+    /// Takes the entry, or gives it back when the recorder is so far behind that there is no room.
+    ///
+    /// # Errors
+    /// The entry itself.
+    pub fn send(&mut self, entry: T) -> Result<(), T> {
+        if !self.has_room() {
+            return Err(entry);
+        }
+        self.filling.push(entry);
+        Ok(())
+    }
+
+    /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
+    /// may as well become full. Wakes it only when half of all room is taken.
+    pub fn flush(&mut self) {
+        if !self.filling.is_empty() && self.shared.lock().full.is_empty() {
+            self.turn_over();
+        }
+    }
+
+    /// Passes the filling batch on and takes an empty one; false when there is none.
+    fn turn_over(&mut self) -> bool {
+        let mut state = self.shared.lock();
+        if !self.filling.is_empty() {
+            state.full.push_back(std::mem::take(&mut self.filling));
+            if state.full.len() * 2 >= self.shared.batches {
+                self.shared.news.notify_one();
+            }
+        }
+        self.filling = match state.empty.pop() {
+            Some(batch) => batch,
+            None if state.unallocated > 0 => {
+                state.unallocated -= 1;
+                Vec::with_capacity(BATCH)
+            }
+            None => return false,
+        };
+        true
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.full.push_back(std::mem::take(&mut self.filling));
+        state.closed = true;
+        self.shared.news.notify_one();
+    }
+}
+
+impl<T> Receiver<T> {
+    /// Returns when half of all room is taken, when the sender is gone, or after `most`. False when the sender is
+    /// gone: what [`Receiver::take`] gives from then on is the rest.
+    pub fn wait(&self, most: Duration) -> bool {
+        let state = self.shared.lock();
+        let calm = |state: &mut State<T>| !state.closed && state.full.len() * 2 < self.shared.batches;
+        let waited = self.shared.news.wait_timeout_while(state, most, calm);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        !state.closed
+    }
+
+    /// Gives each of the oldest entries, at most [`BATCH`], to `each`; their number, 0 when there is none.
+    pub fn take(&self, mut each: impl FnMut(&T)) -> usize {
+        let Some(mut batch) = self.shared.lock().full.pop_front() else { return 0 };
+        batch.iter().for_each(&mut each);
+        let count = batch.len();
+        batch.clear();
+        if batch.capacity() > 0 {
+            self.shared.lock().empty.push(batch);
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(receiver: &Receiver<u64>) -> Vec<u64> {
+        let mut all = Vec::new();
+        while receiver.take(|&entry| all.push(entry)) > 0 {}
+        all
+    }
+
+    #[test]
+    fn what_is_flushed_arrives_in_order() {
+        let (mut sender, receiver) = handover(4);
+        for entry in 0..3 {
+            sender.send(entry).unwrap();
+        }
+        assert!(taken(&receiver).is_empty(), "not shown yet");
+        sender.flush();
+        assert_eq!(taken(&receiver), [0, 1, 2]);
+    }
+
+    #[test]
+    fn without_room_the_entry_comes_back_and_goes_through_when_there_is_room_again() {
+        let (mut sender, receiver) = handover(2);
+        let room = 2 * BATCH as u64;
+        for entry in 0..room {
+            sender.send(entry).unwrap();
+        }
+        assert_eq!(sender.send(room), Err(room));
+        assert_eq!(sender.send(room), Err(room));
+        assert_eq!(receiver.take(|_| ()), BATCH);
+        sender.send(room).unwrap();
+        drop(sender);
+        assert_eq!(taken(&receiver), (BATCH as u64..=room).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_receiver_learns_that_the_sender_is_gone() {
+        let (mut sender, receiver) = handover(2);
+        assert!(receiver.wait(Duration::ZERO));
+        sender.send(7).unwrap();
+        drop(sender);
+        assert!(!receiver.wait(Duration::from_secs(3600)));
+        assert_eq!(taken(&receiver), [7]);
+    }
+
+    #[test]
+    fn between_two_threads_nothing_is_lost_or_turned_around() {
+        let (mut sender, receiver) = handover(3);
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            loop {
+                let open = receiver.wait(Duration::from_millis(1));
+                while receiver.take(|&entry| all.push(entry)) > 0 {}
+                if !open {
+                    return all;
+                }
+            }
+        });
+        for entry in 0..100_000_u64 {
+            while sender.send(entry).is_err() {
+                std::thread::yield_now();
+            }
+            if entry % 100 == 0 {
+                sender.flush();
+            }
+        }
+        drop(sender);
+        assert!(reader.join().unwrap().into_iter().eq(0..100_000));
+    }
+}

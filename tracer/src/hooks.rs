@@ -1,0 +1,340 @@
+//! The runtime's functions that the tracer stands in front of. Each does the runtime's work first or last, whatever
+//! happens to ours.
+
+#![expect(unsafe_code, reason = "called by the application in place of the runtime")]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hsa_sys::bindings::{
+    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
+    hsa_dim3_t, hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t,
+    hsa_signal_value_t, hsa_status_t,
+};
+use hsa_sys::function::QueueCallback;
+use hsa_sys::table;
+
+use crate::api::Tables;
+use crate::cooperative::Leave;
+use crate::shared::Phase;
+use crate::staging::Ring;
+use crate::story;
+use crate::submit::intercept;
+use crate::tracer::{self, Tracer};
+
+/// Puts the hooks into the tables.
+pub fn install(tables: &Tables) {
+    tables.replace_core(|core| {
+        core.hsa_shut_down_fn = Some(shut_down);
+        core.hsa_queue_create_fn = Some(queue_create);
+        core.hsa_queue_destroy_fn = Some(queue_destroy);
+        core.hsa_executable_destroy_fn = Some(executable_destroy);
+        core.hsa_signal_destroy_fn = Some(signal_destroy);
+    });
+    tables.replace(&table::SET_PROFILER_ENABLED, set_profiler_enabled);
+    if tracer::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
+        tables.replace_core(|core| {
+            core.hsa_signal_store_relaxed_fn = Some(signal_store_relaxed);
+            core.hsa_signal_store_screlease_fn = Some(signal_store_screlease);
+        });
+    }
+    if tables.get(&table::MEMORY_ASYNC_COPY).is_some() {
+        tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
+    }
+    if tables.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE).is_some() {
+        tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
+    }
+    if tables.get(&table::MEMORY_ASYNC_COPY_RECT).is_some() {
+        tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
+    }
+}
+
+/// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
+/// a lock: whoever ends the process may have interrupted someone who holds it.
+fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
+    let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
+    catch_unwind(AssertUnwindSafe(|| part(tracer))).unwrap_or_else(|_| {
+        tracer.shared().advance(Phase::Failed);
+        None
+    })
+}
+
+/// Calls the runtime's own function, which was there when the hook was installed.
+macro_rules! original {
+    ($($function:ident).+ ( $($argument:expr),* )) => {
+        match tracer::get().and_then(|tracer| tracer.api.$($function).+) {
+            // SAFETY: the arguments are the caller's, passed on as they came.
+            Some(function) => unsafe { function($($argument),*) },
+            None => HSA_STATUS_ERROR,
+        }
+    };
+}
+
+/// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
+/// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
+unsafe extern "C" fn shut_down() -> hsa_status_t {
+    guarded(|tracer| {
+        tracer.runtime_ends();
+        Some(())
+    });
+    original!(core.hsa_shut_down_fn())
+}
+
+unsafe extern "C" fn queue_create(
+    agent: hsa_agent_t,
+    size: u32,
+    kind: hsa_queue_type32_t,
+    callback: QueueCallback,
+    data: *mut c_void,
+    private_segment_size: u32,
+    group_segment_size: u32,
+    queue: *mut *mut hsa_queue_t,
+) -> hsa_status_t {
+    let created = guarded(|tracer| {
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
+        if is_cooperative(kind)
+            && let Some(shared) = tracer.cooperative.join(gpu)
+        {
+            // SAFETY: the caller wants the queue there.
+            unsafe { *queue = shared as *mut hsa_queue_t };
+            return Some(HSA_STATUS_SUCCESS);
+        }
+        // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
+        let status = unsafe {
+            (tracer.api.intercept_create)(
+                agent,
+                size,
+                kind,
+                callback,
+                data,
+                private_segment_size,
+                group_segment_size,
+                queue,
+            )
+        };
+        if status != HSA_STATUS_SUCCESS {
+            story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
+            return None;
+        }
+        // SAFETY: the runtime has just written it.
+        let address = unsafe { *queue };
+        // SAFETY: the queue has just been created and nobody destroys it yet.
+        let created = unsafe { *address };
+        let ring =
+            Ring { queue: address as u64, base: created.base_address as u64, size: u64::from(created.size) };
+        // SAFETY: as above.
+        let profiled = unsafe { (tracer.api.set_profiler_enabled)(address, 1) };
+        if profiled != HSA_STATUS_SUCCESS {
+            story::tell(format_args!("a queue without times ({profiled:#x})"));
+        }
+        let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
+        // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
+        let registered =
+            unsafe { (tracer.api.intercept_register)(address, Some(intercept), intercepted.cast()) };
+        if registered != HSA_STATUS_SUCCESS {
+            story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
+        }
+        if is_cooperative(kind) {
+            tracer.cooperative.keep(gpu, address as u64);
+        }
+        Some(status)
+    });
+    match created {
+        Some(status) => status,
+        // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
+        None => original!(core.hsa_queue_create_fn(
+            agent,
+            size,
+            kind,
+            callback,
+            data,
+            private_segment_size,
+            group_segment_size,
+            queue
+        )),
+    }
+}
+
+fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
+    kind == HSA_QUEUE_TYPE_COOPERATIVE
+}
+
+/// Tells the runtime that nobody uses a GPU's cooperative queue any more, without destroying the interceptible one: asks
+/// for the queue itself, which makes two users, and sends both away.
+fn release_cooperative(agent: hsa_agent_t) {
+    let mut queue = std::ptr::null_mut();
+    let created = original!(core.hsa_queue_create_fn(
+        agent,
+        64,
+        HSA_QUEUE_TYPE_COOPERATIVE,
+        None,
+        std::ptr::null_mut(),
+        0,
+        0,
+        &raw mut queue
+    ));
+    if created == HSA_STATUS_SUCCESS {
+        for _ in 0..2 {
+            original!(core.hsa_queue_destroy_fn(queue));
+        }
+    }
+}
+
+unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
+    if let Some(leave) = guarded(|tracer| tracer.cooperative.leave(queue as u64)) {
+        if let Leave::Last(gpu) = leave {
+            guarded(|tracer| {
+                tracer.queue_ends(queue as u64);
+                tracer.queue_destroyed(queue as u64);
+                release_cooperative(hsa_agent_t { handle: tracer.agent(gpu)? });
+                Some(())
+            });
+        }
+        return HSA_STATUS_SUCCESS;
+    }
+    let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));
+    let status = original!(core.hsa_queue_destroy_fn(queue));
+    if ours.is_some() && status == HSA_STATUS_SUCCESS {
+        guarded(|tracer| {
+            tracer.queue_destroyed(queue as u64);
+            Some(())
+        });
+    }
+    status
+}
+
+unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_status_t {
+    guarded(|tracer| {
+        tracer.shared().names.destroy(executable);
+        Some(())
+    });
+    original!(core.hsa_executable_destroy_fn(executable))
+}
+
+/// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
+fn ring(signal: hsa_signal_t, store: impl Fn()) {
+    match tracer::get().and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
+        Some((tracer, doorbells)) => doorbells.ring(signal.handle, &tracer.api, store),
+        None => store(),
+    }
+}
+
+unsafe extern "C" fn signal_store_relaxed(signal: hsa_signal_t, value: hsa_signal_value_t) {
+    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_relaxed_fn) else {
+        return;
+    };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    ring(signal, || unsafe { store(signal, value) });
+}
+
+unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_signal_value_t) {
+    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_screlease_fn) else {
+        return;
+    };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    ring(signal, || unsafe { store(signal, value) });
+}
+
+/// The signal goes into other hands than those of a kernel that we watch.
+fn release(signal: hsa_signal_t) {
+    if signal.handle != 0 {
+        guarded(|tracer| {
+            tracer.shared().watches.release(signal.handle);
+            Some(())
+        });
+    }
+}
+
+unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
+    release(signal);
+    original!(core.hsa_signal_destroy_fn(signal))
+}
+
+/// A queue of ours keeps its times: without them nothing can be recorded, and with them a program that does not ask
+/// sees no difference.
+unsafe extern "C" fn set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int) -> hsa_status_t {
+    let kept = guarded(|tracer| (enable == 0 && tracer.is_intercepted(queue as u64)).then_some(()));
+    if kept.is_some() {
+        return HSA_STATUS_SUCCESS;
+    }
+    let Some(tracer) = tracer::get() else { return HSA_STATUS_ERROR };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    unsafe { (tracer.api.set_profiler_enabled)(queue, enable) }
+}
+
+unsafe extern "C" fn async_copy(
+    destination: *mut c_void,
+    destination_agent: hsa_agent_t,
+    source: *const c_void,
+    source_agent: hsa_agent_t,
+    bytes: usize,
+    dependency_count: u32,
+    dependencies: *const hsa_signal_t,
+    completion: hsa_signal_t,
+) -> hsa_status_t {
+    release(completion);
+    original!(async_copy(
+        destination,
+        destination_agent,
+        source,
+        source_agent,
+        bytes,
+        dependency_count,
+        dependencies,
+        completion
+    ))
+}
+
+unsafe extern "C" fn async_copy_on_engine(
+    destination: *mut c_void,
+    destination_agent: hsa_agent_t,
+    source: *const c_void,
+    source_agent: hsa_agent_t,
+    bytes: usize,
+    dependency_count: u32,
+    dependencies: *const hsa_signal_t,
+    completion: hsa_signal_t,
+    engine: c_uint,
+    force_sdma: bool,
+) -> hsa_status_t {
+    release(completion);
+    original!(async_copy_on_engine(
+        destination,
+        destination_agent,
+        source,
+        source_agent,
+        bytes,
+        dependency_count,
+        dependencies,
+        completion,
+        engine,
+        force_sdma
+    ))
+}
+
+unsafe extern "C" fn async_copy_rect(
+    destination: *const hsa_pitched_ptr_t,
+    destination_offset: *const hsa_dim3_t,
+    source: *const hsa_pitched_ptr_t,
+    source_offset: *const hsa_dim3_t,
+    range: *const hsa_dim3_t,
+    agent: hsa_agent_t,
+    direction: hsa_amd_copy_direction_t,
+    dependency_count: u32,
+    dependencies: *const hsa_signal_t,
+    completion: hsa_signal_t,
+) -> hsa_status_t {
+    release(completion);
+    original!(async_copy_rect(
+        destination,
+        destination_offset,
+        source,
+        source_offset,
+        range,
+        agent,
+        direction,
+        dependency_count,
+        dependencies,
+        completion
+    ))
+}

@@ -1,0 +1,214 @@
+//! What the runtime's loader answers: its extension `hsa_ven_amd_loader`, and the symbols of an executable.
+//!
+//! The extension's table 1.01 of September 2017 is all that is used, so every runtime whose API tables are known
+//! here has it.
+
+use std::ffi::c_void;
+use std::mem::size_of;
+use std::sync::OnceLock;
+
+use hsa_sys::bindings::*;
+
+type Extension = hsa_ven_amd_loader_1_01_pfn_t;
+
+/// The loader's functions.
+#[derive(Clone)]
+pub(super) struct Query {
+    core: CoreApiTable,
+    get_table: unsafe extern "C" fn(u16, u16, usize, *mut c_void) -> hsa_status_t,
+    /// Asked for when first needed: a runtime that is still starting refuses.
+    extension: OnceLock<Extension>,
+}
+
+impl std::fmt::Debug for Query {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Query").finish_non_exhaustive()
+    }
+}
+
+/// Where a code object was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) base: u64,
+    pub(super) size: u64,
+}
+
+/// A kernel as the runtime names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) kernel_object: u64,
+    /// With `.kd`, where the symbol has it.
+    pub(super) symbol: Vec<u8>,
+}
+
+impl Query {
+    pub(super) fn new(core: &CoreApiTable) -> Option<Self> {
+        let get_table = core.hsa_system_get_major_extension_table_fn?;
+        Some(Self { core: *core, get_table, extension: OnceLock::new() })
+    }
+
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    fn extension(&self) -> Option<&Extension> {
+        if let Some(extension) = self.extension.get() {
+            return Some(extension);
+        }
+        let mut extension = Extension {
+            hsa_ven_amd_loader_query_host_address: None,
+            hsa_ven_amd_loader_query_segment_descriptors: None,
+            hsa_ven_amd_loader_query_executable: None,
+            hsa_ven_amd_loader_executable_iterate_loaded_code_objects: None,
+            hsa_ven_amd_loader_loaded_code_object_get_info: None,
+        };
+        let table = (&raw mut extension).cast();
+        // SAFETY: the runtime writes as many bytes as it is told, function pointers in the order of the type.
+        let status =
+            unsafe { (self.get_table)(HSA_EXTENSION_AMD_LOADER as u16, 1, size_of::<Extension>(), table) };
+        (status == HSA_STATUS_SUCCESS).then(|| self.extension.get_or_init(|| extension))
+    }
+
+    /// Where the runtime keeps the byte that the GPU sees at this address, if it lies in a loaded code object. The
+    /// runtime has such a copy of every code object as long as the code object is loaded.
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    pub(super) fn host_address(&self, device: u64) -> Option<*const u8> {
+        let query = self.extension()?.hsa_ven_amd_loader_query_host_address?;
+        let mut host = std::ptr::null();
+        // SAFETY: the device address is only compared; the answer fits.
+        let status = unsafe { query(device as *const c_void, &raw mut host) };
+        (status == HSA_STATUS_SUCCESS && !host.is_null()).then_some(host.cast())
+    }
+
+    /// The executable that was loaded at this address.
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    pub(super) fn executable(&self, device: u64) -> Option<hsa_executable_t> {
+        let query = self.extension()?.hsa_ven_amd_loader_query_executable?;
+        let mut executable = hsa_executable_t { handle: 0 };
+        // SAFETY: the device address is only compared; the answer fits.
+        let status = unsafe { query(device as *const c_void, &raw mut executable) };
+        (status == HSA_STATUS_SUCCESS).then_some(executable)
+    }
+
+    /// Where the code objects of an executable are.
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    pub(super) fn places(&self, executable: hsa_executable_t) -> Vec<Place> {
+        let mut handles: Vec<hsa_loaded_code_object_t> = Vec::new();
+        let Some(extension) = self.extension() else { return Vec::new() };
+        let (Some(iterate), Some(get_info)) = (
+            extension.hsa_ven_amd_loader_executable_iterate_loaded_code_objects,
+            extension.hsa_ven_amd_loader_loaded_code_object_get_info,
+        ) else {
+            return Vec::new();
+        };
+        // SAFETY: the executable is loaded; the runtime calls `add_handle` with this vector before it returns.
+        unsafe { iterate(executable, Some(add_handle), (&raw mut handles).cast()) };
+        let number = |handle, attribute| {
+            let mut value = 0_u64;
+            // SAFETY: both attributes are of 64 bits.
+            let status = unsafe { get_info(handle, attribute, (&raw mut value).cast()) };
+            (status == HSA_STATUS_SUCCESS).then_some(value)
+        };
+        let place = |handle| {
+            let base = number(handle, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE)?;
+            Some(Place { base, size: number(handle, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE)? })
+        };
+        handles.into_iter().filter_map(place).collect()
+    }
+
+    /// Every kernel of an executable: two calls of the runtime for each symbol.
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    pub(super) fn kernels(&self, executable: hsa_executable_t) -> Vec<Named> {
+        let mut symbols: Vec<hsa_executable_symbol_t> = Vec::new();
+        if let Some(iterate) = self.core.hsa_executable_iterate_symbols_fn {
+            // SAFETY: the executable is loaded; the runtime calls `add_symbol` with this vector before it returns.
+            unsafe { iterate(executable, Some(add_symbol), (&raw mut symbols).cast()) };
+        }
+        symbols.into_iter().filter_map(|symbol| self.kernel(symbol)).collect()
+    }
+
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    fn kernel(&self, symbol: hsa_executable_symbol_t) -> Option<Named> {
+        let get_info = self.core.hsa_executable_symbol_get_info_fn?;
+        let (mut kind, mut length, mut kernel_object) = (0_u32, 0_u32, 0_u64);
+        // SAFETY: the attribute is of 32 bits.
+        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, (&raw mut kind).cast()) };
+        if status != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL {
+            return None;
+        }
+        let object = (&raw mut kernel_object).cast();
+        // SAFETY: the attribute is of 64 bits.
+        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, object) };
+        if status != HSA_STATUS_SUCCESS {
+            return None;
+        }
+        // SAFETY: the attribute is of 32 bits.
+        let status =
+            unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, (&raw mut length).cast()) };
+        if status != HSA_STATUS_SUCCESS {
+            return None;
+        }
+        let mut name = vec![0_u8; length as usize];
+        // SAFETY: the runtime writes as many bytes as it just said, without a terminating zero.
+        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name.as_mut_ptr().cast()) };
+        (status == HSA_STATUS_SUCCESS).then_some(Named { kernel_object, symbol: name })
+    }
+}
+
+/// The runtime's copy of a loaded code object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    host: *const u8,
+    size: usize,
+}
+
+// SAFETY: it is memory of the process, of no thread; nobody writes to it once the executable is frozen.
+#[expect(unsafe_code, reason = "an address that any thread may read")]
+unsafe impl Send for Memory {}
+
+impl Memory {
+    /// What lies at these addresses, if the runtime has one piece of memory for all of them.
+    pub(super) fn of(query: &Query, place: Place) -> Option<Self> {
+        let last = place.base.checked_add(place.size.checked_sub(1)?)?;
+        let (host, end) = (query.host_address(place.base)?, query.host_address(last)?);
+        let size = usize::try_from(place.size).ok().filter(|&size| size <= isize::MAX as usize)?;
+        ((end as usize).checked_sub(host as usize) == Some(size - 1)).then_some(Self { host, size })
+    }
+
+    /// Whether the runtime still says that this byte of it is here.
+    pub(super) fn is_at(self, offset: u64, host: *const u8) -> bool {
+        usize::try_from(offset).is_ok_and(|offset| self.host.wrapping_add(offset) == host)
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// The code object that it was made of is loaded and frozen, and stays so meanwhile.
+    #[expect(unsafe_code, reason = "reads memory of the runtime")]
+    pub(super) unsafe fn bytes<'a>(self) -> &'a [u8] {
+        // SAFETY: the runtime's copy of a code object is one allocation of this size that lives until the executable
+        // is destroyed, and is written to only before it is frozen.
+        unsafe { std::slice::from_raw_parts(self.host, self.size) }
+    }
+}
+
+#[expect(unsafe_code, reason = "called by the runtime")]
+unsafe extern "C" fn add_handle(
+    _: hsa_executable_t,
+    handle: hsa_loaded_code_object_t,
+    handles: *mut c_void,
+) -> hsa_status_t {
+    // SAFETY: the vector that `places` passed, which nobody else uses meanwhile.
+    let handles = unsafe { &mut *handles.cast::<Vec<hsa_loaded_code_object_t>>() };
+    handles.push(handle);
+    HSA_STATUS_SUCCESS
+}
+
+#[expect(unsafe_code, reason = "called by the runtime")]
+unsafe extern "C" fn add_symbol(
+    _: hsa_executable_t,
+    symbol: hsa_executable_symbol_t,
+    symbols: *mut c_void,
+) -> hsa_status_t {
+    // SAFETY: the vector that `kernels` passed, which nobody else uses meanwhile.
+    let symbols = unsafe { &mut *symbols.cast::<Vec<hsa_executable_symbol_t>>() };
+    symbols.push(symbol);
+    HSA_STATUS_SUCCESS
+}

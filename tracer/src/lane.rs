@@ -1,0 +1,245 @@
+//! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
+//! by two rings through which slots go round.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::counters::{Lost, Skipped};
+use crate::dispatch::QueueOrdinal;
+use crate::names::{Cache, Resolve};
+use crate::packet::Packet;
+use crate::ring::{Consumer, Producer, ring};
+use crate::settings::Mode;
+use crate::shared::Shared;
+use crate::signals::Signal;
+use crate::slot::{QUEUE_BOUND, Slot, Submission, Way};
+use crate::thread;
+
+/// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
+const BLOCK: usize = 64;
+
+/// The half of the threads that submit.
+pub struct Submissions {
+    gpu: u16,
+    free: Consumer<Box<Slot>, QUEUE_BOUND>,
+    submitted: Producer<Box<Slot>, QUEUE_BOUND>,
+    /// Slots that the free ring had no part in yet.
+    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
+    fresh: Vec<Box<Slot>>,
+    owned: Arc<AtomicUsize>,
+    cache: Cache,
+}
+
+/// The collector's half.
+pub struct Arrivals {
+    /// Which queue.
+    pub queue: QueueOrdinal,
+    /// The number of its GPU.
+    pub gpu: u16,
+    /// What was submitted and not looked at yet.
+    pub submitted: Consumer<Box<Slot>, QUEUE_BOUND>,
+    free: Producer<Box<Slot>, QUEUE_BOUND>,
+    owned: Arc<AtomicUsize>,
+}
+
+/// The two halves of a new queue.
+#[must_use]
+pub fn lane(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
+    let (submitted_in, submitted_out) = ring();
+    let (free_in, free_out) = ring();
+    let owned = Arc::new(AtomicUsize::new(0));
+    let submissions = Submissions {
+        gpu,
+        free: free_out,
+        submitted: submitted_in,
+        fresh: Vec::with_capacity(BLOCK),
+        owned: Arc::clone(&owned),
+        cache: Cache::default(),
+    };
+    (submissions, Arrivals { queue, gpu, submitted: submitted_out, free: free_in, owned })
+}
+
+/// What was done about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It goes on as the application wrote it, and nobody looks after it.
+    Passed,
+    /// It goes on as the application wrote it; its signal is watched.
+    Watched,
+    /// It carries our signal.
+    Changed,
+    /// It carries our signal, and someone may wait for what we forward.
+    Forwarded,
+}
+
+impl Submissions {
+    /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
+    /// launched before, with a free slot at hand. False, and nothing has happened, for any other.
+    ///
+    /// Nothing in here can panic, allocate or wait.
+    #[inline(always)]
+    pub fn submit_usual<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> bool {
+        if !packet.is_kernel() || packet.completion() != 0 {
+            return false;
+        }
+        let Some(kernel) = self.cache.known(packet.kernel_object(), shared.names.generation()) else {
+            return false;
+        };
+        let Some(from) = thread::known() else { return false };
+        let Some(mut slot) = self.free.pop() else { return false };
+        let correlation = shared.counters().see(1) + 1;
+        slot.submission = Submission { correlation, from, kernel, launch: packet.launch() };
+        slot.way = Way::Own;
+        packet.set_completion(slot.own.handle());
+        self.hand_over(slot, shared);
+        true
+    }
+
+    /// Counts a packet that is about to be submitted and, where it is a kernel that is recorded, puts it on its way
+    /// to the collector.
+    pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
+        let completion = packet.completion();
+        if !packet.is_kernel() {
+            if completion != 0 {
+                shared.watches.release(completion);
+            }
+            return Verdict::Passed;
+        }
+        let correlation = shared.counters().see(1) + 1;
+        if completion != 0 && shared.mode == Mode::Lite {
+            shared.counters().skip(Skipped::Signal, 1);
+            return Verdict::Passed;
+        }
+        let Some(mut slot) = self.slot(shared) else {
+            if completion != 0 {
+                shared.watches.release(completion);
+            }
+            shared.counters().lose(Lost::Behind, 1);
+            return Verdict::Passed;
+        };
+        slot.submission = Submission {
+            correlation,
+            from: thread::current(),
+            kernel: self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels),
+            launch: packet.launch(),
+        };
+        let (way, verdict) = if completion == 0 {
+            (Way::Own, Verdict::Changed)
+        } else {
+            Self::way_of(completion, correlation, shared)
+        };
+        slot.way = way;
+        if verdict > Verdict::Watched {
+            packet.set_completion(slot.own.handle());
+        }
+        self.hand_over(slot, shared);
+        verdict
+    }
+
+    #[inline(always)]
+    fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
+        // A queue owns no more slots than its rings have places, so there is one.
+        if let Err(slot) = self.submitted.push(slot) {
+            shared.counters().lose(Lost::Failure, 1);
+            // The packet carries its signal: it must not be used again.
+            std::mem::forget(slot);
+        }
+    }
+
+    /// Counts a packet that goes on unrecorded for this reason.
+    #[cold]
+    pub fn pass<R: Resolve>(packet: &Packet, shared: &Shared<R>, count: impl FnOnce()) {
+        if packet.completion() != 0 {
+            shared.watches.release(packet.completion());
+        }
+        if packet.is_kernel() {
+            shared.counters().see(1);
+            count();
+        }
+    }
+
+    /// How a dispatch that carries the application's own signal is noticed.
+    fn way_of<R: Resolve>(completion: u64, dispatch: u64, shared: &Shared<R>) -> (Way, Verdict) {
+        #[expect(unsafe_code, reason = "the handle is in a packet")]
+        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes.
+        // A watched signal is looked at later only under the lock that its destruction takes; a forwarded one is
+        // decremented in place of the packet.
+        let signal = unsafe { Signal::new(completion) };
+        if shared.watches.watch(signal, dispatch) {
+            (Way::Watched(completion), Verdict::Watched)
+        } else {
+            (Way::Forward(signal), Verdict::Forwarded)
+        }
+    }
+
+    fn slot<R: Resolve>(&mut self, shared: &Shared<R>) -> Option<Box<Slot>> {
+        self.free.pop().or_else(|| self.fresh.pop()).or_else(|| self.grow(shared))
+    }
+
+    #[cold]
+    fn grow<R: Resolve>(&mut self, shared: &Shared<R>) -> Option<Box<Slot>> {
+        self.prepare(shared);
+        self.fresh.pop()
+    }
+
+    /// Makes another block of slots.
+    pub fn prepare<R: Resolve>(&mut self, shared: &Shared<R>) {
+        for _ in 0..BLOCK {
+            let Some(slot) = take(&self.owned, shared, self.gpu) else { break };
+            self.fresh.push(slot);
+        }
+    }
+
+    /// Gives every free slot back, when nothing is submitted any more.
+    pub fn retire<R: Resolve>(&mut self, shared: &Shared<R>) {
+        while let Some(slot) = self.free.pop().or_else(|| self.fresh.pop()) {
+            self.owned.fetch_sub(1, Ordering::Relaxed);
+            shared.pool.give_back(slot);
+        }
+    }
+}
+
+/// A slot more for a queue, unless it has as many as its rings hold.
+fn take<R: Resolve>(owned: &AtomicUsize, shared: &Shared<R>, gpu: u16) -> Option<Box<Slot>> {
+    let slot = if owned.fetch_add(1, Ordering::Relaxed) < QUEUE_BOUND {
+        shared.pool.take(&*shared.runtime, gpu)
+    } else {
+        None
+    };
+    if slot.is_none() {
+        owned.fetch_sub(1, Ordering::Relaxed);
+    }
+    slot
+}
+
+impl Arrivals {
+    /// Makes a slot free again.
+    pub fn free<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
+        slot.own.arm();
+        if let Err(slot) = self.free.push(slot) {
+            self.owned.fetch_sub(1, Ordering::Relaxed);
+            shared.pool.give_back(slot);
+        }
+    }
+
+    /// Gives a slot back to all queues, because this one is gone.
+    pub fn give_back<R: Resolve>(&self, slot: Box<Slot>, shared: &Shared<R>) {
+        self.owned.fetch_sub(1, Ordering::Relaxed);
+        shared.pool.give_back(slot);
+    }
+
+    /// Makes free slots ahead of need: as many as are in flight, where fewer than half of that are free.
+    pub fn grow_ahead<R: Resolve>(&mut self, in_flight: usize, shared: &Shared<R>) {
+        let free = self.owned.load(Ordering::Relaxed).saturating_sub(in_flight);
+        if free * 2 >= in_flight {
+            return;
+        }
+        for _ in 0..in_flight {
+            let Some(slot) = take(&self.owned, shared, self.gpu) else { return };
+            if let Err(slot) = self.free.push(slot) {
+                self.give_back(slot, shared);
+                return;
+            }
+        }
+    }
+}

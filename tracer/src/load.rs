@@ -1,0 +1,93 @@
+//! What the runtime calls by name: the only two symbols that this library exports.
+
+#![expect(unsafe_code, reason = "the runtime finds these functions by their names and calls them")]
+
+use std::ffi::{c_char, c_void};
+use std::panic::catch_unwind;
+
+use hsa_sys::bindings::HsaApiTable;
+
+use crate::api::{Tables, Unusable};
+use crate::settings::{Mode, Settings};
+use crate::{gpus, hooks, process, story, tracer};
+
+/// Called when the runtime has loaded this library; `table` is its `HsaApiTable`. Always true: a library that cannot
+/// record lets the program run all the same.
+///
+/// # Safety
+/// `table` is what the runtime hands to a tool.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn OnLoad(
+    table: *mut c_void,
+    _runtime_version: u64,
+    _failed_tool_count: u64,
+    _failed_tool_names: *const *const c_char,
+) -> bool {
+    let loaded = catch_unwind(|| {
+        // SAFETY: as the caller promised.
+        unsafe { load(table.cast()) }
+    });
+    match loaded {
+        Ok(Ok(())) => (),
+        Ok(Err(why)) => story::say(format_args!("{why}; nothing is recorded")),
+        Err(_) => story::say(format_args!("failed to start; nothing is recorded")),
+    }
+    true
+}
+
+/// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
+#[unsafe(no_mangle)]
+pub extern "C" fn OnUnload() {
+    end();
+}
+
+/// Called when the process exits.
+extern "C" fn exit() {
+    end();
+}
+
+/// Called in a forked child.
+extern "C" fn forked() {
+    if let Some(tracer) = tracer::get() {
+        tracer.forked();
+    }
+}
+
+fn end() {
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.end();
+        }
+    });
+}
+
+/// # Safety
+/// `table` is what the runtime hands to a tool.
+unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    let mut complaints = Vec::new();
+    let settings = Settings::read(&mut complaints);
+    story::set_level(settings.debug);
+    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    for complaint in &complaints {
+        story::say(format_args!("{complaint}"));
+    }
+    // SAFETY: as the caller promised.
+    let tables = unsafe { Tables::of(table) }?;
+    let api = tables.functions()?;
+    let gpus = gpus::list(&api);
+    let mode = settings.mode;
+    story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
+    if tracer::prepare(api, settings, gpus).is_none() {
+        story::say(format_args!(
+            "the runtime was shut down and is started again; what follows is not recorded"
+        ));
+        return Ok(());
+    }
+    if mode == Mode::Hip {
+        story::say(format_args!("mode hip records what mode standard does: no API calls yet"));
+    }
+    hooks::install(&tables);
+    process::at_end(exit, forked);
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! Being a guest in a process: threads that get none of its signals, and its end and its forks.
+
+#![expect(unsafe_code, reason = "calls libc")]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::thread::{Builder, JoinHandle};
+
+/// Starts a thread of the tracer. No signal is ever delivered to it: handlers of the application run on the
+/// application's threads.
+///
+/// # Errors
+/// The thread could not be started.
+pub fn spawn<T: Send + 'static>(
+    name: &str,
+    run: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: writes the set that it is given.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: `all` has been written, `before` will be. A thread inherits the mask of the one that starts it.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
+    let thread = Builder::new().name(name.to_owned()).spawn(run);
+    // SAFETY: `before` was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    thread
+}
+
+/// Lets the calling thread sleep for short times: without this the kernel adds 50 us to each.
+pub fn sleep_finely() {
+    // SAFETY: an attribute of the calling thread; the other arguments are not used.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000_u64, 0, 0, 0) };
+}
+
+/// Has functions called when the process exits normally, and in the child after a fork.
+pub fn at_end(exit: extern "C" fn(), fork: extern "C" fn()) {
+    // SAFETY: the library is never unloaded (build.rs), so the function stays where it is.
+    unsafe { libc::atexit(exit) };
+    // SAFETY: as above.
+    unsafe { libc::pthread_atfork(None, None, Some(fork_handler(fork))) };
+}
+
+/// The type that `pthread_atfork` asks for.
+fn fork_handler(handler: extern "C" fn()) -> unsafe extern "C" fn() {
+    handler
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_of_the_tracer_blocks_every_signal_and_its_parent_does_not() {
+        let blocked = || {
+            let mut now = MaybeUninit::<libc::sigset_t>::uninit();
+            // SAFETY: without a new set only the present one is written.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), now.as_mut_ptr()) };
+            // SAFETY: written above.
+            unsafe { libc::sigismember(now.as_ptr(), libc::SIGUSR1) == 1 }
+        };
+        assert!(spawn("rtl-test", blocked).unwrap().join().unwrap());
+        assert!(!blocked());
+    }
+}

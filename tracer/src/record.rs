@@ -1,0 +1,174 @@
+//! The thread that writes the file.
+//!
+//! It sleeps most of the time. Every [`PERIOD`], or when half of the way to it is taken, it writes the rows of what
+//! has been handed over and publishes them together with the counters: after a kill the file is whole and lacks at
+//! most what was handed over since. It holds no lock that a thread of the application may want.
+//!
+//! What happens when something goes wrong:
+//! - The recorder falls behind: the way to it fills up, and what then finds no slot passes unrecorded
+//!   (`lost:behind`). It never makes anyone wait.
+//! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
+//! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
+//! - It panics: the same (`lost:failure`).
+//! - The time to finish is over: the rest is counted (`lost:unwritten`).
+
+mod naming;
+mod session;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use schema::append::Recording;
+
+use crate::counters::{Counters, Lost};
+use crate::dispatch::{Dispatch, Queue};
+use crate::gpus::Gpu;
+use crate::handover::Receiver;
+use crate::identity::Identity;
+use crate::kernels::Kernel;
+use crate::output;
+use crate::process;
+use crate::registry::Registry;
+use crate::settings::Settings;
+use session::Session;
+
+/// How long the recorder sleeps between two looks at what has been handed over.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// What closing the file takes at most on a file system that answers.
+const CLOSING: Duration = Duration::from_millis(50);
+
+/// What the recorder and the rest of the tracer both know.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// By [`crate::dispatch::KernelId`].
+    pub kernels: Registry<Kernel>,
+    /// By [`crate::dispatch::QueueOrdinal`].
+    pub queues: Registry<Queue>,
+    /// What became of every dispatch.
+    pub counters: Counters,
+}
+
+/// How a recording ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The file, if there is one.
+    pub path: Option<PathBuf>,
+    /// Why something is missing in it, in one line: the first failure.
+    pub failure: Option<String>,
+}
+
+/// The recorder's thread. No file exists before the first dispatch is seen.
+#[derive(Debug)]
+pub struct Recorder {
+    thread: JoinHandle<Ending>,
+    deadline: Arc<Deadline>,
+}
+
+/// When writing has to end; unknown until the recording ends.
+type Deadline = Mutex<Option<Instant>>;
+
+impl Recorder {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The thread could not be started.
+    pub fn start(
+        settings: Settings,
+        gpus: Vec<Gpu>,
+        known: Arc<Known>,
+        arrivals: Receiver<Dispatch>,
+    ) -> std::io::Result<Self> {
+        let identity = Identity::read();
+        let place = identity.place();
+        let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
+        let wanted = std::path::absolute(output::expand(&pattern, &place))?;
+        let limit = settings.max_size;
+        let create = move || create(&wanted, place.pid, limit);
+        let about = session::About { settings, identity, gpus };
+        let deadline = Arc::new(Deadline::default());
+        let until = Arc::clone(&deadline);
+        let thread =
+            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
+        Ok(Self { thread, deadline })
+    }
+
+    /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
+    /// is not written by then is counted as [`Lost::Unwritten`].
+    pub fn finish(self, deadline: Instant) -> Ending {
+        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+        while !self.thread.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let late =
+            || Ending { failure: Some("the file system does not answer".to_owned()), ..Ending::default() };
+        if self.thread.is_finished() { self.thread.join().unwrap_or_else(|_| late()) } else { late() }
+    }
+}
+
+/// Creates the file under the first name that is not taken.
+fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Result<(PathBuf, Recording)> {
+    let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
+    for path in output::names(wanted, pid).map_err(failed)? {
+        match Recording::create(&path, limit) {
+            Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+            other => return other.map(|recording| (path, recording)),
+        }
+    }
+    Err(failed(std::io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Records until the sender is gone, whatever happens.
+fn run<T: schema::append::Target>(
+    mut session: Session<T>,
+    arrivals: &Receiver<Dispatch>,
+    deadline: &Deadline,
+) -> Ending {
+    let is_over = || {
+        let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
+    };
+    let recording = catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, is_over)));
+    if recording.is_err() {
+        session.give_up(Lost::Failure, "the recorder failed");
+        while arrivals.wait(PERIOD) {
+            while arrivals.take(|_| ()) > 0 {}
+        }
+        while arrivals.take(|_| ()) > 0 {}
+    }
+    // What fails here leaves the file as it was published before.
+    let _ = catch_unwind(AssertUnwindSafe(|| session.close()));
+    session.ending()
+}
+
+fn record<T: schema::append::Target>(
+    session: &mut Session<T>,
+    arrivals: &Receiver<Dispatch>,
+    is_over: impl Fn() -> bool,
+) {
+    let mut is_open = true;
+    while is_open {
+        is_open = arrivals.wait(PERIOD);
+        let mut published = Instant::now();
+        loop {
+            if is_over() {
+                session.give_up(Lost::Unwritten, "the time to write it was over");
+            }
+            if arrivals.take(|dispatch| session.add(dispatch)) == 0 {
+                break;
+            }
+            // Where there is always more, too.
+            if published.elapsed() >= PERIOD {
+                session.publish();
+                published = Instant::now();
+            }
+        }
+        session.publish();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! How kernels are called in the file.
+
+use std::collections::{HashMap, HashSet};
+
+use schema::append::{Recording, Target};
+use schema::write::TextId;
+use serde_json::{Map, Value};
+
+use crate::kernels::Kernel;
+use crate::kernels::names::Names;
+
+/// What the rows of a kernel's dispatches say of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    /// Its name.
+    pub(super) text: TextId,
+    /// The id of its metadata row, where that is not the first one of its name.
+    pub(super) symbol: Option<i64>,
+}
+
+/// The kernels that are written. Memory grows with the kernels that were dispatched.
+#[derive(Debug, Default)]
+pub(super) struct Naming {
+    /// By kernel, wherever it was loaded.
+    known: HashMap<Kernel, Named>,
+    names: Names,
+    texts: HashSet<TextId>,
+    symbols: i64,
+}
+
+impl Naming {
+    /// Writes what is known of a kernel, unless that has been done. Loaded once for each of several GPUs it is still
+    /// one kernel.
+    pub(super) fn name<T: Target>(
+        &mut self,
+        kernel: &Kernel,
+        recording: &mut Recording<T>,
+    ) -> schema::Result<Named> {
+        let is_named = !kernel.mangled.is_empty();
+        let anywhere = Kernel { kernel_object: 0, code_object: None, ..kernel.clone() };
+        let key = if is_named { anywhere } else { kernel.clone() };
+        if let Some(&named) = self.known.get(&key) {
+            return Ok(named);
+        }
+        let name = if is_named {
+            self.names.name(&kernel.mangled)
+        } else {
+            format!("kernel_{:#x}", kernel.kernel_object)
+        };
+        let text = recording.text(&name)?;
+        self.symbols += 1;
+        recording.metadata("kernel", &row(self.symbols, &name, kernel))?;
+        let is_first = self.texts.insert(text);
+        let named = Named { text, symbol: (!is_first).then_some(self.symbols) };
+        self.known.insert(key, named);
+        Ok(named)
+    }
+}
+
+fn row(id: i64, name: &str, kernel: &Kernel) -> String {
+    let mangled = kernel.mangled.as_str();
+    let number = |value: Option<u32>| value.map(Value::from);
+    let fields = [
+        ("id", Some(id.into())),
+        ("pid", Some(std::process::id().into())),
+        ("name", Some(name.into())),
+        ("mangled", (mangled != name && !mangled.is_empty()).then(|| mangled.into())),
+        ("kernarg", number(kernel.kernarg)),
+        ("lds", number(kernel.lds)),
+        ("scratch", number(kernel.scratch)),
+        ("sgprs", number(kernel.sgprs)),
+        ("vgprs", number(kernel.vgprs)),
+        ("agprs", number(kernel.agprs)),
+        ("codeObject", number(kernel.code_object)),
+        ("kernelObject", Some(kernel.kernel_object.into())),
+    ];
+    let row = fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?)));
+    Value::Object(row.collect::<Map<_, _>>()).to_string()
+}

@@ -1,0 +1,256 @@
+//! One file from its first row to its last, and what becomes of every dispatch on the way.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use schema::append::{Recording, Target};
+use schema::write::{Op, OpKind};
+
+use super::naming::{Named, Naming};
+use super::{Ending, Known};
+use crate::clock::Anchor;
+use crate::counters::{Lost, Snapshot};
+use crate::dispatch::{Dispatch, Queue};
+use crate::gpus::Gpu;
+use crate::identity::Identity;
+use crate::settings::Settings;
+
+/// What the file says of its process.
+#[derive(Debug)]
+pub(super) struct About {
+    pub(super) settings: Settings,
+    pub(super) identity: Identity,
+    pub(super) gpus: Vec<Gpu>,
+}
+
+/// Creates the file.
+type Create<T> = Box<dyn FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send>;
+
+/// A recording.
+pub(super) struct Session<T> {
+    about: About,
+    known: Arc<Known>,
+    create: Create<T>,
+    start: Anchor,
+    recording: Option<Recording<T>>,
+    /// Why nothing more is recorded.
+    over: Option<Lost>,
+    ending: Ending,
+    naming: Naming,
+    /// By kernel.
+    kernels: Vec<Option<Named>>,
+    /// How many queues are written.
+    queues: u32,
+    threads: FxHashSet<u32>,
+    /// Rows that are not published yet.
+    unpublished: u64,
+    /// The counts that are published.
+    published: Snapshot,
+}
+
+impl<T: Target> Session<T> {
+    pub(super) fn new(
+        about: About,
+        known: Arc<Known>,
+        create: impl FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
+    ) -> Self {
+        Self {
+            about,
+            known,
+            create: Box::new(create),
+            start: Anchor::now(),
+            recording: None,
+            over: None,
+            ending: Ending::default(),
+            naming: Naming::default(),
+            kernels: Vec::new(),
+            queues: 0,
+            threads: FxHashSet::default(),
+            unpublished: 0,
+            published: Snapshot::default(),
+        }
+    }
+
+    /// Records a dispatch or counts it as lost.
+    pub(super) fn add(&mut self, dispatch: &Dispatch) {
+        if self.over.is_none() {
+            match self.write(dispatch) {
+                Ok(()) => {
+                    self.unpublished += 1;
+                    return;
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+        if let Some(why) = self.over {
+            self.known.counters.lose(why, 1);
+        }
+    }
+
+    /// Brings the file up to date. There is none before a dispatch has been seen.
+    pub(super) fn publish(&mut self) {
+        let now = self.known.counters.snapshot();
+        let is_news = self.unpublished > 0 || now != self.published;
+        if self.over.is_none() && now.seen > 0 && is_news {
+            self.write_out(false);
+        }
+    }
+
+    /// Writes the last counts: nothing will follow.
+    pub(super) fn close(&mut self) {
+        if self.over == Some(Lost::Failure) {
+            let missing = self.known.counters.snapshot().on_the_way();
+            self.known.counters.lose(Lost::Failure, missing);
+        }
+        if self.recording.is_some() || self.known.counters.snapshot().seen > 0 && self.over.is_none() {
+            self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
+        }
+    }
+
+    /// Records nothing from now on. What is written but not published is lost too, where that is for a failure.
+    pub(super) fn give_up(&mut self, why: Lost, reason: &str) {
+        if self.over.is_some() {
+            return;
+        }
+        self.over = Some(why);
+        self.ending.failure.get_or_insert_with(|| reason.to_owned());
+        if matches!(why, Lost::Failure | Lost::Write) {
+            if let Some(recording) = &mut self.recording {
+                recording.abandon();
+            }
+            self.known.counters.lose(why, std::mem::take(&mut self.unpublished));
+        }
+    }
+
+    pub(super) fn ending(self) -> Ending {
+        self.ending
+    }
+
+    fn fail(&mut self, error: &schema::Error) {
+        let why = if matches!(error, schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        self.give_up(why, &format!("{error}{cause}"));
+    }
+
+    fn write(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
+        let recording = match &mut self.recording {
+            Some(recording) => recording,
+            none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
+        };
+        let index = dispatch.kernel.0 as usize;
+        let named = match self.kernels.get(index) {
+            Some(&Some(named)) => named,
+            _ => {
+                let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
+                let named = self.naming.name(&kernel, recording)?;
+                self.kernels.resize(self.kernels.len().max(index + 1), None);
+                *self.kernels[index].insert(named)
+            }
+        };
+        if dispatch.queue.0 >= self.queues {
+            for queue in self.known.queues.since(self.queues) {
+                recording.metadata("queue", &queue_row(self.queues, &queue))?;
+                self.queues += 1;
+            }
+        }
+        if !self.threads.contains(&dispatch.tid) {
+            recording.metadata("thread", &thread_row(dispatch.tid))?;
+            self.threads.insert(dispatch.tid);
+        }
+        recording.op(&op(dispatch, named))?;
+        Ok(())
+    }
+
+    fn write_out(&mut self, is_complete: bool) {
+        let counts = self.known.counters.snapshot();
+        let recorded = counts.recorded + self.unpublished;
+        let rows = closing(&counts, recorded, is_complete);
+        let written = match &mut self.recording {
+            Some(recording) => Ok(recording),
+            none => begin(&mut self.create, &self.about, self.start, &mut self.ending)
+                .map(|recording| none.insert(recording)),
+        };
+        match written.and_then(|recording| recording.publish(&rows)) {
+            Ok(()) => {
+                self.known.counters.record(std::mem::take(&mut self.unpublished));
+                self.published = Snapshot { recorded, ..counts };
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+}
+
+/// Creates the file with what is known from the beginning.
+fn begin<T: Target>(
+    create: &mut Create<T>,
+    about: &About,
+    start: Anchor,
+    ending: &mut Ending,
+) -> schema::Result<Recording<T>> {
+    let (path, mut recording) = create()?;
+    ending.path = Some(path);
+    for (tag, value) in about.identity.rows(&about.settings) {
+        recording.metadata(&tag, &value)?;
+    }
+    recording.metadata("start_ns", &start.boottime.to_string())?;
+    recording.metadata("clock_start", &start.json())?;
+    for gpu in &about.gpus {
+        recording.metadata("gpu", &gpu.row())?;
+    }
+    Ok(recording)
+}
+
+/// The rows that each publication replaces.
+fn closing(counts: &Snapshot, recorded: u64, is_complete: bool) -> Vec<(&'static str, String)> {
+    let now = Anchor::now();
+    let mut rows = vec![
+        ("complete", u8::from(is_complete).to_string()),
+        ("seen", counts.seen.to_string()),
+        ("recorded", recorded.to_string()),
+    ];
+    rows.extend(counts.lost.iter().map(|(why, count)| (why.tag(), count.to_string())));
+    rows.extend(counts.skipped.iter().map(|(why, count)| (why.tag(), count.to_string())));
+    rows.push(("end_ns", now.boottime.to_string()));
+    rows.push(("clock_end", now.json()));
+    rows
+}
+
+fn queue_row(number: u32, queue: &Queue) -> String {
+    let row = serde_json::json!({
+        "pid": std::process::id(),
+        "gpuId": queue.gpu,
+        "queueId": number,
+        "source": queue.address,
+        "hardware": queue.hardware,
+    });
+    row.to_string()
+}
+
+fn thread_row(tid: u32) -> String {
+    let mut row = serde_json::json!({ "pid": std::process::id(), "tid": tid });
+    if let Ok(name) = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")) {
+        row["name"] = name.trim_end().into();
+    }
+    row.to_string()
+}
+
+fn op(dispatch: &Dispatch, named: Named) -> Op {
+    Op {
+        gpu: Some(i64::from(dispatch.gpu)),
+        queue: Some(i64::from(dispatch.queue.0)),
+        start: dispatch.start,
+        end: Some(dispatch.end),
+        description: Some(named.text),
+        kind: OpKind::KernelExecution,
+        range: dispatch.range as i64,
+        items: Some(dispatch.grid.map(u64::from)),
+        workgroup: Some(dispatch.workgroup.map(u32::from)),
+        tid: Some(i64::from(dispatch.tid)),
+        correlation: dispatch.correlation as i64,
+        symbol: named.symbol,
+        lds: Some(dispatch.lds),
+        scratch: Some(dispatch.scratch),
+        ..Op::default()
+    }
+}

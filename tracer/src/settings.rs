@@ -1,0 +1,192 @@
+//! What the environment asks for, read once when the library is loaded.
+
+use std::ffi::{OsStr, OsString};
+
+/// Which dispatches are recorded (docs/modes.md), with rocm-trace-lite's meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Leaves kernels alone that carry a completion signal.
+    #[default]
+    Lite,
+    /// Every kernel.
+    Standard,
+    /// `Standard`, and one line that says that API calls are not recorded yet.
+    Hip,
+    /// Every kernel.
+    Full,
+}
+
+impl Mode {
+    /// As RTL_MODE spells it, and as it is in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lite => "lite",
+            Self::Standard => "standard",
+            Self::Hip => "hip",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// Whether the file may hold what a user could want to keep for himself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metadata {
+    /// Everything.
+    #[default]
+    All,
+    /// No command line.
+    Minimal,
+}
+
+/// The settings of one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// RTL_MODE.
+    pub mode: Mode,
+    /// RTL_DEBUG: 0 is silent, 1 tells what happens, 2 each packet.
+    pub debug: u8,
+    /// RTL_OUTPUT, else RPD_LITE_OUTPUT: the pattern of the file's name as it was given.
+    pub output: Option<OsString>,
+    /// RTL_MAX_SIZE in bytes: the file grows no larger.
+    pub max_size: Option<u64>,
+    /// RTL_METADATA.
+    pub metadata: Metadata,
+}
+
+impl Settings {
+    /// Reads the environment of this process. Each value that makes no sense gives one line in `complaints` and
+    /// counts as not set.
+    pub fn read(complaints: &mut Vec<String>) -> Self {
+        Self::from(|name| std::env::var_os(name), complaints)
+    }
+
+    /// The same with the variables that `variable` knows.
+    pub fn from(variable: impl Fn(&str) -> Option<OsString>, complaints: &mut Vec<String>) -> Self {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let mut settings =
+            Self { output: set("RTL_OUTPUT").or_else(|| set("RPD_LITE_OUTPUT")), ..Self::default() };
+        let mut read = |name, take: &mut dyn FnMut(&str) -> bool, expected| {
+            let Some(value) = set(name) else { return };
+            if !value.to_str().is_some_and(take) {
+                complaints.push(complaint(name, &value, expected));
+            }
+        };
+        let mut keep = |value: &str| mode(value).map(|mode| settings.mode = mode).is_some();
+        read("RTL_MODE", &mut keep, "not lite, standard, hip or full; recording in mode lite");
+        let mut keep = |value: &str| value.parse().map(|level| settings.debug = level).is_ok();
+        read("RTL_DEBUG", &mut keep, "not 0, 1 or 2; staying silent");
+        let mut keep = |value: &str| size(value).map(|bytes| settings.max_size = Some(bytes)).is_some();
+        read("RTL_MAX_SIZE", &mut keep, "not a size such as 500M or 2G; the file is not limited");
+        let mut keep = |value: &str| metadata(value).map(|kind| settings.metadata = kind).is_some();
+        read("RTL_METADATA", &mut keep, "not all or minimal; recording all");
+        settings
+    }
+}
+
+fn complaint(name: &str, value: &OsStr, expected: &str) -> String {
+    format!("rtl: {name}={}: {expected}", value.to_string_lossy())
+}
+
+fn mode(value: &str) -> Option<Mode> {
+    match value {
+        "lite" => Some(Mode::Lite),
+        "standard" | "default" => Some(Mode::Standard),
+        "hip" => Some(Mode::Hip),
+        "full" => Some(Mode::Full),
+        _ => None,
+    }
+}
+
+fn metadata(value: &str) -> Option<Metadata> {
+    match value {
+        "all" => Some(Metadata::All),
+        "minimal" => Some(Metadata::Minimal),
+        _ => None,
+    }
+}
+
+/// Bytes, with an optional suffix K, M, G or T (powers of 1024).
+fn size(value: &str) -> Option<u64> {
+    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match value[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B')
+    {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return None,
+    };
+    let count: u64 = digits.parse().ok()?;
+    count.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(environment: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        let mut complaints = Vec::new();
+        let find = |name: &str| {
+            let found = environment.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        (Settings::from(find, &mut complaints), complaints)
+    }
+
+    #[test]
+    fn nothing_set_is_lite_and_silent() {
+        assert_eq!(read(&[]), (Settings::default(), Vec::new()));
+        assert_eq!(read(&[("RTL_MODE", ""), ("RTL_DEBUG", "")]).0, Settings::default());
+    }
+
+    #[test]
+    fn every_value_that_rocm_trace_lite_knows_is_known() {
+        for (value, mode) in [
+            ("lite", Mode::Lite),
+            ("standard", Mode::Standard),
+            ("default", Mode::Standard),
+            ("hip", Mode::Hip),
+            ("full", Mode::Full),
+        ] {
+            let (settings, complaints) = read(&[("RTL_MODE", value)]);
+            assert_eq!((settings.mode, complaints.len()), (mode, 0));
+        }
+    }
+
+    #[test]
+    fn the_older_name_of_the_output_counts_where_the_newer_is_not_set() {
+        assert_eq!(read(&[("RPD_LITE_OUTPUT", "old")]).0.output, Some("old".into()));
+        assert_eq!(read(&[("RPD_LITE_OUTPUT", "old"), ("RTL_OUTPUT", "new")]).0.output, Some("new".into()));
+    }
+
+    #[test]
+    fn sizes_have_suffixes() {
+        for (text, bytes) in
+            [("4096", 4096), ("3k", 3 << 10), ("500M", 500 << 20), ("2GiB", 2 << 30), ("1TB", 1 << 40)]
+        {
+            assert_eq!(read(&[("RTL_MAX_SIZE", text)]).0.max_size, Some(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_one_line_and_counts_as_not_set() {
+        let nonsense = [
+            ("RTL_MODE", "fast"),
+            ("RTL_DEBUG", "yes"),
+            ("RTL_MAX_SIZE", "99999999999999999999G"),
+            ("RTL_METADATA", "none"),
+        ];
+        let (settings, complaints) = read(&nonsense);
+        assert_eq!(settings, Settings::default());
+        assert_eq!(complaints.len(), 4);
+        assert_eq!(
+            complaints[0],
+            "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"
+        );
+        for size in ["0", "G", "-1", "1X", "1.5G"] {
+            assert_eq!(read(&[("RTL_MAX_SIZE", size)]).0.max_size, None, "{size}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What all threads of the tracer, and all of the application that pass through it, have in common.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use crate::counters::{Counters, Lost};
+use crate::names::{Names, Resolve};
+use crate::record::Known;
+use crate::runtime::Runtime;
+use crate::settings::Mode;
+use crate::slot::Pool;
+use crate::wake::Bell;
+use crate::watch::Watches;
+
+/// How far the recording is. It only ever goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Phase {
+    /// Dispatches are recorded.
+    Recording,
+    /// The process ends, or the runtime does: packets go through as they are.
+    Ended,
+    /// The tracer failed and is out of the way: packets go through as they are.
+    Failed,
+    /// A forked child: nothing here is its own.
+    Forked,
+}
+
+/// One per process.
+pub struct Shared<R> {
+    phase: AtomicU8,
+    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and nothing is told of each.
+    usual: AtomicBool,
+    ending: AtomicBool,
+    /// Whether each packet is told of (RTL_DEBUG=2).
+    told: bool,
+    /// Which dispatches are recorded.
+    pub mode: Mode,
+    /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
+    /// ([`crate::staging`]).
+    pub largest_staged: u64,
+    /// Kernels, queues and counters: what the recorder knows too.
+    pub known: std::sync::Arc<Known>,
+    /// From addresses to kernels.
+    pub names: Names<R>,
+    /// The application's signals that are watched.
+    pub watches: Watches,
+    /// Free slots.
+    pub pool: Pool,
+    /// Wakes the collector.
+    pub bell: Bell,
+    /// The ROCm runtime.
+    pub runtime: Box<dyn Runtime>,
+}
+
+impl<R: Resolve> Shared<R> {
+    /// A recording that begins.
+    pub fn new(mode: Mode, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Recording as u8),
+            usual: AtomicBool::new(true),
+            ending: AtomicBool::new(false),
+            told: false,
+            mode,
+            largest_staged: u64::MAX,
+            known: std::sync::Arc::default(),
+            names: Names::new(resolver),
+            watches: Watches::default(),
+            pool: Pool::default(),
+            bell: Bell::default(),
+            runtime,
+        }
+    }
+
+    /// How far the recording is.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Recording,
+            1 => Phase::Ended,
+            2 => Phase::Failed,
+            _ => Phase::Forked,
+        }
+    }
+
+    /// Whether dispatches are recorded.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
+    }
+
+    /// Ends the recording: the collector's thread is to come to its end, however far the recording was.
+    pub fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.advance(Phase::Ended);
+    }
+
+    /// Whether the collector's thread is to come to its end.
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+    }
+
+    /// Tells of each packet from now on.
+    pub fn tell_packets(&mut self) {
+        self.told = true;
+        self.usual = AtomicBool::new(false);
+    }
+
+    /// Whether each packet is told of.
+    pub fn tells_packets(&self) -> bool {
+        self.told
+    }
+
+    /// Whether a packet of the usual kind may take the short way.
+    #[inline]
+    pub fn is_usual(&self) -> bool {
+        self.usual.load(Ordering::Relaxed)
+    }
+
+    /// Goes on to a later phase.
+    pub fn advance(&self, phase: Phase) {
+        self.usual.store(false, Ordering::Relaxed);
+        self.phase.fetch_max(phase as u8, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// Why a dispatch that is submitted now is lost, when it is.
+    pub fn loss(&self) -> Option<Lost> {
+        match self.phase() {
+            Phase::Recording => None,
+            Phase::Ended => Some(Lost::Ended),
+            Phase::Failed | Phase::Forked => Some(Lost::Failure),
+        }
+    }
+
+    /// What became of every dispatch.
+    #[inline]
+    pub fn counters(&self) -> &Counters {
+        &self.known.counters
+    }
+}

@@ -1,0 +1,151 @@
+//! Signals as the GPU sees them: 64 bytes that the hardware writes when a packet completes.
+//!
+//! A handle is the address of an `amd_signal_t` (amd_hsa_signal.h), in every release of the runtime, because
+//! the hardware reads the same address from the packet. Reading it costs a load; asking the runtime costs a call.
+
+#![expect(unsafe_code, reason = "the memory belongs to the runtime and is written by the GPU")]
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use hsa_sys::bindings::amd_signal_t;
+
+/// `AMD_SIGNAL_KIND_USER`: a signal with a value, no doorbell.
+const USER: i64 = 1;
+
+/// Raw ticks of a GPU's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// 0 when the hardware has not written it.
+    pub start: u64,
+    /// 0 when the hardware has not written it.
+    pub end: u64,
+}
+
+impl Ticks {
+    /// Whether the hardware has written both.
+    #[must_use]
+    pub fn are_known(self) -> bool {
+        self.start != 0 && self.end != 0
+    }
+}
+
+/// A signal that is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(u64);
+
+impl Signal {
+    /// The signal with this handle, which is not 0.
+    ///
+    /// # Safety
+    /// Until the last use of the result, the handle is that of a signal which has not been destroyed.
+    #[must_use]
+    pub unsafe fn new(handle: u64) -> Self {
+        Self(handle)
+    }
+
+    /// The handle.
+    #[must_use]
+    pub fn handle(self) -> u64 {
+        self.0
+    }
+
+    fn at(&self, offset: usize) -> &AtomicU64 {
+        let field = (self.0 as usize + offset) as *mut u64;
+        // SAFETY: the signal is alive, as `new` was promised; its fields are 8 bytes, aligned, and everyone else
+        // (the GPU, the runtime) writes them as a whole.
+        unsafe { AtomicU64::from_ptr(field) }
+    }
+
+    fn signed(&self, offset: usize) -> &AtomicI64 {
+        let field = (self.0 as usize + offset) as *mut i64;
+        // SAFETY: as in `at`.
+        unsafe { AtomicI64::from_ptr(field) }
+    }
+
+    /// Whether it is an ordinary signal, whose value is in its memory.
+    #[must_use]
+    pub fn is_user(&self) -> bool {
+        self.signed(offset_of!(amd_signal_t, kind)).load(Ordering::Relaxed) == USER
+    }
+
+    /// Its value. What the GPU wrote before it changed the value can be read afterwards.
+    #[must_use]
+    pub fn value(&self) -> i64 {
+        self.signed(offset_of!(amd_signal_t, __bindgen_anon_1)).load(Ordering::Acquire)
+    }
+
+    /// The times of the packet that completed last.
+    #[must_use]
+    pub fn ticks(&self) -> Ticks {
+        let end = self.at(offset_of!(amd_signal_t, end_ts)).load(Ordering::Acquire);
+        Ticks { start: self.at(offset_of!(amd_signal_t, start_ts)).load(Ordering::Relaxed), end }
+    }
+
+    /// Writes the times, as the GPU would have.
+    pub fn set_ticks(&self, ticks: Ticks) {
+        self.at(offset_of!(amd_signal_t, start_ts)).store(ticks.start, Ordering::Relaxed);
+        self.at(offset_of!(amd_signal_t, end_ts)).store(ticks.end, Ordering::Release);
+    }
+
+    /// Makes a signal of our own ready for the next packet: value 1, no times. Nobody waits for such a signal.
+    pub fn arm(&self) {
+        self.set_ticks(Ticks::default());
+        self.signed(offset_of!(amd_signal_t, __bindgen_anon_1)).store(1, Ordering::Release);
+    }
+}
+
+/// Signals without a runtime, for tests of everything that reads them.
+#[cfg(test)]
+pub(crate) mod fake {
+    use super::*;
+
+    /// Memory of a signal, and what a GPU does to it.
+    #[repr(align(64))]
+    pub(crate) struct Memory([AtomicI64; 8]);
+
+    impl Memory {
+        pub(crate) fn new(value: i64) -> Box<Self> {
+            let memory = Box::new(Self(Default::default()));
+            memory.0[0].store(USER, Ordering::Relaxed);
+            memory.0[1].store(value, Ordering::Relaxed);
+            memory
+        }
+
+        pub(crate) fn handle(&self) -> u64 {
+            (&raw const *self) as u64
+        }
+
+        pub(crate) fn value(&self) -> i64 {
+            self.0[1].load(Ordering::Acquire)
+        }
+
+        /// What the hardware does when a packet completes.
+        pub(crate) fn complete(&self, start: u64, end: u64) {
+            self.0[4].store(start as i64, Ordering::Relaxed);
+            self.0[5].store(end as i64, Ordering::Relaxed);
+            self.0[1].fetch_sub(1, Ordering::AcqRel);
+        }
+
+        pub(crate) fn set(&self, value: i64) {
+            self.0[1].store(value, Ordering::Release);
+        }
+    }
+
+    /// The signal in the memory of a test, which outlives it.
+    pub(crate) fn signal(memory: &Memory) -> Signal {
+        // SAFETY: tests keep the memory until they end.
+        unsafe { Signal::new(memory.handle()) }
+    }
+
+    #[test]
+    fn a_completed_packet_is_seen_with_its_times() {
+        let memory = Memory::new(1);
+        let signal = signal(&memory);
+        assert!(signal.is_user() && signal.value() == 1 && !signal.ticks().are_known());
+        memory.complete(10, 20);
+        assert_eq!((signal.value(), signal.ticks()), (0, Ticks { start: 10, end: 20 }));
+        signal.arm();
+        assert_eq!((signal.value(), signal.ticks()), (1, Ticks::default()));
+    }
+}

@@ -1,0 +1,112 @@
+//! What a dispatch occupies from its submission until its times are known, and where the free ones are.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::packet::Launch;
+use crate::runtime::Runtime;
+use crate::signals::{Signal, Ticks};
+use crate::thread::Submitter;
+
+/// How the completion of a dispatch is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By the slot's own signal; the application gave none.
+    Own,
+    /// By the application's signal, which is in the packet ([`crate::watch`]). Its handle.
+    Watched(u64),
+    /// By the slot's own signal; then the application's is decremented.
+    Forward(Signal),
+    /// It is known already.
+    Done(Ticks),
+}
+
+/// One dispatch in flight. Its signal is its own for good, so that submitting costs no call of the runtime.
+#[derive(Debug)]
+pub struct Slot {
+    /// Value 1, without times, whenever the slot is free.
+    pub own: Signal,
+    /// How its completion is noticed.
+    pub way: Way,
+    /// What is known of the dispatch when it is submitted.
+    pub submission: Submission,
+}
+
+/// A dispatch when it is submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// Its number: [`Dispatch::correlation`].
+    pub correlation: u64,
+    /// The thread, and the range that is open in it.
+    pub from: Submitter,
+    /// What is launched.
+    pub kernel: KernelId,
+    /// In what shape.
+    pub launch: Launch,
+}
+
+impl Submission {
+    /// The dispatch with its times, on this queue.
+    #[must_use]
+    pub fn completed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Dispatch {
+        Dispatch {
+            start,
+            end,
+            correlation: self.correlation,
+            range: self.from.range,
+            kernel: self.kernel,
+            queue,
+            tid: self.from.tid,
+            grid: self.launch.grid(),
+            lds: self.launch.lds(),
+            scratch: self.launch.scratch(),
+            workgroup: self.launch.workgroup(),
+            gpu,
+        }
+    }
+}
+
+/// Slots of a queue at most: what its rings hold.
+pub const QUEUE_BOUND: usize = 1 << 16;
+
+/// Slots of the process at most, 40 MB of them.
+pub const PROCESS_BOUND: usize = 1 << 17;
+
+/// Free slots of no queue, and how many there are in all.
+#[derive(Debug, Default)]
+pub struct Pool {
+    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
+    spare: Mutex<Vec<Box<Slot>>>,
+    made: AtomicUsize,
+}
+
+impl Pool {
+    /// Takes a spare slot or makes one; `None` at the bound, or when the runtime makes no more signals.
+    pub fn take(&self, runtime: &dyn Runtime, gpu: u16) -> Option<Box<Slot>> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if spare.is_some() {
+            return spare;
+        }
+        if self.made.fetch_add(1, Ordering::Relaxed) < PROCESS_BOUND
+            && let Some(own) = runtime.create_signal(gpu)
+        {
+            return Some(Box::new(Slot { own, way: Way::Own, submission: Submission::default() }));
+        }
+        self.made.fetch_sub(1, Ordering::Relaxed);
+        None
+    }
+
+    /// Takes a slot back whose signal no packet carries any more.
+    pub fn give_back(&self, slot: Box<Slot>) {
+        slot.own.arm();
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+    }
+
+    /// Destroys the signals of all spare slots.
+    pub fn clear(&self, runtime: &dyn Runtime) {
+        let spare = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
+        self.made.fetch_sub(spare.len(), Ordering::Relaxed);
+        spare.iter().for_each(|slot| runtime.destroy_signal(slot.own));
+    }
+}

@@ -1,0 +1,79 @@
+//! What the tracer says on standard error: nothing, unless RTL_DEBUG asks for its story or something was lost.
+
+use std::fmt::Arguments;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use crate::counters::Snapshot;
+
+static LEVEL: AtomicU8 = AtomicU8::new(0);
+
+/// What RTL_DEBUG asks for: 0 nothing, 1 what happens, 2 each packet too.
+pub fn set_level(level: u8) {
+    LEVEL.store(level, Ordering::Relaxed);
+}
+
+/// Whether something of this level is told.
+#[inline]
+pub fn is_told(level: u8) -> bool {
+    LEVEL.load(Ordering::Relaxed) >= level
+}
+
+/// Says a line, whatever the level. A closed standard error is not the host's problem.
+pub fn say(line: Arguments<'_>) {
+    let line = format!("rtl: {line}\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Says a line the first time; it is the only one that is said so.
+pub fn once(line: Arguments<'_>) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        say(line);
+    }
+}
+
+/// Says a line when RTL_DEBUG is at least 1.
+pub fn tell(line: Arguments<'_>) {
+    if is_told(1) {
+        say(line);
+    }
+}
+
+/// The one line that is said when dispatches were lost.
+#[must_use]
+pub fn loss(counts: &Snapshot) -> Option<String> {
+    if counts.lost() == 0 {
+        return None;
+    }
+    let reasons: Vec<String> =
+        counts.lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
+    Some(format!(
+        "{} of {} kernel dispatches are not in the trace: {}",
+        counts.lost(),
+        counts.seen,
+        reasons.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::{Counters, Lost, Skipped};
+
+    #[test]
+    fn a_loss_is_one_line_with_its_reasons_and_what_was_skipped_on_purpose_is_none() {
+        let counters = Counters::default();
+        counters.see(10);
+        counters.record(6);
+        counters.skip(Skipped::Signal, 1);
+        assert_eq!(loss(&counters.snapshot()), None);
+        counters.lose(Lost::Times, 2);
+        counters.lose(Lost::Unfinished, 1);
+        let line = loss(&counters.snapshot()).unwrap();
+        assert_eq!(
+            line,
+            "3 of 10 kernel dispatches are not in the trace: 2 without valid times, 1 still running at the end"
+        );
+    }
+}

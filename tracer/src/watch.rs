@@ -1,0 +1,220 @@
+//! The application's own completion signals that are left in their packets and watched.
+//!
+//! A kernel that carries a signal of value 1 keeps it, so its value, its timing and its times are the application's
+//! business alone; the tracer only reads the times. But the application may use the signal again, or destroy it,
+//! as soon as it has waited for it. So before that happens (the next packet or copy that carries it, its destruction)
+//! the times are harvested into the table, where the collector finds them.
+//!
+//! A signal is read only under the lock of its shard, and `hsa_signal_destroy` takes that lock first: a signal that is
+//! in the table without times is alive.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::signals::{Signal, Ticks};
+
+/// Shards of the table: with thousands of signals in flight a shard still holds a few.
+const SHARDS: usize = 1024;
+
+/// What a watched signal says of its dispatch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// Not completed yet.
+    Running,
+    /// Completed; these are its times, unknown ones where the hardware wrote none.
+    Done(Ticks),
+    /// Its signal went into other hands before it had completed.
+    Missed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    signal: Signal,
+    /// The dispatch: its correlation id.
+    dispatch: u64,
+    /// What was seen when the signal went into other hands.
+    harvest: Option<Sight>,
+}
+
+impl Entry {
+    fn look(&self) -> Sight {
+        // The value first: where the dispatch has completed, its times are there.
+        let completed = self.signal.value() < 1;
+        let ticks = self.signal.ticks();
+        if completed || ticks.are_known() { Sight::Done(ticks) } else { Sight::Running }
+    }
+}
+
+/// The signals that are watched.
+#[derive(Debug)]
+pub struct Watches {
+    shards: Box<[Mutex<Vec<Entry>>]>,
+}
+
+impl Default for Watches {
+    fn default() -> Self {
+        Self { shards: (0..SHARDS).map(|_| Mutex::new(Vec::new())).collect() }
+    }
+}
+
+impl Watches {
+    fn shard(&self, handle: u64) -> MutexGuard<'_, Vec<Entry>> {
+        // Signals are 64 bytes and lie side by side.
+        let shard = (handle >> 6) as usize % SHARDS;
+        self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watches the signal for a dispatch that is about to be submitted with it; false, and nothing is watched,
+    /// where the signal cannot tell when this dispatch completes: another one that carries it is running, or its
+    /// value is not 1.
+    pub fn watch(&self, signal: Signal, dispatch: u64) -> bool {
+        let mut shard = self.shard(signal.handle());
+        for entry in shard.iter_mut().filter(|entry| entry.signal == signal && entry.harvest.is_none()) {
+            match entry.look() {
+                Sight::Running => return false,
+                done => entry.harvest = Some(done),
+            }
+        }
+        if !signal.is_user() || signal.value() != 1 {
+            return false;
+        }
+        signal.set_ticks(Ticks::default());
+        shard.push(Entry { signal, dispatch, harvest: None });
+        true
+    }
+
+    /// Harvests what is known before the signal goes into other hands: another packet, a copy, its destruction.
+    pub fn release(&self, handle: u64) {
+        for entry in self.shard(handle).iter_mut() {
+            if entry.signal.handle() == handle && entry.harvest.is_none() {
+                entry.harvest = Some(match entry.look() {
+                    Sight::Running => Sight::Missed,
+                    done => done,
+                });
+            }
+        }
+    }
+
+    /// What has become of the dispatch. Anything but [`Sight::Running`] is told once.
+    pub fn look(&self, handle: u64, dispatch: u64) -> Sight {
+        let mut shard = self.shard(handle);
+        let Some(at) = shard.iter().position(|entry| entry.dispatch == dispatch) else {
+            return Sight::Missed;
+        };
+        let entry = shard[at];
+        let sight = entry.harvest.unwrap_or_else(|| entry.look());
+        if sight != Sight::Running {
+            shard.swap_remove(at);
+        }
+        sight
+    }
+
+    /// Forgets the dispatch, however far it is.
+    pub fn forget(&self, handle: u64, dispatch: u64) {
+        self.shard(handle).retain(|entry| entry.dispatch != dispatch);
+    }
+
+    /// Gives `signal`, which is the application's, the times of a dispatch that ran with another signal, unless a
+    /// dispatch that carries it is still running and will bring its own.
+    pub fn set_ticks(&self, signal: Signal, ticks: Ticks) {
+        let mut shard = self.shard(signal.handle());
+        for entry in shard.iter_mut().filter(|entry| entry.signal == signal && entry.harvest.is_none()) {
+            match entry.look() {
+                Sight::Running => return,
+                done => entry.harvest = Some(done),
+            }
+        }
+        if signal.is_user() {
+            signal.set_ticks(ticks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signals::fake::{Memory, signal};
+
+    const TICKS: Ticks = Ticks { start: 10, end: 20 };
+
+    #[test]
+    fn a_watched_dispatch_is_running_and_then_done_with_its_times() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Running);
+        memory.complete(10, 20);
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Done(TICKS));
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Missed, "told once");
+    }
+
+    #[test]
+    fn the_application_may_reset_the_value_before_anyone_looked() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        memory.complete(10, 20);
+        memory.set(1);
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Done(TICKS));
+    }
+
+    #[test]
+    fn a_signal_that_is_used_again_keeps_the_times_of_both_dispatches() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        memory.complete(10, 20);
+        memory.set(1);
+        assert!(watches.watch(signal(&memory), 2));
+        assert_eq!(watches.look(memory.handle(), 2), Sight::Running, "the older times are not the newer's");
+        memory.complete(30, 40);
+        assert_eq!(watches.look(memory.handle(), 2), Sight::Done(Ticks { start: 30, end: 40 }));
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Done(TICKS));
+    }
+
+    #[test]
+    fn a_signal_that_counts_or_is_in_flight_cannot_be_watched() {
+        let (watches, memory) = (Watches::default(), Memory::new(2));
+        assert!(!watches.watch(signal(&memory), 1), "it counts two packets");
+        memory.set(1);
+        assert!(watches.watch(signal(&memory), 2));
+        assert!(!watches.watch(signal(&memory), 3), "another dispatch carries it");
+        assert_eq!(watches.look(memory.handle(), 2), Sight::Running);
+    }
+
+    #[test]
+    fn a_destroyed_signal_is_never_looked_at_again() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        let handle = memory.handle();
+        assert!(watches.watch(signal(&memory), 1));
+        memory.complete(10, 20);
+        watches.release(handle);
+        drop(memory);
+        assert_eq!(watches.look(handle, 1), Sight::Done(TICKS));
+    }
+
+    #[test]
+    fn a_signal_that_goes_into_other_hands_too_early_is_missed() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        watches.release(memory.handle());
+        memory.complete(30, 40);
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Missed);
+    }
+
+    #[test]
+    fn a_dispatch_without_times_is_done_all_the_same() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        memory.complete(0, 0);
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Done(Ticks::default()));
+    }
+
+    #[test]
+    fn forwarded_times_do_not_pass_for_those_of_a_running_dispatch() {
+        let (watches, memory) = (Watches::default(), Memory::new(1));
+        assert!(watches.watch(signal(&memory), 1));
+        watches.set_ticks(signal(&memory), Ticks { start: 1, end: 2 });
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Running);
+        memory.complete(10, 20);
+        watches.set_ticks(signal(&memory), Ticks { start: 1, end: 2 });
+        assert_eq!(watches.look(memory.handle(), 1), Sight::Done(TICKS));
+        assert_eq!(signal(&memory).ticks(), Ticks { start: 1, end: 2 });
+    }
+}
