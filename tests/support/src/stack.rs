@@ -84,7 +84,7 @@ impl Stack {
     /// The command that runs a program on this runtime and simulated GPUs; the caller adds arguments and settings.
     ///
     /// It is killed with exit code 124 when it hangs. What the environment says to ROCm, the simulator, the tracer
-    /// or the loader is not passed on, and `HIP_LIBRARY` is what [`crate::program`]s of HIP open.
+    /// or the loader is not passed on, and `HIP_LIBRARY` is what [programs](crate::program()) of HIP open.
     ///
     /// # Panics
     /// As [`simulator`].
