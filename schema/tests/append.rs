@@ -361,7 +361,7 @@ fn a_limit_is_kept_and_closing_rows_have_room() -> Result {
         assert_eq!(rows(&file, "rocpd_op")?.len() as i64, number);
     }
     let path = Path::new("/nowhere/trace.db");
-    assert!(matches!(Recording::create(path, Some(1000)), Err(Error::Full { limit: 1000, .. })));
+    assert!(matches!(Recording::create(path, Some(1000)), Err(Error::Refused { .. })));
     assert!(matches!(Recording::create(path, None), Err(Error::Io { .. })));
     Ok(())
 }

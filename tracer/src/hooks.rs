@@ -5,6 +5,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 use hsa_sys::bindings::{
     HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
@@ -49,9 +50,10 @@ pub fn install(tables: &Tables) {
     }
 }
 
-/// Does our part; a panic in it ends the recording and nothing else.
+/// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
+/// a lock: whoever ends the process may have interrupted someone who holds it.
 fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
-    let tracer = tracer::get()?;
+    let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
     catch_unwind(AssertUnwindSafe(|| part(tracer))).unwrap_or_else(|_| {
         tracer.shared().advance(Phase::Failed);
         None
@@ -90,7 +92,7 @@ unsafe extern "C" fn queue_create(
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
     let created = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| tracer.is_recording() && !queue.is_null())?;
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
         if is_cooperative(kind)
             && let Some(shared) = tracer.cooperative.join(gpu)
         {
@@ -112,6 +114,7 @@ unsafe extern "C" fn queue_create(
             )
         };
         if status != HSA_STATUS_SUCCESS {
+            story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
             return None;
         }
         // SAFETY: the runtime has just written it.
@@ -243,8 +246,11 @@ fn release(signal: hsa_signal_t) {
     }
 }
 
+/// A program may know without looking at a signal that its kernels have ended: by a later packet of their queue. What
+/// the signal still waits for is handed on before it is gone.
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
+    guarded(|tracer| (tracer.shared().forwards.load(Ordering::Acquire) > 0).then(|| tracer.harvest()));
     original!(core.hsa_signal_destroy_fn(signal))
 }
 

@@ -67,6 +67,8 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mut complaints = Vec::new();
     let settings = Settings::read(&mut complaints);
     story::set_level(settings.debug);
+    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
     for complaint in &complaints {
         story::say(format_args!("{complaint}"));
     }

@@ -51,9 +51,13 @@ pub fn expand(pattern: &OsStr, place: &Place) -> PathBuf {
 /// The names to try, one after the other, until one is not taken. Creates the folder that they are in.
 ///
 /// # Errors
-/// The folder does not exist and could not be created.
+/// The folder does not exist and could not be created, or the name is that of a device or a pipe.
 pub fn names(wanted: &Path, pid: u32) -> io::Result<impl Iterator<Item = PathBuf>> {
-    let is_folder = wanted.as_os_str().as_bytes().ends_with(b"/") || wanted.is_dir();
+    let kind = wanted.metadata().map(|found| found.file_type()).ok();
+    if kind.is_some_and(|kind| !kind.is_file() && !kind.is_dir()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "neither a file nor a folder"));
+    }
+    let is_folder = wanted.as_os_str().as_bytes().ends_with(b"/") || kind.is_some_and(|kind| kind.is_dir());
     let wanted = if is_folder { wanted.join(format!("trace_{pid}.db")) } else { wanted.to_owned() };
     if let Some(folder) = wanted.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
@@ -133,6 +137,11 @@ mod tests {
         std::fs::write(folder.path().join("file"), "")?;
         assert!(created(&folder.path().join("file/trace.db")).is_err());
         Ok(())
+    }
+
+    #[test]
+    fn nothing_is_created_beside_a_device() {
+        assert_eq!(created(Path::new("/dev/null")).unwrap_err().to_string(), "neither a file nor a folder");
     }
 
     #[test]

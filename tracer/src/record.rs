@@ -152,12 +152,18 @@ fn record<T: schema::append::Target>(
     let mut is_open = true;
     while is_open {
         is_open = arrivals.wait(PERIOD);
+        let mut published = Instant::now();
         loop {
             if is_over() {
                 session.give_up(Lost::Unwritten, "the time to write it was over");
             }
             if arrivals.take(|dispatch| session.add(dispatch)) == 0 {
                 break;
+            }
+            // Where there is always more, too.
+            if published.elapsed() >= PERIOD {
+                session.publish();
+                published = Instant::now();
             }
         }
         session.publish();

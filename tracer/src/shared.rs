@@ -1,6 +1,6 @@
 //! What all threads of the tracer, and all of the application that pass through it, have in common.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::counters::{Counters, Lost};
 use crate::names::{Names, Resolve};
@@ -28,8 +28,11 @@ pub enum Phase {
 /// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
+    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and nothing is told of each.
+    usual: AtomicBool,
+    ending: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
-    pub told: bool,
+    told: bool,
     /// Which dispatches are recorded.
     pub mode: Mode,
     /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
@@ -41,6 +44,8 @@ pub struct Shared<R> {
     pub names: Names<R>,
     /// The application's signals that are watched.
     pub watches: Watches,
+    /// Decrements that the application's signals wait for.
+    pub forwards: AtomicUsize,
     /// Free slots.
     pub pool: Pool,
     /// Wakes the collector.
@@ -54,12 +59,15 @@ impl<R: Resolve> Shared<R> {
     pub fn new(mode: Mode, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
+            usual: AtomicBool::new(true),
+            ending: AtomicBool::new(false),
             told: false,
             mode,
             largest_staged: u64::MAX,
             known: std::sync::Arc::default(),
             names: Names::new(resolver),
             watches: Watches::default(),
+            forwards: AtomicUsize::new(0),
             pool: Pool::default(),
             bell: Bell::default(),
             runtime,
@@ -83,8 +91,37 @@ impl<R: Resolve> Shared<R> {
         self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
     }
 
+    /// Ends the recording: the collector's thread is to come to its end, however far the recording was.
+    pub fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.advance(Phase::Ended);
+    }
+
+    /// Whether the collector's thread is to come to its end.
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+    }
+
+    /// Tells of each packet from now on.
+    pub fn tell_packets(&mut self) {
+        self.told = true;
+        self.usual = AtomicBool::new(false);
+    }
+
+    /// Whether each packet is told of.
+    pub fn tells_packets(&self) -> bool {
+        self.told
+    }
+
+    /// Whether a packet of the usual kind may take the short way.
+    #[inline]
+    pub fn is_usual(&self) -> bool {
+        self.usual.load(Ordering::Relaxed)
+    }
+
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
+        self.usual.store(false, Ordering::Relaxed);
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
         self.bell.ring();
     }

@@ -42,8 +42,7 @@ impl Intercepted {
     /// [`Submissions::submit_usual`], where that is possible now.
     #[inline(always)]
     fn decide_usual(&self, packet: &mut Packet) -> bool {
-        self.shared.is_recording()
-            && !self.shared.told
+        self.shared.is_usual()
             && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
     }
 
@@ -65,7 +64,7 @@ impl Intercepted {
             self.shared.advance(Phase::Failed);
             Verdict::Passed
         });
-        if self.shared.told {
+        if self.shared.tells_packets() {
             tell(packet, verdict);
         }
         verdict
@@ -110,23 +109,44 @@ pub unsafe extern "C" fn intercept(
     if count == 1 {
         // SAFETY: there is one packet. A tool above this one may have it anywhere.
         let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
-        let verdict =
-            if queue.decide_usual(&mut packet) { Verdict::Changed } else { queue.decide(&mut packet) };
-        let passed = if verdict > Verdict::Watched { (&raw const packet).cast() } else { packets };
-        // SAFETY: passes on one packet: the caller's or its copy.
-        unsafe { writer(passed, 1) };
-        queue.submitted(verdict);
-    } else {
-        // SAFETY: as the caller promised.
-        unsafe { intercept_batch(queue, packets, count, writer) };
+        if queue.decide_usual(&mut packet) {
+            // SAFETY: passes on the copy.
+            unsafe { writer((&raw const packet).cast(), 1) };
+            return queue.shared.bell.touch();
+        }
     }
+    // SAFETY: as the caller promised.
+    unsafe { intercept_any(queue, packets, count, writer) };
+}
+
+/// What is not of the usual kind.
+///
+/// # Safety
+/// As for [`intercept`].
+#[cold]
+unsafe fn intercept_any(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    writer: unsafe extern "C" fn(*const c_void, u64),
+) {
+    if count != 1 {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_batch(queue, packets, count, writer) };
+    }
+    // SAFETY: there is one packet. A tool above this one may have it anywhere.
+    let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
+    let verdict = queue.decide(&mut packet);
+    let passed = if verdict > Verdict::Watched { (&raw const packet).cast() } else { packets };
+    // SAFETY: passes on one packet: the caller's or its copy.
+    unsafe { writer(passed, 1) };
+    queue.submitted(verdict);
 }
 
 /// Several packets go on in one call, as they came: their order and their neighbourhood may matter.
 ///
 /// # Safety
 /// As for [`intercept`].
-#[cold]
 unsafe fn intercept_batch(
     queue: &Intercepted,
     packets: *const c_void,

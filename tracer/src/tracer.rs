@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::api::Api;
-use crate::collector::Collector;
+use crate::collector::{Collector, Pass};
 use crate::cooperative::Cooperative;
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::gpus::Gpu;
@@ -26,8 +26,9 @@ use crate::{process, story};
 /// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
 const BATCHES: usize = 256;
 
-/// How long the collector dozes while dispatches are in flight.
-const DOZE: Duration = Duration::from_micros(500);
+/// How long the collector dozes while dispatches are in flight: when some have just completed, and at most, when none
+/// has for long.
+const DOZE: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(4));
 
 /// How long it dozes while a signal of the application waits for it: at first, and at most.
 const FORWARD_DOZE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
@@ -79,7 +80,9 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static 
     let needs_care = staging::may_overflow(api.layout.generation());
     let mut shared = Shared::new(settings.mode, Loader::new(&api.core), Box::new(runtime));
     shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
-    shared.told = story::is_told(2);
+    if story::is_told(2) {
+        shared.tell_packets();
+    }
     let tracer = Tracer {
         api,
         doorbells: needs_care.then(Doorbells::default),
@@ -145,7 +148,7 @@ impl Tracer {
     }
 
     /// What has completed on any queue is handed on; how much is in flight.
-    fn harvest(&self) -> usize {
+    pub fn harvest(&self) -> usize {
         let mut collector = lock(&self.collector);
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
     }
@@ -198,7 +201,7 @@ impl Tracer {
         }
         let patience = Instant::now() + GRACE;
         while self.harvest() > 0 && Instant::now() < patience {
-            std::thread::sleep(DOZE);
+            std::thread::sleep(DOZE.0);
         }
         for (_, queue) in lock(&self.queues).values() {
             if let Some(mut submissions) = queue.submissions.enter() {
@@ -216,7 +219,7 @@ impl Tracer {
         }
         let deadline = Instant::now() + END;
         let mut ending = Ending::default();
-        self.shared.advance(Phase::Ended);
+        self.shared.end();
         let threads = self.threads.try_lock().ok().and_then(|mut threads| threads.take());
         if let Some((thread, recorder)) = threads {
             while !thread.is_finished() && Instant::now() < deadline {
@@ -252,52 +255,99 @@ impl Tracer {
 fn collect(collector: &Mutex<Option<Collector>>, shared: &Shared<Loader>) {
     process::sleep_finely();
     shared.bell.belong_to(std::thread::current());
-    let mut idle_since = None;
-    let mut forwarding_since = None;
-    let mut ended_at = None;
+    let mut rest = Rest::default();
+    let mut patience = None;
     loop {
-        let phase = shared.phase();
-        let pass = {
+        let (phase, ending) = (shared.phase(), shared.is_ending());
+        let looked = {
             let mut collector = lock(collector);
             let Some(collector) = &mut *collector else { return };
             let look = || match phase {
                 Phase::Failed => collector.forward_only(shared),
-                _ => collector.pass(phase == Phase::Ended, shared),
+                _ => collector.pass(ending, shared),
             };
-            match catch_unwind(AssertUnwindSafe(look)) {
-                Ok(pass) => pass,
-                Err(_) => {
-                    shared.advance(Phase::Failed);
-                    continue;
-                }
-            }
+            catch_unwind(AssertUnwindSafe(look))
+        };
+        let Ok(pass) = looked else {
+            // The next pass does no more than what the application waits for.
+            shared.advance(Phase::Failed);
+            continue;
         };
         let now = Instant::now();
-        if phase == Phase::Ended {
-            let ended_at = *ended_at.get_or_insert(now);
-            if pass.in_flight == 0 || now - ended_at > GRACE {
-                break;
-            }
+        if ending && (pass.in_flight == 0 || now > *patience.get_or_insert(now + GRACE)) {
+            break;
         }
-        let doze = if pass.forwards > 0 {
-            let waiting = now - *forwarding_since.get_or_insert(now);
-            Some((waiting / 16).clamp(FORWARD_DOZE.0, FORWARD_DOZE.1))
-        } else {
-            forwarding_since = None;
-            if pass.in_flight > 0 || pass.completed > 0 {
-                idle_since = None;
-                Some(DOZE)
-            } else {
-                (now - *idle_since.get_or_insert(now) < LINGER).then_some(DOZE)
-            }
-        };
+        let doze = rest.after(pass, now);
         let is_work = || match &*lock(collector) {
-            Some(collector) => doze.is_none() && (collector.is_behind() || shared.phase() != phase),
+            Some(collector) => {
+                doze.is_none()
+                    && (collector.is_behind() || shared.phase() != phase || shared.is_ending() != ending)
+            }
             None => true,
         };
         shared.bell.sleep(doze, is_work);
     }
-    if let Some(collector) = lock(collector).take() {
+    let collector = lock(collector).take();
+    if let Some(collector) = collector {
         collector.end(shared);
+    }
+}
+
+/// How long the collector rests between two passes.
+#[derive(Default)]
+struct Rest {
+    /// Since when nothing is in flight.
+    idle: Option<Instant>,
+    /// Since when nothing has completed.
+    quiet: Option<Instant>,
+    /// Since when a signal of the application waits.
+    forwarding: Option<Instant>,
+}
+
+impl Rest {
+    /// For how long, after such a pass; without end when there is nothing to do.
+    fn after(&mut self, pass: Pass, now: Instant) -> Option<Duration> {
+        let since = |start: &mut Option<Instant>, holds: bool| {
+            if !holds {
+                *start = None;
+                return Duration::ZERO;
+            }
+            now.saturating_duration_since(*start.get_or_insert(now))
+        };
+        let forwarding = since(&mut self.forwarding, pass.forwards > 0);
+        let quiet = since(&mut self.quiet, pass.in_flight > 0 && pass.completed == 0);
+        let idle = since(&mut self.idle, pass.in_flight == 0 && pass.completed == 0);
+        if pass.forwards > 0 {
+            Some((forwarding / 16).clamp(FORWARD_DOZE.0, FORWARD_DOZE.1))
+        } else if pass.in_flight > 0 {
+            Some((quiet / 8).clamp(DOZE.0, DOZE.1))
+        } else {
+            (idle < LINGER).then_some(DOZE.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_collector_rests_longer_the_longer_it_has_nothing_to_do() {
+        let (mut rest, start) = (Rest::default(), Instant::now());
+        let mut after = |completed, in_flight, forwards, at| {
+            rest.after(Pass { completed, in_flight, forwards }, start + Duration::from_millis(at))
+        };
+        assert_eq!(after(5, 5, 0, 0), Some(DOZE.0));
+        assert_eq!(after(0, 5, 0, 10), Some(DOZE.0), "quiet since now");
+        assert_eq!(after(0, 5, 0, 34), Some(Duration::from_millis(3)));
+        assert_eq!(after(0, 5, 0, 1000), Some(DOZE.1), "a kernel that runs for long");
+        assert_eq!(after(1, 5, 0, 1001), Some(DOZE.0), "something completed");
+        assert_eq!(after(0, 5, 1, 1010), Some(FORWARD_DOZE.0), "the application waits");
+        assert_eq!(after(0, 5, 1, 1018), Some(Duration::from_micros(500)));
+        assert_eq!(after(0, 5, 1, 2000), Some(FORWARD_DOZE.1));
+        assert_eq!(after(1, 0, 0, 2001), Some(DOZE.0));
+        assert_eq!(after(0, 0, 0, 2002), Some(DOZE.0), "more may come");
+        assert_eq!(after(0, 0, 0, 2030), None, "rung for when there is work");
+        assert_eq!(after(0, 1, 0, 2031), Some(DOZE.0));
     }
 }

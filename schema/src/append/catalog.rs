@@ -3,7 +3,7 @@
 use std::io;
 
 use super::encode::Record;
-use super::store::{Store, Target};
+use super::store::{Store, Target, Use};
 use super::tree::{Keep, Tree};
 use crate::write::{Cell, VIEWS, statement};
 
@@ -21,7 +21,7 @@ pub(super) fn publish<T: Target>(
     store: &mut Store<T>,
 ) -> io::Result<Vec<u32>> {
     for page in before {
-        store.give_back(page);
+        store.give_back(page, Use::First);
     }
     let mut catalog = Tree::new();
     let mut record = Record::new();

@@ -90,7 +90,8 @@ impl<T: Target> Database<T> {
     fn has_room(&self, needed: usize) -> bool {
         let open: usize = self.tables.trees.iter().map(Tree::open_pages).sum();
         let publication = open + CLOSING_PAGES + catalog::PAGES + 1;
-        self.store.kept() + needed + 2 * publication <= self.limit
+        let kept = self.store.kept() + needed;
+        kept + 2 * publication + Store::<T>::at_rest(kept) <= self.limit
     }
 
     /// How many rows the file holds.

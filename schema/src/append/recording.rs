@@ -28,10 +28,11 @@ impl Recording {
     /// Creates a file, which must not exist, of at most `limit` bytes.
     ///
     /// # Errors
-    /// [`Error::Io`], with `AlreadyExists` too; [`Error::Full`] if the limit is below 256 KiB.
+    /// [`Error::Io`], with `AlreadyExists` too; [`Error::Refused`] if the limit is below 256 KiB.
     pub fn create(path: &Path, limit: Option<u64>) -> Result<Self> {
         if let Some(limit) = limit.filter(|&limit| limit < LEAST) {
-            return Err(Error::Full { path: path.to_owned(), limit });
+            let detail = format!("{limit} bytes are too few for a recording, {LEAST} are the least");
+            return Err(Error::Refused { path: path.to_owned(), detail });
         }
         let target = File::create_new(path).map_err(|source| failed("create", path, source))?;
         // Nobody wants the empty file of a full disk.

@@ -10,6 +10,11 @@ use super::page::{self, Child, Page, SIZE};
 const RUN: usize = 64 * SIZE;
 /// The page that holds the byte range which SQLite locks has no content.
 const LOCK_PAGE: u32 = (1 << 30) / SIZE as u32 + 1;
+/// A free page is used again only when there are more than one for so many pages in use, the oldest first: until then
+/// whoever reads the file meanwhile may still be coming to it.
+const REST: usize = 200;
+/// More need not rest than were freed within some seconds.
+const MOST_AT_REST: usize = 500;
 /// The oldest SQLite that reads the layout: what its header names as the one that wrote it.
 const SQLITE_VERSION: u32 = 3_031_000;
 
@@ -41,15 +46,26 @@ pub(super) struct Store<T> {
     published: Published,
     /// How many pages were ever taken for one publication only.
     borrowed: usize,
+    /// Whether free pages are used at once, because there may be no others.
+    is_short: bool,
+}
+
+/// What a page was used for: when a reader comes to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// As soon as it begins.
+    First,
+    /// At the end of a long table.
+    Last,
 }
 
 /// Pages without an owner.
 #[derive(Debug, Clone, Default)]
 struct Free {
-    /// The published file calls them free: they may be written.
-    now: Vec<u32>,
+    /// The published file calls them free: they may be written. The oldest come first.
+    now: Vec<(u32, Use)>,
     /// The published file still needs them; they are free in the next.
-    soon: Vec<u32>,
+    soon: Vec<(u32, Use)>,
     /// The page that lists them in the published file.
     list: Option<u32>,
 }
@@ -80,12 +96,18 @@ impl<T: Target> Store<T> {
             free: Free::default(),
             published,
             borrowed: 0,
+            is_short: false,
         })
     }
 
     /// How many pages stay as they are, the first included.
     pub(super) fn kept(&self) -> usize {
         self.next as usize - 1 - self.borrowed
+    }
+
+    /// How many free pages are left alone while the file has so many in use.
+    pub(super) fn at_rest(kept: usize) -> usize {
+        (kept / REST).min(MOST_AT_REST)
     }
 
     /// How many pages the file has or will have.
@@ -107,16 +129,19 @@ impl<T: Target> Store<T> {
 
     /// The number of a page for the next publication alone.
     pub(super) fn borrow(&mut self) -> io::Result<u32> {
-        if let Some(page) = self.free.now.pop() {
-            return Ok(page);
+        let resting = if self.is_short { 0 } else { Self::at_rest(self.kept()) };
+        let is_rested = self.free.now.len() > resting;
+        let usable = |(_, used): &(u32, Use)| *used == Use::First || is_rested;
+        if let Some(at) = self.free.now.iter().position(usable) {
+            return Ok(self.free.now.remove(at).0);
         }
         self.borrowed += 1;
         self.append()
     }
 
     /// Takes back a page that was borrowed for the last publication.
-    pub(super) fn give_back(&mut self, page: u32) {
-        self.free.soon.push(page);
+    pub(super) fn give_back(&mut self, page: u32, used: Use) {
+        self.free.soon.push((page, used));
     }
 
     /// Writes a page, at once or before the next publication.
@@ -150,7 +175,7 @@ impl<T: Target> Store<T> {
         let list = self.borrow()?;
         let mut free = Free { now: std::mem::take(&mut self.free.now), soon: Vec::new(), list: Some(list) };
         free.now.append(&mut self.free.soon);
-        free.now.extend(self.free.list);
+        free.now.extend(self.free.list.map(|page| (page, Use::First)));
         self.write(list, &trunk(&free.now))?;
         self.flush()?;
         let count = self.published.count.wrapping_add(1);
@@ -163,8 +188,9 @@ impl<T: Target> Store<T> {
         Ok(())
     }
 
-    /// Forgets what was written since the last publication.
+    /// Forgets what was written since the last publication, after an error.
     pub(super) fn go_back(&mut self) {
+        self.is_short = true;
         self.run.clear();
         self.next = self.published.next;
         self.run_start = self.next;
@@ -177,11 +203,12 @@ fn offset(page: u32) -> u64 {
     u64::from(page - 1) * SIZE as u64
 }
 
-/// The list of unused pages. There are never more than those of two publications: some dozens.
-fn trunk(free: &[u32]) -> Page {
+/// The list of unused pages. There are never more than those of two publications and those at rest: it has room for
+/// 1,022.
+fn trunk(free: &[(u32, Use)]) -> Page {
     let mut page = [0; SIZE];
     page[4..8].copy_from_slice(&(free.len() as u32).to_be_bytes());
-    for (place, free) in page[8..].chunks_exact_mut(4).zip(free) {
+    for (place, (free, _)) in page[8..].chunks_exact_mut(4).zip(free) {
         place.copy_from_slice(&free.to_be_bytes());
     }
     page
@@ -237,11 +264,11 @@ mod tests {
         let mut store = Store::create(Nowhere).unwrap();
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
-        store.give_back(first);
+        store.give_back(first, Use::Last);
         let second = store.borrow().unwrap();
         assert_ne!(second, first, "the file still refers to it");
         store.publish(&[], second).unwrap();
-        store.give_back(second);
+        store.give_back(second, Use::Last);
         let reused = [store.borrow().unwrap(), store.borrow().unwrap()];
         assert!(reused.contains(&first) && !reused.contains(&second));
     }
@@ -252,7 +279,7 @@ mod tests {
         let page = store.borrow().unwrap();
         store.publish(&[], page).unwrap();
         let (kept, next) = (store.kept(), store.next);
-        store.give_back(page);
+        store.give_back(page, Use::Last);
         store.append().unwrap();
         store.borrow().unwrap();
         store.go_back();

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
-use super::store::{Store, Target};
+use super::store::{Store, Target, Use};
 
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
 /// get a new place in the file each time they are published.
@@ -156,17 +156,17 @@ impl Tree {
         if !self.changed {
             return Ok(());
         }
-        self.withdraw(store);
+        self.withdraw(store, Use::Last);
         self.write_open(store)
     }
 
-    /// As [`Self::publish`], with rows at the end that are gone with the next publication.
+    /// As [`Self::publish`], with rows at the end that are gone with the next publication. For a short table.
     pub(super) fn publish_with<T: Target>(
         &mut self,
         records: impl Iterator<Item = Vec<u8>>,
         store: &mut Store<T>,
     ) -> io::Result<()> {
-        self.withdraw(store);
+        self.withdraw(store, Use::First);
         let mut whole = self.clone();
         for record in records {
             whole.push(&record, store, Keep::UntilNext)?;
@@ -178,9 +178,9 @@ impl Tree {
     }
 
     /// Gives up the pages of the last publication.
-    fn withdraw<T: Target>(&mut self, store: &mut Store<T>) {
+    fn withdraw<T: Target>(&mut self, store: &mut Store<T>, used: Use) {
         for page in self.published.drain(..) {
-            store.give_back(page);
+            store.give_back(page, used);
         }
     }
 

@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod compare;
+pub mod launched;
 pub mod library;
 pub mod process;
 pub mod trace;

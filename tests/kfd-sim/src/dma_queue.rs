@@ -59,6 +59,13 @@ impl DmaQueue {
 
     /// Does what can be done.
     pub(crate) fn advance(&mut self, simulator: &Simulator) -> Turn {
+        let before = self.read_index.load();
+        let turn = self.turn(simulator);
+        let worked = self.read_index.load() != before;
+        if worked && turn != Turn::More { Turn::Worked } else { turn }
+    }
+
+    fn turn(&mut self, simulator: &Simulator) -> Turn {
         let doorbell = self.rung.load();
         if doorbell != self.last_doorbell {
             self.last_doorbell = doorbell;
@@ -81,7 +88,7 @@ impl DmaQueue {
             }
             self.read_index.store(at + words as u64 * 4);
         }
-        Turn::Busy(0)
+        Turn::More
     }
 
     fn execute(&mut self, command: Command, simulator: &Simulator) -> bool {

@@ -20,6 +20,9 @@ const LONGEST: Duration = Duration::from_millis(1);
 /// A sleep may be this much too long, so what ends sooner is waited for awake.
 const OVERSLEEP: Duration = Duration::from_micros(100);
 
+/// How long packets gather before the next turn when the last one found some.
+const GATHERING: Duration = Duration::from_micros(2);
+
 /// Starts the thread.
 pub(crate) fn start(simulator: &'static Simulator) -> std::io::Result<()> {
     // A thread inherits what is blocked: the program's signals are not for this one.
@@ -62,39 +65,66 @@ fn run(simulator: &'static Simulator) {
         let copies = queues.dma.iter_mut().map(|queue| queue.advance(simulator)).fold(Turn::Idle, sooner);
         let next = sooner(packets, copies);
         drop(queues);
-        if next == Turn::Busy(0) {
-            continue;
-        }
         idle_turns = if next == Turn::Idle { idle_turns + 1 } else { 0 };
         match pause(next, idle_turns) {
-            Some(time) => std::thread::sleep(time),
-            None => std::thread::yield_now(),
+            Pause::None => {}
+            Pause::Spin => spin(),
+            Pause::Yield => std::thread::yield_now(),
+            Pause::Sleep(time) => std::thread::sleep(time),
         }
     }
 }
 
 /// Of two turns, the one that the thread has to be back for first.
 fn sooner(one: Turn, other: Turn) -> Turn {
+    let urgency = |turn| match turn {
+        Turn::Idle => 0,
+        Turn::Blocked => 1,
+        Turn::Busy(_) => 2,
+        Turn::Worked => 3,
+        Turn::More => 4,
+    };
     match (one, other) {
         (Turn::Busy(one), Turn::Busy(other)) => Turn::Busy(one.min(other)),
-        (Turn::Busy(_), _) | (Turn::Blocked, Turn::Idle) => one,
+        _ if urgency(one) >= urgency(other) => one,
         _ => other,
     }
 }
 
-/// How long to sleep, if at all.
-fn pause(next: Turn, idle_turns: u32) -> Option<Duration> {
+/// How the thread passes the time between two turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    None,
+    /// Awake and without giving the core away.
+    Spin,
+    Yield,
+    Sleep(Duration),
+}
+
+fn pause(next: Turn, idle_turns: u32) -> Pause {
     match next {
+        Turn::More => Pause::None,
+        Turn::Worked => Pause::Spin,
         Turn::Busy(end) => {
             let left = Duration::from_nanos(end.saturating_sub(clock::now()));
             // Other queues may begin meanwhile.
-            left.checked_sub(OVERSLEEP).filter(|left| !left.is_zero()).map(|left| left.min(LONGEST))
+            let sleeps = left.checked_sub(OVERSLEEP).filter(|left| !left.is_zero());
+            sleeps.map_or(Pause::Yield, |left| Pause::Sleep(left.min(LONGEST)))
         }
-        Turn::Blocked => Some(SHORTEST),
-        Turn::Idle => {
-            let sleeps = idle_turns.checked_sub(PATIENCE)?;
-            Some(SHORTEST.saturating_mul(1 << (sleeps / 16).min(6)).min(LONGEST))
-        }
+        Turn::Blocked => Pause::Sleep(SHORTEST),
+        Turn::Idle => match idle_turns.checked_sub(PATIENCE) {
+            None => Pause::Yield,
+            Some(sleeps) => Pause::Sleep(SHORTEST.saturating_mul(1 << (sleeps / 16).min(6)).min(LONGEST)),
+        },
+    }
+}
+
+/// A while in which the program can submit more: looking at every packet at once would cost both a wait for the
+/// other's cache each time.
+fn spin() {
+    let end = clock::now() + GATHERING.as_nanos() as u64;
+    while clock::now() < end {
+        std::hint::spin_loop();
     }
 }
 
@@ -111,15 +141,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_known_to_be_there_goes_before_what_may_come() {
+        assert_eq!(sooner(Turn::Worked, Turn::Busy(7)), Turn::Worked);
+        assert_eq!(sooner(Turn::Worked, Turn::More), Turn::More);
+        assert_eq!([Turn::More, Turn::Worked].map(|turn| pause(turn, 0)), [Pause::None, Pause::Spin]);
+    }
+
+    #[test]
     fn the_longer_nothing_happens_the_longer_it_sleeps() {
-        assert_eq!(pause(Turn::Idle, PATIENCE - 1), None);
-        assert_eq!(pause(Turn::Idle, PATIENCE), Some(SHORTEST));
-        assert_eq!(pause(Turn::Idle, u32::MAX), Some(LONGEST));
+        assert_eq!(pause(Turn::Idle, PATIENCE - 1), Pause::Yield);
+        assert_eq!(pause(Turn::Idle, PATIENCE), Pause::Sleep(SHORTEST));
+        assert_eq!(pause(Turn::Idle, u32::MAX), Pause::Sleep(LONGEST));
     }
 
     #[test]
     fn what_ends_soon_is_waited_for_awake() {
-        assert_eq!(pause(Turn::Busy(clock::now() + 1_000), 0), None);
-        assert!(pause(Turn::Busy(clock::now() + 1_000_000_000), 0).is_some());
+        assert_eq!(pause(Turn::Busy(clock::now() + 1_000), 0), Pause::Yield);
+        assert_ne!(pause(Turn::Busy(clock::now() + 1_000_000_000), 0), Pause::Yield);
     }
 }

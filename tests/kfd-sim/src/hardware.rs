@@ -27,7 +27,8 @@ pub(crate) struct Origin {
 #[derive(Debug)]
 pub(crate) struct Running {
     index: u64,
-    signal: u64,
+    /// 0 is none.
+    pub(crate) signal: u64,
     pub(crate) work: Work,
     kernel: KernelId,
     /// In ns of the system clock.

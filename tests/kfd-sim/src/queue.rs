@@ -43,8 +43,12 @@ pub(crate) enum Turn {
     Idle,
     /// Waits for other work.
     Blocked,
-    /// Something ends at this time, in ns of the system clock; now, if it is over.
+    /// Something ends at this time, in ns of the system clock.
     Busy(u64),
+    /// Something was done, and what was there is done: more may follow soon.
+    Worked,
+    /// There is more to do.
+    More,
 }
 
 /// A queue of AQL packets. They begin in their order.
@@ -60,8 +64,10 @@ pub(crate) struct Queue {
     properties: Place,
     rung: Place,
     last_doorbell: u64,
-    /// The index of the next packet, and how far the ring was filled when the doorbell last rang.
+    /// The index of the next packet, and what the program knows of it.
     next: u64,
+    published: u64,
+    /// How far the ring was filled when the doorbell last rang.
     limit: u64,
     /// The system clock's time at which the next packet could begin.
     time: u64,
@@ -100,6 +106,7 @@ impl Queue {
             rung,
             last_doorbell: DOORBELL_UNTOUCHED,
             next,
+            published: next,
             limit: next,
             time: 0,
             stalled: false,
@@ -112,9 +119,12 @@ impl Queue {
 
     /// Ends what is over and begins what can begin.
     pub(crate) fn advance(&mut self, hardware: &mut Hardware) -> Turn {
+        let before = self.next;
         let turn = self.turn(hardware);
-        // A barrier of this queue may wait for one of these signals.
-        if hardware.settle() { Turn::Busy(0) } else { turn }
+        self.publish();
+        // A barrier of this queue may wait for one of the signals, and where work came more may follow.
+        let worked = hardware.settle() || self.next != before;
+        if worked && turn != Turn::More { Turn::Worked } else { turn }
     }
 
     fn turn(&mut self, hardware: &mut Hardware) -> Turn {
@@ -142,7 +152,7 @@ impl Queue {
             }
             self.begin(index, &packet, hardware);
         }
-        Turn::Busy(0)
+        Turn::More
     }
 
     /// What this turn comes to when something that has begun ends at a time.
@@ -194,7 +204,6 @@ impl Queue {
             self.time = self.time.max(clock::now());
         }
         self.next = index + 1;
-        self.read_index.store(self.next);
         Some((index, packet))
     }
 
@@ -210,7 +219,20 @@ impl Queue {
         }
     }
 
+    /// Shows how far the ring is read: not at every packet, because the program looks at it and the two would wait
+    /// for each other's caches.
+    fn publish(&mut self) {
+        if self.published != self.next {
+            self.published = self.next;
+            self.read_index.store(self.next);
+        }
+    }
+
     fn finish(&mut self, running: &Running, hardware: &mut Hardware) {
+        if running.signal != 0 {
+            // Who sees the signal may count on the slot.
+            self.publish();
+        }
         let is_profiled = self.properties.half().load(Ordering::Relaxed) & PROFILED != 0;
         self.late.extend(hardware.end(self.origin(), running, is_profiled));
     }

@@ -70,6 +70,11 @@ pub fn database(story: &str, layout: Layout) -> Result<TempPath> {
     Ok(path)
 }
 
+/// A trace that rtl recorded of a real program on simulated GPUs, packed: `llama-bench` or `tinygrad`.
+pub fn recorded(name: &str) -> std::path::PathBuf {
+    folder().join(format!("real/{name}.db.gz"))
+}
+
 /// The names of all stories.
 pub fn fixture_names() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();

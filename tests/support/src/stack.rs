@@ -64,12 +64,13 @@ pub(crate) fn cache() -> PathBuf {
         .unwrap_or_default()
 }
 
-/// The simulator's library, which cargo puts beside the tests.
+/// The simulator's library, which cargo puts beside the tests, and below other programs.
 ///
 /// # Panics
 /// If it is not there: the test's package does not depend on it.
 pub fn simulator() -> PathBuf {
-    let library = beside_the_test("libkfd_sim.so");
+    let below = beside_the_test("deps/libkfd_sim.so");
+    let library = if below.exists() { below } else { beside_the_test("libkfd_sim.so") };
     assert!(library.exists(), "cargo built no {}; hint: name kfd-sim in dev-dependencies", library.display());
     library
 }

@@ -83,6 +83,10 @@ pub struct Reading {
     #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
     pub by: By,
 
+    /// Read launch shapes, to tell a shift of calls between shapes from a slowdown (costs half as much again)
+    #[arg(long, help_heading = "Inputs")]
+    pub mix: bool,
+
     /// Leave out the first N calls of each kernel on each GPU, or those that stand out (`auto`)
     #[arg(long, value_name = "N|auto", value_parser = parse_warmup, help_heading = "Inputs")]
     pub skip_warmup: Option<Warmup>,

@@ -243,10 +243,7 @@ fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate 
     let kernels = |count: usize| if count == 1 { "kernel".to_owned() } else { "kernels".to_owned() };
     if !gate.rows.is_empty() {
         gate.outcome = Outcome::Fail;
-        let worst = gate.rows.iter().map(|&at| &comparison.rows[at]);
-        let worst = worst.max_by(|one, other| one.change_ns.total_cmp(&other.change_ns));
-        let worst = worst.map(|row| format!(", above all {}", row.title())).unwrap_or_default();
-        gate.message = format!("{} {} regressed{worst}", gate.rows.len(), kernels(gate.rows.len()));
+        gate.message = format!("{} {} regressed", gate.rows.len(), kernels(gate.rows.len()));
     } else if counting == 0 {
         gate.outcome = Outcome::NotMeasured;
         gate.message =
@@ -314,12 +311,10 @@ fn presence(rule: Rule, threshold: f64, comparison: &Comparison, settings: &Sett
         }
     }
     let word = if side == 0 { "removed" } else { "new" };
-    gate.message = match gate.rows.as_slice() {
-        [] => format!("no {word} kernel of that share"),
-        [one] => format!("1 {word} kernel: {}", comparison.rows[*one].title()),
-        [first, ..] => {
-            format!("{} {word} kernels, above all {}", gate.rows.len(), comparison.rows[*first].title())
-        }
+    gate.message = match gate.rows.len() {
+        0 => format!("no {word} kernel of that share"),
+        1 => format!("1 {word} kernel"),
+        count => format!("{count} {word} kernels"),
     };
     if !gate.rows.is_empty() {
         gate.outcome = Outcome::Fail;

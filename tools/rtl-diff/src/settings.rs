@@ -185,8 +185,9 @@ impl Manner {
             args::By::Name => By::Name,
             args::By::Launch => By::Launch,
         };
-        // Launch shapes also tell a shift between shapes from a slowdown.
-        let select = Select { launch: true, links: true, ranges, api: ranges, ..Select::ops() };
+        let links = ranges || !filter.ranks.is_empty();
+        let launch = by == By::Launch || reading.mix;
+        let select = Select { launch, links, ranges, api: ranges, ..Select::ops() };
         Ok(Self {
             filter,
             select,

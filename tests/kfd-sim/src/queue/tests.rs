@@ -71,8 +71,14 @@ impl Machine {
         self.ring(headers.len() as u64);
     }
 
+    /// Turns until one has done nothing.
     fn advance(&mut self) -> Turn {
-        self.queue.advance(&mut self.hardware)
+        loop {
+            let turn = self.queue.advance(&mut self.hardware);
+            if turn != Turn::Worked && turn != Turn::More {
+                return turn;
+            }
+        }
     }
 
     fn wait_until(&self, end: u64) {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{Answer, View, tables};
-use crate::gates::Verdict;
+use crate::gates::{Outcome, Verdict, signed};
 
 pub(super) fn render(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()> {
     let comparison = answer.comparison;
@@ -27,13 +27,13 @@ pub(super) fn render(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io
     for line in tables::allowed(answer) {
         writeln!(out, "{} {}", paint.yellow("!"), cli::visible(&line))?;
     }
+    gates(answer, view, out)?;
     let rows = comparison.rows.len();
     let heading = match view.rows.min(rows) {
         shown if shown < rows => format!("Kernels ({shown} of {})", cli::units::count(rows as u64)),
         _ => "Kernels".to_owned(),
     };
     for (heading, table) in [
-        ("Gates", tables::gates(answer)),
         ("Recorded differently", tables::differences(answer)),
         (heading.as_str(), tables::kernels(answer, view.rows)),
         ("Runs", tables::totals(answer)),
@@ -42,6 +42,34 @@ pub(super) fn render(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io
         if !table.is_empty() {
             writeln!(out, "\n{}", paint.bold(heading))?;
             table.render(view.layout, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// The gates, and in full the kernels that made one fail or that it cannot decide on.
+fn gates(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()> {
+    let table = tables::gates(answer);
+    if table.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", view.paint.bold("Gates"))?;
+    table.render(view.layout, out)?;
+    for gate in answer.gates {
+        let shown = gate.rows.len().min(view.rows);
+        for &at in &gate.rows[..shown] {
+            let row = &answer.comparison.rows[at];
+            let word = if gate.outcome == Outcome::Fail { "FAIL" } else { gate.outcome.label() };
+            let [before, after] = row.sides();
+            let change = match before.calls > 0 && after.calls > 0 {
+                true => signed(row.judgement.ratio - 1.0, false),
+                false => format!("{} of GPU time", cli::units::percent(row.share)),
+            };
+            let line = format!("{word} {}: {}: {change}", gate.rule.title(), row.title());
+            writeln!(out, "  {}", cli::visible(&line))?;
+        }
+        if shown < gate.rows.len() {
+            writeln!(out, "  and {} more", gate.rows.len() - shown)?;
         }
     }
     Ok(())

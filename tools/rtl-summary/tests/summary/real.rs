@@ -28,6 +28,16 @@ fn copy(folder: &Folder, path: &Path) -> Connection {
     Connection::open(folder.file("copy.db", bytes)).unwrap()
 }
 
+#[test]
+fn what_rtl_recorded_of_real_programs_adds_up() {
+    for name in ["llama-bench", "tinygrad"] {
+        let path = support::recorded(name);
+        let folder = Folder::new();
+        let trial = Trial::with(copy(&folder, &path), &path, "");
+        trial.ops(true);
+    }
+}
+
 /// RPD keeps ranges among the calls, sizes of copies beside them, and the text of ranges in `texts`.
 fn rpd(name: &str, texts: &str, domain: &str) {
     let Some(path) = trace(name) else { return };
