@@ -10,6 +10,7 @@
 pub mod thread;
 
 use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
 
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, QueueOrdinal};
@@ -118,6 +119,7 @@ impl Collector {
         lane.forward(shared);
         // The recorder may be behind; the queue is gone all the same.
         while lane.collect(true, &mut self.sender, shared) > 0 {}
+        shared.forwards.fetch_sub(lane.forwards.len(), Ordering::Release);
         let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
         let mut lost = 0;
         for slot in slots {
@@ -176,6 +178,7 @@ impl Lane {
             if let Way::Forward(signal) = std::mem::replace(&mut slot.way, Way::Done(ticks)) {
                 shared.watches.set_ticks(signal, ticks);
                 shared.runtime.decrement(signal);
+                shared.forwards.fetch_sub(1, Ordering::Release);
             }
             let slot = self.forwards.swap_remove(at);
             self.running.push_back(slot);

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 use hsa_sys::bindings::{
     HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
@@ -260,8 +261,11 @@ fn release(signal: hsa_signal_t) {
     }
 }
 
+/// A program may know without looking at a signal that its kernels have ended: by a later packet of their queue. What
+/// the signal still waits for is handed on before it is gone.
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
+    guarded(|tracer| (tracer.shared().forwards.load(Ordering::Acquire) > 0).then(|| tracer.harvest()));
     original!(core.hsa_signal_destroy_fn(signal))
 }
 

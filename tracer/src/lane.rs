@@ -168,6 +168,7 @@ impl Submissions {
         if shared.watches.watch(signal, dispatch) {
             (Way::Watched(completion), Verdict::Watched)
         } else {
+            shared.forwards.fetch_add(1, Ordering::Relaxed);
             (Way::Forward(signal), Verdict::Forwarded)
         }
     }

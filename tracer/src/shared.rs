@@ -1,6 +1,6 @@
 //! What all threads of the tracer, and all of the application that pass through it, have in common.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::counters::{Counters, Lost};
 use crate::names::{Names, Resolve};
@@ -44,6 +44,8 @@ pub struct Shared<R> {
     pub names: Names<R>,
     /// The application's signals that are watched.
     pub watches: Watches,
+    /// Decrements that the application's signals wait for.
+    pub forwards: AtomicUsize,
     /// Free slots.
     pub pool: Pool,
     /// Wakes the collector.
@@ -65,6 +67,7 @@ impl<R: Resolve> Shared<R> {
             known: std::sync::Arc::default(),
             names: Names::new(resolver),
             watches: Watches::default(),
+            forwards: AtomicUsize::new(0),
             pool: Pool::default(),
             bell: Bell::default(),
             runtime,

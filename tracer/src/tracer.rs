@@ -134,7 +134,7 @@ impl Tracer {
     }
 
     /// What has completed on any queue is handed on; how much is in flight.
-    fn harvest(&self) -> usize {
+    pub fn harvest(&self) -> usize {
         let mut collector = lock(&self.collector);
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
     }
