@@ -64,6 +64,9 @@ fn recording(path: &Path) {
         for factor in [1.0, 1.1] {
             let found = recording.compare(cut, factor, &rules);
             println!("{cut:?} x {factor}: {} of {} kernels failed", found.regressed.len(), found.gated);
+            if factor == 1.0 {
+                found.regressed.iter().for_each(|name| println!("    {name}"));
+            }
         }
     }
 }

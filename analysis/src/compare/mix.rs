@@ -42,12 +42,15 @@ pub fn runs(baseline: &[Calls<'_>], candidate: &[Calls<'_>]) -> [Vec<Run>; 2] {
     sides
 }
 
-/// By how much to multiply the calls of each shape that both sides have: what is typical for it is the geometric mean of
-/// both sides, so that a slowdown of all shapes is the same slowdown afterwards, whatever the mix of either side.
-/// `None` where shapes play no part.
+/// By how much to multiply the calls of each shape that both sides have. `None` where shapes play no part.
+///
+/// Two things are fitted at once: what is typical for a shape, from the calls of both sides, and by which factor all calls
+/// of the candidate are slower. Without the factor, a shape that the candidate runs more often would pass its slowdown
+/// for typical; from one side alone, a shape that is rare there would be typical by chance.
 fn levels(baseline: &[Calls<'_>], candidate: &[Calls<'_>]) -> Option<FxHashMap<u32, f64>> {
     // Far above 1 ns, so that rounding moves no ratio, and far below what fits.
     const LEVEL: f64 = 1e9;
+    const STEPS: usize = 20;
     let mut all = baseline.iter().chain(candidate);
     if !all.clone().all(|calls| calls.shapes.len() == calls.durations.len()) {
         return None;
@@ -57,23 +60,54 @@ fn levels(baseline: &[Calls<'_>], candidate: &[Calls<'_>]) -> Option<FxHashMap<u
         return None;
     }
     let [baseline, candidate] = [baseline, candidate].map(means);
-    let common = baseline.iter().filter_map(|(&shape, before)| {
-        let typical = (before * candidate.get(&shape)?).sqrt();
-        (typical >= 1.0).then_some((shape, LEVEL / typical))
-    });
-    let levels: FxHashMap<u32, f64> = common.collect();
-    (!levels.is_empty()).then_some(levels)
+    let mut common: Vec<(u32, [Mean; 2])> = baseline
+        .iter()
+        .filter_map(|(&shape, &before)| Some((shape, [before, *candidate.get(&shape)?])))
+        .collect();
+    common.retain(|(_, sides)| sides.iter().all(|side| side.ns >= 1.0));
+    common.sort_unstable_by_key(|&(shape, _)| shape);
+    let mut factor = 1.0;
+    for _ in 0..STEPS {
+        let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
+        for (_, sides) in &common {
+            let typical = typical(sides, factor);
+            for side in 0..2 {
+                sums[side] += sides[side].calls * sides[side].ns / typical;
+                counts[side] += sides[side].calls;
+            }
+        }
+        factor = (sums[1] / counts[1]) / (sums[0] / counts[0]);
+    }
+    (!common.is_empty())
+        .then(|| common.iter().map(|(shape, sides)| (*shape, LEVEL / typical(sides, factor))).collect())
 }
 
-/// The trimmed mean of each shape in ns, all runs of a side together.
-fn means(runs: &[Calls<'_>]) -> FxHashMap<u32, f64> {
+/// The calls of one shape on one side.
+#[derive(Debug, Clone, Copy)]
+struct Mean {
+    calls: f64,
+    /// Trimmed.
+    ns: f64,
+}
+
+/// What a call takes, when those of the candidate are slower by `factor`.
+fn typical([before, after]: &[Mean; 2], factor: f64) -> f64 {
+    (before.calls * before.ns + after.calls * after.ns / factor) / (before.calls + after.calls)
+}
+
+/// Each shape of one side, all its runs together.
+fn means(runs: &[Calls<'_>]) -> FxHashMap<u32, Mean> {
     let mut durations: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
     for calls in runs {
         for (&shape, &duration) in calls.shapes.iter().zip(calls.durations) {
             durations.entry(shape).or_default().push(duration);
         }
     }
-    durations.into_iter().map(|(shape, durations)| (shape, trimmed::describe(&durations).mean_ns)).collect()
+    let mean = |durations: Vec<i64>| {
+        let found = trimmed::describe(&durations);
+        Mean { calls: found.calls as f64, ns: found.mean_ns }
+    };
+    durations.into_iter().map(|(shape, durations)| (shape, mean(durations))).collect()
 }
 
 #[cfg(test)]

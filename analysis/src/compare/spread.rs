@@ -119,12 +119,17 @@ fn freedom(groups: &[&[Run]]) -> f64 {
 /// The noise that all kernels share, and how far it moved each run. From products of different kernels only, which are
 /// zero on average where nothing is shared.
 fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (Part, Vec<f64>) {
-    let width = residuals.first().map_or(0, Vec::len);
-    let complete: Vec<&Vec<Option<f64>>> =
-        residuals.iter().filter(|row| row.len() == width && row.iter().all(Option::is_some)).collect();
-    let freedom = kernels
-        .first()
-        .map_or(0.0, |groups| groups.iter().map(|group| group.len().saturating_sub(1) as f64).sum());
+    // Kernels that were looked for in other runs than most cannot be laid beside them.
+    let lengths = |groups: &[&[Run]]| groups.iter().map(|group| group.len()).collect::<Vec<usize>>();
+    let layout = kernels.iter().map(|groups| lengths(groups)).max().unwrap_or_default();
+    let width = layout.iter().sum();
+    let complete: Vec<&Vec<Option<f64>>> = residuals
+        .iter()
+        .zip(kernels)
+        .filter(|(row, groups)| row.iter().all(Option::is_some) && lengths(groups) == layout)
+        .map(|(row, _)| row)
+        .collect();
+    let freedom = layout.iter().map(|&runs| runs.saturating_sub(1) as f64).sum();
     if complete.len() < ENOUGH_KERNELS || freedom <= 0.0 {
         return (Part::default(), vec![0.0; width]);
     }
