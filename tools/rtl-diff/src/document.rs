@@ -119,6 +119,17 @@ struct Row<'a> {
     baseline: Option<&'a Side>,
     candidate: Option<&'a Side>,
     pairing: Option<Pairing>,
+    drift: Option<Drift>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Drift {
+    runs: usize,
+    ratio: f64,
+    ci_low: f64,
+    ci_high: f64,
+    p: f64,
+    slower: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -264,6 +275,14 @@ impl<'a> Row<'a> {
             baseline: (baseline.calls > 0).then_some(baseline),
             candidate: (candidate.calls > 0).then_some(candidate),
             pairing: row.pairing.map(|(method, score)| Pairing { method: method.label(), score }),
+            drift: row.drift.map(|drift| Drift {
+                runs: drift.runs,
+                ratio: drift.ratio,
+                ci_low: drift.interval.low,
+                ci_high: drift.interval.high,
+                p: drift.p,
+                slower: drift.slower,
+            }),
         }
     }
 }

@@ -14,6 +14,8 @@ pub enum Rule {
     Comparable,
     /// Any kernel.
     Kernel,
+    /// Any kernel, over many past runs.
+    Drift,
     /// GPU time of all kernels but collectives.
     Total,
     /// First start to last end.
@@ -34,6 +36,7 @@ impl Rule {
         match self {
             Self::Comparable => "comparable",
             Self::Kernel => "kernel",
+            Self::Drift => "drift",
             Self::Total => "total",
             Self::Wall => "wall",
             Self::Idle => "idle",
@@ -48,6 +51,7 @@ impl Rule {
         match self {
             Self::Comparable => "recorded alike",
             Self::Kernel => "any kernel",
+            Self::Drift => "any kernel over the past runs",
             Self::Total => "total GPU time",
             Self::Wall => "wall",
             Self::Idle => "idle part of wall",
@@ -134,6 +138,9 @@ pub fn gates(comparison: &Comparison, settings: &Settings, require_comparable: b
     }
     if let Some(threshold) = asked.kernel {
         gates.push(kernel(comparison, settings, threshold));
+        if settings.history {
+            gates.push(drift(comparison, settings, threshold));
+        }
     }
     for (rule, threshold, total) in [
         (Rule::Total, asked.total, &totals.kernels),
@@ -227,10 +234,7 @@ fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate 
         let judgement = &row.judgement;
         if row.change == Change::Regressed {
             match settings.allowance(&row.name) {
-                Some(allowance) => {
-                    let until = format!("{} (until {})", allowance.reason, allowance.expires);
-                    gate.allowed.push((at, until));
-                }
+                Some(allowance) => gate.allowed.push((at, allowance.words())),
                 None => gate.rows.push(at),
             }
         } else if judgement.reason == Reason::Straddles
@@ -256,6 +260,30 @@ fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate 
     } else {
         gate.message =
             format!("{measured} {} compared, {counting} of them large enough to fail", kernels(measured));
+    }
+    gate
+}
+
+/// What no threshold between two builds sees: ten builds that are 1 % slower each.
+fn drift(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
+    let mut gate = gate(Rule::Drift, Some(threshold), Outcome::Pass, String::new());
+    let mut measured = 0;
+    for (at, row) in comparison.rows.iter().enumerate().filter(|(_, row)| is_gated(row)) {
+        let Some(drift) = &row.drift else { continue };
+        measured += 1;
+        if drift.slower {
+            match settings.allowance(&row.name) {
+                Some(allowance) => gate.allowed.push((at, allowance.words())),
+                None => gate.rows.push(at),
+            }
+        }
+    }
+    gate.message = format!("{} of {measured} kernels became slower run by run", gate.rows.len());
+    if !gate.rows.is_empty() {
+        gate.outcome = Outcome::Fail;
+    } else if measured == 0 {
+        gate.outcome = Outcome::NotMeasured;
+        gate.message = "too few runs to see drift: six at least".to_owned();
     }
     gate
 }
@@ -304,9 +332,7 @@ fn presence(rule: Rule, threshold: f64, comparison: &Comparison, settings: &Sett
         }
         let name = if side == 0 { row.former.as_ref().unwrap_or(&row.name) } else { &row.name };
         match settings.allowance(name) {
-            Some(allowance) => {
-                gate.allowed.push((at, format!("{} (until {})", allowance.reason, allowance.expires)));
-            }
+            Some(allowance) => gate.allowed.push((at, allowance.words())),
             None => gate.rows.push(at),
         }
     }

@@ -96,6 +96,10 @@ fn end(answer: &Answer<'_>, diff: &Diff, out: &mut Output) -> Result<Exit, Failu
 
 /// The files of both sides.
 fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
+    if let Some(folder) = &diff.gates.history {
+        let candidate = if diff.candidate.is_empty() { &diff.traces } else { &diff.candidate };
+        return Ok([past(folder)?, candidate.clone()]);
+    }
     let (mut baseline, candidate) = match diff.traces.as_slice() {
         [] => (diff.baseline.clone(), diff.candidate.clone()),
         [candidate] if diff.allow_no_baseline => (Vec::new(), vec![candidate.clone()]),
@@ -113,6 +117,25 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
         baseline.clear();
     }
     Ok([baseline, candidate])
+}
+
+/// The runs in a folder, oldest first by name; what begins with a dot is none.
+fn past(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let unreadable = |error: std::io::Error| {
+        Failure::input(error)
+            .context(format!("cannot read {}", folder.display()))
+            .with_hint("--history takes a folder with one trace or report for each past run")
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_file() && !hidden {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Why a comparison of one file with itself means nothing, where it is one.

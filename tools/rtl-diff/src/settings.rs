@@ -83,6 +83,13 @@ pub struct Allowance {
     pub reason: String,
 }
 
+impl Allowance {
+    /// Why, and until when.
+    pub fn words(&self) -> String {
+        format!("{} (until {})", self.reason, self.expires)
+    }
+}
+
 /// Everything that was decided.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -102,6 +109,8 @@ pub struct Settings {
     pub renames: BTreeMap<String, String>,
     /// What to do about a gate that the data cannot decide.
     pub inconclusive: Inconclusive,
+    /// Whether the baseline is many past runs, oldest first, in which drift is looked for.
+    pub history: bool,
     /// What runs of one build differ by.
     pub noise: Option<Noise>,
     /// The file that settings are from.
@@ -146,8 +155,13 @@ impl Settings {
         };
         let noise = typed.noise.clone().or_else(|| table.noise.as_ref().map(beside));
         let (allowed, expired) = allowances(&config, file.as_deref())?;
+        let mut manner = Manner::of(&diff.reading)?;
+        if typed.history.is_some() {
+            // A folder of past runs holds one file for each.
+            manner.files = manner.files.or(Some(Files::Runs));
+        }
         Ok(Self {
-            manner: Manner::of(&diff.reading)?,
+            manner,
             rules,
             gates,
             thresholds: config
@@ -158,6 +172,7 @@ impl Settings {
             allowed,
             expired,
             renames: config.rename,
+            history: typed.history.is_some(),
             inconclusive: typed.inconclusive.or(table.inconclusive.map(what)).unwrap_or_default(),
             noise: noise.as_deref().map(calibrate::read).transpose()?,
             file,

@@ -212,17 +212,27 @@ impl Bench {
 
     /// A generated trace, kept between runs.
     fn trace(&self, layout: &str, ops: u64) -> Result<PathBuf> {
+        self.generated(layout, ops, &["--layout", layout, "--seed", "1"])
+    }
+
+    /// One of several runs of the same build.
+    fn run_of_build(&self, seed: &str, ops: u64) -> Result<PathBuf> {
+        self.generated(&format!("run{seed}"), ops, &["--layout", "native", "--seed", seed, "--workload", "7"])
+    }
+
+    fn generated(&self, name: &str, ops: u64, how: &[&str]) -> Result<PathBuf> {
         // A generator that changed makes other traces: its time stamp is part of their name.
         let version =
             fs::metadata(&self.generate)?.modified()?.duration_since(std::time::UNIX_EPOCH)?.as_secs();
-        let path = self.cache.join(format!("{layout}-{ops}-{version}.db"));
+        let path = self.cache.join(format!("{name}-{ops}-{version}.db"));
         if !path.exists() {
-            eprintln!("bench: generating {ops} ops, layout {layout}");
-            self.forget(layout, ops)?;
+            eprintln!("bench: generating {ops} ops, {}", how.join(" "));
+            self.forget(name, ops)?;
             let unfinished = path.with_extension("part");
             let _ = fs::remove_file(&unfinished);
             let status = Command::new(&self.generate)
-                .args(["--layout", layout, "--ops", &ops.to_string(), "--seed", "1"])
+                .args(how)
+                .args(["--ops", &ops.to_string()])
                 .arg(&unfinished)
                 .stdout(Stdio::null())
                 .status()?;
@@ -235,8 +245,8 @@ impl Bench {
     }
 
     /// Removes traces of the same kind that an older generator made.
-    fn forget(&self, layout: &str, ops: u64) -> Result<()> {
-        let prefix = format!("{layout}-{ops}-");
+    fn forget(&self, name: &str, ops: u64) -> Result<()> {
+        let prefix = format!("{name}-{ops}-");
         for entry in fs::read_dir(&self.cache)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(&prefix) {
@@ -293,6 +303,22 @@ impl Bench {
                 unit: " B per op",
             },
         ])
+    }
+
+    /// rtl-diff of two runs over rtl-summary of each.
+    fn diff(&self, ops: u64) -> Result<Figure> {
+        let runs = [self.run_of_build("1", ops)?, self.run_of_build("2", ops)?];
+        eprintln!("bench: {} rounds of rtl-diff on two runs of {ops} ops", self.rounds);
+        let [one, other] = runs.each_ref().map(|run| self.ours(run));
+        let diff = Call::new(self.summary.with_file_name("rtl-diff"), runs.map(PathBuf::into_os_string));
+        diff.cost(1)?;
+        let (mut floors, mut costs) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            floors.push(one.cost(1)?.cpu + other.cost(1)?.cpu);
+            costs.push(diff.cost(1)?.cpu);
+        }
+        let work = format!("rtl-diff of two runs of {ops} ops over two rtl-summary: CPU");
+        Ok(Figure::ratio(work, median(floors), median(costs), 1.6, 1.2))
     }
 
     fn small(&self) -> Result<Figure> {
@@ -404,6 +430,7 @@ fn main() -> Result<ExitCode> {
         figures.extend(bench.large(layout, arguments.ops)?);
     }
     figures.push(bench.small()?);
+    figures.push(bench.diff(arguments.ops)?);
     if arguments.callgrind > 0 {
         for layout in &arguments.layout {
             figures.extend(bench.instructions(layout, arguments.callgrind)?);
@@ -413,7 +440,7 @@ fn main() -> Result<ExitCode> {
         figures.push(bench.huge(ops)?);
     }
     println!("{circumstances}; medians of {} rounds.\n", bench.rounds);
-    println!("| work | floor | rtl-summary | measured | must | aim | reached |");
+    println!("| work | floor | ours | measured | must | aim | reached |");
     println!("|---|--:|--:|--:|--:|--:|---|");
     for figure in &figures {
         println!("{}", figure.row());

@@ -8,6 +8,7 @@ mod totals;
 use std::path::PathBuf;
 
 use analysis::books::Books;
+use analysis::compare::history::{Drift, look_back};
 use analysis::compare::{self, Judgement, KernelPair, Run as KernelRun, Side, Status};
 use analysis::identity::{self, Matching, Method};
 use cli::Failure;
@@ -105,6 +106,8 @@ pub struct Row {
     pub change: Change,
     /// What the runs say.
     pub judgement: Judgement,
+    /// What crept in over many past runs, where there are as many.
+    pub drift: Option<Drift>,
     /// How the two names were found to be one kernel, where both sides have it.
     pub pairing: Option<(Method, f64)>,
     /// Its part of the GPU time, on the side where that is larger.
@@ -222,9 +225,16 @@ fn rows(joined: &Joined, matching: &Matching, settings: &Settings) -> Vec<Row> {
     for group in [certain, rest] {
         let facts: Vec<About> = group.iter().map(|draft| About::of(draft, joined, settings)).collect();
         let pairs: Vec<KernelPair> = facts.iter().map(About::pair).collect();
-        let judgements = compare::judge(&pairs, &settings.rules, settings.noise.as_ref());
-        for ((draft, about), judgement) in group.into_iter().zip(facts).zip(judgements) {
-            rows.push(about.row(draft, judgement, joined));
+        let noise = settings.noise.as_ref();
+        let judgements: Vec<(Judgement, Option<Drift>)> = if settings.history {
+            let pasts = look_back(&pairs, &settings.rules, noise);
+            pasts.into_iter().map(|past| (past.judgement, past.drift)).collect()
+        } else {
+            let judgements = compare::judge(&pairs, &settings.rules, noise);
+            judgements.into_iter().map(|judgement| (judgement, None)).collect()
+        };
+        for ((draft, about), (judgement, drift)) in group.into_iter().zip(facts).zip(judgements) {
+            rows.push(Row { drift, ..about.row(draft, judgement, joined) });
         }
     }
     rows
@@ -313,6 +323,7 @@ impl<'a> About<'a> {
             shares: self.shares,
             change_ns: average(1, judgement.candidate.total_ns) - average(0, judgement.baseline.total_ns),
             judgement,
+            drift: None,
         }
     }
 }

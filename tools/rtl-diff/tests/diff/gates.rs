@@ -158,6 +158,25 @@ fn what_several_runs_cannot_decide_fails_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn what_creeps_in_over_many_runs_is_found() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("past")).unwrap();
+    for run in 0..12 {
+        folder.trace(
+            &format!("past/{run:02}.db"),
+            run % 3,
+            &[("gemm", 40, 100_000 + run * 1_500), ("add", 40, 50_000)],
+        );
+    }
+    folder.trace("now.db", 1, &[("gemm", 40, 118_000), ("add", 40, 50_000)]);
+    let document = folder.json(1, "--gate --history past --candidate now.db");
+    assert_eq!(document["gates"][1]["rule"], "drift");
+    assert_eq!(document["gates"][1]["kernels"], serde_json::json!(["gemm"]));
+    let few = folder.run("--gate --history no-folder --candidate now.db");
+    assert_eq!((few.code, few.messages.lines().count()), (3, 2), "{}", few.messages);
+}
+
+#[test]
 fn calibration_raises_the_threshold_to_what_runs_differ_by() {
     let folder = Folder::new();
     for run in 0..4 {
