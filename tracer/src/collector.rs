@@ -7,10 +7,12 @@
 //! When the recorder is behind, completed dispatches stay in their slots until it has room; forwarding goes on. When
 //! a queue then has no free slot left, its packets pass unrecorded ([`Lost::Behind`]).
 
+pub mod thread;
+
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use crate::counters::Lost;
+use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, QueueOrdinal};
 use crate::handover::Sender;
 use crate::lane::Arrivals;
@@ -232,17 +234,29 @@ fn hand_on<R: Resolve>(
     sender: &mut Sender<Dispatch>,
     shared: &Shared<R>,
 ) {
+    let failure = Failure(shared.counters());
     let lost = match sight {
-        Sight::Missed | Sight::Running => Lost::Reused,
+        Sight::Missed | Sight::Running => Some(Lost::Reused),
         Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
-            None => Lost::Times,
-            Some(times) => match sender.send(submission.completed(times, queue, gpu)) {
-                Ok(()) => return,
-                Err(_) => Lost::Behind,
-            },
+            None => Some(Lost::Times),
+            Some(times) => {
+                sender.send(submission.completed(times, queue, gpu)).is_err().then_some(Lost::Behind)
+            }
         },
     };
-    shared.counters().lose(lost, 1);
+    std::mem::forget(failure);
+    if let Some(why) = lost {
+        shared.counters().lose(why, 1);
+    }
+}
+
+/// Counts a dispatch as lost when a panic keeps it from being handed on.
+struct Failure<'a>(&'a Counters);
+
+impl Drop for Failure<'_> {
+    fn drop(&mut self) {
+        self.0.lose(Lost::Failure, 1);
+    }
 }
 
 /// Start and end in ns, where the hardware wrote them and they make sense.

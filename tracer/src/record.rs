@@ -1,6 +1,6 @@
 //! The thread that writes the file.
 //!
-//! It sleeps most of the time. Every [`PERIOD`], or when half of the way to it is taken, it writes the rows of what
+//! It sleeps most of the time. Every `PERIOD`, or when half of the way to it is taken, it writes the rows of what
 //! has been handed over and publishes them together with the counters: after a kill the file is whole and lacks at
 //! most what was handed over since. It holds no lock that a thread of the application may want.
 //!

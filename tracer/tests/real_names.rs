@@ -9,7 +9,6 @@ use schema::{Select, Trace};
 const MALFORMED: &str = "scaled_act_and_mul_kernel";
 
 #[test]
-#[expect(clippy::print_stdout, reason = "says how many there were")]
 fn every_symbol_of_the_real_traces_has_a_full_name_of_its_own() -> Result<(), Box<dyn std::error::Error>> {
     let Some(shared) = support::shared() else { return Ok(()) };
     let mut symbols = std::collections::BTreeSet::new();

@@ -11,6 +11,7 @@ use crate::lane::{Submissions, Verdict, lane};
 use crate::packet::Packet;
 use crate::runtime::Runtime;
 use crate::settings::Mode;
+use crate::shared::Phase;
 use crate::signals::Signal;
 use crate::signals::fake::Memory;
 
@@ -402,4 +403,47 @@ fn only_what_is_asked_of_it_does_the_short_way_take() {
     assert_eq!(bench.shared.counters().snapshot().seen, 2);
     let mut packet = kernel(1, own);
     assert_eq!(bench.submissions.submit(&mut packet, &bench.shared), Verdict::Watched);
+}
+
+#[test]
+fn a_thread_that_failed_goes_on_forwarding_and_ends_when_it_is_asked() {
+    let mut bench = bench(Mode::Standard, 64, 4);
+    bench.machine.broken.store(true, Ordering::Relaxed);
+    let shared_signal = bench.machine.signal(9);
+    let signals = [bench.submit(kernel(1, shared_signal)), bench.submit(kernel(1, shared_signal))];
+    let Bench { machine, shared, collector, arrivals, .. } = bench;
+    let collector = Mutex::new(Some(collector));
+    let until = |condition: &dyn Fn() -> bool| {
+        while !condition() {
+            std::thread::yield_now();
+        }
+    };
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| thread::collect(&collector, &shared));
+        machine.complete(signals[0], 10, 20);
+        until(&|| machine.value(shared_signal) == 8);
+        until(&|| shared.phase() == Phase::Failed);
+        machine.complete(signals[1], 10, 20);
+        until(&|| machine.value(shared_signal) == 7);
+        shared.end();
+        thread.join().unwrap();
+    });
+    assert!(!arrivals.wait(std::time::Duration::ZERO), "the recorder learns that this was all");
+    let now = shared.counters().snapshot();
+    assert_eq!(now.seen, 2);
+    assert_eq!(now.lost, [(Lost::Failure, 2)]);
+}
+
+#[test]
+fn the_thread_takes_what_completes_at_the_end_and_no_more() {
+    let mut bench = bench(Mode::Standard, 64, 4);
+    let signals = [bench.submit(kernel(1, 0)), bench.submit(kernel(2, 0))];
+    bench.machine.complete(signals[0], 10, 20);
+    let collector = Mutex::new(Some(bench.collector));
+    bench.shared.end();
+    thread::collect(&collector, &bench.shared);
+    let mut starts = Vec::new();
+    while bench.arrivals.take(|dispatch| starts.push(dispatch.start)) > 0 {}
+    assert_eq!(starts, [1010]);
+    assert_eq!(bench.shared.counters().snapshot().lost, [(Lost::Unfinished, 1)]);
 }
