@@ -6,7 +6,7 @@ default:
 
 # ------------------------------------------------------------------ use
 
-# a report on a trace that is made on the spot, or on yours
+# a report on a trace of llama.cpp that is here, or on yours
 [group('use')]
 try *ARGUMENTS:
     ./try {{ARGUMENTS}}

@@ -348,7 +348,7 @@ mod tests {
     fn a_gpu_that_only_one_side_used_is_explained_against_nothing() {
         let extra = Place { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
         let both = place(100, 100, &[amount(0, 0, 1, 100)]);
-        let books = balance(&[Fate::Matched], &[both.clone()], &[both, extra]);
+        let books = balance(&[Fate::Matched], std::slice::from_ref(&both), &[both.clone(), extra]);
         assert_eq!(books.gpus[1].account.terms, Terms { count_ns: 100, idle_ns: 10, ..Terms::default() });
         assert_eq!((books.total.wall_delta_ns, books.gpus[0].account.wall_delta_ns), (110, 0));
     }

@@ -160,9 +160,7 @@ mod tests {
         for closed in ["_Z3III1AIiE", "_Z1fIS10_IiELi10EE", "_Z1fI1AIL9EnumClass5EEE", "_Z1fIT12_IiEE"] {
             assert!(is_closed(closed), "{closed}");
         }
-        for cut_off in ["_Z2III1AIiE"] {
-            assert!(!is_closed(cut_off), "{cut_off}");
-        }
+        assert!(!is_closed("_Z2III1AIiE"));
     }
 
     #[test]

@@ -216,12 +216,14 @@ fn is_whole(state: &Connection, ops: &[String]) -> Result {
     check(state)?;
     // Before the first publication the file is an empty database.
     let tables: i64 = state.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if tables > 0 {
-        assert_eq!(rows(state, "rocpd_op")?, ops);
-        let recorded = "SELECT value FROM rocpd_metadata WHERE tag = 'recorded'";
-        let recorded = state.query_row(recorded, [], |row| row.get::<_, String>(0)).optional()?;
-        assert!(recorded.is_none_or(|recorded| recorded == ops.len().to_string()));
+    if tables == 0 {
+        assert!(ops.is_empty());
+        return Ok(());
     }
+    assert_eq!(rows(state, "rocpd_op")?, ops);
+    let recorded = "SELECT value FROM rocpd_metadata WHERE tag = 'recorded'";
+    let recorded = state.query_row(recorded, [], |row| row.get::<_, String>(0)).optional()?;
+    assert!(recorded.is_none_or(|recorded| recorded == ops.len().to_string()));
     Ok(())
 }
 

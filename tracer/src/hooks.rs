@@ -29,6 +29,7 @@ pub fn install(tables: &Tables) {
         core.hsa_shut_down_fn = Some(shut_down);
         core.hsa_queue_create_fn = Some(queue_create);
         core.hsa_queue_destroy_fn = Some(queue_destroy);
+        core.hsa_executable_freeze_fn = Some(executable_freeze);
         core.hsa_executable_destroy_fn = Some(executable_destroy);
         core.hsa_signal_destroy_fn = Some(signal_destroy);
     });
@@ -198,6 +199,20 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     if ours.is_some() && status == HSA_STATUS_SUCCESS {
         guarded(|tracer| {
             tracer.queue_destroyed(queue as u64);
+            Some(())
+        });
+    }
+    status
+}
+
+unsafe extern "C" fn executable_freeze(
+    executable: hsa_executable_t,
+    options: *const std::ffi::c_char,
+) -> hsa_status_t {
+    let status = original!(core.hsa_executable_freeze_fn(executable, options));
+    if status == HSA_STATUS_SUCCESS {
+        guarded(|tracer| {
+            tracer.shared().names.freeze(executable);
             Some(())
         });
     }

@@ -73,6 +73,13 @@ impl<R: Resolve> Names<R> {
 }
 
 impl Names<Loader> {
+    /// An executable was frozen.
+    pub fn freeze(&self, executable: hsa_executable_t) {
+        if let Some(loader) = &self.resolver {
+            loader.freeze(executable);
+        }
+    }
+
     /// An executable is about to be destroyed.
     pub fn destroy(&self, executable: hsa_executable_t) {
         if let Some(loader) = &self.resolver {

@@ -41,6 +41,10 @@ const PERIOD: Duration = Duration::from_millis(50);
 /// What closing the file takes at most on a file system that answers.
 const CLOSING: Duration = Duration::from_millis(50);
 
+/// Batches that are written even when the time to finish is over: that takes no longer than counting why not, and
+/// where it is over because the machine is overloaded, little is left.
+const AT_ONCE: usize = 16;
+
 /// What the recorder and the rest of the tracer both know.
 #[derive(Debug, Default)]
 pub struct Known {
@@ -153,8 +157,8 @@ fn record<T: schema::append::Target>(
     while is_open {
         is_open = arrivals.wait(PERIOD);
         let mut published = Instant::now();
-        loop {
-            if is_over() {
+        for round in 0.. {
+            if round >= AT_ONCE && is_over() {
                 session.give_up(Lost::Unwritten, "the time to write it was over");
             }
             if arrivals.take(|dispatch| session.add(dispatch)) == 0 {

@@ -5,13 +5,16 @@
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
 mod questions;
+mod real;
 mod rivals;
 mod workload;
 
 use std::ops::AddAssign;
+use std::path::Path;
 
-use analysis::compare::Judgement;
+use analysis::compare::{Judgement, Rules};
 use questions::{Asked, CALIBRATED, Count, GATE, Trial, coverage, fails};
+use real::{Cut, Recording};
 use rivals::RIVALS;
 use workload::Shift;
 
@@ -22,6 +25,10 @@ fn main() {
     let pairs: u64 = std::env::args().nth(1).and_then(|pairs| pairs.parse().ok()).unwrap_or(3000);
     let parts: Vec<String> = std::env::args().skip(2).collect();
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    if let Some(path) = parts.iter().find(|part| part.contains('.')) {
+        recording(Path::new(path));
+        return;
+    }
     for shift in [Shift::PerKernel, Shift::Shared] {
         println!("\nrun-to-run shift 1 %, {shift:?}, {pairs} pairs of 80 kernels");
         if wanted("coverage") {
@@ -41,6 +48,24 @@ fn main() {
         }
     }
     println!("\n{:.0} s of processor time", processor_seconds());
+}
+
+/// A real trace against itself.
+fn recording(path: &Path) {
+    let recording = match Recording::open(path) {
+        Ok(recording) => recording,
+        Err(error) => {
+            println!("{error}");
+            return;
+        }
+    };
+    let rules = Rules::default();
+    for cut in [Cut::Halves, Cut::Interleaved, Cut::Blocks] {
+        for factor in [1.0, 1.1] {
+            let found = recording.compare(cut, factor, &rules);
+            println!("{cut:?} x {factor}: {} of {} kernels failed", found.regressed.len(), found.gated);
+        }
+    }
 }
 
 fn line(question: &str, count: Count) {

@@ -2,9 +2,9 @@
 //! which resemble their neighbours are not counted as independent (moving-block bootstrap, Kuensch 1989).
 
 use super::Run;
-use super::distributions::{normal_quantile, student_quantile};
 use super::random::Random;
 use super::trimmed::blocks;
+use super::uncertainty::Uncertainty;
 
 /// How often a run is drawn anew.
 const DRAWS: usize = 999;
@@ -40,7 +40,7 @@ pub fn within_run(baseline: &Run, candidate: &Run, confidence: f64, seed: u64) -
     // A handful of blocks vary less than what they stand for: by the small sample, and by what longer blocks would see.
     let factor = sides.iter().map(|side| side.factor).fold(1.0, f64::max).sqrt();
     let tail = 0.5 * (1.0 - confidence);
-    let wider = factor * student_quantile(1.0 - tail, freedom) / normal_quantile(1.0 - tail);
+    let wider = factor * Uncertainty::wider(freedom, 1.0 - tail);
     let rank = |part: f64| drawn[((part * DRAWS as f64) as usize).min(DRAWS - 1)];
     Some(Within {
         deviation: factor * variance.sqrt(),

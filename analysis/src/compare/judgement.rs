@@ -121,18 +121,18 @@ pub struct Judgement {
     pub status: Status,
     /// What decided it.
     pub reason: Reason,
-    /// Trimmed mean of the candidate over that of the baseline.
+    /// Trimmed mean of the candidate over that of the baseline, at equal mix of launch shapes ([`super::mix`]).
     pub ratio: f64,
     /// Contains the true ratio as often as [`super::Rules::confidence`] says, for this kernel alone.
     /// `None` where nothing is known.
     pub interval: Option<Interval>,
-    /// The bounds that the verdict uses: wider, because all kernels are looked at together.
+    /// Wider bounds, for all kernels looked at together: a verdict needs them to leave out 1.
     pub joint: Option<Interval>,
     /// The baseline.
     pub baseline: Side,
     /// The candidate.
     pub candidate: Side,
-    /// Change of the trimmed mean in ns a call.
+    /// Change of the trimmed mean in ns a call, at equal mix of launch shapes.
     pub change_ns: f64,
     /// Mann-Whitney, two-sided: between runs, or between stretches of the one run. Shown, never required.
     pub p: f64,

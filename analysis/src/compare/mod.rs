@@ -2,7 +2,8 @@
 //!
 //! What it is: numbers in, judgements out. [`Run::of`] turns the durations of one kernel in one run into a small
 //! summary, [`judge`] compares summaries of both sides, [`Noise::calibrate`] learns from repeated runs of one build
-//! what differs by itself. What it is not: it opens nothing, matches no
+//! what differs by itself, [`history::look_back`] looks along many past runs, [`mix::runs`] compares launch shapes with
+//! their like. What it is not: it opens nothing, matches no
 //! names and knows no gate but the one on kernels. The same input gives the same answer, whatever the order of kernels;
 //! no answer is NaN or infinite.
 //!
@@ -14,7 +15,9 @@
 pub mod bootstrap;
 pub mod distributions;
 mod family;
+pub mod history;
 mod judgement;
+pub mod mix;
 pub mod noise;
 pub mod random;
 pub mod ranks;
@@ -22,6 +25,7 @@ mod rules;
 mod run;
 pub mod spread;
 pub mod trimmed;
+mod uncertainty;
 mod verdict;
 
 pub use judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::distributions::student_quantile;
 use super::spread::{Observed, Part, Spread};
+use super::uncertainty::Uncertainty;
 use super::{KernelPair, Run};
 
 /// How rarely two sides of the same build differ by more than the floor: one comparison of a kernel in a thousand.
@@ -46,9 +46,8 @@ impl Floors {
         if own.freedom <= 0.0 {
             return None;
         }
-        let average = 1.0 / baseline.max(1) as f64 + 1.0 / candidate.max(1) as f64;
-        let (variance, freedom) = together(self.spread.shared, own);
-        let bound = student_quantile(1.0 - 0.5 * FLOOR_TAIL, freedom) * (variance * average).sqrt();
+        let bound =
+            Uncertainty::of_runs(self.spread.shared, own, baseline, candidate).reach(1.0 - 0.5 * FLOOR_TAIL);
         Some(bound.min(20.0).exp_m1())
     }
 }
@@ -89,16 +88,6 @@ impl Noise {
             *own = own.pooled(known.get(pair.name).copied().unwrap_or_default());
         }
     }
-}
-
-/// The sum of two independent parts and its degrees of freedom (Welch 1947, Satterthwaite 1946).
-pub(super) fn together(shared: Part, own: Part) -> (f64, f64) {
-    let variance = shared.variance + own.variance;
-    let squares =
-        |part: Part| if part.freedom > 0.0 { part.variance * part.variance / part.freedom } else { 0.0 };
-    let doubt = squares(shared) + squares(own);
-    let freedom = if doubt > 0.0 { variance * variance / doubt } else { own.freedom.max(shared.freedom) };
-    (variance, freedom)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub struct Rules {
     pub single_run_threshold: f64,
     /// How often the interval shown is to contain the true ratio.
     pub confidence: f64,
-    /// How often any kernel of a comparison may be called regressed although its true slowdown is within the threshold.
+    /// How often any kernel of a comparison of equal builds may be called changed.
     pub family_error: f64,
     /// A change of the trimmed mean by less than this many ns a call does not count.
     pub min_change_ns: f64,

@@ -17,6 +17,9 @@ pub struct Run {
     pub median_ns: i64,
     /// The ceil(0.95 n)-th smallest in ns.
     pub p95_ns: i64,
+    /// The trimmed mean when every call counts in units of what its launch shape takes: see [`super::mix`]. `None` where
+    /// shapes play no part.
+    pub at_equal_mix: Option<f64>,
     /// How much of the variance of ln(trimmed mean) comes from the calls of this run, neighbours allowed to resemble
     /// each other; 0 where nothing is known.
     pub within: f64,
@@ -50,7 +53,25 @@ impl Run {
         let Trimmed { calls, total_ns, mean_ns, min_ns, median_ns, p95_ns, cells } =
             trimmed::describe(durations);
         let within = trimmed::variance_of_mean(&cells, calls) / mean_ns.max(1.0).powi(2);
-        Self { calls, total_ns, trimmed_mean_ns: mean_ns, min_ns, median_ns, p95_ns, within, cells }
+        Self {
+            calls,
+            total_ns,
+            trimmed_mean_ns: mean_ns,
+            min_ns,
+            median_ns,
+            p95_ns,
+            at_equal_mix: None,
+            within,
+            cells,
+        }
+    }
+
+    /// Takes level and variation from the calls brought to one level.
+    pub(super) fn bring(&mut self, brought: &[i64]) {
+        let Trimmed { calls, mean_ns, cells, .. } = trimmed::describe(brought);
+        self.at_equal_mix = Some(mean_ns);
+        self.within = trimmed::variance_of_mean(&cells, calls) / mean_ns.max(1.0).powi(2);
+        self.cells = cells;
     }
 
     /// What a saved report still knows: enough to compare runs with each other, not to look inside one.
@@ -68,14 +89,15 @@ impl Run {
             min_ns,
             median_ns,
             p95_ns,
+            at_equal_mix: None,
             within: (finite(deviation_ns) / mean.max(1.0)).powi(2) / calls as f64,
             cells: Vec::new(),
         }
     }
 
-    /// ln of the trimmed mean. Below the clock's unit nothing can be told apart, so less than 1 ns counts as 1 ns.
+    /// ln of the trimmed mean, at equal mix where that is known. Below the clock's unit nothing can be told apart, so less than 1 ns counts as 1 ns.
     pub fn log_mean(&self) -> f64 {
-        self.trimmed_mean_ns.max(1.0).ln()
+        self.at_equal_mix.unwrap_or(self.trimmed_mean_ns).max(1.0).ln()
     }
 }
 

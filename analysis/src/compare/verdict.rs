@@ -1,14 +1,13 @@
 //! From runs of both sides to one judgement for each kernel.
 
 use super::bootstrap::within_run;
-use super::distributions::student_quantile;
 use super::family;
 use super::judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
-use super::noise::together;
 use super::random::Random;
 use super::ranks::{false_discovery, mann_whitney};
 use super::spread::{Observed, Spread};
 use super::trimmed::blocks;
+use super::uncertainty::Uncertainty;
 use super::{Noise, Rules, Run};
 
 /// One kernel that both sides ran.
@@ -44,7 +43,7 @@ pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> 
         .iter()
         .zip(&changes)
         .filter(|(pair, change)| pair.gated && change.too_small(pair, &rules).is_none())
-        .map(|(_, change)| change.shared)
+        .map(|(_, change)| change.uncertainty.shared())
         .collect();
     let level = family::level(&gated, rules.family_error);
     let p: Vec<f64> = pairs.iter().map(rank_test).collect();
@@ -62,11 +61,7 @@ struct Change {
     baseline: Side,
     candidate: Side,
     estimate: f64,
-    /// The standard deviation of the estimate.
-    deviation: f64,
-    freedom: f64,
-    /// Which part of the variance all kernels share.
-    shared: f64,
+    uncertainty: Uncertainty,
     /// The interval where it is not symmetric around the estimate.
     resampled: Option<(f64, f64)>,
     method: Method,
@@ -79,9 +74,7 @@ impl Change {
             baseline,
             candidate,
             estimate: 0.0,
-            deviation: 0.0,
-            freedom: 0.0,
-            shared: 0.0,
+            uncertainty: Uncertainty::default(),
             resampled: None,
             method: Method::None,
         };
@@ -91,18 +84,13 @@ impl Change {
         change.estimate = after - before;
         let own = spread.own.get(row).copied().unwrap_or_default();
         if own.freedom > 0.0 {
-            let average = 1.0 / baseline.runs as f64 + 1.0 / candidate.runs as f64;
-            let (variance, freedom) = together(spread.shared, own);
-            change.deviation = (variance * average).sqrt();
-            change.freedom = freedom;
-            change.shared = if variance > 0.0 { spread.shared.variance / variance } else { 0.0 };
+            change.uncertainty = Uncertainty::of_runs(spread.shared, own, baseline.runs, candidate.runs);
             change.method = Method::BetweenRuns;
         } else if let [before, after] = [pair.baseline, pair.candidate].map(only)
             && let (Some(before), Some(after)) = (before, after)
             && let Some(within) = within_run(before, after, rules.confidence, seed(rules.seed, pair.name))
         {
-            change.deviation = within.deviation;
-            change.freedom = within.freedom;
+            change.uncertainty = Uncertainty::of_one(within.deviation, within.freedom);
             change.resampled = Some((within.low, within.high));
             change.method = Method::WithinRunOnly;
         }
@@ -126,7 +114,7 @@ impl Change {
             .filter(|value| value.is_finite())
             .map_or(rules.threshold, |value| value.clamp(0.0, 1e6));
         let threshold = self.threshold(asked, rules, floor);
-        let change_ns = self.candidate.trimmed_mean_ns - self.baseline.trimmed_mean_ns;
+        let change_ns = self.change_ns();
         let mut judgement = Judgement {
             status: Status::Inconclusive,
             reason: Reason::NoCalls,
@@ -149,9 +137,9 @@ impl Change {
             return judgement;
         }
         let tail = 0.5 * (1.0 - rules.confidence);
-        let reach = student_quantile(1.0 - tail, self.freedom) * self.deviation;
+        let reach = self.uncertainty.reach(1.0 - tail);
         let (low, high) = self.resampled.unwrap_or((self.estimate - reach, self.estimate + reach));
-        let far = student_quantile(level, self.freedom) * self.deviation;
+        let far = self.uncertainty.reach(level);
         let (joint_low, joint_high) = (self.estimate - far, self.estimate + far);
         judgement.interval = Some(Interval { low: ratio(low), high: ratio(high) });
         judgement.joint = Some(Interval { low: ratio(joint_low), high: ratio(joint_high) });
@@ -162,8 +150,8 @@ impl Change {
         };
         let effective = threshold.value.ln_1p();
         let too_small = self.too_small(pair, rules);
-        let beyond = |estimate: f64, bound: f64| {
-            if bound <= tolerated {
+        let beyond = |estimate: f64, bound: f64, joint: f64| {
+            if bound <= tolerated || joint <= 0.0 {
                 None
             } else if estimate <= effective {
                 Some(Reason::WithinNoise)
@@ -174,9 +162,9 @@ impl Change {
             }
         };
         let per_call = |bound: f64| (bound.exp_m1() * self.baseline.trimmed_mean_ns).abs();
-        (judgement.status, judgement.reason) = if let Some(reason) = beyond(self.estimate, joint_low) {
+        (judgement.status, judgement.reason) = if let Some(reason) = beyond(self.estimate, low, joint_low) {
             (if reason == Reason::BeyondThreshold { Status::Regressed } else { Status::Inconclusive }, reason)
-        } else if let Some(reason) = beyond(-self.estimate, -joint_high) {
+        } else if let Some(reason) = beyond(-self.estimate, -high, -joint_high) {
             (if reason == Reason::BeyondThreshold { Status::Improved } else { Status::Inconclusive }, reason)
         } else if low >= -effective && high <= effective {
             (Status::Unchanged, Reason::WithinThreshold)
@@ -186,12 +174,20 @@ impl Change {
             (Status::Inconclusive, Reason::Straddles)
         };
         if too_small.is_none() {
-            let luck = student_quantile(rules.power, self.freedom) * self.deviation;
-            let least = (tolerated + far).max(effective) + luck;
+            let luck = self.uncertainty.reach(rules.power);
+            let least = (tolerated + reach).max(far).max(effective) + luck;
             let least_per_call = rules.min_change_ns / self.baseline.trimmed_mean_ns.max(1.0);
             judgement.detectable = Some((ratio(least) - 1.0).max(least_per_call));
         }
         judgement
+    }
+
+    /// At equal mix where that is known, so that it agrees with the ratio.
+    fn change_ns(&self) -> f64 {
+        if self.baseline.trimmed_mean_ns < 1.0 {
+            return self.candidate.trimmed_mean_ns - self.baseline.trimmed_mean_ns;
+        }
+        self.baseline.trimmed_mean_ns * (ratio(self.estimate) - 1.0)
     }
 
     fn threshold(&self, asked: f64, rules: &Rules, floor: Option<f64>) -> Threshold {
@@ -234,14 +230,18 @@ fn mean_log(runs: &[Run]) -> Option<f64> {
 }
 
 fn side(runs: &[Run]) -> Side {
-    let Some(log) = mean_log(runs) else { return Side::default() };
+    let count = present(runs).count();
+    if count == 0 {
+        return Side::default();
+    }
+    let log = present(runs).map(|run| run.trimmed_mean_ns.max(1.0).ln()).sum::<f64>() / count as f64;
     let middle = |value: fn(&Run) -> i64| {
         let mut values: Vec<i64> = present(runs).map(value).collect();
         values.sort_unstable();
         values[(values.len() - 1) / 2]
     };
     Side {
-        runs: present(runs).count(),
+        runs: count,
         calls: present(runs).fold(0, |sum, run| run.calls.saturating_add(sum)),
         total_ns: present(runs).fold(0, |sum, run| run.total_ns.saturating_add(sum)),
         trimmed_mean_ns: if present(runs).all(|run| run.trimmed_mean_ns < 1.0) { 0.0 } else { log.exp() },

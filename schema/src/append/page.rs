@@ -12,6 +12,8 @@ const LEAST_LOCAL: usize = (SIZE - 12) * 32 / 255 - 23;
 /// What an overflow page holds behind the number of the next one.
 pub(super) const OVERFLOW: usize = SIZE - 4;
 
+/// A page of rows.
+pub(super) const LEAF: u8 = 0x0d;
 /// A page of an inner node.
 const INTERIOR: u8 = 0x05;
 /// Beyond its header, each cell of an inner node has 2 bytes of pointer, 4 of page and a rowid, at most 6 of them up to
@@ -28,12 +30,11 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    const KIND: u8 = 0x0d;
     const HEADER: usize = 8;
 
     pub(super) fn new() -> Self {
         let mut page = Box::new([0; SIZE]);
-        page[0] = Self::KIND;
+        page[0] = LEAF;
         Self { page, cells: 0, content: SIZE }
     }
 

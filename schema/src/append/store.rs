@@ -13,8 +13,8 @@ const LOCK_PAGE: u32 = (1 << 30) / SIZE as u32 + 1;
 /// A free page is used again only when there are more than one for so many pages in use, the oldest first: until then
 /// whoever reads the file meanwhile may still be coming to it.
 const REST: usize = 200;
-/// More need not rest than were freed within some seconds.
-const MOST_AT_REST: usize = 500;
+/// Some rest in a small file too, and in a large one not more than were freed within some seconds.
+const AT_REST: std::ops::RangeInclusive<usize> = 16..=500;
 /// The oldest SQLite that reads the layout: what its header names as the one that wrote it.
 const SQLITE_VERSION: u32 = 3_031_000;
 
@@ -81,20 +81,19 @@ struct Published {
 }
 
 impl<T: Target> Store<T> {
-    /// Makes an empty database of one page.
+    /// Makes an empty database of one page: before the first publication there is nothing to point to.
     pub(super) fn create(mut target: T) -> io::Result<Self> {
-        let mut first = header(1, 1, None, 0);
-        first[100] = 0x0d;
+        let mut first = header(1, 1, 0, 0);
+        first[100] = page::LEAF;
         first[105..107].copy_from_slice(&(SIZE as u16).to_be_bytes());
         target.write_at(&first, 0)?;
-        let published = Published { next: 2, count: 1, ..Published::default() };
         Ok(Self {
             target,
             next: 2,
             run: Vec::with_capacity(RUN),
             run_start: 2,
             free: Free::default(),
-            published,
+            published: Published { next: 2, count: 1, ..Published::default() },
             borrowed: 0,
             is_short: false,
         })
@@ -107,7 +106,7 @@ impl<T: Target> Store<T> {
 
     /// How many free pages are left alone while the file has so many in use.
     pub(super) fn at_rest(kept: usize) -> usize {
-        (kept / REST).min(MOST_AT_REST)
+        (kept / REST).clamp(*AT_REST.start(), *AT_REST.end())
     }
 
     /// How many pages the file has or will have.
@@ -179,7 +178,7 @@ impl<T: Target> Store<T> {
         self.write(list, &trunk(&free.now))?;
         self.flush()?;
         let count = self.published.count.wrapping_add(1);
-        let mut first = header(count, self.pages(), free.list, free.now.len() + 1);
+        let mut first = header(count, self.pages(), list, free.now.len() + 1);
         page::interior(&mut first, 100, children, right);
         self.target.write_at(&first, 0)?;
         self.free = free;
@@ -216,7 +215,7 @@ fn trunk(free: &[(u32, Use)]) -> Page {
 
 /// The first page without the root of the schema (file format, "The Database Header"). `count` goes up with each
 /// publication, so that whoever reads meanwhile sees that pages and schema have changed.
-fn header(count: u32, pages: u32, free: Option<u32>, free_pages: usize) -> Page {
+fn header(count: u32, pages: u32, free: u32, free_pages: usize) -> Page {
     let mut page = [0; SIZE];
     page[..16].copy_from_slice(b"SQLite format 3\0");
     page[16..18].copy_from_slice(&(SIZE as u16).to_be_bytes());
@@ -225,8 +224,8 @@ fn header(count: u32, pages: u32, free: Option<u32>, free_pages: usize) -> Page 
     for (at, value) in [
         (24, count),
         (28, pages),
-        (32, free.unwrap_or_default()),
-        (36, if free.is_some() { free_pages as u32 } else { 0 }),
+        (32, free),
+        (36, free_pages as u32),
         (40, count),
         (44, 4),
         (56, 1),
@@ -253,6 +252,7 @@ mod tests {
     #[test]
     fn the_page_that_sqlite_locks_is_nobodys() {
         let mut store = Store::create(Nowhere).unwrap();
+        store.publish(&[], 2).unwrap();
         store.next = LOCK_PAGE - 1;
         store.run_start = store.next;
         assert_eq!(store.append().unwrap(), LOCK_PAGE - 1);
@@ -264,13 +264,30 @@ mod tests {
         let mut store = Store::create(Nowhere).unwrap();
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
-        store.give_back(first, Use::Last);
+        store.give_back(first, Use::First);
         let second = store.borrow().unwrap();
         assert_ne!(second, first, "the file still refers to it");
         store.publish(&[], second).unwrap();
-        store.give_back(second, Use::Last);
+        store.give_back(second, Use::First);
         let reused = [store.borrow().unwrap(), store.borrow().unwrap()];
         assert!(reused.contains(&first) && !reused.contains(&second));
+    }
+
+    #[test]
+    fn the_end_of_a_table_rests_until_enough_others_do() {
+        let mut store = Store::create(Nowhere).unwrap();
+        let mut seen = Vec::new();
+        let reused = loop {
+            let page = store.borrow().unwrap();
+            store.publish(&[], page).unwrap();
+            if seen.contains(&page) {
+                break page;
+            }
+            store.give_back(page, Use::Last);
+            seen.push(page);
+        };
+        assert!(seen.len() > *AT_REST.start() / 2, "{} publications", seen.len());
+        assert!(seen.iter().position(|&page| page == reused).unwrap() <= 2, "the oldest first");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub mod code_object;
 mod fixture;
 mod generate;
+pub mod json_schema;
 pub mod layouts;
 mod program;
 pub mod real;

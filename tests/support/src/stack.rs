@@ -10,7 +10,7 @@ use std::process::Command;
 pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 /// What hangs is killed; far more than any test takes on a busy machine.
-const SECONDS: &str = "180";
+const SECONDS: &str = "600";
 
 /// A ROCm runtime: the HSA runtime (ROCr) and the HIP runtime on top of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Stack {
     /// The command that runs a program on this runtime and simulated GPUs; the caller adds arguments and settings.
     ///
     /// It is killed with exit code 124 when it hangs. What the environment says to ROCm, the simulator, the tracer
-    /// or the loader is not passed on, and `HIP_LIBRARY` is what [`crate::program`]s of HIP open.
+    /// or the loader is not passed on, and `HIP_LIBRARY` is what [programs](crate::program()) of HIP open.
     ///
     /// # Panics
     /// As [`simulator`].

@@ -149,7 +149,7 @@ fn foreign_engines(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn only_schema_names_sqlite() {
+fn engines_are_named_only_in_their_rooms() {
     holds(foreign_engines);
     let manifest = File::new("analysis/Cargo.toml", "[dependencies]\nrusqlite.workspace = true\n");
     assert_eq!(foreign_engines(&manifest), ["analysis/Cargo.toml:2"]);

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::facts::{Fact, facts};
 use analysis::kernels::{self, Group};
+use analysis::profile::{self, By, Profile, Warmup};
 use analysis::region::{self, Region};
 use analysis::{Report, rocprofv3, rpt};
 use cli::Failure;
@@ -27,6 +29,30 @@ pub struct Answer {
     pub metadata: Vec<(String, String)>,
     /// The report of another tool, where that was asked for.
     pub styled: Option<Styled>,
+    /// What rtl-diff compares saved reports by.
+    pub comparable: Option<Comparable>,
+}
+
+/// What rtl-diff compares saved reports by.
+#[derive(Debug, Clone)]
+pub struct Comparable {
+    /// Trimmed means, and what ran on each GPU.
+    pub profile: Profile,
+    /// The names of its kernels as they are printed.
+    pub names: Vec<String>,
+    /// What the trace was recorded on and with.
+    pub facts: Vec<Fact>,
+    /// The job that it is from.
+    pub run: Option<String>,
+}
+
+impl Comparable {
+    fn of(tables: &Tables, question: &Question) -> Self {
+        let profile = profile::profile(tables, &question.options.categories, By::Name, Warmup::Keep);
+        let names = profile.kernels.iter().map(|kernel| kernel.name.clone()).collect();
+        let run = tables.about.metadata.iter().find(|(tag, _)| tag == "run_id");
+        Self { profile, names, facts: facts(tables), run: run.map(|(_, value)| value.clone()) }
+    }
 }
 
 /// The report of another tool.
@@ -62,6 +88,7 @@ impl Answer {
             groups: None,
             metadata: Vec::new(),
             styled: None,
+            comparable: question.comparable.then(|| Comparable::of(tables, question)),
         };
         match question.style {
             Some(Style::Rpt) => {

@@ -2,10 +2,14 @@
 //! `docs/rtl-summary.schema.json` describes it and a test holds the two together. Times are integer
 //! nanoseconds of the trace's own clock; means and shares are floating point.
 
+use std::collections::HashMap;
+
 use analysis::about::About;
 use analysis::api::ApiGroup;
 use analysis::copies::CopyGroup;
+use analysis::facts::Fact;
 use analysis::kernels::Group;
+use analysis::profile::Item;
 use analysis::ranges::RangeReport;
 use analysis::region::Region;
 use analysis::sanity::Sanity;
@@ -13,7 +17,7 @@ use analysis::sweep::{Gap, Gpu, GpuGaps};
 use analysis::{Report, Stats};
 use serde::Serialize;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Comparable};
 use crate::args::By;
 
 /// The name and version of the shape.
@@ -40,6 +44,10 @@ struct Input<'a> {
     #[serde(flatten)]
     about: Option<&'a About>,
     region: &'a Region,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    facts: Option<&'a [Fact]>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     metadata: Vec<Pair<'a>>,
 }
@@ -65,7 +73,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<Row<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    gpus: Option<&'a [Gpu]>,
+    gpus: Option<Vec<GpuRow<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gaps: Option<&'a [GpuGaps]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,9 +98,71 @@ struct Row<'a> {
     category: Option<&'a str>,
     #[serde(flatten)]
     stats: &'a Stats,
+    /// The mean without the shortest and the longest tenth of the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trimmed_mean_ns: Option<f64>,
+    /// Sum of the squares of the durations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    squares_ns2: Option<f64>,
     share: f64,
     cumulative_share: f64,
     zero_calls: u64,
+}
+
+/// A GPU, with everything that ran on it.
+#[derive(Debug, Clone, Serialize)]
+struct GpuRow<'a> {
+    #[serde(flatten)]
+    gpu: &'a Gpu,
+    /// Sum of the durations of all ops: `busy_ns` and what ran at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ops_ns: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<Vec<Work<'a>>>,
+}
+
+/// What one kernel or one direction of copies did on one GPU.
+#[derive(Debug, Clone, Serialize)]
+struct Work<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copies: Option<&'static str>,
+    calls: u64,
+    total_ns: i64,
+}
+
+impl<'a> GpuRow<'a> {
+    fn list(gpus: &'a [Gpu], comparable: Option<&'a Comparable>) -> Vec<Self> {
+        let row = |gpu: &'a Gpu| {
+            let places = comparable.map(|comparable| comparable.profile.gpus.iter());
+            let place = places.and_then(|mut places| places.find(|place| place.gpu == gpu.gpu));
+            let work = place.zip(comparable).map(|(place, comparable)| {
+                let mut work: Vec<Work<'a>> = Vec::new();
+                for part in &place.work {
+                    let (kernel, copies) = match &part.item {
+                        Item::Kernel(kernel) => (Some(comparable.names[*kernel].as_str()), None),
+                        Item::Copies(direction) => (None, Some(direction.label())),
+                    };
+                    match work.last_mut().filter(|last| (last.kernel, last.copies) == (kernel, copies)) {
+                        Some(last) => {
+                            last.calls += part.calls;
+                            last.total_ns = last.total_ns.saturating_add(part.total_ns);
+                        }
+                        None => {
+                            work.push(Work { kernel, copies, calls: part.calls, total_ns: part.total_ns })
+                        }
+                    }
+                }
+                work
+            });
+            let sum = |work: &Vec<Work<'_>>| {
+                work.iter().fold(0, |sum: i64, part| sum.saturating_add(part.total_ns))
+            };
+            Self { gpu, ops_ns: work.as_ref().map(sum), work }
+        };
+        gpus.iter().map(row).collect()
+    }
 }
 
 impl<'a> Document<'a> {
@@ -123,6 +193,8 @@ impl<'a> Input<'a> {
             path: answer.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
             about: answer.report.about.as_ref(),
             region: &answer.region,
+            run: answer.comparable.as_ref().and_then(|comparable| comparable.run.as_deref()),
+            facts: answer.comparable.as_ref().map(|comparable| comparable.facts.as_slice()),
             metadata: answer.metadata.iter().map(|(tag, value)| Pair { tag, value }).collect(),
         }
     }
@@ -150,13 +222,14 @@ impl<'a> Body<'a> {
         let Report { kernels, gpus, gaps, longest_gaps, copies, api, ranges, categories, sanity, about: _ } =
             &answer.report;
         let cut = |groups: &'a Vec<Group>| Row::list(&groups[..rows(groups.len())]);
+        let comparable = answer.comparable.as_ref();
         Self {
             input,
-            kernels: kernels.as_ref().map(cut),
+            kernels: kernels.as_ref().map(cut).map(|rows| Row::with_trimmed_means(rows, comparable)),
             by: answer.groups.as_ref().and(by).map(By::label),
             groups: answer.groups.as_ref().map(cut),
             categories: categories.as_ref().map(|groups| Row::list(groups)),
-            gpus: gpus.as_deref(),
+            gpus: gpus.as_deref().map(|gpus| GpuRow::list(gpus, comparable)),
             gaps: gaps.as_deref(),
             longest_gaps: longest_gaps.as_deref(),
             copies: copies.as_deref(),
@@ -168,6 +241,24 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Row<'a> {
+    /// Adds what is only known of kernels.
+    fn with_trimmed_means(mut rows: Vec<Self>, comparable: Option<&Comparable>) -> Vec<Self> {
+        let Some(Comparable { profile, names, .. }) = comparable else { return rows };
+        let means: HashMap<&str, f64> = names
+            .iter()
+            .zip(&profile.kernels)
+            .map(|(name, kernel)| (name.as_str(), kernel.run.trimmed_mean_ns))
+            .collect();
+        for row in &mut rows {
+            let Stats { calls, mean_ns, stddev_ns, .. } = *row.stats;
+            let count = calls as f64;
+            row.trimmed_mean_ns = means.get(row.name).copied();
+            row.squares_ns2 =
+                Some(stddev_ns * stddev_ns * (count - 1.0).max(0.0) + count * mean_ns * mean_ns);
+        }
+        rows
+    }
+
     fn list(groups: &'a [Group]) -> Vec<Self> {
         let mut cumulative_share = 0.0;
         groups
@@ -179,6 +270,8 @@ impl<'a> Row<'a> {
                     kernel: group.kernel.as_deref().filter(|&kernel| kernel != group.label),
                     category: group.category.as_deref(),
                     stats: &group.stats,
+                    trimmed_mean_ns: None,
+                    squares_ns2: None,
                     share: group.share,
                     cumulative_share,
                     zero_calls: group.zero,

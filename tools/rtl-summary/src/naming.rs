@@ -44,6 +44,9 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
             }
         }
     }
+    if let Some(comparable) = &mut answer.comparable {
+        comparable.names.iter_mut().for_each(rename);
+    }
     for gap in answer.report.longest_gaps.iter_mut().flatten() {
         rename(&mut gap.before);
         rename(&mut gap.after);

@@ -28,6 +28,8 @@ pub struct Question {
     pub info: bool,
     /// Whose report to print instead.
     pub style: Option<Style>,
+    /// Whether what rtl-diff compares saved reports by is wanted, too.
+    pub comparable: bool,
 }
 
 impl Question {
@@ -69,6 +71,11 @@ impl Question {
             strict: arguments.strict,
             info: arguments.info,
             style: arguments.style,
+            comparable: arguments.display.format == Format::Json
+                && !styled
+                && sections.kernels
+                && sections.gpus
+                && !arguments.info,
         })
     }
 }

@@ -1,10 +1,13 @@
 //! From the `kernel_object` of a packet to the kernel that it names, at the time of the dispatch.
 //!
-//! Nothing happens when a code object is loaded. The first dispatch of a kernel asks the runtime which code object
-//! contains the address and reads the name from the symbols that were loaded with the code ([`elf`]), what the
-//! kernel takes from its descriptor ([`descriptor`]). Both lie in the copy that the runtime itself keeps of each
-//! loaded code object; the image that the application passed may be gone by now, or overwritten. Where that copy
-//! holds no symbols (stripped or made by other linkers than lld), the runtime's own list is asked once.
+//! When an executable is frozen, only where its code objects are is remembered. The first dispatch of a kernel reads its
+//! name from the symbols that were loaded with the code ([`elf`]), and what it takes from its descriptor
+//! ([`descriptor`]). Both lie in the copy that the runtime itself keeps of each loaded code object; the image that the
+//! application passed may be gone by now, or overwritten. Where that copy holds no symbols (stripped or made by other
+//! linkers than lld), the runtime's own list is asked once.
+//!
+//! The runtime's questions by address look through everything that is loaded, without a lock against a thread that is
+//! loading more (`FindHostAddress` in ROCr's loader). So they are asked once for a code object, never for a kernel.
 
 mod code_object;
 pub mod descriptor;
@@ -13,7 +16,7 @@ pub mod names;
 mod query;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
 
@@ -44,15 +47,19 @@ pub struct Kernel {
     pub kernel_object: u64,
 }
 
-/// A code object of which a kernel was dispatched.
+/// A code object that is loaded.
 #[derive(Debug)]
 struct CodeObject {
-    number: u32,
     executable: u64,
-    base: u64,
-    size: u64,
-    memory: Memory,
+    place: Place,
     /// Once a kernel of it was asked for.
+    opened: Option<Opened>,
+}
+
+/// A code object of which a kernel was dispatched.
+#[derive(Debug)]
+struct Opened {
+    memory: Option<Memory>,
     names: Option<Names>,
 }
 
@@ -67,8 +74,8 @@ pub struct Loader {
 struct Seen {
     /// By base address; they do not overlap.
     code_objects: BTreeMap<u64, CodeObject>,
-    /// By base address and size.
-    numbers: HashMap<(u64, u64), u32>,
+    /// Of those that were opened, by place.
+    numbers: HashMap<Place, u32>,
 }
 
 impl Loader {
@@ -78,29 +85,31 @@ impl Loader {
         Some(Self { query: Query::new(core)?, seen: Mutex::default() })
     }
 
+    /// Remembers where an executable is, now that it is frozen, in place of what was there before.
+    pub fn freeze(&self, executable: hsa_executable_t) {
+        let places = self.query.places(executable);
+        let mut seen = self.seen();
+        places.into_iter().for_each(|place| seen.add(executable, place));
+    }
+
     /// Forgets an executable before it is destroyed: its addresses may soon be those of other kernels.
     pub fn destroy(&self, executable: hsa_executable_t) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.code_objects.retain(|_, code_object| code_object.executable != executable.handle);
+        self.seen().code_objects.retain(|_, code_object| code_object.executable != executable.handle);
     }
 
     /// The kernel at this address now; `None` where the runtime has loaded none. Allocates, and takes the runtime's
     /// own locks on what it has loaded, never one of a queue.
     #[must_use]
     pub fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // What was remembered of a code object holds as long as the runtime has the same memory for it: an
-        // executable may also be destroyed by another tool, past our hook.
-        let host = self.query.host_address(kernel_object)?;
-        let is_here = |code_object: &CodeObject| {
-            let offset = kernel_object.checked_sub(code_object.base);
-            offset.is_some_and(|at| at < code_object.size && code_object.memory.is_at(at, host))
-        };
-        if !seen.at(kernel_object).is_some_and(|code_object| is_here(code_object)) {
-            seen.add(&self.query, kernel_object);
+        let mut seen = self.seen();
+        if !seen.knows(kernel_object) {
+            // Frozen before this library was there, or by another tool past our hook.
+            let executable = self.query.executable(kernel_object)?;
+            let place = self.query.places(executable).into_iter().find(|place| place.contains(kernel_object));
+            // One that does not begin at address 0 is known by this address alone.
+            seen.add(executable, place.unwrap_or(Place { base: kernel_object, size: 1 }));
         }
-        let code_object = seen.at(kernel_object).filter(|code_object| is_here(code_object))?;
-        let (number, found) = code_object.find(&self.query, kernel_object)?;
+        let (number, found) = seen.find(&self.query, kernel_object)?;
         let resources = found.resources;
         Some(Kernel {
             mangled: names::text_of(&found.name).into_owned(),
@@ -114,54 +123,58 @@ impl Loader {
             kernel_object,
         })
     }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Seen {
-    fn at(&mut self, kernel_object: u64) -> Option<&mut CodeObject> {
-        self.code_objects.range_mut(..=kernel_object).next_back().map(|(_, code_object)| code_object)
+    fn at(&mut self, address: u64) -> Option<&mut CodeObject> {
+        let (_, code_object) = self.code_objects.range_mut(..=address).next_back()?;
+        code_object.place.contains(address).then_some(code_object)
     }
 
-    /// Remembers the code object that is loaded at an address, in place of what was there before.
-    fn add(&mut self, query: &Query, kernel_object: u64) {
-        let Some(executable) = query.executable(kernel_object) else { return };
-        let contains = |base: u64, size: u64| kernel_object.checked_sub(base).is_some_and(|at| at < size);
-        let places = query.places(executable).into_iter().filter(|place| contains(place.base, place.size));
-        // One that does not begin at address 0, or of which there is no copy in one piece, is known by this address.
-        let alone = Place { base: kernel_object, size: 1 };
-        let known = places.chain([alone]).find_map(|place| Some((place, Memory::of(query, place)?)));
-        let Some((place, memory)) = known else { return };
-        let end = place.base.saturating_add(place.size);
-        self.code_objects.retain(|&base, other| base >= end || base + other.size <= place.base);
+    fn knows(&mut self, address: u64) -> bool {
+        self.at(address).is_some()
+    }
+
+    fn add(&mut self, executable: hsa_executable_t, place: Place) {
+        self.code_objects.retain(|_, other| !other.place.overlaps(place));
+        let executable = executable.handle;
+        self.code_objects.insert(place.base, CodeObject { executable, place, opened: None });
+    }
+
+    fn find(&mut self, query: &Query, kernel_object: u64) -> Option<(u32, Found)> {
         let next = self.numbers.len() as u32 + 1;
-        let code_object = CodeObject {
-            number: *self.numbers.entry((place.base, place.size)).or_insert(next),
-            executable: executable.handle,
-            base: place.base,
-            size: place.size,
-            memory,
-            names: None,
-        };
-        self.code_objects.insert(place.base, code_object);
+        let place = self.at(kernel_object)?.place;
+        let number = *self.numbers.entry(place).or_insert(next);
+        let found = self.at(kernel_object)?.find(query, kernel_object)?;
+        Some((number, found))
     }
 }
 
 impl CodeObject {
     #[expect(unsafe_code, reason = "reads the runtime's copy of the code object")]
-    fn find(&mut self, query: &Query, kernel_object: u64) -> Option<(u32, Found)> {
-        let (base, size) = (self.base, self.size);
-        // SAFETY: the runtime has just said that the code object is loaded, and the application is dispatching a kernel
-        // of it, so it is frozen and whoever destroys it meanwhile breaks the program without us too; our hook of
-        // hsa_executable_destroy waits for the lock that the caller holds.
-        let bytes = unsafe { self.memory.bytes() };
+    fn find(&mut self, query: &Query, kernel_object: u64) -> Option<Found> {
+        let place = self.place;
+        let opened = self.opened.get_or_insert_with(|| Opened::of(query, place));
+        // SAFETY: the application is dispatching a kernel of this code object, so it is loaded and frozen. Nothing
+        // else was frozen here since, and our hook of hsa_executable_destroy waits for the lock that the caller holds.
+        let bytes = opened.memory.map_or(&[][..], |memory| unsafe { memory.bytes() });
         let executable = hsa_executable_t { handle: self.executable };
         let ask = || {
             let kernels = query.kernels(executable).into_iter();
-            let inside =
-                kernels.filter_map(|kernel| Some((kernel.kernel_object.checked_sub(base)?, kernel.symbol)));
-            inside.filter(|&(at, _)| at < size).collect()
+            let inside = kernels.filter(|kernel| place.contains(kernel.kernel_object));
+            inside.map(|kernel| (kernel.kernel_object - place.base, kernel.symbol)).collect()
         };
-        let names = self.names.get_or_insert_with(|| Names::of(bytes));
-        let found = names.find(bytes, kernel_object - base, ask)?;
-        Some((self.number, found))
+        let names = opened.names.get_or_insert_with(|| Names::of(bytes));
+        names.find(bytes, kernel_object - place.base, ask)
+    }
+}
+
+impl Opened {
+    fn of(query: &Query, place: Place) -> Self {
+        Self { memory: Memory::of(query, place), names: None }
     }
 }

@@ -27,10 +27,20 @@ impl std::fmt::Debug for Query {
 }
 
 /// Where a code object was loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) base: u64,
     pub(super) size: u64,
+}
+
+impl Place {
+    pub(super) fn contains(self, address: u64) -> bool {
+        address.checked_sub(self.base).is_some_and(|offset| offset < self.size)
+    }
+
+    pub(super) fn overlaps(self, other: Self) -> bool {
+        self.contains(other.base) || other.contains(self.base)
+    }
 }
 
 /// A kernel as the runtime names it.
@@ -170,11 +180,6 @@ impl Memory {
         let (host, end) = (query.host_address(place.base)?, query.host_address(last)?);
         let size = usize::try_from(place.size).ok().filter(|&size| size <= isize::MAX as usize)?;
         ((end as usize).checked_sub(host as usize) == Some(size - 1)).then_some(Self { host, size })
-    }
-
-    /// Whether the runtime still says that this byte of it is here.
-    pub(super) fn is_at(self, offset: u64, host: *const u8) -> bool {
-        usize::try_from(offset).is_ok_and(|offset| self.host.wrapping_add(offset) == host)
     }
 
     /// The bytes.

@@ -255,14 +255,16 @@ fn a_folder_that_is_removed_meanwhile_hurts_nobody() -> Result {
 fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover(8);
-    send(&mut sender, &known, 1..=3_000);
+    let (mut sender, receiver) = handover(64);
+    let (written, all) = ((AT_ONCE * BATCH) as u64, 20_000);
+    send(&mut sender, &known, 1..=all);
     drop(sender);
     let over = Mutex::new(Some(Instant::now()));
     let create = create_at(&path);
     let ending = run(session(&known, create), &receiver, &over);
     assert!(ending.failure.is_some());
-    assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, 3_000)]);
+    assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, all - written)]);
+    assert_eq!(read(&path)?.dispatches.len() as u64, written);
     Ok(())
 }
 

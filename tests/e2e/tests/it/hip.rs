@@ -1,58 +1,84 @@
-//! HIP programs on every runtime: streams, events, graphs, threads and copies are recorded as they were executed.
+//! Programs of HIP, of every release: streams, events, graphs, threads, copies between host and GPUs, fills.
 
-use e2e::launched::{assert_all_recorded, assert_recorded, traced};
-use support::{code_object, program, stacks};
+use e2e::Process;
+use e2e::compare::assert_has_what_was_executed;
+use support::{Stack, stacks};
 
-/// Runs a HIP program on every runtime with so many GPUs in turn, in this mode.
+/// Runs a program on every runtime without and with the tracer: all that its queues executed is in the trace.
 #[track_caller]
-fn recorded(name: &str, arguments: &[&str], machines: &[u32], mode: &str) {
+fn everything_is_recorded(
+    name: &str,
+    machines: &[usize],
+    arguments: impl Fn(&Stack) -> &'static [&'static str],
+) {
     for stack in stacks() {
-        let (Some(program), Some(kernels)) = (program(name), code_object("kernels", "gfx90a")) else {
-            return;
-        };
-        for gpus in machines {
-            let folder = tempfile::tempdir().unwrap();
-            let mut command = stack.command(&program);
-            command.arg(&kernels).args(arguments);
-            command.env("KFD_SIM_GPUS", gpus.to_string()).env("RTL_MODE", mode);
-            let (_, launched, trace) = traced(command, folder.path());
-            assert!(!launched.is_empty(), "{stack:?} {name}");
-            if mode == "lite" {
-                // Kernels that signal their end to the program are left out, and counted.
-                assert_recorded(&launched, &trace);
-            } else {
-                assert_all_recorded(&launched, &trace);
-            }
+        for &gpus in machines {
+            let Some(process) = Process::of_hip(&stack, name, arguments(&stack)) else { return };
+            let outcome = process.gpus(gpus).well();
+            let trace = outcome.trace();
+            assert_has_what_was_executed(&outcome, &trace);
+            assert!(trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
+        }
+    }
+}
+
+/// Arguments of a graph of ten kernels that is launched 20 times: HIP 5.2.3 executes kernels at the first launch only.
+fn graph(stack: &Stack) -> &'static [&'static str] {
+    if stack.hip == "5.2.3" { &["10", "1", "20"] } else { &["10", "10", "2"] }
+}
+
+#[test]
+fn kernels_of_streams_on_one_to_eight_gpus() {
+    everything_is_recorded("hip_streams", &[1, 2, 4, 8], |_| &["3", "20"]);
+}
+
+#[test]
+fn kernels_of_graphs() {
+    everything_is_recorded("hip_graph", &[1, 2], graph);
+}
+
+#[test]
+fn a_graph_of_more_kernels_than_the_runtime_can_stage() {
+    everything_is_recorded("hip_graph", &[1], |stack| {
+        if stack.hip == "5.2.3" { &["600", "1", "2"] } else { &["600", "4", "1"] }
+    });
+}
+
+#[test]
+fn kernels_that_threads_launch() {
+    everything_is_recorded("hip_threads", &[1, 4], |_| &["4", "110"]);
+}
+
+#[test]
+fn kernels_by_which_hip_copies_and_fills_and_the_bytes_are_right() {
+    everything_is_recorded("hip_copies", &[1, 2], |_| &["100004"]);
+}
+
+#[test]
+fn every_mode_records_batches_and_counts_what_it_skips() {
+    for mode in ["lite", "standard", "hip", "full"] {
+        for stack in stacks() {
+            let Some(process) = Process::of_hip(&stack, "hip_graph", graph(&stack)) else { return };
+            let outcome = process.mode(mode).unchanged();
+            let trace = outcome.trace();
+            assert_has_what_was_executed(&outcome, &trace);
+            let left_out: Vec<&str> = trace.left_out().into_keys().collect();
+            let expected: &[&str] = if mode == "lite" { &["skipped:completion_signal"] } else { &[] };
+            assert!(left_out.is_empty() || left_out == expected, "{stack:?} {mode} {:?}", trace.metadata);
         }
     }
 }
 
 #[test]
-fn streams_are_recorded_on_one_gpu_and_on_eight() {
-    recorded("hip_streams", &["3", "40"], &[1, 8], "standard");
-}
-
-#[test]
-fn graphs_are_recorded_at_every_launch() {
-    recorded("hip_graph", &["10", "10", "2"], &[1, 2], "standard");
-}
-
-#[test]
-fn kernels_between_events_are_recorded() {
-    recorded("hip_events", &["30"], &[2], "full");
-}
-
-#[test]
-fn threads_are_recorded_side_by_side() {
-    recorded("hip_threads", &["8", "150"], &[4], "standard");
-}
-
-#[test]
-fn copies_and_fills_by_kernel_are_recorded() {
-    recorded("hip_copies", &["100004"], &[2], "standard");
-}
-
-#[test]
-fn lite_counts_what_it_leaves_out_of_a_graph() {
-    recorded("hip_graph", &["10", "10", "2"], &[2], "lite");
+fn the_time_between_two_events_is_that_of_the_kernels() {
+    const LAUNCHES: usize = 20;
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_events", &["20"]) else { return };
+        let outcome = process.setting("KFD_SIM_KERNEL_NS", "100000").traced();
+        assert!(outcome.status.success(), "{outcome:?}");
+        let elapsed = outcome.stdout.lines().filter_map(|line| line.strip_prefix("elapsed\t0\t"));
+        let elapsed: Vec<usize> = elapsed.map(|microseconds| microseconds.parse().unwrap()).collect();
+        assert!(elapsed.len() == 1 && elapsed[0] >= LAUNCHES * 100, "{elapsed:?}");
+        assert_has_what_was_executed(&outcome, &outcome.trace());
+    }
 }

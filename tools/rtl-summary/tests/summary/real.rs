@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+use support::Layout;
 use support::rusqlite::{Connection, params};
 
 use crate::Folder;
@@ -34,8 +36,45 @@ fn what_rtl_recorded_of_real_programs_adds_up() {
         let path = support::recorded(name);
         let folder = Folder::new();
         let trial = Trial::with(copy(&folder, &path), &path, "");
-        trial.ops(true);
+        trial.everything(Layout::Native, false);
     }
+}
+
+#[test]
+fn the_trace_of_the_readme() {
+    let folder = Folder::new();
+    std::fs::copy(support::recorded("llama-bench"), folder.path("llama-bench.db.gz")).unwrap();
+    let line = "llama-bench.db.gz --section trace --section kernels --section gpus --top 8";
+    assert_data_eq!(
+        folder.answer(line),
+        str![[r#"
+llama-bench.db.gz
+  recorded by rtl 0.1.0, mode standard (layout rtl 1)
+  processes   pid 8555, on workstation, `llama-bench --n-prompt 64 --n-gen 16 --model random.gguf`
+  gpus        GPU 0, 1: Simulated MI250X (gfx90a)
+  span        4.879 s
+  rows        846 dispatches
+
+Kernels (8 of 21)
+Kernel                             Calls  Total (us)      %  Cum %  Mean (us)   Min   p50    p95    p99      Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+__amd_rocclr_copyBuffer              206     6,224.4  40.79  40.79       30.2   4.8   9.9   41.8   71.3  1,897.7   155.0
+void mu…, false, false>(_…t, int)    138     2,102.3  13.78  54.57       15.2  12.0  15.2   17.8   18.0     18.0     1.8
+Cijk_Alik_Bljk_H…4_WG16_4_1_WGM15     18     1,324.5   8.68  63.25       73.6  60.2  73.5   86.8   86.8     86.8     9.2
+void flash_attn_… int, int, long)     34     1,066.3   6.99  70.24       31.4  21.0  31.6   38.8   39.7     39.7     5.8
+void mu…, true, false>(__…t, int)     53       796.9   5.22  75.47       15.0  12.1  15.1   17.6   18.0     18.0     1.9
+__amd_rocclr_fillBufferAligned         2       651.6   4.27  79.74      325.8  87.2  87.2  564.4  564.4    564.4   337.4
+void mu…, float, 1, 128, …t, int)     36       535.6   3.51  83.25       14.9  12.1  14.6   17.5   18.0     18.0     1.7
+void rms_norm_f3…d int)3>, float)     76       462.4   3.03  86.28        6.1   3.2   6.1    8.8    8.9      8.9     1.6
+
+GPUs
+GPU  Ops  Busy %  Wall (ms)  Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+────────────────────────────────────────────────────────────────────────────────────────────────
+  0  788    0.29    4,859.2  14.1  4,845.0     14.1          0.0     0.0      0.0            0.0
+  1   58    0.03    4,218.1   1.1  4,216.9      1.1          0.0     0.0      0.0            0.0
+
+"#]]
+    );
 }
 
 /// RPD keeps ranges among the calls, sizes of copies beside them, and the text of ranges in `texts`.

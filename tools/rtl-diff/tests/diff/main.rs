@@ -1,0 +1,124 @@
+//! The program as its users meet it: a command line in, an answer, a message and an exit code out.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod document;
+mod explained;
+mod formats;
+mod gates;
+mod refusals;
+mod sides;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::Layout;
+use support::rusqlite::Connection;
+
+/// A folder of traces, in which the program runs.
+struct Folder(tempfile::TempDir);
+
+/// What one call of the program did.
+struct Run {
+    code: i32,
+    answer: String,
+    messages: String,
+}
+
+/// One kernel of a made trace: its name, how often and how long.
+type Kernel<'a> = (&'a str, u32, i64);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    /// A trace of kernels one after the other on GPU 0, 100 ns apart: each kernel's calls vary by a few ns around the
+    /// given duration, with a pattern that `seed` moves.
+    fn trace_in(&self, layout: Layout, file: &str, seed: i64, kernels: &[Kernel<'_>]) -> PathBuf {
+        let mut story = String::new();
+        let mut now = 1_000;
+        for (name, calls, duration) in kernels {
+            for call in 0..i64::from(*calls) {
+                let wobble = (call * 7 + seed * 3) % 11 - 5;
+                let end = now + duration + duration * wobble / 1_000;
+                story += &format!(
+                    "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, {now}, {end}, '{name}');\n"
+                );
+                now = end + 100;
+            }
+        }
+        let path = self.path(file);
+        std::fs::copy(support::database(&story, layout).unwrap(), &path).unwrap();
+        path
+    }
+
+    fn trace(&self, file: &str, seed: i64, kernels: &[Kernel<'_>]) -> PathBuf {
+        self.trace_in(Layout::Native, file, seed, kernels)
+    }
+
+    /// Adds metadata to a trace.
+    fn tag(&self, file: &str, tag: &str, value: &str) {
+        let connection = Connection::open(self.path(file)).unwrap();
+        connection.execute("INSERT INTO rocpd_metadata(tag, value) VALUES (?1, ?2)", [tag, value]).unwrap();
+    }
+
+    fn program(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-diff"));
+        command.args(line.split_whitespace()).current_dir(self.0.path());
+        for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    fn run(&self, line: &str) -> Run {
+        let output = self.program(line).output().unwrap();
+        Run {
+            code: output.status.code().unwrap(),
+            answer: String::from_utf8(output.stdout).unwrap(),
+            messages: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The answer to `line`, which must end with `code` without a word on standard error.
+    #[track_caller]
+    fn answer(&self, code: i32, line: &str) -> String {
+        let run = self.run(line);
+        assert_eq!((run.code, run.messages.as_str()), (code, ""), "rtl-diff {line}\n{}", run.answer);
+        run.answer
+    }
+
+    #[track_caller]
+    fn json(&self, code: i32, line: &str) -> serde_json::Value {
+        serde_json::from_str(&self.answer(code, &format!("{line} --format json"))).unwrap()
+    }
+
+    fn read(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path(file)).unwrap()
+    }
+}
+
+/// The same program, twice: nothing happened. Durations are those of a training step, in ns.
+const STEADY: [Kernel<'static>; 3] =
+    [("gemm", 40, 100_000), ("softmax", 40, 20_000), ("ncclDevKernel_AllReduce", 20, 9_000)];
+
+/// The status of a kernel in a document.
+fn status<'a>(document: &'a serde_json::Value, name: &str) -> &'a str {
+    let kernels = document["kernels"].as_array().unwrap();
+    kernels.iter().find(|kernel| kernel["name"] == name).unwrap()["status"].as_str().unwrap()
+}
+
+/// Every file of a folder with its bytes.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let mut all: Vec<_> = files
+        .map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
