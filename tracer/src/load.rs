@@ -41,9 +41,15 @@ pub extern "C" fn OnUnload() {
     end();
 }
 
-/// Called when the process exits.
+/// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
+/// end upon signals that stayed behind.
 extern "C" fn exit() {
     end();
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.runtime_ends();
+        }
+    });
 }
 
 /// Called in a forked child.

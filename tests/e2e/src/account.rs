@@ -38,7 +38,7 @@ fn address(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
 }
 
-/// The lines of a report. What is behind the last whole one a killed program had no time for.
+/// The lines of a report about dispatches. What is behind the last whole one a killed program had no time for.
 ///
 /// # Panics
 /// If one is not as `hsa.h` writes it.
@@ -56,7 +56,7 @@ pub fn reported(report: &str) -> Vec<Reported> {
         }
     };
     let whole = report.rfind('\n').map_or(0, |end| end + 1);
-    report[..whole].lines().map(dispatch).collect()
+    report[..whole].lines().filter(|line| line.split('\t').count() == 6).map(dispatch).collect()
 }
 
 /// The dispatches in a log of the simulator, the runtime's own among them.

@@ -1,6 +1,6 @@
 //! A program on simulated GPUs, with or without tools in it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
@@ -31,6 +31,9 @@ pub struct Process {
     tools: Vec<PathBuf>,
     folder: Arc<TempDir>,
     is_hip: bool,
+    /// How the program is started, where not by itself.
+    starter: Vec<String>,
+    has_time_limit: bool,
 }
 
 /// What came of it.
@@ -45,6 +48,8 @@ pub struct Outcome {
     pub said: Vec<String>,
     /// What the program reported, in its order.
     pub reported: Vec<Reported>,
+    /// The report as it was written.
+    pub report: String,
     /// What the simulator executed, in its order.
     pub executed: Vec<Executed>,
     /// The log of the simulator.
@@ -84,6 +89,8 @@ impl Process {
             stack: stack.clone(),
             settings: vec![],
             is_hip: false,
+            starter: vec![],
+            has_time_limit: true,
             tools_before: vec![],
             tools: vec![],
             folder,
@@ -157,6 +164,20 @@ impl Process {
         self
     }
 
+    /// The program is started by another one, such as valgrind with its arguments. On Debian 12's own runtime only.
+    #[must_use]
+    pub fn started_by(mut self, starter: &[&str]) -> Self {
+        self.starter = starter.iter().map(|&part| part.to_owned()).collect();
+        self
+    }
+
+    /// It is not killed when it takes long.
+    #[must_use]
+    pub fn without_time_limit(mut self) -> Self {
+        self.has_time_limit = false;
+        self
+    }
+
     /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {
@@ -183,7 +204,7 @@ impl Process {
     #[must_use]
     pub fn command(&self, folder: &Path) -> Command {
         fs::create_dir_all(folder.join("traces")).unwrap();
-        let mut command = self.stack.command(&self.program);
+        let mut command = self.started(self.stack.command(&self.program));
         command.args(&self.arguments);
         command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
@@ -191,6 +212,27 @@ impl Process {
         // What is left lying there by accident is seen.
         command.current_dir(folder.join("traces"));
         command
+    }
+
+    /// The runtime's command as this process is to be started: `timeout` and its two arguments come first, the program
+    /// last.
+    fn started(&self, command: Command) -> Command {
+        let mut words = vec![command.get_program().to_owned()];
+        words.extend(command.get_args().map(OsStr::to_owned));
+        if !self.has_time_limit {
+            words.drain(..3);
+        }
+        let before_program = words.len() - 1;
+        words.splice(before_program..before_program, self.starter.iter().map(OsString::from));
+        let mut started = Command::new(&words[0]);
+        started.args(&words[1..]);
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => started.env(name, value),
+                None => started.env_remove(name),
+            };
+        }
+        started
     }
 
     /// Runs it without the tracer.
@@ -236,7 +278,17 @@ impl Process {
     #[must_use]
     #[track_caller]
     pub fn unchanged(&self) -> Outcome {
-        let (bare, traced) = (self.bare(), self.traced());
+        let bare = self.bare();
+        let mut traced = self.traced();
+        // The tracer delays the end of a process by half a second at most. On a machine that gives it no turn for so long
+        // a trace remains that is not complete, and says so.
+        for _ in 0..2 {
+            let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
+            if traced.status.code() != bare.status.code() || traced.traces.iter().all(complete) {
+                break;
+            }
+            traced = self.traced();
+        }
         let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
         assert_eq!(seen(&bare), seen(&traced), "without and with the tracer, on {:?}", self.stack.name);
         assert_eq!(bare.traces, Vec::<PathBuf>::new());
@@ -309,6 +361,7 @@ impl Process {
             stderr: stderr.concat(),
             said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
             reported: reported(&text("report")),
+            report: text("report"),
             executed: executed(&log),
             log,
             traces: files(&folder.join("traces")),

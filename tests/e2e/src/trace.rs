@@ -70,10 +70,22 @@ impl Trace {
             })
             .unwrap();
         let rows = rows.map(Result::unwrap).collect();
-        let mut statement = database.prepare("SELECT tag, value FROM rocpd_metadata").unwrap();
-        let metadata = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let metadata = metadata.map(Result::unwrap).collect();
-        Self { path: path.to_owned(), rows, metadata }
+        Self { path: path.to_owned(), rows, metadata: metadata(&database) }
+    }
+
+    /// The metadata alone, of a file that may be large.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    #[must_use]
+    pub fn without_rows(path: &Path) -> Self {
+        Self { path: path.to_owned(), rows: Vec::new(), metadata: metadata(&open(path)) }
+    }
+
+    /// Whether the recording came to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.metadata.get("complete").is_some_and(|complete| complete == "1")
     }
 
     /// A count of the metadata; 0 where there is no such tag.
@@ -111,6 +123,12 @@ impl Trace {
     pub fn database(&self) -> Connection {
         open(&self.path)
     }
+}
+
+fn metadata(database: &Connection) -> BTreeMap<String, String> {
+    let mut statement = database.prepare("SELECT tag, value FROM rocpd_metadata").unwrap();
+    let metadata = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    metadata.map(Result::unwrap).collect()
 }
 
 fn open(path: &Path) -> Connection {

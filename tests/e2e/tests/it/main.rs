@@ -23,4 +23,6 @@ mod readers;
 mod real;
 mod shared_signal;
 mod signal_reuse;
+mod soak;
 mod threads;
+mod valgrind;
