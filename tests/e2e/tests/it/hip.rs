@@ -28,8 +28,8 @@ fn graph(stack: &Stack) -> &'static [&'static str] {
 }
 
 #[test]
-fn kernels_of_streams_on_one_to_eight_gpus() {
-    everything_is_recorded("hip_streams", &[1, 2, 4, 8], |_| &["3", "20"]);
+fn kernels_of_streams_on_one_gpu_and_on_eight() {
+    everything_is_recorded("hip_streams", &[1, 8], |_| &["3", "20"]);
 }
 
 #[test]
@@ -51,12 +51,12 @@ fn kernels_that_threads_launch() {
 
 #[test]
 fn kernels_by_which_hip_copies_and_fills_and_the_bytes_are_right() {
-    everything_is_recorded("hip_copies", &[1, 2], |_| &["100004"]);
+    everything_is_recorded("hip_copies", &[2], |_| &["100004"]);
 }
 
 #[test]
-fn every_mode_records_batches_and_counts_what_it_skips() {
-    for mode in ["lite", "standard", "hip", "full"] {
+fn lite_and_full_record_batches_and_count_what_they_skip() {
+    for mode in ["lite", "full"] {
         for stack in stacks() {
             let Some(process) = Process::of_hip(&stack, "hip_graph", graph(&stack)) else { return };
             let outcome = process.mode(mode).unchanged();

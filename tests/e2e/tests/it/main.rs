@@ -12,7 +12,6 @@ mod floor;
 mod generations;
 mod hardware;
 mod hip;
-mod hip_unchanged;
 mod modes;
 mod no_work;
 mod output;
