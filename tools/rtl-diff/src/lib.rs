@@ -28,6 +28,9 @@ use crate::export::{Answer, Exports};
 use crate::gates::Outcome;
 use crate::settings::Settings;
 
+/// Why a trace cannot be gated against itself.
+const SAME: &str = "baseline and candidate are the same trace";
+
 /// Compares, or calibrates.
 ///
 /// # Errors
@@ -80,6 +83,8 @@ fn end(answer: &Answer<'_>, diff: &Diff, out: &mut Output) -> Result<Exit, Failu
     if let Some(why) = &comparison.incomparable {
         let hint = if comparison.baseline.is_empty() {
             "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
+        } else if why == SAME {
+            "name two runs; a gate on one trace alone could never fail"
         } else {
             "`rtl-summary --section trace,kernels` shows what each side holds"
         };
@@ -145,7 +150,7 @@ fn identical(comparison: &Comparison) -> Option<String> {
     };
     let same =
         before.len() == after.len() && before.iter().zip(after).all(|(one, other)| same_content(one, other));
-    same.then(|| "baseline and candidate are the same trace".to_owned())
+    same.then(|| SAME.to_owned())
 }
 
 fn same_content(one: &Path, other: &Path) -> bool {

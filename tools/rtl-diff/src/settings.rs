@@ -235,7 +235,8 @@ fn read(named: Option<&Path>) -> Result<(Config, Option<PathBuf>), Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
     let config = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+        let line =
+            error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         unusable(anyhow::anyhow!("line {line}: {}", error.message()))
     })?;
     Ok((config, Some(path.to_owned())))

@@ -28,7 +28,7 @@ fn a_kernel_that_may_be_renamed_is_shown_as_a_guess_and_counted_apart() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &[("gemm", 40, 1_000), ("void norm<4>(float*)", 40, 700)]);
     folder.trace("b.db", 1, &[("gemm", 40, 1_000), ("void norm<8>(float*)", 40, 900)]);
-    let document = folder.json(0, "--gate a.db b.db");
+    let document = folder.json(0, "--max-kernel 5% a.db b.db");
     assert_eq!(status(&document, "void norm<8>(float*)"), "renamed?");
     let row = &document["kernels"][0];
     assert_eq!(

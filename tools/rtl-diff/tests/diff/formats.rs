@@ -13,37 +13,194 @@ fn folder() -> Folder {
 
 #[test]
 fn text() {
-    assert_data_eq!(folder().answer(1, "--gate a.db b.db"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(1, "--gate a.db b.db"),
+        str![[r#"
+verdict: fail
+  baseline   a.db
+  candidate  b.db
+  kernels    1 regressed, 1 unchanged
+! one run per side: the uncertainty is within-run only, and says nothing of how runs differ; compare several runs, or calibrate
+
+Gates
+Gate            Allowed  Outcome  Measured
+────────────────────────────────────────────────────────────
+any kernel       +5.00%  FAIL     1 kernel regressed
+total GPU time   +5.00%  FAIL     +16.66% (one run per side)
+  FAIL any kernel: gemm: +20.00%
+
+Kernels
+Kernel              Status      Change  95% interval        Would find   Share  Calls      Before       After   Median
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm                regressed  +20.00%  +19.81% .. +20.18%      +5.28%  85.71%     40  100.000 us  120.000 us  +20.00%
+void f<int>(a & b)  unchanged    0.00%  -0.16% .. +0.16%        +5.28%  16.67%     40   20.000 us   20.000 us    0.00%
+
+Runs
+Of one run             Before     After    Change
+─────────────────────────────────────────────────
+GPU time of kernels  4.800 ms  5.600 ms   +16.66%
+wall                 4.808 ms  5.608 ms   +16.64%
+idle                    0.16%     0.14%  -0.02 pp
+kernel launches            80        80     0.00%
+
+Where the change of wall comes from
+GPU  Wall (us)  Count  Duration    Mix    New  Removed  Renamed  Overlap   Idle
+───────────────────────────────────────────────────────────────────────────────
+0     +799.880  0.000  +799.880  0.000  0.000    0.000    0.000    0.000  0.000
+
+"#]]
+    );
 }
 
 #[test]
 fn markdown() {
-    assert_data_eq!(folder().answer(1, "--gate a.db b.db --format markdown"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(1, "--gate a.db b.db --format markdown"),
+        str![[r#"
+<!-- rtl-diff -->
+## :x: GPU time: fail
+
+1 regressed, 1 unchanged
+
+- one run per side: the uncertainty is within-run only, and says nothing of how runs differ; compare several runs, or calibrate
+
+### Gates
+
+| Gate | Allowed | Outcome | Measured |
+| :-- | --: | :-- | :-- |
+| any kernel | +5.00% | FAIL | 1 kernel regressed |
+| total GPU time | +5.00% | FAIL | +16.66% (one run per side) |
+
+### Where the change of wall comes from
+
+| GPU | Wall (us) | Count | Duration | Mix | New | Removed | Renamed | Overlap | Idle |
+| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+| 0 | +799.880 | 0.000 | +799.880 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 | 0.000 |
+
+### Changed kernels
+
+| Kernel | Status | Change | 95% interval | Would find | Share | Calls | Before | After | Median | p95 | Min | p | q |
+| :-- | :-- | --: | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+| gemm | regressed | +20.00% | +19.81% .. +20.18% | +5.28% | 85.71% | 40 | 100.000 us | 120.000 us | +20.00% | +20.00% | +20.00% | 0.000 | 0.000 |
+
+<details><summary>2 of 2 kernels</summary>
+
+| Kernel | Status | Change | 95% interval | Would find | Share | Calls | Before | After | Median | p95 | Min | p | q |
+| :-- | :-- | --: | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+| gemm | regressed | +20.00% | +19.81% .. +20.18% | +5.28% | 85.71% | 40 | 100.000 us | 120.000 us | +20.00% | +20.00% | +20.00% | 0.000 | 0.000 |
+| void f/<int>(a & b) | unchanged | 0.00% | -0.16% .. +0.16% | +5.28% | 16.67% | 40 | 20.000 us | 20.000 us | 0.00% | 0.00% | 0.00% | 1.000 | 1.000 |
+
+</details>
+
+<details><summary>Runs</summary>
+
+### Totals
+
+| Of one run | Before | After | Change |
+| :-- | --: | --: | --: |
+| GPU time of kernels | 4.800 ms | 5.600 ms | +16.66% |
+| wall | 4.808 ms | 5.608 ms | +16.64% |
+| idle | 0.16% | 0.14% | -0.02 pp |
+| kernel launches | 80 | 80 | 0.00% |
+
+</details>
+
+"#]]
+    );
 }
 
 #[test]
 fn junit() {
-    assert_data_eq!(folder().answer(1, "--gate a.db b.db --format junit"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(1, "--gate a.db b.db --format junit"),
+        str![[r#"
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="rtl-diff" tests="2" failures="2" errors="0" skipped="0">
+  <testcase classname="rtl-diff" name="any kernel"><failure message="1 kernel regressed">regressed gemm: +20.00%
+</failure></testcase>
+  <testcase classname="rtl-diff" name="total GPU time"><failure message="+16.66% (one run per side)"></failure></testcase>
+</testsuite>
+
+"#]]
+    );
 }
 
 #[test]
 fn github() {
-    assert_data_eq!(folder().answer(1, "--gate a.db b.db --format github"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(1, "--gate a.db b.db --format github"),
+        str![[r#"
+::error title=rtl-diff%3A any kernel fail::regressed: gemm (+20.00%25, 100.000 us to 120.000 us a call)
+::error title=rtl-diff%3A total GPU time fail::+16.66%25 (one run per side)
+::notice title=rtl-diff::fail: 1 regressed, 1 unchanged
+
+"#]]
+    );
 }
 
 #[test]
 fn csv() {
-    assert_data_eq!(folder().answer(0, "a.db b.db --format csv"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(0, "a.db b.db --format csv"),
+        str![[r#"
+name,status,ratio,interval,detectable,share,calls,baseline_trimmed_mean_ns,candidate_trimmed_mean_ns,median_ratio,p95_ratio,min_ratio,p,q
+gemm,regressed,1.2000000000000004,1.1981101650286532 1.2018152724517082,0.05275835192569178,0.8571428571428571,40 40,100000.00000000001,120000.00000000006,1.2,1.2,1.2,0.00000006513373135334984,0.00000013026746270669967
+void f<int>(a & b),unchanged,1,0.9984262684065475 1.0016402923259766,0.052773509878257796,0.16666666666666666,40 40,19999.99999999998,19999.99999999998,1,1,1,1,1
+
+"#]]
+    );
 }
 
 #[test]
 fn bencher() {
-    assert_data_eq!(folder().answer(0, "a.db b.db --format bencher"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(0, "a.db b.db --format bencher"),
+        str![[r#"
+{
+  "gemm": {
+    "latency": {
+      "value": 120000.00000000006,
+      "lower_value": 119811.01650286534,
+      "upper_value": 120181.52724517083
+    }
+  },
+  "void f<int>(a & b)": {
+    "latency": {
+      "value": 19999.99999999998,
+      "lower_value": 19968.52536813093,
+      "upper_value": 20032.805846519514
+    }
+  }
+}
+
+"#]]
+    );
 }
 
 #[test]
 fn github_action_benchmark() {
-    assert_data_eq!(folder().answer(0, "a.db b.db --format github-action-benchmark"), str![[r#""#]]);
+    assert_data_eq!(
+        folder().answer(0, "a.db b.db --format github-action-benchmark"),
+        str![[r#"
+[
+  {
+    "name": "gemm",
+    "unit": "ns",
+    "value": 120000.00000000006,
+    "range": "± 185",
+    "extra": "regressed, 40 calls in 1 runs"
+  },
+  {
+    "name": "void f<int>(a & b)",
+    "unit": "ns",
+    "value": 19999.99999999998,
+    "range": "± 32",
+    "extra": "unchanged, 40 calls in 1 runs"
+  }
+]
+
+"#]]
+    );
 }
 
 #[test]

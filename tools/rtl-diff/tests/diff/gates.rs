@@ -169,7 +169,7 @@ fn what_creeps_in_over_many_runs_is_found() {
         );
     }
     folder.trace("now.db", 1, &[("gemm", 40, 118_000), ("add", 40, 50_000)]);
-    let document = folder.json(1, "--gate --history past --candidate now.db");
+    let document = folder.json(1, "--gate --inconclusive pass --history past --candidate now.db");
     assert_eq!(document["gates"][1]["rule"], "drift");
     assert_eq!(document["gates"][1]["kernels"], serde_json::json!(["gemm"]));
     let few = folder.run("--gate --history no-folder --candidate now.db");
