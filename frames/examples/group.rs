@@ -1,6 +1,7 @@
 //! CPU of gathering the durations of each kernel: a group-by of polars against the counting sort of `analysis::profile`.
 //! `cargo run --release -p frames --example group -- TRACE`
 #![expect(clippy::print_stdout, reason = "the figures are the answer of this program")]
+#![expect(deprecated, reason = "its replacement is the lazy engine, which is left out")]
 
 use std::error::Error;
 

@@ -2,7 +2,7 @@
 //!
 //! What it is: [`columns`] turns [`schema::Tables`] into frames, [`kernels`] numbers the kernels of many runs by joining
 //! them. What it is not: the way to statistics of single kernels. Those need durations in launch order, and a counting
-//! sort into one buffer (`analysis::profile`) costs a fraction of a group-by of the same rows: docs/bench.md.
+//! sort into one buffer (`analysis::profile`) does more for less than a partition of the same rows: docs/bench.md.
 
 pub mod columns;
 pub mod kernels;
