@@ -1,9 +1,10 @@
 /* Many kernels count one signal down, and who waits for it sees every step in order and zero in the end.
- *   shared_signal DISPATCHES */
+ * ROUNDS times, who waits for something later in the queue instead finds it at zero too.
+ *   shared_signal DISPATCHES [ROUNDS] */
 #include "hsa.h"
 
 int main(int argc, char **argv) {
-    int dispatches = argc > 1 ? atoi(argv[1]) : 1;
+    int dispatches = argc > 1 ? atoi(argv[1]) : 1, rounds = argc > 2 ? atoi(argv[2]) : 0;
     begin();
     kernel_t alpha = kernel_of(load(0), 0, "alpha");
     hsa_queue_t *queue = timed_queue(0);
@@ -23,6 +24,22 @@ int main(int argc, char **argv) {
     REQUIRE(hsa_signal_load_scacquire(signal) == -1);
     report_timed(last);
     drain(queue);
+    for (int round = 0; round < rounds; round++) {
+        hsa_signal_store_screlease(signal, 3);
+        launch_t counted[3];
+        for (int at = 0; at < 3; at++) counted[at] = launch(queue, alpha, signal);
+        if (round % 2) {
+            drain(queue);
+        } else {
+            hsa_signal_t own = signal_of(1);
+            launch_t behind = launch(queue, alpha, own);
+            REQUIRE(wait_for(own) == 0);
+            report_timed(behind);
+            CHECK(hsa_signal_destroy(own));
+        }
+        REQUIRE(hsa_signal_load_scacquire(signal) == 0);
+        for (int at = 0; at < 3; at++) report_untimed(counted[at]);
+    }
     CHECK(hsa_signal_destroy(signal));
     CHECK(hsa_queue_destroy(queue));
     end();

@@ -33,9 +33,10 @@ struct Lane {
     arrivals: Arrivals,
     /// In flight, the oldest first.
     running: VecDeque<Box<Slot>>,
-    /// In flight, and the application's signal waits for us.
-    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
-    forwards: Vec<Box<Slot>>,
+    /// In flight, and the application's signal waits for us; in the order of their submission.
+    forwards: VecDeque<Box<Slot>>,
+    /// Which of them have completed, the latest first; kept for its room.
+    completed: Vec<usize>,
 }
 
 /// What a pass found.
@@ -65,7 +66,12 @@ impl Collector {
 
     /// A queue more.
     pub fn add(&mut self, arrivals: Arrivals) {
-        self.lanes.push(Lane { arrivals, running: VecDeque::new(), forwards: Vec::new() });
+        self.lanes.push(Lane {
+            arrivals,
+            running: VecDeque::new(),
+            forwards: VecDeque::new(),
+            completed: Vec::new(),
+        });
     }
 
     /// Looks at everything in flight once. Nothing is left out when `thorough`.
@@ -126,7 +132,7 @@ impl Collector {
             if let Way::Watched(signal) = slot.way {
                 shared.watches.forget(signal, slot.submission.correlation);
             }
-            lost += 1;
+            lost += u64::from(slot.way.is_recorded());
             lane.arrivals.give_back(slot, shared);
         }
         if lost > 0 {
@@ -139,7 +145,8 @@ impl Collector {
     pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
         for lane in &mut self.lanes {
             lane.accept();
-            let lost = lane.in_flight();
+            let slots = lane.running.iter().chain(&lane.forwards);
+            let lost = slots.filter(|slot| slot.way.is_recorded()).count();
             shared.counters().lose(Lost::Unfinished, lost as u64);
             for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
                 if let Way::Watched(signal) = slot.way {
@@ -160,28 +167,33 @@ impl Lane {
     fn accept(&mut self) {
         while let Some(slot) = self.arrivals.submitted.pop() {
             match slot.way {
-                Way::Forward(_) => self.forwards.push(slot),
+                Way::Forward(_) | Way::Relay(_) => self.forwards.push_back(slot),
                 _ => self.running.push_back(slot),
             }
         }
     }
 
-    /// Forwards every completion that an application's signal waits for.
+    /// Forwards every completion that an application's signal waits for, in the order of submission.
     fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
-        let mut at = 0;
-        while let Some(slot) = self.forwards.get_mut(at) {
-            if slot.own.value() >= 1 {
-                at += 1;
-                continue;
-            }
+        // The latest is looked at first: whatever it waited for is then seen completed too, and is forwarded before it.
+        let slots = self.forwards.iter().enumerate().rev();
+        self.completed.extend(slots.filter(|(_, slot)| slot.own.value() < 1).map(|(at, _)| at));
+        for gone in 0..self.completed.len() {
+            let Some(mut slot) = self.completed.pop().and_then(|at| self.forwards.remove(at - gone)) else {
+                break;
+            };
             let ticks = slot.own.ticks();
-            if let Way::Forward(signal) = std::mem::replace(&mut slot.way, Way::Done(ticks)) {
+            if let Way::Forward(signal) | Way::Relay(signal) = slot.way {
                 shared.watches.set_ticks(signal, ticks);
                 shared.runtime.decrement(signal);
                 shared.forwards.fetch_sub(1, Ordering::Release);
             }
-            let slot = self.forwards.swap_remove(at);
-            self.running.push_back(slot);
+            if slot.way.is_recorded() {
+                slot.way = Way::Done(ticks);
+                self.running.push_back(slot);
+            } else {
+                self.arrivals.free(slot, shared);
+            }
         }
     }
 
@@ -219,8 +231,8 @@ impl Lane {
 /// How far a dispatch is.
 fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
     match slot.way {
-        Way::Own | Way::Forward(_) if slot.own.value() >= 1 => Sight::Running,
-        Way::Own | Way::Forward(_) => Sight::Done(slot.own.ticks()),
+        Way::Own | Way::Forward(_) | Way::Relay(_) if slot.own.value() >= 1 => Sight::Running,
+        Way::Own | Way::Forward(_) | Way::Relay(_) => Sight::Done(slot.own.ticks()),
         Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation),
         Way::Done(ticks) => Sight::Done(ticks),
     }

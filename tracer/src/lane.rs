@@ -100,10 +100,7 @@ impl Submissions {
     pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         let completion = packet.completion();
         if !packet.is_kernel() {
-            if completion != 0 {
-                shared.watches.release(completion);
-            }
-            return Verdict::Passed;
+            return if completion == 0 { Verdict::Passed } else { self.submit_other(packet, shared) };
         }
         let correlation = shared.counters().see(1) + 1;
         if completion != 0 && shared.mode == Mode::Lite {
@@ -136,6 +133,21 @@ impl Submissions {
         verdict
     }
 
+    /// A packet that is no kernel and has a signal. Whoever sees a barrier's signal may conclude that the kernels before it
+    /// have ended: while signals of kernels are still to be forwarded, its own comes after them.
+    fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
+        shared.watches.release(packet.completion());
+        if !packet.is_barrier() || shared.forwards.load(Ordering::Acquire) == 0 {
+            return Verdict::Passed;
+        }
+        let Some(mut slot) = self.slot(shared) else { return Verdict::Passed };
+        shared.forwards.fetch_add(1, Ordering::Relaxed);
+        slot.way = Way::Relay(Self::signal(packet.completion()));
+        packet.set_completion(slot.own.handle());
+        self.hand_over(slot, shared);
+        Verdict::Forwarded
+    }
+
     #[inline(always)]
     fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
         // A queue owns no more slots than its rings have places, so there is one.
@@ -160,16 +172,24 @@ impl Submissions {
 
     /// How a dispatch that carries the application's own signal is noticed.
     fn way_of<R: Resolve>(completion: u64, dispatch: u64, shared: &Shared<R>) -> (Way, Verdict) {
-        #[expect(unsafe_code, reason = "the handle is in a packet")]
-        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes.
-        // A watched signal is looked at later only under the lock that its destruction takes; a forwarded one is
-        // decremented in place of the packet.
-        let signal = unsafe { Signal::new(completion) };
-        if shared.watches.watch(signal, dispatch) {
+        let signal = Self::signal(completion);
+        // A signal that is left alone while others are still to be forwarded would overtake them.
+        if shared.forwards.load(Ordering::Acquire) == 0 && shared.watches.watch(signal, dispatch) {
             (Way::Watched(completion), Verdict::Watched)
         } else {
             shared.forwards.fetch_add(1, Ordering::Relaxed);
             (Way::Forward(signal), Verdict::Forwarded)
+        }
+    }
+
+    /// The signal with which the application submits a packet.
+    fn signal(completion: u64) -> Signal {
+        #[expect(unsafe_code, reason = "the handle is in a packet")]
+        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes.
+        // A watched signal is looked at later only under the lock that its destruction takes; a forwarded one is
+        // decremented in place of the packet.
+        unsafe {
+            Signal::new(completion)
         }
     }
 

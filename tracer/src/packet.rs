@@ -3,6 +3,9 @@
 /// `HSA_PACKET_TYPE_KERNEL_DISPATCH`.
 const KERNEL_DISPATCH: u64 = 2;
 
+/// `HSA_PACKET_TYPE_BARRIER_AND` and `HSA_PACKET_TYPE_BARRIER_OR`.
+const BARRIERS: [u64; 2] = [3, 5];
+
 /// One packet (hsa.h, `hsa_kernel_dispatch_packet_t` and the others, all of the same size).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -16,6 +19,13 @@ impl Packet {
     #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.0[0] & 0xff == KERNEL_DISPATCH
+    }
+
+    /// Whether it waits for other signals and then completes.
+    #[inline]
+    #[must_use]
+    pub fn is_barrier(&self) -> bool {
+        BARRIERS.contains(&(self.0[0] & 0xff))
     }
 
     /// The handle of the signal that is decremented when the packet completes; 0 for none. At the same place in

@@ -18,11 +18,21 @@ pub enum Way {
     Watched(u64),
     /// By the slot's own signal; then the application's is decremented.
     Forward(Signal),
+    /// As [`Way::Forward`], but the packet is a barrier: nothing of it is recorded.
+    Relay(Signal),
     /// It is known already.
     Done(Ticks),
 }
 
-/// One dispatch in flight. Its signal is its own for good, so that submitting costs no call of the runtime.
+impl Way {
+    /// Whether the packet is a dispatch.
+    #[must_use]
+    pub fn is_recorded(self) -> bool {
+        !matches!(self, Self::Relay(_))
+    }
+}
+
+/// One packet in flight. Its signal is its own for good, so that submitting costs no call of the runtime.
 #[derive(Debug)]
 pub struct Slot {
     /// Value 1, without times, whenever the slot is free.

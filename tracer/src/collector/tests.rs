@@ -23,6 +23,8 @@ struct Machine {
     /// Signals that are there to be made.
     most: usize,
     broken: AtomicBool,
+    /// What was forwarded to, in order.
+    decremented: Mutex<Vec<u64>>,
 }
 
 impl Runtime for Arc<Machine> {
@@ -32,6 +34,7 @@ impl Runtime for Arc<Machine> {
     }
 
     fn decrement(&self, signal: Signal) {
+        self.decremented.lock().unwrap().push(signal.handle());
         let signals = self.signals.lock().unwrap();
         let memory = signals.iter().find(|memory| memory.handle() == signal.handle()).unwrap();
         memory.set(memory.value() - 1);
@@ -264,6 +267,36 @@ fn other_packets_are_neither_counted_nor_changed_but_take_a_signal_from_a_kernel
     bench.machine.complete(own, 30, 40);
     assert_eq!(bench.collect(), [named("k1", 1010, 1020)], "not the barrier's times");
     bench.assert_counts(1, 1, &[], &[]);
+}
+
+#[test]
+fn a_barrier_behind_forwarded_kernels_ends_after_them_and_is_not_counted() {
+    let mut bench = bench(Mode::Standard, 64, 4);
+    let (shared, own) = (bench.machine.signal(2), bench.machine.signal(1));
+    let kernels = [bench.submit(kernel(1, shared)), bench.submit(kernel(2, shared))];
+    let barrier = bench.submit(Packet([3, 0, 0, 0, 0, 0, 0, own]));
+    assert_ne!(barrier, own, "it must not overtake what is forwarded");
+    bench.machine.complete(kernels[0], 10, 20);
+    bench.machine.complete(kernels[1], 30, 40);
+    bench.machine.complete(barrier, 50, 60);
+    assert_eq!(bench.collect().len(), 2);
+    assert_eq!((bench.machine.value(shared), bench.machine.value(own)), (0, 0));
+    assert_eq!(*bench.machine.decremented.lock().unwrap(), [shared, shared, own]);
+    assert_eq!(bench.submit(Packet([3, 0, 0, 0, 0, 0, 0, own])), own, "nothing is to be forwarded any more");
+    bench.assert_counts(2, 2, &[], &[]);
+}
+
+#[test]
+fn a_kernel_with_a_signal_of_its_own_does_not_overtake_forwarded_ones() {
+    let mut bench = bench(Mode::Standard, 64, 4);
+    let (shared, own) = (bench.machine.signal(2), bench.machine.signal(1));
+    let first = bench.submit(kernel(1, shared));
+    let second = bench.submit(kernel(2, own));
+    assert_ne!(second, own);
+    bench.machine.complete(second, 30, 40);
+    bench.machine.complete(first, 10, 20);
+    assert_eq!(bench.collect().len(), 2);
+    assert_eq!(*bench.machine.decremented.lock().unwrap(), [shared, own], "in the order of submission");
 }
 
 #[test]

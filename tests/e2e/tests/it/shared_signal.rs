@@ -9,3 +9,10 @@ fn a_signal_that_many_kernels_count_down_passes_every_value() {
         assert_complete(&process.arguments(&["512"]).well());
     }
 }
+
+#[test]
+fn who_sees_a_later_packet_end_sees_the_signal_of_those_before_it_counted_down() {
+    for process in Process::on_every_stack("shared_signal") {
+        assert_complete(&process.arguments(&["3", "200"]).well());
+    }
+}
