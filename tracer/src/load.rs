@@ -6,12 +6,16 @@ use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::settings::{Mode, Settings};
 use crate::{gpus, hooks, process, story, thread, tracer};
+
+/// How much longer the process may live because of us.
+const EXIT: Duration = Duration::from_millis(500);
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
 /// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
@@ -47,10 +51,11 @@ pub extern "C" fn OnUnload() {
 /// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
+    let deadline = Instant::now() + EXIT;
     end();
     let _ = catch_unwind(|| {
         if let Some(tracer) = tracer::get() {
-            tracer.runtime_ends();
+            tracer.give_signals_back(deadline);
         }
     });
 }

@@ -26,7 +26,7 @@ use crate::{process, story};
 /// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
 const BATCHES: usize = 256;
 
-/// How much longer the process may live because of us.
+/// How long the end of a recording may take.
 const END: Duration = Duration::from_millis(450);
 
 /// The recording of one life of the runtime.
@@ -202,6 +202,20 @@ impl Tracer {
             }
         }
         self.shared.pool.clear(&*self.shared.runtime);
+    }
+
+    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. Whoever ends the process
+    /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
+    /// and not waited for beyond `deadline`.
+    pub fn give_signals_back(&'static self, deadline: Instant) {
+        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.shared.pool.is_empty() {
+            return;
+        }
+        if let Ok(thread) = process::spawn("rtl-exit", || self.runtime_ends()) {
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
     }
 
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
