@@ -99,12 +99,9 @@ impl Tables {
     ///
     /// # Errors
     /// [`Unusable::Missing`] when one is not there that cannot be done without.
-    #[expect(unsafe_code, reason = "reads the runtime's tables")]
     pub fn functions(&self) -> Result<Api, Unusable> {
-        // SAFETY: `of` has checked that the core table is of this type.
-        let core = unsafe { *self.core };
         Ok(Api {
-            core,
+            core: self.core_now(),
             layout: self.layout,
             intercept_create: self.needed(&table::QUEUE_INTERCEPT_CREATE)?,
             intercept_register: self.needed(&table::QUEUE_INTERCEPT_REGISTER)?,
@@ -114,6 +111,13 @@ impl Tables {
             async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
             async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),
         })
+    }
+
+    /// The core table as it is now.
+    #[expect(unsafe_code, reason = "reads the runtime's tables")]
+    pub(crate) fn core_now(&self) -> CoreApiTable {
+        // SAFETY: `of` has checked that the core table is of this type.
+        unsafe { *self.core }
     }
 
     /// Replaces a function of AMD's extension table, where this generation has it.

@@ -23,6 +23,15 @@ use crate::story;
 use crate::submit::intercept;
 use crate::tracer::{self, Tracer};
 
+/// Whether the tables have the hooks already. The runtime fills its tables anew whenever it starts; one that did not
+/// would have the hooks call themselves.
+pub fn are_in(tables: &Tables) -> bool {
+    let create = tables.core_now().hsa_queue_create_fn;
+    create.is_some_and(|create| {
+        std::ptr::fn_addr_eq(create, queue_create as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _)
+    })
+}
+
 /// Puts the hooks into the tables.
 pub fn install(tables: &Tables) {
     tables.replace_core(|core| {

@@ -4,15 +4,22 @@
 
 use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::settings::{Mode, Settings};
-use crate::{gpus, hooks, process, story, tracer};
+use crate::{gpus, hooks, process, story, thread, tracer};
 
-/// Called when the runtime has loaded this library; `table` is its `HsaApiTable`. Always true: a library that cannot
-/// record lets the program run all the same.
+/// How much longer the process may live because of us.
+const EXIT: Duration = Duration::from_millis(500);
+
+/// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
+/// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
+/// the same.
 ///
 /// # Safety
 /// `table` is what the runtime hands to a tool.
@@ -44,16 +51,18 @@ pub extern "C" fn OnUnload() {
 /// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
+    let deadline = Instant::now() + EXIT;
     end();
     let _ = catch_unwind(|| {
         if let Some(tracer) = tracer::get() {
-            tracer.runtime_ends();
+            tracer.give_signals_back(deadline);
         }
     });
 }
 
 /// Called in a forked child.
 extern "C" fn forked() {
+    thread::forget();
     if let Some(tracer) = tracer::get() {
         tracer.forked();
     }
@@ -70,30 +79,32 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    static AT_END: Once = Once::new();
+    // What is said of the settings is said once, however often the runtime starts.
+    let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let settings = Settings::read(&mut complaints);
     story::set_level(settings.debug);
     // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
     std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
-    for complaint in &complaints {
+    for complaint in complaints.iter().filter(|_| is_first) {
         story::say(format_args!("{complaint}"));
     }
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
-    let api = tables.functions()?;
+    let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {
+        Some(before) => before.api.clone(),
+        None => tables.functions()?,
+    };
     let gpus = gpus::list(&api);
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
-    if tracer::prepare(api, settings, gpus).is_none() {
-        story::say(format_args!(
-            "the runtime was shut down and is started again; what follows is not recorded"
-        ));
-        return Ok(());
-    }
-    if mode == Mode::Hip {
+    tracer::begin(api, settings, gpus);
+    if mode == Mode::Hip && is_first {
         story::say(format_args!("mode hip records what mode standard does: no API calls yet"));
     }
     hooks::install(&tables);
-    process::at_end(exit, forked);
+    AT_END.call_once(|| process::at_end(exit, forked));
     Ok(())
 }

@@ -89,7 +89,9 @@ impl Recorder {
         let identity = Identity::read();
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
-        let wanted = std::path::absolute(output::expand(&pattern, &place))?;
+        let wanted = output::expand(&pattern, &place);
+        // Without a folder that it is in, a process is told why no file can be created, and of what was lost.
+        let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
         let about = session::About { settings, identity, gpus };

@@ -113,6 +113,11 @@ impl Pool {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
     }
 
+    /// Whether no slot has a signal of the runtime.
+    pub fn is_empty(&self) -> bool {
+        self.made.load(Ordering::Relaxed) == 0
+    }
+
     /// Destroys the signals of all spare slots.
     pub fn clear(&self, runtime: &dyn Runtime) {
         let spare = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));

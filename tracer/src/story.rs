@@ -2,6 +2,7 @@
 
 use std::fmt::Arguments;
 use std::io::Write;
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::Snapshot;
@@ -19,10 +20,22 @@ pub fn is_told(level: u8) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level
 }
 
-/// Says a line, whatever the level. A closed standard error is not the host's problem.
+/// Says a line, whatever the level. A standard error that nobody reads any more, or not now, is not the host's problem.
 pub fn say(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    if takes_a_line(libc::STDERR_FILENO) {
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// Whether a line can be written here without harm: writing to a full pipe would make the host wait, and to one that
+/// nobody reads would kill it (SIGPIPE).
+#[expect(unsafe_code, reason = "calls libc")]
+fn takes_a_line(file: RawFd) -> bool {
+    let mut asked = libc::pollfd { fd: file, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one entry, which outlives the call; it does not wait.
+    unsafe { libc::poll(&raw mut asked, 1, 0) };
+    asked.revents == libc::POLLOUT
 }
 
 /// Says a line the first time; it is the only one that is said so.
@@ -58,6 +71,8 @@ pub fn loss(counts: &Snapshot) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
     use crate::counters::{Counters, Lost, Skipped};
 
@@ -75,5 +90,21 @@ mod tests {
             line,
             "3 of 10 kernel dispatches are not in the trace: 2 without valid times, 1 still running at the end"
         );
+    }
+
+    #[test]
+    fn nothing_is_written_where_it_would_kill_the_host_or_make_it_wait() -> std::io::Result<()> {
+        let (reader, mut writer) = std::io::pipe()?;
+        assert!(takes_a_line(writer.as_raw_fd()));
+        // As much as a pipe holds.
+        writer.write_all(&[b'.'; 1 << 16])?;
+        assert!(!takes_a_line(writer.as_raw_fd()), "full");
+        let (unread, writer) = std::io::pipe()?;
+        drop(unread);
+        assert!(!takes_a_line(writer.as_raw_fd()), "nobody reads");
+        drop(reader);
+        assert!(!takes_a_line(-1), "closed");
+        assert!(takes_a_line(std::fs::File::create("/dev/null")?.as_raw_fd()));
+        Ok(())
     }
 }

@@ -34,6 +34,12 @@ pub fn current() -> Submitter {
     })
 }
 
+/// The calling thread is the one that a fork has made: it has another number than the one that it was copied from, and
+/// no range is open in it.
+pub fn forget() {
+    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
+}
+
 #[expect(unsafe_code, reason = "calls libc")]
 fn tid() -> u32 {
     // SAFETY: asks for a number and cannot fail.
@@ -51,5 +57,13 @@ mod tests {
         assert_eq!(here, current());
         assert_ne!(here.tid, there.tid);
         assert_eq!(here.range, 0);
+    }
+
+    #[test]
+    fn a_thread_that_a_fork_has_made_is_asked_for_its_number_again() {
+        let here = current();
+        forget();
+        assert_eq!(known(), None);
+        assert_eq!(current(), here);
     }
 }

@@ -1,8 +1,8 @@
-//! The recording of this process: what is started, and how it ends.
+//! The recording of one life of the runtime, from its start to its shutdown: what is started, and how it ends.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -26,10 +26,10 @@ use crate::{process, story};
 /// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
 const BATCHES: usize = 256;
 
-/// How much longer the process may live because of us.
+/// How long the end of a recording may take.
 const END: Duration = Duration::from_millis(450);
 
-/// The recording of this process.
+/// The recording of one life of the runtime.
 pub struct Tracer {
     /// The runtime's own functions.
     pub api: Api,
@@ -49,19 +49,25 @@ pub struct Tracer {
     pid: AtomicU32,
 }
 
-static TRACER: OnceLock<Tracer> = OnceLock::new();
+static TRACER: AtomicPtr<Tracer> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The recording, where there is one.
+/// The recording, where there is one: that of the runtime's present life, or of its last one.
+#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 pub fn get() -> Option<&'static Tracer> {
-    TRACER.get()
+    // SAFETY: null, or what `begin` put there, which is never freed.
+    unsafe { TRACER.load(Ordering::Acquire).as_ref() }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prepares the recording of this process; `None` when there has been one already. Starts no thread yet.
-pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static Tracer> {
+/// Prepares the recording of a life of the runtime that begins. Starts no thread yet. The one before it ends, but stays
+/// in memory: a thread may still be on its way through one of its queues.
+pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
+    if let Some(before) = get() {
+        before.end();
+    }
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
     let needs_care = staging::may_overflow(api.layout.generation());
     let mut shared = Shared::new(settings.mode, Loader::new(&api.core), Box::new(runtime));
@@ -83,8 +89,9 @@ pub fn prepare(api: Api, settings: Settings, gpus: Vec<Gpu>) -> Option<&'static 
         ended: AtomicBool::new(false),
         pid: AtomicU32::new(std::process::id()),
     };
-    TRACER.set(tracer).ok()?;
-    TRACER.get()
+    let tracer = Box::leak(Box::new(tracer));
+    TRACER.store(tracer, Ordering::Release);
+    tracer
 }
 
 impl Tracer {
@@ -195,6 +202,20 @@ impl Tracer {
             }
         }
         self.shared.pool.clear(&*self.shared.runtime);
+    }
+
+    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. Whoever ends the process
+    /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
+    /// and not waited for beyond `deadline`.
+    pub fn give_signals_back(&'static self, deadline: Instant) {
+        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.shared.pool.is_empty() {
+            return;
+        }
+        if let Ok(thread) = process::spawn("rtl-exit", || self.runtime_ends()) {
+            while !thread.is_finished() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        }
     }
 
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and

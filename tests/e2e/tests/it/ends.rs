@@ -65,3 +65,15 @@ fn a_child_that_never_asks_for_a_gpu_does_nothing_to_the_parents_file() {
         assert_has_what_was_waited_for(&outcome);
     }
 }
+
+#[test]
+fn a_line_that_nobody_reads_does_not_change_how_a_process_ends() {
+    for process in Process::on_every_stack("ends") {
+        let process = process.setting("KFD_SIM_KERNEL_NS", "beta=never,20000").arguments(&["10", "hang"]);
+        let process = process.setting("HSA_TOOLS_LIB", e2e::library::tracer());
+        let (unread, standard_error) = std::io::pipe().unwrap();
+        drop(unread);
+        let status = process.command(process.folder()).stderr(standard_error).status().unwrap();
+        assert_eq!(status.code(), Some(7), "{:?}", process.stack().name);
+    }
+}
