@@ -92,7 +92,7 @@ impl OpFields {
 pub(crate) struct Context<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) select: &'a Select,
-    pub(crate) fields: OpFields,
+    pub(crate) fields: &'a OpFields,
     pub(crate) names: &'a Names,
     pub(crate) strings: &'a Strings,
     pub(crate) links: &'a Links,
