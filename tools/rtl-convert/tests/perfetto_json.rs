@@ -322,3 +322,48 @@ fn to_names_a_format_or_a_moment() {
         drawn(&folder.events("half.json", "--force --to 1ns")).len() < expected(&folder.path("in.db")).len()
     );
 }
+
+/// What trace_processor itself says that it drew, where it is there: node, the loader beside the foreign traces, and
+/// the folder of Perfetto's UI that the variable names.
+fn loaded(file: &Path) -> Option<Vec<Slice>> {
+    let loader = support::shared()?.join("tools/perfetto/tp.mjs");
+    let Some(folder) = std::env::var_os("PERFETTO_WEB_DIST").filter(|_| loader.is_file()) else {
+        println!("skipped: PERFETTO_WEB_DIST names no folder of Perfetto's UI");
+        return None;
+    };
+    let faults = "select name from stats where severity in ('error', 'data_loss') and value > 0";
+    let slices = "select group_concat(printf('%s / %s\t%s\t%d\t%d', process.name, thread.name, slice.name, ts, dur), \
+                  char(10)) from slice join thread_track on track_id = thread_track.id join thread using (utid) \
+                  join process using (upid)";
+    let mut command = Command::new("node");
+    let output = command.arg(loader).arg(folder).arg(file).args([faults, slices]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("\n  (0 rows,"), "{text:.2000}");
+    let parsed = text.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.trim_start().split('\t').collect();
+        let [track, name, start, duration] = fields[..] else { return None };
+        let track = track.split(" (overlap").next().unwrap().to_owned();
+        Some((track, name.to_owned(), start.parse().unwrap(), duration.parse().unwrap()))
+    });
+    let mut slices: Vec<Slice> = parsed.collect();
+    slices.sort();
+    Some(slices)
+}
+
+#[test]
+fn trace_processor_draws_every_slice_as_it_was() {
+    let folder = Folder::new();
+    for name in support::fixture_names() {
+        let path = folder.story(&name);
+        let expected = expected(&path);
+        assert_eq!(folder.run("in.db -o out.json --force").0, 0);
+        let Some(loaded) = loaded(&folder.path("out.json")) else { return };
+        assert_same(&loaded, &expected, &name);
+    }
+    let path = folder.path("in.db");
+    let options = Options { ops: 5_000, api: true, ranges: true, shuffle: true, ..Options::default() };
+    support::generate(&options, &path).unwrap();
+    assert_eq!(folder.run("in.db -o out.json.gz --force").0, 0);
+    let Some(loaded) = loaded(&folder.path("out.json.gz")) else { return };
+    assert_same(&loaded, &expected(&path), "generated");
+}
