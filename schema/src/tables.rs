@@ -56,6 +56,16 @@ impl Tables {
         &self.agents[id.index()]
     }
 
+    /// Empties the tables of rows and keeps what rows refer to.
+    pub(crate) fn forget_rows(&mut self) {
+        self.dispatches = Dispatches::default();
+        self.copies.clear();
+        self.barriers.clear();
+        self.api_calls = ApiCalls::default();
+        self.ranges.clear();
+        self.extra_links.clear();
+    }
+
     /// The process behind `id`.
     pub fn process(&self, id: ProcessId) -> &Process {
         &self.processes[id.index()]

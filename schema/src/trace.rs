@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use tempfile::NamedTempFile;
 
-use crate::dialect::{lite, native, rocprofiler, rocprofiler_json, rpd, rtg};
+use crate::dialect::{Prepared, lite, native, rocprofiler, rocprofiler_json, rpd, rtg};
 use crate::sqlite::Database;
 use crate::{Dialect, Error, Result, Select, Tables};
 
@@ -83,9 +83,7 @@ impl Trace {
             let _snapshot = database.snapshot()?;
             return match self.dialect {
                 Dialect::Rocprofiler => rocprofiler::read(database, select),
-                Dialect::Rpd2 | Dialect::Rpd3 => rpd::read(database, select),
-                Dialect::Lite => lite::read(database, select),
-                _ => native::read(database, select),
+                _ => self.prepare(database, select)?.read(database, select),
             };
         }
         let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
@@ -94,6 +92,46 @@ impl Trace {
         match self.dialect {
             Dialect::RocprofilerJson => rocprofiler_json::read(&self.path, reader, select),
             _ => rtg::read(&self.path, reader, select),
+        }
+    }
+
+    /// Reads the selected columns piece by piece, for who cannot hold all rows. In every piece the tables of what rows
+    /// refer to (strings, processes, agents, lanes, shapes, symbols) hold all that was met so far, and their ids stay;
+    /// the tables of rows hold rows that no other piece holds. All API calls come in the first piece and together, all
+    /// allocations, counters, monitors and stacks in the last one, which also has the final [`Tables::about`] and
+    /// [`Tables::problems`]. The result is that last piece without its calls, ops and ranges.
+    ///
+    /// Memory is bounded by the strings, the API calls with their links, and 60,000 ops. rocprofv3's and RTG's files
+    /// are read as a whole, and so are the ops of a file that only SQLite itself can read (content in a -wal): they
+    /// come in one piece.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and whatever `each` fails with.
+    pub fn stream<E: From<Error>>(
+        &self,
+        select: &Select,
+        mut each: impl FnMut(&Tables) -> Result<(), E>,
+    ) -> Result<Tables, E> {
+        match &self.database {
+            Some(database) if self.dialect != Dialect::Rocprofiler => {
+                let _snapshot = database.snapshot()?;
+                self.prepare(database, select)?.stream(database, select, each)
+            }
+            _ => {
+                let mut tables = self.read(select)?;
+                each(&tables)?;
+                tables.forget_rows();
+                Ok(tables)
+            }
+        }
+    }
+
+    /// What stands before the rows of a layout around `rocpd_op`.
+    fn prepare(&self, database: &Database, select: &Select) -> Result<Prepared> {
+        match self.dialect {
+            Dialect::Rpd2 | Dialect::Rpd3 => rpd::prepare(database),
+            Dialect::Lite => lite::prepare(database),
+            _ => native::prepare(database, select),
         }
     }
 }

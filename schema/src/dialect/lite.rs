@@ -1,8 +1,8 @@
 use super::Dialect;
-use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, Names};
+use super::rocpd::{Known, LaunchRows, Layout, Metadata, Names, Prepared};
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::{ProcessId, Result, Select, Tables};
+use crate::{ProcessId, Result, Tables};
 
 /// rocm-trace-lite states no version: its `rocpd_op` keeps RPD 2's `completionSignal`, its call tables are
 /// keyed by `api_id` where RPD's are by `api_ptr_id`.
@@ -16,7 +16,8 @@ pub(crate) fn recognise(database: &Database) -> Result<bool> {
         && Metadata::read(database)?.get("schema_version").is_none())
 }
 
-pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
+/// Reads what the rows refer to.
+pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
     let layout = Layout {
         markers_are_calls: false,
         ops_named_by_type: false,
@@ -28,7 +29,6 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         gpu_stride: None,
         pid_stride: None,
     };
-    let _one_state = database.snapshot()?;
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut pids: Vec<i64> = metadata.all("pid").filter_map(|pid| pid.trim().parse().ok()).collect();
@@ -41,5 +41,5 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
     }
     tables.about = metadata.about(Dialect::Lite, "rocm-trace-lite");
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
-    rocpd::read(database, &layout, select, &names, known, tables)
+    Ok(Prepared { layout, names, known, tables })
 }

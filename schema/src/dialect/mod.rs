@@ -8,6 +8,8 @@ pub(crate) mod rocprofiler_json;
 pub(crate) mod rpd;
 pub(crate) mod rtg;
 
+pub(crate) use rocpd::Prepared;
+
 /// Whose layout a trace has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dialect {

@@ -1,4 +1,4 @@
-use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object};
+use super::rocpd::{Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object, Prepared};
 use crate::sqlite::Database;
 use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
 use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
@@ -23,7 +23,8 @@ pub(crate) fn recognise(database: &Database) -> Result<bool> {
     }
 }
 
-pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
+/// Reads what the rows refer to.
+pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> {
     let layout = Layout {
         markers_are_calls: false,
         ops_named_by_type: false,
@@ -35,7 +36,6 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         gpu_stride: None,
         pid_stride: None,
     };
-    let _one_state = database.snapshot()?;
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut known = Known::default();
@@ -63,7 +63,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         read_symbols(&metadata, &mut known, &mut tables);
     }
     tables.about = metadata.about(Dialect::Native, "rtl");
-    rocpd::read(database, &layout, select, &names, known, tables)
+    Ok(Prepared { layout, names, known, tables })
 }
 
 /// The process behind what the file calls its pid.

@@ -1,6 +1,6 @@
-use super::rocpd::{self, Known, LaunchRows, Layout, Metadata, Names};
+use super::rocpd::{Known, LaunchRows, Layout, Metadata, Names, Prepared};
 use crate::sqlite::Database;
-use crate::{Dialect, Error, Result, Select, Strings, Tables};
+use crate::{Dialect, Error, Result, Strings, Tables};
 
 /// RPD states its version since 2, and so does rocprofv3 with the same tag: the tables decide. The columns
 /// say which of RPD's versions it is, because tools that post-process a file do not always keep the tag.
@@ -29,8 +29,8 @@ pub(crate) fn recognise(database: &Database) -> Result<Option<Dialect>> {
     Ok(Some(if third { Dialect::Rpd3 } else { Dialect::Rpd2 }))
 }
 
-pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
-    let _one_state = database.snapshot()?;
+/// Reads what the rows refer to.
+pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
@@ -52,7 +52,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
     };
     let dialect = if third { Dialect::Rpd3 } else { Dialect::Rpd2 };
     tables.about = metadata.about(dialect, "rocmProfileData");
-    rocpd::read(database, &layout, select, &names, Known::default(), tables)
+    Ok(Prepared { layout, names, known: Known::default(), tables })
 }
 
 /// RPD records through roctracer or through rocprofiler-sdk. The second logs its own overhead under this

@@ -11,14 +11,14 @@ use super::row::Row;
 const LEAVES_PER_THREAD: usize = 1000;
 const MAX_THREADS: usize = 8;
 
-/// Calls `each` for every row. `Err` has the number of rows that were given out before something came up
-/// that only the library can judge: from there on it has to go on.
+/// Calls `each` for every row and says how many there were. `Err` has the number of rows that were given out before
+/// something came up that only the library can judge: from there on it has to go on.
 pub(super) fn scan(
     pages: Pages<'_>,
     layout: &Layout,
     leaves: &[u32],
     mut each: impl FnMut(&Row<'_>),
-) -> Result<(), u64> {
+) -> Result<u64, u64> {
     let mut given = 0;
     let mut decoder = Decoder::new(pages, layout, leaves.len());
     let alone = leaves.len() == 1;
@@ -32,29 +32,31 @@ pub(super) fn scan(
                 each(&Row::of_record(record));
             })
         })
+        .map(|()| given)
         .ok_or(given)
 }
 
-/// Calls `each` for every row, the leaves shared out to threads with a part each; `None` where the
-/// library has to start again.
+/// Calls `each` for every row, the leaves shared out to threads with a part each, and says how many rows there were;
+/// `None` where the library has to start again.
 pub(super) fn scan_parts<P: Send>(
     pages: Pages<'_>,
     layout: &Layout,
     leaves: &[u32],
     new: impl Fn() -> P + Sync,
     each: impl Fn(&mut P, &Row<'_>) + Sync,
-) -> Option<Vec<P>> {
+) -> Option<(u64, Vec<P>)> {
     let part = |leaves: &[u32]| {
         let mut part = new();
-        scan(pages, layout, leaves, |row| each(&mut part, row)).ok().map(|()| part)
+        scan(pages, layout, leaves, |row| each(&mut part, row)).ok().map(|rows| (rows, part))
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let threads = cores.min(MAX_THREADS).min(leaves.len() / LEAVES_PER_THREAD);
     if threads < 2 {
-        return Some(vec![part(leaves)?]);
+        let (rows, part) = part(leaves)?;
+        return Some((rows, vec![part]));
     }
     let part = &part;
-    std::thread::scope(|scope| {
+    let counted: Option<Vec<(u64, P)>> = std::thread::scope(|scope| {
         let workers: Vec<_> = leaves
             .chunks(leaves.len().div_ceil(threads))
             .map(|share| scope.spawn(move || part(share)))
@@ -63,5 +65,7 @@ pub(super) fn scan_parts<P: Send>(
             .into_iter()
             .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
-    })
+    });
+    let (rows, parts): (Vec<u64>, Vec<P>) = counted?.into_iter().unzip();
+    Some((rows.iter().sum(), parts))
 }

@@ -7,6 +7,7 @@ mod layout;
 mod leaf;
 mod open;
 mod pages;
+mod pieces;
 mod record;
 mod row;
 
@@ -15,6 +16,7 @@ use std::time::Instant;
 
 use rusqlite::Connection;
 
+pub use pieces::Pieces;
 pub use row::Row;
 
 use self::layout::Layout;
@@ -128,7 +130,7 @@ impl Database {
         let mut given = 0;
         if let Some((pages, layout, leaves)) = self.leaves(table, columns)? {
             match leaf::scan(pages, &layout, &leaves, &mut each) {
-                Ok(()) => return self.unchanged(pages),
+                Ok(_) => return self.unchanged(pages),
                 Err(rows) => given = rows,
             }
         }
@@ -145,18 +147,15 @@ impl Database {
         new: impl Fn() -> P + Sync,
         each: impl Fn(&mut P, &Row<'_>) + Sync,
     ) -> Result<Vec<P>> {
-        if !self.has_table(table) {
-            return Ok(vec![new()]);
-        }
         let _snapshot = self.snapshot()?;
-        if let Some((pages, layout, leaves)) = self.leaves(table, columns)?
-            && let Some(parts) = leaf::scan_parts(pages, &layout, &leaves, &new, &each)
-        {
-            return self.unchanged(pages).map(|()| parts);
-        }
-        let mut part = new();
-        self.step(table, columns, 0, |row| each(&mut part, row))?;
-        Ok(vec![part])
+        let parts = self.pieces(table, columns, usize::MAX)?.next(&new, each)?;
+        Ok(parts.unwrap_or_else(|| vec![new()]))
+    }
+
+    /// A scan of `table` in pieces of about `leaves` pages each, for who cannot hold all its rows. The caller holds a
+    /// [`Self::snapshot`] meanwhile.
+    pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
+        Pieces::of(self, table, columns, leaves)
     }
 
     /// Where to read the table ourselves; `None` where that is for the library.

@@ -3,7 +3,7 @@ use rustc_hash::FxHashMap;
 use super::ops::{OpPart, UNNAMED};
 use super::{Agents, Layout, Processes, links};
 use crate::table::{Copies, Lane, Lanes};
-use crate::{AgentId, Id, LaneId, ProblemKind, ProcessId, ShapeId, Tables};
+use crate::{AgentId, Id, LaneId, ProblemKind, Problems, ProcessId, ShapeId, Tables};
 
 /// What turns the places of the parts into those of the tables.
 #[derive(Debug)]
@@ -12,29 +12,67 @@ pub(super) struct Join<'a> {
     pub(super) queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
     pub(super) agents: &'a mut Agents,
     pub(super) processes: &'a mut Processes,
+    /// Whether copies come to the tables only in the end.
+    pub(super) hold_copies: bool,
+    /// Whether any dispatch names the call that caused it.
+    pub(super) correlated: bool,
+    held: Copies,
+    /// The call whose bytes a held copy got, with the copy's position.
+    bytes_of_calls: Vec<(Id, usize)>,
+    walks: Vec<links::LinkWalk>,
+    problems: Problems,
 }
 
-impl Join<'_> {
-    /// Joins the parts of a scan of the ops, in order: agents get their numbers, lanes and shapes one table.
-    pub(super) fn join(&mut self, parts: Vec<OpPart>, links: &links::Links, tables: &mut Tables) {
-        if let Some((count, first)) = links::dangling(links, parts.iter().map(|part| &part.walk)) {
-            tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
+impl<'a> Join<'a> {
+    pub(super) fn new(
+        layout: &'a Layout,
+        queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
+        agents: &'a mut Agents,
+        processes: &'a mut Processes,
+    ) -> Self {
+        Self {
+            layout,
+            queues,
+            agents,
+            processes,
+            hold_copies: false,
+            correlated: false,
+            held: Copies::new(),
+            bytes_of_calls: Vec::new(),
+            walks: Vec::new(),
+            problems: Problems::default(),
         }
+    }
+
+    /// Joins the parts of a scan of the ops, in order: agents get their numbers, lanes and shapes one table.
+    pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
         let gpus = parts.iter().flat_map(|part| part.gpus.iter().copied()).collect();
         self.agents.add(gpus, self.layout.gpu_stride, &mut tables.agents);
         let rows = parts.iter().map(|part| part.dispatches.len()).sum();
-        let mut bytes_of_calls = Vec::new();
         for part in parts {
-            let copies = tables.copies.len();
-            bytes_of_calls.extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
+            let copies = self.held.len();
+            self.bytes_of_calls.extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
             self.append(part, rows, tables);
         }
-        forget_shared_bytes(bytes_of_calls, &mut tables.copies);
+    }
+
+    /// Adds what only all parts together tell.
+    pub(super) fn finish(mut self, links: &links::Links, tables: &mut Tables) {
+        if let Some((count, first)) = links::dangling(links, &self.walks) {
+            tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
+        }
+        tables.problems.append(self.problems);
+        forget_shared_bytes(self.bytes_of_calls, &mut self.held);
+        if self.hold_copies {
+            tables.copies = self.held;
+        }
     }
 
     /// Adds `part` to the tables, which will have `rows` dispatches in the end.
     fn append(&mut self, mut part: OpPart, rows: usize, tables: &mut Tables) {
         part.dispatches.settle();
+        self.correlated |= !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
+        self.walks.push(std::mem::take(&mut part.walk));
         let agents: Vec<AgentId> =
             part.gpus.iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
         let agent = |local: AgentId| agents[local.index()];
@@ -47,12 +85,13 @@ impl Join<'_> {
         } else {
             tables.shapes.append(&part.shapes)
         };
-        tables.copies.reserve(part.copies.len());
+        let copies = if self.hold_copies { &mut self.held } else { &mut tables.copies };
+        copies.reserve(part.copies.len());
         for mut copy in part.copies {
             copy.lane = lanes[copy.lane.index()];
             copy.source = copy.source.map(agent);
             copy.destination = copy.destination.map(agent);
-            tables.copies.push(copy);
+            copies.push(copy);
         }
         for mut barrier in part.barriers {
             barrier.lane = lanes[barrier.lane.index()];
@@ -77,7 +116,7 @@ impl Join<'_> {
         }
         tables.about.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
-        tables.problems.append(part.problems);
+        self.problems.append(part.problems);
     }
 
     fn lanes(

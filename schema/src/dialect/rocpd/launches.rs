@@ -37,6 +37,11 @@ impl Launches {
         if self.kernels.is_empty() { None } else { self.kernels.get(call) }
     }
 
+    /// Whether any call asked for a copy.
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.copy_rows.is_empty()
+    }
+
     #[inline]
     pub(crate) fn copy(&self, call: Id) -> Option<CopyLaunch> {
         self.copies.get(call).map(|row| self.copy_rows[row as usize])

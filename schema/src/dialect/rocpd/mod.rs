@@ -29,7 +29,7 @@ pub(super) use processes::Processes;
 use rustc_hash::FxHashMap;
 
 use crate::sqlite::Database;
-use crate::{Id, NameId, ProcessId, Result, Select, SymbolId, Tables};
+use crate::{Error, Id, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 /// In what the layouts differ.
 #[derive(Debug, Clone, Copy)]
@@ -91,15 +91,54 @@ pub(super) struct Symbols {
     pub(super) by_name: FxHashMap<(ProcessId, NameId), SymbolId>,
 }
 
-/// Reads all rows into `tables`, which hold what the metadata says.
-pub(super) fn read(
+/// A file whose metadata and strings are read and whose rows are not.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(super) layout: Layout,
+    pub(super) names: Names,
+    pub(super) known: Known,
+    /// What the metadata says.
+    pub(super) tables: Tables,
+}
+
+/// Pages of ops that are read at once where memory must not grow with the rows: 30,000 to 60,000 rows.
+const PIECE: usize = 500;
+
+impl Prepared {
+    /// Reads all rows.
+    pub(crate) fn read(self, database: &Database, select: &Select) -> Result<Tables> {
+        read(self, database, select, usize::MAX, |_| Ok(()))
+    }
+
+    /// Reads all rows and gives them out as [`crate::Trace::stream`] says.
+    pub(crate) fn stream<E: From<Error>>(
+        self,
+        database: &Database,
+        select: &Select,
+        mut each: impl FnMut(&Tables) -> Result<(), E>,
+    ) -> Result<Tables, E> {
+        let mut last = read(self, database, select, PIECE, |tables| {
+            each(tables)?;
+            tables.forget_rows();
+            Ok::<(), E>(())
+        })?;
+        each(&last)?;
+        last.forget_rows();
+        Ok(last)
+    }
+}
+
+/// Reads all rows, `piece` pages of ops at once, and shows them to `each` before the next ones are added: the calls
+/// first, then the ops piece by piece. What is left in the tables at the end is the result.
+fn read<E: From<Error>>(
+    prepared: Prepared,
     database: &Database,
-    layout: &Layout,
     select: &Select,
-    names: &Names,
-    known: Known,
-    mut tables: Tables,
-) -> Result<Tables> {
+    piece: usize,
+    mut each: impl FnMut(&mut Tables) -> Result<(), E>,
+) -> Result<Tables, E> {
+    let Prepared { layout, names, known, mut tables } = prepared;
+    let (layout, names) = (&layout, &names);
     let mut processes = Processes::of(&tables, &known.processes, layout.pid_stride);
     let mut agents = Agents::of(known.agents);
     let rpd = layout.cause_by_link;
@@ -111,38 +150,43 @@ pub(super) fn read(
         calls::Calls::default()
     };
     let launches = launches::read(database, layout, select, names, &calls, &mut tables)?;
+    if select.args && select.api {
+        rest::arguments(database, names, &calls, &mut tables)?;
+    }
+    each(&mut tables)?;
 
     let fields = ops::OpFields::of(database, layout, select)?;
     let columns = fields.plan.columns().to_vec();
     let process = known.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
-    let parts = {
+    let ends = if layout.typed_ops { rest::CopyEnds::read(database)? } else { rest::CopyEnds::default() };
+    let mut join = join::Join::new(layout, &known.queues, &mut agents, &mut processes);
+    // What completes a copy is known only after the last op.
+    join.hold_copies = launches.has_copies() || !ends.is_empty();
+    let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
+    loop {
         let context = ops::Context {
             plain: ops::Context::is_plain(select, layout, &fields, &linked),
             layout,
             select,
-            fields,
+            fields: &fields,
             names,
             strings: &tables.strings,
             links: &linked,
             calls: &calls,
             launches: &launches,
-            processes: &processes,
+            processes: join.processes,
             symbols: &known.symbols,
             process: process.unwrap_or(ops::UNNAMED),
         };
-        database
-            .scan_parts("rocpd_op", &columns, ops::OpPart::default, |part, row| part.push(row, &context))?
-    };
-    let mut join =
-        join::Join { layout, queues: &known.queues, agents: &mut agents, processes: &mut processes };
-    join.join(parts, &linked, &mut tables);
-    let correlated = !tables.dispatches.is_empty() && tables.dispatches.correlation.uniform() != Some(0);
-    tables.about.linked = !linked.is_empty() || correlated;
-    if layout.typed_ops {
-        rest::copy_ends(database, &agents, &mut tables)?;
+        let parts = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;
+        let Some(parts) = parts else { break };
+        join.join(parts, &mut tables);
+        each(&mut tables)?;
     }
-    rest::Rest { database, names, calls: &calls, agents: &agents, processes: &mut processes }
-        .read(select, &mut tables)?;
+    tables.about.linked = !linked.is_empty() || join.correlated;
+    join.finish(&linked, &mut tables);
+    ends.complete(&agents, &mut tables.copies);
+    rest::Rest { database, names, agents: &agents, processes: &mut processes }.read(select, &mut tables)?;
     if tables.processes.is_empty() {
         processes.unnamed(&mut tables.processes);
     }

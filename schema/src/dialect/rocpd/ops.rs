@@ -42,8 +42,8 @@ impl OpFields {
     pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
         let typed = select.launch && layout.typed_ops;
-        // A thread or a correlation id ties an op to a call: without calls they only fill memory.
-        let links = select.links && (select.rest || database.row_estimate("rocpd_api") > 0);
+        // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
+        let links = select.links && (select.args || select.rest || database.row_estimate("rocpd_api") > 0);
         Ok(Self {
             gpu: plan.add("gpuId"),
             queue: plan.add("queueId"),
@@ -92,7 +92,7 @@ impl OpFields {
 pub(crate) struct Context<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) select: &'a Select,
-    pub(crate) fields: OpFields,
+    pub(crate) fields: &'a OpFields,
     pub(crate) names: &'a Names,
     pub(crate) strings: &'a Strings,
     pub(crate) links: &'a Links,

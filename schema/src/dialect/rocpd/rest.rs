@@ -4,7 +4,8 @@ use super::calls::Calls;
 use super::{Agents, Field, Names, Plan, Processes};
 use crate::sqlite::Database;
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, Counter, Extra, Monitor, StackFrame, Value,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Extra, Monitor, StackFrame,
+    Value,
 };
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
@@ -13,7 +14,6 @@ use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 pub(super) struct Rest<'a> {
     pub(super) database: &'a Database,
     pub(super) names: &'a Names,
-    pub(super) calls: &'a Calls,
     pub(super) agents: &'a Agents,
     pub(super) processes: &'a mut Processes,
 }
@@ -21,9 +21,6 @@ pub(super) struct Rest<'a> {
 impl Rest<'_> {
     /// Reads what is sampled, counted, allocated or stacked.
     pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
-        if select.args && select.api {
-            self.arguments(tables)?;
-        }
         if select.rest {
             self.monitors(tables)?;
             self.counters(tables)?;
@@ -128,42 +125,61 @@ impl Rest<'_> {
             });
         })
     }
-
-    fn arguments(&self, tables: &mut Tables) -> Result<()> {
-        let columns = ["api_id", "position", "type", "name", "value"];
-        self.database.scan("rocpd_arg", &columns, |row| {
-            let Some(call) = row.int(0).and_then(|call| self.calls.rows.get(call)) else {
-                tables.problems.add(ProblemKind::DanglingReference, "rocpd_arg.api_id", row.id());
-                return;
-            };
-            let [kind, name, value] = [2, 3, 4]
-                .map(|at| self.names.checked(row.int(at), &mut tables.problems, "rocpd_arg", row.id()));
-            let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
-            tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
-        })?;
-        tables.api_calls.arguments.sort_by_key(|argument| (argument.call, argument.position));
-        Ok(())
-    }
 }
 
-/// Gives copies the addresses and agents that `rocpd_copy` keeps for them.
-pub(super) fn copy_ends(database: &Database, agents: &Agents, tables: &mut Tables) -> Result<()> {
-    let mut ends: Vec<(Id, [Option<i64>; 4])> = Vec::new();
-    database.scan("rocpd_copy", &["op_id", "srcAddress", "dstAddress", "srcGpu", "dstGpu"], |row| {
-        ends.push((row.int(0).unwrap_or(row.id()), [1, 2, 3, 4].map(|at| row.int(at))));
+/// Reads the named arguments of the calls, in the order of the calls.
+pub(super) fn arguments(
+    database: &Database,
+    names: &Names,
+    calls: &Calls,
+    tables: &mut Tables,
+) -> Result<()> {
+    let columns = ["api_id", "position", "type", "name", "value"];
+    database.scan("rocpd_arg", &columns, |row| {
+        let Some(call) = row.int(0).and_then(|call| calls.rows.get(call)) else {
+            tables.problems.add(ProblemKind::DanglingReference, "rocpd_arg.api_id", row.id());
+            return;
+        };
+        let [kind, name, value] =
+            [2, 3, 4].map(|at| names.checked(row.int(at), &mut tables.problems, "rocpd_arg", row.id()));
+        let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
+        tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
     })?;
-    ends.sort_by_key(|(op, _)| *op);
-    for copy in &mut tables.copies {
-        let Ok(at) = ends.binary_search_by_key(&copy.id, |(op, _)| *op) else { continue };
-        let [source_address, destination_address, source, destination] = ends[at].1;
-        let of = |gpu: Option<i64>| gpu.and_then(|gpu| agents.find(gpu));
-        copy.source_address = source_address.map(|address| address as u64).or(copy.source_address);
-        copy.destination_address =
-            destination_address.map(|address| address as u64).or(copy.destination_address);
-        copy.source = of(source);
-        copy.destination = of(destination);
-    }
+    tables.api_calls.arguments.sort_by_key(|argument| (argument.call, argument.position));
     Ok(())
+}
+
+/// The addresses and agents that `rocpd_copy` keeps for copies, by op.
+#[derive(Debug, Default)]
+pub(super) struct CopyEnds(Vec<(Id, [Option<i64>; 4])>);
+
+impl CopyEnds {
+    pub(super) fn read(database: &Database) -> Result<Self> {
+        let mut ends = Vec::new();
+        database.scan("rocpd_copy", &["op_id", "srcAddress", "dstAddress", "srcGpu", "dstGpu"], |row| {
+            ends.push((row.int(0).unwrap_or(row.id()), [1, 2, 3, 4].map(|at| row.int(at))));
+        })?;
+        ends.sort_by_key(|(op, _)| *op);
+        Ok(Self(ends))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Gives the copies what they lack.
+    pub(super) fn complete(&self, agents: &Agents, copies: &mut Copies) {
+        for copy in copies {
+            let Ok(at) = self.0.binary_search_by_key(&copy.id, |(op, _)| *op) else { continue };
+            let [source_address, destination_address, source, destination] = self.0[at].1;
+            let of = |gpu: Option<i64>| gpu.and_then(|gpu| agents.find(gpu));
+            copy.source_address = source_address.map(|address| address as u64).or(copy.source_address);
+            copy.destination_address =
+                destination_address.map(|address| address as u64).or(copy.destination_address);
+            copy.source = of(source);
+            copy.destination = of(destination);
+        }
+    }
 }
 
 /// Tables that are read into columns, and those that only support others.

@@ -1,0 +1,69 @@
+use super::layout::Layout;
+use super::pages::Pages;
+use super::{Database, Row, leaf};
+use crate::Result;
+
+/// A scan that is taken piece by piece: see [`Database::pieces`].
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    database: &'a Database,
+    table: &'a str,
+    columns: &'a [&'a str],
+    /// Leaves of one piece.
+    length: usize,
+    /// Where we read the table ourselves; else the library gives the rest in one piece.
+    leaves: Option<(Pages<'a>, Layout, Vec<u32>)>,
+    /// The next leaf.
+    next: usize,
+    /// Rows of the pieces that were taken.
+    given: u64,
+    /// Whether all rows were given.
+    ended: bool,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn of(
+        database: &'a Database,
+        table: &'a str,
+        columns: &'a [&'a str],
+        length: usize,
+    ) -> Result<Self> {
+        let ended = !database.has_table(table);
+        let leaves = if ended { None } else { database.leaves(table, columns)? };
+        Ok(Self { database, table, columns, length, leaves, next: 0, given: 0, ended })
+    }
+
+    /// The next rows in rowid order, as parts in order that several threads may have filled; `None` after the last
+    /// ones. Parts may be thrown away and filled anew, so `each` must keep nothing elsewhere. Where only the library
+    /// can read the table, the rest of it is one piece.
+    ///
+    /// # Errors
+    /// Where SQLite cannot read the table, or it changed meanwhile.
+    pub fn next<P: Send>(
+        &mut self,
+        new: impl Fn() -> P + Sync,
+        each: impl Fn(&mut P, &Row<'_>) + Sync,
+    ) -> Result<Option<Vec<P>>> {
+        if self.ended {
+            return Ok(None);
+        }
+        if let Some((pages, layout, leaves)) = &self.leaves {
+            let left = &leaves[self.next..];
+            // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
+            let taken = if left.len() > self.length.saturating_add(1) { self.length } else { left.len() };
+            if let Some((rows, parts)) = leaf::scan_parts(*pages, layout, &left[..taken], &new, &each) {
+                self.given += rows;
+                self.next += taken;
+                self.ended = self.next == leaves.len();
+                if self.ended {
+                    self.database.unchanged(*pages)?;
+                }
+                return Ok(Some(parts));
+            }
+        }
+        self.ended = true;
+        let mut part = new();
+        self.database.step(self.table, self.columns, self.given, |row| each(&mut part, row))?;
+        Ok(Some(vec![part]))
+    }
+}

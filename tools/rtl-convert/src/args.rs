@@ -1,0 +1,62 @@
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+use crate::target::Format;
+
+/// A trace in another format: exact, in bounded memory
+///
+/// Reads traces of rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's
+/// HCC_PROFILE text, each also gzip-compressed, and tells them apart by their content. The input is never
+/// touched; the output appears whole or not at all.
+#[derive(Parser, Debug, Clone)]
+#[command(name = "rtl-convert", version, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The trace to read
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+
+    /// The file to write; with `.gz` at its end it is compressed
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// What to write, by default what the name of the output says; `--to FORMAT` does the same
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    pub format: Option<Format>,
+
+    /// Replace the output where it exists
+    #[arg(long)]
+    pub force: bool,
+
+    /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
+    #[arg(long)]
+    pub no_args: bool,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub filter: cli::args::Filter,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub speech: cli::args::Speech,
+}
+
+impl Arguments {
+    /// Everywhere `--to` is a moment; here it may name what the trace is converted to as well.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        let named = self.filter.to.as_deref().and_then(|word| Format::from_str(word, true).ok());
+        if let (None, Some(format)) = (self.format, named) {
+            self.format = Some(format);
+            self.filter.to = None;
+        }
+        self
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rtl-convert trace.db -o trace.json.gz
+      for ui.perfetto.dev or chrome://tracing
+  rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
+      one step on two GPUs";

@@ -1,0 +1,164 @@
+use schema::{Id, NameId, ShapeId, SymbolId};
+
+use crate::sort::Record;
+
+/// What an event is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A kernel.
+    Kernel,
+    /// A copy or fill.
+    Copy,
+    /// A barrier packet.
+    Barrier,
+    /// An API call.
+    Call,
+    /// A range.
+    Range,
+    /// A marker: an instant.
+    Marker,
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [Self::Kernel, Self::Copy, Self::Barrier, Self::Call, Self::Range, Self::Marker];
+
+    /// The word that viewers filter by.
+    pub fn category(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Copy => "copy",
+            Self::Barrier => "barrier",
+            Self::Call => "api",
+            Self::Range => "range",
+            Self::Marker => "marker",
+        }
+    }
+}
+
+/// A row of a trace as viewers draw it. The order of the fields is the order of events: by start, then by what nests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// Start in ns.
+    pub start: i64,
+    /// Orders what starts together on a track ([`crate::lanes::Stacking::order`]).
+    pub order: i64,
+    /// The number of its track.
+    pub track: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: NameId,
+    /// Its length in ns, not negative.
+    pub duration: i64,
+    /// The number of the flow from its launch or to what it launched; 0 is none.
+    pub flow: u32,
+    /// The thread that asked for an op.
+    pub tid: Option<i64>,
+    /// The id of the innermost range an op was launched in; 0 is none.
+    pub range: Id,
+    /// Correlation id; 0 is unknown.
+    pub correlation: Id,
+    /// Bytes of a copy.
+    pub bytes: Option<u64>,
+    /// Launch shape of a kernel.
+    pub shape: Option<ShapeId>,
+    /// The loaded kernel.
+    pub symbol: Option<SymbolId>,
+    /// The arguments of a call as one text.
+    pub text: NameId,
+}
+
+/// Marks an absent number.
+const ABSENT: u32 = u32::MAX;
+
+impl Record for Event {
+    const SIZE: usize = 8 * 7 + 4 * 6 + 3;
+
+    fn encode(&self, bytes: &mut [u8]) {
+        let (longs, rest) = bytes.split_at_mut(56);
+        let values = [
+            self.start,
+            self.order,
+            self.duration,
+            self.tid.unwrap_or(0),
+            self.range,
+            self.correlation,
+            self.bytes.unwrap_or(0) as i64,
+        ];
+        for (bytes, value) in longs.as_chunks_mut::<8>().0.iter_mut().zip(values) {
+            *bytes = value.to_le_bytes();
+        }
+        let (shorts, flags) = rest.split_at_mut(24);
+        let values = [
+            self.track,
+            self.name.0,
+            self.flow,
+            self.shape.map_or(ABSENT, |shape| shape.0),
+            self.symbol.map_or(ABSENT, |symbol| symbol.0),
+            self.text.0,
+        ];
+        for (bytes, value) in shorts.as_chunks_mut::<4>().0.iter_mut().zip(values) {
+            *bytes = value.to_le_bytes();
+        }
+        flags.copy_from_slice(&[
+            self.kind as u8,
+            u8::from(self.tid.is_some()),
+            u8::from(self.bytes.is_some()),
+        ]);
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let (longs, rest) = bytes.split_at(56);
+        let (shorts, flags) = rest.split_at(24);
+        let long = |at: usize| i64::from_le_bytes(longs.as_chunks::<8>().0[at]);
+        let short = |at: usize| u32::from_le_bytes(shorts.as_chunks::<4>().0[at]);
+        let present = |at: usize| Some(short(at)).filter(|&value| value != ABSENT);
+        Self {
+            start: long(0),
+            order: long(1),
+            track: short(0),
+            kind: Kind::ALL[usize::from(flags[0]) % Kind::ALL.len()],
+            name: NameId(short(1)),
+            duration: long(2),
+            flow: short(2),
+            tid: (flags[1] == 1).then(|| long(3)),
+            range: long(4),
+            correlation: long(5),
+            bytes: (flags[2] == 1).then(|| long(6) as u64),
+            shape: present(3).map(ShapeId),
+            symbol: present(4).map(SymbolId),
+            text: NameId(short(5)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_comes_back_from_disk_as_it_was() {
+        let full = Event {
+            start: -5,
+            order: 7,
+            track: 3,
+            kind: Kind::Marker,
+            name: NameId(9),
+            duration: i64::MAX,
+            flow: 2,
+            tid: Some(0),
+            range: 11,
+            correlation: -1,
+            bytes: Some(u64::MAX),
+            shape: Some(ShapeId(0)),
+            symbol: Some(SymbolId(1)),
+            text: NameId::NONE,
+        };
+        let bare = Event { tid: None, bytes: None, shape: None, symbol: None, kind: Kind::Kernel, ..full };
+        for event in [full, bare] {
+            let mut bytes = [0; Event::SIZE];
+            event.encode(&mut bytes);
+            assert_eq!(Event::decode(&bytes), event);
+        }
+    }
+}

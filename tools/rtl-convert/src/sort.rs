@@ -1,0 +1,231 @@
+//! Sorting more records than memory should hold: sorted runs in a temporary file, merged while they are read back.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Something of a fixed size on disk.
+pub trait Record: Ord + Copy {
+    /// Bytes of one record.
+    const SIZE: usize;
+
+    /// Writes it into [`Self::SIZE`] bytes.
+    fn encode(&self, bytes: &mut [u8]);
+
+    /// What [`Self::encode`] wrote.
+    fn decode(bytes: &[u8]) -> Self;
+}
+
+/// Bytes of all runs together that are in memory while they are merged.
+const MERGE_BYTES: usize = 8 << 20;
+
+/// Takes records in any order. Never more than one run of them is in memory.
+#[derive(Debug)]
+pub struct Sorter<'a, R> {
+    folder: &'a Path,
+    run: Vec<R>,
+    length: usize,
+    file: Option<BufWriter<File>>,
+    /// Where each run ends, in records.
+    ends: Vec<u64>,
+}
+
+impl<'a, R: Record> Sorter<'a, R> {
+    /// Sorts with up to `length` records in memory and the others in a temporary file in `folder`.
+    pub fn new(folder: &'a Path, length: usize) -> Self {
+        Self { folder, run: Vec::new(), length: length.max(1), file: None, ends: Vec::new() }
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// Where the temporary file cannot be created or grow; so for all that follow.
+    #[inline]
+    pub fn push(&mut self, record: R) -> io::Result<()> {
+        if self.run.len() == self.length {
+            self.spill()?;
+        }
+        self.run.push(record);
+        Ok(())
+    }
+
+    #[cold]
+    fn spill(&mut self) -> io::Result<()> {
+        // Rows that come in order are sorted runs already, which this finds in one pass.
+        self.run.sort_unstable();
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(self.folder)?)),
+        };
+        let mut bytes = vec![0; R::SIZE];
+        for record in &self.run {
+            record.encode(&mut bytes);
+            file.write_all(&bytes)?;
+        }
+        self.ends.push(self.ends.last().unwrap_or(&0) + self.run.len() as u64);
+        self.run.clear();
+        Ok(())
+    }
+
+    /// All records in ascending order.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn finish(mut self) -> io::Result<Sorted<R>> {
+        if self.file.is_none() {
+            self.run.sort_unstable();
+            return Ok(Sorted::Memory(self.run.into_iter()));
+        }
+        if !self.run.is_empty() {
+            self.spill()?;
+        }
+        let Some(file) = self.file.take() else { return Ok(Sorted::Memory(Vec::new().into_iter())) };
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        self.run = Vec::new();
+        let share = (MERGE_BYTES / self.ends.len() / R::SIZE).max(1);
+        let mut merge = Merge { file, runs: Vec::with_capacity(self.ends.len()), heads: BinaryHeap::new() };
+        let mut next = 0;
+        for end in self.ends {
+            merge.runs.push(Run { next, end, bytes: Vec::new(), at: 0, share });
+            next = end;
+        }
+        for number in 0..merge.runs.len() {
+            if let Some(record) = merge.runs[number].next(&merge.file)? {
+                merge.heads.push(Reverse((record, number)));
+            }
+        }
+        Ok(Sorted::File(merge))
+    }
+}
+
+/// Records in ascending order.
+#[derive(Debug)]
+pub enum Sorted<R> {
+    /// All of them fit in memory.
+    Memory(std::vec::IntoIter<R>),
+    /// From the runs of a file.
+    File(Merge<R>),
+}
+
+impl<R: Record> Iterator for Sorted<R> {
+    type Item = io::Result<R>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Memory(records) => records.next().map(Ok),
+            Self::File(merge) => merge.next().transpose(),
+        }
+    }
+}
+
+/// The runs of a file, read side by side.
+#[derive(Debug)]
+pub struct Merge<R> {
+    file: File,
+    runs: Vec<Run>,
+    /// The next record of each run.
+    heads: BinaryHeap<Reverse<(R, usize)>>,
+}
+
+impl<R: Record> Merge<R> {
+    fn next(&mut self) -> io::Result<Option<R>> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        let (record, run) = head.0;
+        match self.runs[run].next(&self.file)? {
+            Some(following) => head.0.0 = following,
+            None => {
+                PeekMut::pop(head);
+            }
+        }
+        Ok(Some(record))
+    }
+}
+
+/// One sorted stretch of the file.
+#[derive(Debug)]
+struct Run {
+    /// The next record that is not in `bytes` yet.
+    next: u64,
+    end: u64,
+    bytes: Vec<u8>,
+    at: usize,
+    /// How many records are read at once.
+    share: usize,
+}
+
+impl Run {
+    fn next<R: Record>(&mut self, file: &File) -> io::Result<Option<R>> {
+        if self.at == self.bytes.len() {
+            let count = (self.end - self.next).min(self.share as u64);
+            if count == 0 {
+                return Ok(None);
+            }
+            self.bytes.resize(count as usize * R::SIZE, 0);
+            file.read_exact_at(&mut self.bytes, self.next * R::SIZE as u64)?;
+            self.next += count;
+            self.at = 0;
+        }
+        let record = R::decode(&self.bytes[self.at..self.at + R::SIZE]);
+        self.at += R::SIZE;
+        Ok(Some(record))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    impl Record for i64 {
+        const SIZE: usize = 8;
+
+        fn encode(&self, bytes: &mut [u8]) {
+            bytes.copy_from_slice(&self.to_le_bytes());
+        }
+
+        fn decode(bytes: &[u8]) -> Self {
+            i64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+        }
+    }
+
+    fn sorted(values: &[i64], length: usize) -> Vec<i64> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut sorter = Sorter::new(folder.path(), length);
+        for &value in values {
+            sorter.push(value).expect("room");
+            assert!(sorter.run.len() <= length, "one run at most is in memory");
+        }
+        let all = sorter.finish().expect("room").collect::<io::Result<_>>().expect("readable");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left behind");
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_in_comes_out_in_order(values in prop::collection::vec(any::<i64>(), 0..300), length in 1_usize..50) {
+            let mut expected = values.clone();
+            expected.sort_unstable();
+            prop_assert_eq!(sorted(&values, length), expected);
+        }
+    }
+
+    #[test]
+    fn equal_records_all_come_out() {
+        assert_eq!(sorted(&[3, 3, 1, 3, 1], 2), [1, 1, 3, 3, 3]);
+    }
+
+    #[test]
+    fn few_records_need_no_file() {
+        let missing = Path::new("/nonexistent");
+        let mut sorter = Sorter::new(missing, 4);
+        [2_i64, 1].into_iter().for_each(|value| sorter.push(value).expect("memory"));
+        let all: Vec<i64> = sorter.finish().expect("memory").map(|value| value.expect("memory")).collect();
+        assert_eq!(all, [1, 2]);
+    }
+}

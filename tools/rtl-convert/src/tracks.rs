@@ -1,0 +1,173 @@
+//! Where events are drawn: a group for each GPU and each process, in it a track for each queue or thread.
+
+use rustc_hash::FxHashMap;
+use schema::table::{AgentKind, Process};
+use schema::{AgentId, LaneId, ProcessId, Tables};
+
+use crate::event::Kind;
+use crate::lanes::Stacking;
+
+/// What a track belongs to. GPUs come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// A GPU.
+    Agent(AgentId),
+    /// A process on the host.
+    Process(ProcessId),
+}
+
+/// One place of a group, in the order in which they are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// Kernels of a queue, by the process that owns it.
+    Queue(i64, ProcessId),
+    /// Copies that a process asked for.
+    Copies(ProcessId),
+    /// Barriers of a queue.
+    Barriers(i64, ProcessId),
+    /// Ranges that belong to no thread.
+    Ranges,
+    /// Calls and ranges of a thread.
+    Thread(i64),
+    /// Calls of an unknown thread.
+    Unknown,
+}
+
+/// A track and where it belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Track {
+    /// Its GPU or process.
+    pub group: Group,
+    /// Its place there.
+    pub place: Place,
+}
+
+impl Track {
+    /// What may share a lane on it.
+    pub fn stacking(&self) -> Stacking {
+        match self.group {
+            Group::Agent(_) => Stacking::Apart,
+            Group::Process(_) => Stacking::Nested,
+        }
+    }
+}
+
+/// The tracks of a trace, numbered as they are met.
+#[derive(Debug, Default)]
+pub struct Tracks {
+    rows: Vec<Track>,
+    index: FxHashMap<Track, u32>,
+    /// Tracks of lanes, by kind of op.
+    of_lanes: [Vec<Option<u32>>; 3],
+}
+
+impl Tracks {
+    /// The number of a track.
+    pub fn intern(&mut self, track: Track) -> u32 {
+        let next = self.rows.len() as u32;
+        let number = *self.index.entry(track).or_insert(next);
+        if number == next {
+            self.rows.push(track);
+        }
+        number
+    }
+
+    /// The number of the track of an op.
+    #[inline]
+    pub fn of_op(&mut self, kind: Kind, lane: LaneId, tables: &Tables) -> u32 {
+        let slot = match kind {
+            Kind::Copy => 1,
+            Kind::Barrier => 2,
+            _ => 0,
+        };
+        if let Some(Some(number)) = self.of_lanes[slot].get(lane.index()) {
+            return *number;
+        }
+        let at = tables.lanes.get(lane);
+        let place = match kind {
+            Kind::Copy => Place::Copies(at.process),
+            Kind::Barrier => Place::Barriers(at.queue, at.process),
+            _ => Place::Queue(at.queue, at.process),
+        };
+        let number = self.intern(Track { group: Group::Agent(at.agent), place });
+        let known = &mut self.of_lanes[slot];
+        known.resize(known.len().max(lane.index() + 1), None);
+        known[lane.index()] = Some(number);
+        number
+    }
+
+    /// All tracks by number.
+    pub fn rows(&self) -> &[Track] {
+        &self.rows
+    }
+
+    /// The groups that have a track, GPUs by node and number, then processes.
+    pub fn groups(&self, tables: &Tables) -> Vec<Group> {
+        let mut groups: Vec<Group> = self.rows.iter().map(|track| track.group).collect();
+        groups.sort_unstable_by_key(|group| {
+            let by_number = match group {
+                Group::Agent(agent) => (tables.agent(*agent).node, tables.agent(*agent).number),
+                Group::Process(process) => (tables.process(*process).node, 0),
+            };
+            (matches!(group, Group::Process(_)), by_number, *group)
+        });
+        groups.dedup();
+        groups
+    }
+}
+
+/// What a group is called: `GPU 3 (AMD Instinct MI300X)`, `python train.py (rank 2)`.
+pub fn group_name(group: Group, tables: &Tables) -> String {
+    match group {
+        Group::Agent(id) => {
+            let agent = tables.agent(id);
+            let word = match agent.kind {
+                AgentKind::Gpu => "GPU",
+                AgentKind::Cpu => "CPU",
+                AgentKind::Other => "Device",
+                AgentKind::Unknown => return "Unknown device".to_owned(),
+            };
+            let node = agent.node.map_or(String::new(), |node| format!("Node {node} "));
+            let product = agent.product.as_ref().or(agent.target.as_ref());
+            let product = product.map_or(String::new(), |product| format!(" ({product})"));
+            format!("{node}{word} {}{product}", agent.number)
+        }
+        Group::Process(id) => {
+            let process = tables.process(id);
+            let rank = process.rank.map_or(String::new(), |rank| format!(" (rank {rank})"));
+            match &process.command {
+                Some(command) if !command.is_empty() => format!("{command}{rank}"),
+                _ => format!("{}{rank}", pid_name(process)),
+            }
+        }
+    }
+}
+
+fn pid_name(process: &Process) -> String {
+    process.pid.map_or("Process".to_owned(), |pid| format!("Process {pid}"))
+}
+
+/// What a track is called within its group: `Queue 1`, `Thread 4243 (worker)`.
+pub fn track_name(track: &Track, tables: &Tables) -> String {
+    let owner = |process: ProcessId| match tables.processes.len() {
+        0 | 1 => String::new(),
+        _ => format!(" ({})", pid_name(tables.process(process))),
+    };
+    match track.place {
+        Place::Queue(queue, process) => format!("Queue {queue}{}", owner(process)),
+        Place::Copies(process) => format!("Copies{}", owner(process)),
+        Place::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
+        Place::Ranges => "Ranges".to_owned(),
+        Place::Unknown => "Unknown thread".to_owned(),
+        Place::Thread(tid) => {
+            let named = tables
+                .threads
+                .iter()
+                .find(|thread| thread.tid == tid && track.group == Group::Process(thread.process));
+            match named.and_then(|thread| thread.name.as_ref()) {
+                Some(name) => format!("Thread {tid} ({name})"),
+                None => format!("Thread {tid}"),
+            }
+        }
+    }
+}
