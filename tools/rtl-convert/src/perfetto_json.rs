@@ -12,7 +12,7 @@ use crate::timeline::{self, Timeline};
 use crate::tracks::{self, Group, Place, Track};
 
 /// Pids and tids that we number ourselves start here, above any that Linux gives (4,194,304).
-const FIRST_ID: u64 = 1 << 30;
+const FIRST_ID: u64 = 1 << 23;
 
 /// Writes the events of `timeline`; `advance` hears of every 65,536 of them.
 ///
@@ -333,7 +333,8 @@ fn shape_arguments(shape: schema::table::Shape, bytes: &mut Vec<u8>) {
     };
     axes("work-items", shape.items);
     axes("work-group", shape.workgroup.map(|axes| axes.map(u64::from)));
-    axes("work-groups", shape.groups);
+    // With work-items known, work-groups follow.
+    axes("work-groups", shape.groups.filter(|_| shape.items.is_none()));
     option("lds", shape.lds, bytes);
     option("scratch", shape.scratch, bytes);
 }

@@ -321,6 +321,42 @@ impl Bench {
         Ok(Figure::ratio(work, median(floors), median(costs), 1.6, 1.2))
     }
 
+    /// rtl-convert of a million shuffled ops, beside a plain copy of the bytes that it writes.
+    fn convert(&self, extension: &str, must: f64, aim: f64) -> Result<[Figure; 2]> {
+        const OPS: u64 = 1_000_000;
+        let trace = self.generated("shuffled", OPS, &["--layout", "native", "--seed", "1", "--shuffle"])?;
+        let [output, copied] =
+            ["convert", "copied"].map(|name| self.cache.join(format!("{name}.{extension}")));
+        eprintln!("bench: {} rounds of rtl-convert to {extension}", self.rounds);
+        let words: [OsString; 4] = [trace.into(), "-o".into(), output.clone().into(), "--force".into()];
+        let convert = Call::new(self.summary.with_file_name("rtl-convert"), words);
+        let peak = convert.peak_anonymous()? as f64 / f64::from(1 << 20);
+        let copy = Call::new("cp", [output.clone().into(), copied.clone().into()]);
+        let (mut floors, mut costs) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            floors.push(copy.cost(1)?.cpu);
+            costs.push(convert.cost(1)?.cpu);
+        }
+        fs::remove_file(output)?;
+        fs::remove_file(copied)?;
+        let (floor, cost) = (median(floors), median(costs));
+        let work = format!("rtl-convert of {OPS} shuffled ops to {extension}");
+        let figure =
+            |what: &str, floor: String, value: f64, must: f64, aim: f64, unit: &'static str| Figure {
+                work: format!("{work}: {what}"),
+                floor,
+                measured: format!("{value:.2}{unit}"),
+                value,
+                must: Some(must),
+                aim: Some(aim),
+                unit,
+            };
+        Ok([
+            figure("CPU, beside copying the output", format!("{floor:.2} s"), cost, must, aim, " s"),
+            figure("peak anonymous memory", String::new(), peak, 150.0, 64.0, " MiB"),
+        ])
+    }
+
     fn small(&self) -> Result<Figure> {
         let trace = self.trace("lite", 1_000)?;
         eprintln!("bench: {} rounds on 1,000 ops", self.rounds);
@@ -431,6 +467,8 @@ fn main() -> Result<ExitCode> {
     }
     figures.push(bench.small()?);
     figures.push(bench.diff(arguments.ops)?);
+    figures.extend(bench.convert("json", 0.8, 0.4)?);
+    figures.extend(bench.convert("json.gz", 2.0, 1.0)?);
     if arguments.callgrind > 0 {
         for layout in &arguments.layout {
             figures.extend(bench.instructions(layout, arguments.callgrind)?);
