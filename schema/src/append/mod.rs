@@ -7,11 +7,11 @@
 //! single write the file is a valid database with all that was published so far, whenever the process is killed. There
 //! is no journal, no lock and no sync, so a file system where those hang or fail is as good as any other.
 //!
-//! - [`encode`](self::encode): a row as a record.
-//! - [`page`](self::page): the two kinds of pages of a table's tree.
-//! - [`tree`](self::tree): a table that grows at its end.
-//! - [`store`](self::store): which page of the file is whose, and when it may be written.
-//! - [`catalog`](self::catalog): the table of tables.
+//! - `encode`: a row as a record.
+//! - `page`: the two kinds of pages of a table's tree.
+//! - `tree`: a table that grows at its end.
+//! - `store`: which page of the file is whose, and when it may be written.
+//! - `catalog`: the table of tables.
 
 mod catalog;
 mod database;
