@@ -26,7 +26,7 @@ pub struct Comparison {
     pub baseline: Vec<Vec<PathBuf>>,
     /// The files of each run of the candidate.
     pub candidate: Vec<Vec<PathBuf>>,
-    /// All kernels of either side, most telling first: see [`Row::rank`].
+    /// All kernels of either side, most telling first.
     pub rows: Vec<Row>,
     /// Kernels of one family that are gone and new, too many to say which is which.
     pub kin: Vec<Kin>,
