@@ -352,7 +352,13 @@ fn json_for_a_script() {
         "ops_before": 2,
         "ops_after": 2,
         "description": []
-      }
+      },
+      "facts": [
+        {
+          "what": "GPUs",
+          "value": "1 x GPU of unknown model"
+        }
+      ]
     }
   ],
   "approximate": [],
@@ -369,6 +375,8 @@ fn json_for_a_script() {
       "p99_ns": 500,
       "max_ns": 500,
       "stddev_ns": 0.0,
+      "trimmed_mean_ns": 500.0,
+      "squares_ns2": 250000.0,
       "share": 0.5555555555555556,
       "cumulative_share": 0.5555555555555556,
       "zero_calls": 0
@@ -385,6 +393,8 @@ fn json_for_a_script() {
       "p99_ns": 400,
       "max_ns": 400,
       "stddev_ns": 0.0,
+      "trimmed_mean_ns": 400.0,
+      "squares_ns2": 160000.0,
       "share": 0.4444444444444444,
       "cumulative_share": 1.0,
       "zero_calls": 0
@@ -412,7 +422,20 @@ fn json_for_a_script() {
       "kernel_collective_ns": 0,
       "kernel_copy_ns": 0,
       "collective_copy_ns": 0,
-      "exposed_collective_ns": 0
+      "exposed_collective_ns": 0,
+      "ops_ns": 900,
+      "work": [
+        {
+          "kernel": "gemm",
+          "calls": 1,
+          "total_ns": 400
+        },
+        {
+          "kernel": "softmax",
+          "calls": 1,
+          "total_ns": 500
+        }
+      ]
     }
   ]
 }
