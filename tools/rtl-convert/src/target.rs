@@ -20,6 +20,12 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether viewers draw it.
+    #[must_use]
+    pub fn is_drawn(self) -> bool {
+        matches!(self, Self::PerfettoJson)
+    }
+
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();

@@ -8,29 +8,12 @@ use schema::{LaneId, NameId, ProcessId, Tables};
 
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
+use crate::rows::Rows;
 use crate::sort::{Sorted, Sorter};
 use crate::tracks::{Group, Place, Track, Tracks};
 
 /// Events in memory at once: 28 MB.
 const RUN: usize = 1 << 18;
-
-/// What became of the rows of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rows {
-    /// All ops, calls, ranges and markers.
-    pub all: u64,
-    /// Left out because they have no end.
-    pub without_end: u64,
-    /// Left out because they end before they start.
-    pub negative: u64,
-}
-
-impl Rows {
-    /// Rows that became events.
-    pub fn kept(&self) -> u64 {
-        self.all - self.without_end - self.negative
-    }
-}
 
 /// Takes the rows of a trace, piece by piece.
 #[derive(Debug)]

@@ -1,0 +1,37 @@
+//! Rows in, rows out, rows left out and why.
+
+use std::path::Path;
+
+use cli::units;
+
+/// What became of the rows of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rows {
+    /// All ops, calls, ranges and markers.
+    pub all: u64,
+    /// Left out because they have no end.
+    pub without_end: u64,
+    /// Left out because they end before they start.
+    pub negative: u64,
+}
+
+impl Rows {
+    /// Rows that were written.
+    pub fn kept(&self) -> u64 {
+        self.all - self.without_end - self.negative
+    }
+
+    /// The line that a conversion closes with.
+    pub fn closing(&self, output: &Path) -> String {
+        let (all, kept) = (units::count(self.all), units::count(self.kept()));
+        let mut line = format!("{all} rows in, {kept} out: {}", output.display());
+        for (count, why) in
+            [(self.without_end, "without an end"), (self.negative, "that end before they start")]
+        {
+            if count > 0 {
+                line.push_str(&format!("; left out {} {why}", units::count(count)));
+            }
+        }
+        line
+    }
+}
