@@ -96,15 +96,12 @@ const KERNEL_NS: u32 = 400;
 
 /// Wall times, in seconds and over the floor's: whole process, until the last wait.
 fn walls(table: &mut Table, costs: &[Cost], kernels: &str, bounds: Option<[(f64, f64); 2]>) {
-    let figures: [(&str, fn(&Cost) -> f64); 2] =
-        [("whole process", |cost| cost.wall), ("until the last wait", |cost| cost.until_last_wait)];
-    for (at, (figure, wall)) in figures.into_iter().enumerate() {
-        table.row(
-            format!("{kernels}: {figure}, wall s"),
-            costs.iter().map(|cost| Some(wall(cost))).collect(),
-            2,
-        );
-        let ratios = costs.iter().map(|cost| Some(wall(cost) / wall(&costs[1])));
+    let whole: Vec<f64> = costs.iter().map(|cost| cost.wall).collect();
+    let waited: Vec<f64> = costs.iter().map(|cost| cost.until_last_wait).collect();
+    let figures = [("whole process", whole), ("until the last wait", waited)];
+    for (at, (figure, seconds)) in figures.into_iter().enumerate() {
+        table.row(format!("{kernels}: {figure}, wall s"), seconds.iter().copied().map(Some).collect(), 2);
+        let ratios = seconds.iter().map(|wall| Some(wall / seconds[1]));
         let name = format!("{kernels}: {figure}, wall / floor");
         match bounds {
             Some(bounds) => table.judged(name, ratios, 2, bounds[at]),
