@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use schema::table::{
     Agent, AgentKind, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
 };
-use schema::write::{Existing, Writer};
+use schema::write::{Existing, Incoming, Writer};
 use schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
@@ -20,6 +20,19 @@ fn written_and_read(tables: &Tables) -> Result<Tables> {
     writer.tables(tables)?;
     writer.finish()?;
     Ok(Trace::open(&path)?.read(&Select::everything())?)
+}
+
+/// As [`written_and_read`], of a trace that is read and written piece by piece.
+fn streamed_and_read(path: &Path) -> Result<Tables> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("trace.db");
+    let mut writer = Writer::create(&copy, Existing::Refuse)?;
+    let mut incoming = Incoming::default();
+    let last =
+        Trace::open(path)?.stream(&Select::everything(), |piece| incoming.piece(&mut writer, piece))?;
+    incoming.finish(&mut writer, &last)?;
+    writer.finish()?;
+    Ok(Trace::open(&copy)?.read(&Select::everything())?)
 }
 
 /// Every row as one line in which names stand for ids.
@@ -178,6 +191,7 @@ fn assert_same(before: &Tables, after: &Tables, what: &str) {
 fn check(path: &Path, what: &str) -> Result {
     let before = Trace::open(path)?.read(&Select::everything())?;
     assert_same(&before, &written_and_read(&before)?, what);
+    assert_same(&before, &streamed_and_read(path)?, &format!("{what}, piece by piece"));
     Ok(())
 }
 
