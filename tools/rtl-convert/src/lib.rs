@@ -7,6 +7,7 @@
 /// What was typed.
 pub mod args;
 pub mod counters;
+pub mod database;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
@@ -15,6 +16,7 @@ pub mod flows;
 pub mod lanes;
 /// How names are shown.
 pub mod names;
+pub mod native;
 pub mod perfetto_json;
 pub mod rows;
 pub mod sort;
@@ -46,6 +48,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let format = target.format;
     let rows = match format {
         Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
+        Format::Native => native::write(&source, &arguments, &target)?,
     };
     target.finish()?;
     if !arguments.speech.quiet {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cli::units;
+use schema::Tables;
 
 /// What became of the rows of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,6 +17,12 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// How many ops, calls, ranges and markers a piece has.
+    pub fn of(piece: &Tables) -> u64 {
+        let ops = piece.dispatches.len() + piece.copies.len() + piece.barriers.len();
+        (ops + piece.api_calls.len() + piece.ranges.len()) as u64
+    }
+
     /// Rows that were written.
     pub fn kept(&self) -> u64 {
         self.all - self.without_end - self.negative

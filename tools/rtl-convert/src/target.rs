@@ -17,6 +17,9 @@ pub enum Format {
     /// Chrome's and Perfetto's JSON (.json, .json.gz)
     #[value(alias = "json", alias = "chrome", alias = "perfetto")]
     PerfettoJson,
+    /// rtl's own database: every row, from any other tool's trace (.db)
+    #[value(alias = "rtl")]
+    Native,
 }
 
 impl Format {
@@ -29,6 +32,9 @@ impl Format {
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+        if name.ends_with(".db") {
+            return Some(Self::Native);
+        }
         name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
     }
 }
@@ -51,7 +57,7 @@ impl Target {
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
         let Some(format) = format.or_else(|| Format::of(path)) else {
             return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json or .json.gz, or choose with --to"));
+                .with_hint("name it .json, .json.gz or .db, or choose with --to"));
         };
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
@@ -76,6 +82,11 @@ impl Target {
     /// The folder of the output: where there is room for it there is room for temporary files.
     pub fn folder(&self) -> &Path {
         self.file.path().parent().unwrap_or(Path::new("."))
+    }
+
+    /// The file as it grows, for who opens it by its name.
+    pub fn place(&self) -> &Path {
+        self.file.path()
     }
 
     /// Where the content goes, compressed if the name asks for that.
