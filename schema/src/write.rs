@@ -13,6 +13,7 @@ mod numbering;
 mod place;
 mod rest;
 mod rows;
+mod rpd;
 
 use std::path::Path;
 
@@ -30,6 +31,8 @@ pub use place::Existing;
 pub(crate) use place::Place;
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
 pub(crate) use rows::{call_row, op_row};
+pub use rpd::Rpd;
+pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
 
 /// The version of the native layout, metadata tag `rtl_schema`.
 pub const VERSION: &str = "1";

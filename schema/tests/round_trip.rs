@@ -38,21 +38,22 @@ fn streamed_and_read(path: &Path) -> Result<Tables> {
 /// Every row as one line in which names stand for ids.
 struct Lines<'a> {
     tables: &'a Tables,
+    /// Some sources number dispatches and copies apart.
+    dispatches: HashMap<i64, String>,
     ops: HashMap<i64, String>,
     calls: HashMap<i64, usize>,
 }
 
 impl<'a> Lines<'a> {
     fn of(tables: &'a Tables) -> Vec<String> {
-        let mut ops = HashMap::new();
-        for (at, row) in tables.dispatches.iter().enumerate() {
-            ops.insert(row.id, format!("dispatch {at}"));
-        }
+        let rows = tables.dispatches.iter().enumerate();
+        let dispatches: HashMap<_, _> = rows.map(|(at, row)| (row.id, format!("dispatch {at}"))).collect();
+        let mut ops = dispatches.clone();
         for (at, row) in tables.copies.iter().enumerate() {
             ops.insert(row.id, format!("copy {at}"));
         }
         let calls = tables.api_calls.iter().enumerate().map(|(at, row)| (row.id, at)).collect();
-        Self { tables, ops, calls }.all()
+        Self { tables, dispatches, ops, calls }.all()
     }
 
     fn name(&self, name: NameId) -> &str {
@@ -159,7 +160,7 @@ impl<'a> Lines<'a> {
             let (name, agent) = (self.name(row.name), row.agent.map(|agent| self.agent(agent)));
             line(format!(
                 "{name} {agent:?} {:?} {:?} {}",
-                self.ops.get(&row.dispatch),
+                self.dispatches.get(&row.dispatch),
                 row.process,
                 row.value
             ));

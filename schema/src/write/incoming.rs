@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 
 use super::layout::Table;
-use super::numbering::{Places, Renumbered};
+use super::numbering::{Places, Renumbered, RenumberedOps};
 use super::{Call, NO_SYMBOL, Op, OpKind, TextId, Writer, metadata, rest};
 use crate::btree::Datum;
 use crate::table::{Copy, Direction, RangeKind};
@@ -18,7 +18,7 @@ pub struct Incoming {
     /// The first symbol of each name, of so many symbols.
     symbols: FxHashMap<(ProcessId, NameId), SymbolId>,
     symbols_seen: usize,
-    ops: Renumbered,
+    ops: RenumberedOps,
     pub(super) calls: Renumbered,
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
@@ -73,9 +73,9 @@ impl Incoming {
         }
     }
 
-    /// The new id of a dispatch, copy or barrier.
-    pub(super) fn op(&self, tables: &Tables, process: ProcessId, old: Id) -> Option<i64> {
-        self.ops.get(space(tables, process), old)
+    /// The new id of a dispatch.
+    pub(super) fn dispatched(&self, tables: &Tables, process: ProcessId, old: Id) -> Option<i64> {
+        self.ops.dispatches.get(space(tables, process), old)
     }
 
     /// Writes ops and ranges in the order of their ids.
@@ -131,7 +131,11 @@ impl Incoming {
             end: duration.map(|duration| start.saturating_add(duration)),
             ..op
         })?;
-        self.ops.push(space(piece, place.process), old, new);
+        let ids = match op.kind {
+            OpKind::KernelExecution | OpKind::Task => &mut self.ops.dispatches,
+            _ => &mut self.ops.others,
+        };
+        ids.push(space(piece, place.process), old, new);
         Ok(new)
     }
 
@@ -180,7 +184,7 @@ impl Incoming {
         };
         let inferred = (source, destination) == (row.source, row.destination);
         let op = Op {
-            kind: kind(row.direction),
+            kind: OpKind::of_copy(row.direction),
             description: self.text(row.name),
             range: row.range,
             tid: row.tid,
@@ -270,15 +274,4 @@ impl Incoming {
 
 fn space(tables: &Tables, process: ProcessId) -> u32 {
     tables.processes.get(process.index()).map_or(0, |process| process.space)
-}
-
-fn kind(direction: Direction) -> OpKind {
-    match direction {
-        Direction::HostToDevice => OpKind::CopyHostToDevice,
-        Direction::DeviceToHost => OpKind::CopyDeviceToHost,
-        Direction::DeviceToDevice => OpKind::CopyDeviceToDevice,
-        Direction::HostToHost => OpKind::CopyHostToHost,
-        Direction::Unknown => OpKind::Copy,
-        Direction::Fill => OpKind::FillBuffer,
-    }
 }

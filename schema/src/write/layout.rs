@@ -3,9 +3,6 @@
 const TABLES: &str = include_str!("../../../sql/tables.sql");
 const VIEWS: &str = include_str!("../../../sql/views.sql");
 
-/// The views of every file.
-const VIEW_NAMES: [&str; 2] = ["top", "busy"];
-
 /// A table of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
@@ -50,17 +47,28 @@ impl Table {
 
 /// The statement of `sql/tables.sql` that creates `table`.
 pub(crate) fn statement(table: &str) -> &'static str {
-    let head = format!("CREATE TABLE {table} (");
-    let start = TABLES.find(&head).unwrap_or(TABLES.len());
-    let end = TABLES[start..].find("\n);").map_or(TABLES.len(), |end| start + end + "\n);".len());
-    &TABLES[start..end]
+    table_of(TABLES, table)
 }
 
 /// The names of the views and the statements of `sql/views.sql` that create them.
 pub(crate) fn views() -> impl Iterator<Item = (&'static str, &'static str)> {
-    VIEW_NAMES.into_iter().map(|name| {
-        let start = VIEWS.find(&format!("CREATE VIEW {name} ")).unwrap_or(VIEWS.len());
-        let end = VIEWS[start..].find(";\n").map_or(VIEWS.len(), |end| start + end);
-        (name, &VIEWS[start..end])
+    views_of(VIEWS)
+}
+
+/// The statement of a script that creates `table`.
+pub(super) fn table_of(script: &'static str, table: &str) -> &'static str {
+    let head = format!("CREATE TABLE {table} (");
+    let start = script.find(&head).unwrap_or(script.len());
+    let end = script[start..].find("\n);").map_or(script.len(), |end| start + end + "\n);".len());
+    &script[start..end]
+}
+
+/// The names of the views of a script and the statements that create them.
+pub(super) fn views_of(script: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    const HEAD: &str = "CREATE VIEW ";
+    script.match_indices(HEAD).map(|(start, _)| {
+        let end = script[start..].find(";\n").map_or(script.len(), |end| start + end);
+        let name = script[start + HEAD.len()..].split_whitespace().next().unwrap_or_default();
+        (name, &script[start..end])
     })
 }

@@ -115,6 +115,25 @@ pub(super) fn is_renamed(lane: &Lane, number: i64) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Renumbered(Vec<Run>);
 
+/// The same of ops. Some sources number dispatches and other ops apart.
+#[derive(Debug, Default)]
+pub(super) struct RenumberedOps {
+    pub(super) dispatches: Renumbered,
+    pub(super) others: Renumbered,
+}
+
+impl RenumberedOps {
+    pub(super) fn settle(&mut self) {
+        self.dispatches.settle();
+        self.others.settle();
+    }
+
+    /// The new id of an op that a link names.
+    pub(super) fn get(&self, space: u32, old: Id) -> Option<i64> {
+        self.dispatches.get(space, old).or_else(|| self.others.get(space, old))
+    }
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Run {
     space: u32,

@@ -94,7 +94,7 @@ pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) ->
     for row in &piece.counters {
         let cells = [
             row.value.into(),
-            incoming.op(piece, row.process, row.dispatch).into(),
+            incoming.dispatched(piece, row.process, row.dispatch).into(),
             incoming.text(row.name).map(|text| text.0).into(),
             incoming.places.pid(row.process).into(),
             row.agent.and_then(|agent| incoming.places.gpu(agent)).into(),

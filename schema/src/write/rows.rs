@@ -1,3 +1,5 @@
+use crate::table::Direction;
+
 /// A text of the file: the id of its row in `rocpd_string`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub(crate) i64);
@@ -57,6 +59,18 @@ impl OpKind {
 
     pub(super) fn text(self) -> TextId {
         TextId(TextId::EMPTY.0 + 1 + self as i64)
+    }
+
+    /// The type of copies that go this way.
+    pub(super) fn of_copy(direction: Direction) -> Self {
+        match direction {
+            Direction::HostToDevice => Self::CopyHostToDevice,
+            Direction::DeviceToHost => Self::CopyDeviceToHost,
+            Direction::DeviceToDevice => Self::CopyDeviceToDevice,
+            Direction::HostToHost => Self::CopyHostToHost,
+            Direction::Unknown => Self::Copy,
+            Direction::Fill => Self::FillBuffer,
+        }
     }
 
     /// The text of the file.

@@ -1,6 +1,6 @@
 //! What all formats share that hold rows as they come: nothing is sorted, nothing left out for its times.
 
-use cli::{Failure, Progress};
+use cli::Failure;
 use schema::{Error, Select, Tables};
 
 use crate::args::Arguments;
@@ -19,12 +19,9 @@ pub fn stream(
 ) -> Result<(Tables, Rows), Failure> {
     let wanted = !arguments.no_args;
     let select = Select { launch: wanted, args: wanted, ..Select::everything() };
-    let progress = Progress::new("writing", 0, arguments.speech.quiet);
     let mut rows = Rows::default();
     let last = source.pieces(&select, |piece| {
-        let new = Rows::of(piece);
-        rows.all += new;
-        progress.advance(new);
+        rows.all += Rows::of(piece);
         each(piece)
     });
     let last = last.map_err(|stopped| match stopped {

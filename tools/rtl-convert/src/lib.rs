@@ -19,6 +19,7 @@ pub mod names;
 pub mod native;
 pub mod perfetto_json;
 pub mod rows;
+pub mod rpd;
 pub mod sort;
 pub mod source;
 pub mod target;
@@ -49,6 +50,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let rows = match format {
         Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
         Format::Native => native::write(&source, &arguments, &target)?,
+        Format::Rpd => rpd::write(&source, &arguments, &target)?,
     };
     target.finish()?;
     if !arguments.speech.quiet {

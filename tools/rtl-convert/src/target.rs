@@ -20,6 +20,8 @@ pub enum Format {
     /// rtl's own database: every row, from any other tool's trace (.db)
     #[value(alias = "rtl")]
     Native,
+    /// RPD's database, schema 3, for rocmProfileData's tools (.rpd)
+    Rpd,
 }
 
 impl Format {
@@ -32,8 +34,10 @@ impl Format {
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        if name.ends_with(".db") {
-            return Some(Self::Native);
+        for (end, format) in [(".db", Self::Native), (".rpd", Self::Rpd)] {
+            if name.ends_with(end) {
+                return Some(format);
+            }
         }
         name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
     }
@@ -57,7 +61,7 @@ impl Target {
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
         let Some(format) = format.or_else(|| Format::of(path)) else {
             return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json, .json.gz or .db, or choose with --to"));
+                .with_hint("name it .json, .json.gz, .db or .rpd, or choose with --to"));
         };
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
