@@ -18,6 +18,7 @@ pub mod lanes;
 pub mod names;
 pub mod native;
 pub mod perfetto_json;
+pub mod rocprofv3;
 pub mod rows;
 pub mod rpd;
 pub mod sort;
@@ -45,12 +46,19 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
+    if Format::choose(arguments.format, &arguments.output)? == Format::Rocprofv3Json {
+        let written = rocprofv3::write(&source, &arguments)?;
+        if !arguments.speech.quiet {
+            writeln!(out, "{}", written.rows.closing(&written.named()))?;
+        }
+        return Ok(Exit::Answered);
+    }
     let target = Target::create(&arguments.output, arguments.format, arguments.force, &arguments.trace)?;
     let format = target.format;
     let rows = match format {
-        Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
         Format::Native => native::write(&source, &arguments, &target)?,
         Format::Rpd => rpd::write(&source, &arguments, &target)?,
+        _ => drawn::write(&source, &arguments, &target)?,
     };
     target.finish()?;
     if !arguments.speech.quiet {

@@ -14,6 +14,8 @@ pub struct Rows {
     pub without_end: u64,
     /// Left out because they end before they start.
     pub negative: u64,
+    /// Left out because the format has no place for them.
+    pub unheld: u64,
 }
 
 impl Rows {
@@ -25,16 +27,18 @@ impl Rows {
 
     /// Rows that were written.
     pub fn kept(&self) -> u64 {
-        self.all - self.without_end - self.negative
+        self.all - self.without_end - self.negative - self.unheld
     }
 
     /// The line that a conversion closes with.
     pub fn closing(&self, output: &Path) -> String {
         let (all, kept) = (units::count(self.all), units::count(self.kept()));
         let mut line = format!("{all} rows in, {kept} out: {}", output.display());
-        for (count, why) in
-            [(self.without_end, "without an end"), (self.negative, "that end before they start")]
-        {
+        for (count, why) in [
+            (self.without_end, "without an end"),
+            (self.negative, "that end before they start"),
+            (self.unheld, "that the format has no place for"),
+        ] {
             if count > 0 {
                 line.push_str(&format!("; left out {} {why}", units::count(count)));
             }

@@ -22,6 +22,9 @@ pub enum Format {
     Native,
     /// RPD's database, schema 3, for rocmProfileData's tools (.rpd)
     Rpd,
+    /// rocprofv3's JSON, one file per process (NAME_results.json)
+    #[value(alias = "rocprofv3", alias = "rocprofiler-json")]
+    Rocprofv3Json,
 }
 
 impl Format {
@@ -34,12 +37,26 @@ impl Format {
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        for (end, format) in [(".db", Self::Native), (".rpd", Self::Rpd)] {
-            if name.ends_with(end) {
-                return Some(format);
-            }
-        }
-        name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        // The first is what rocprofv3 itself calls its files.
+        let ends = [
+            ("_results.json", Self::Rocprofv3Json),
+            (".json", Self::PerfettoJson),
+            (".db", Self::Native),
+            (".rpd", Self::Rpd),
+        ];
+        ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
+    }
+
+    /// The format that was chosen, else that of a file of this name.
+    ///
+    /// # Errors
+    /// Where neither says one.
+    pub fn choose(chosen: Option<Self>, path: &Path) -> Result<Self, Failure> {
+        chosen.or_else(|| Self::of(path)).ok_or_else(|| {
+            Failure::usage(format!("{} does not say what to write", path.display()))
+                .with_hint("name it .json, .json.gz, .db or .rpd, or choose with --to")
+        })
     }
 }
 
@@ -59,10 +76,7 @@ impl Target {
     /// Where the name says no format and none was chosen, the file exists and may not be replaced, it is the `input`,
     /// or its folder cannot be written.
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
-        let Some(format) = format.or_else(|| Format::of(path)) else {
-            return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json, .json.gz, .db or .rpd, or choose with --to"));
-        };
+        let format = Format::choose(format, path)?;
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
         {
