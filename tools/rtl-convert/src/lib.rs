@@ -32,6 +32,8 @@ use std::io::Write;
 use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
+use crate::rocprofv3::Form;
+use crate::rows::Rows;
 use crate::source::Source;
 use crate::target::{Format, Target};
 
@@ -46,23 +48,13 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
-    if Format::choose(arguments.format, &arguments.output)? == Format::Rocprofv3Json {
-        let written = rocprofv3::write(&source, &arguments)?;
-        if !arguments.speech.quiet {
-            writeln!(out, "{}", written.rows.closing(&written.named()))?;
-        }
-        return Ok(Exit::Answered);
-    }
-    let target = Target::create(&arguments.output, arguments.format, arguments.force, &arguments.trace)?;
-    let format = target.format;
-    let rows = match format {
-        Format::Native => native::write(&source, &arguments, &target)?,
-        Format::Rpd => rpd::write(&source, &arguments, &target)?,
-        _ => drawn::write(&source, &arguments, &target)?,
+    let format = Format::choose(arguments.format, &arguments.output)?;
+    let (rows, named) = match Form::of(format) {
+        Some(form) => rocprofv3::write(&source, &arguments, form)?,
+        None => (one_file(&source, &arguments, format)?, arguments.output.clone()),
     };
-    target.finish()?;
     if !arguments.speech.quiet {
-        writeln!(out, "{}", rows.closing(&arguments.output))?;
+        writeln!(out, "{}", rows.closing(&named))?;
         if format.is_drawn() && rows.kept() > BROWSER {
             out.warning(&format!(
                 "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
@@ -72,4 +64,15 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Answered)
+}
+
+fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {
+    let target = Target::create(&arguments.output, Some(format), arguments.force, &arguments.trace)?;
+    let rows = match format {
+        Format::Native => native::write(source, arguments, &target)?,
+        Format::Rpd => rpd::write(source, arguments, &target)?,
+        _ => drawn::write(source, arguments, &target)?,
+    };
+    target.finish()?;
+    Ok(rows)
 }

@@ -25,6 +25,8 @@ pub enum Format {
     /// rocprofv3's JSON, one file per process (NAME_results.json)
     #[value(alias = "rocprofv3", alias = "rocprofiler-json")]
     Rocprofv3Json,
+    /// rocprofv3's CSV files (NAME_kernel_trace.csv, NAME_kernel_stats.csv, ...), one set per process
+    Rocprofv3Csv,
 }
 
 impl Format {
@@ -37,11 +39,12 @@ impl Format {
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        let name = name.strip_suffix(".gz").unwrap_or(&name);
-        // The first is what rocprofv3 itself calls its files.
+        // What rocprofv3 calls its own files comes first.
         let ends = [
             ("_results.json", Self::Rocprofv3Json),
+            ("_results.json.gz", Self::Rocprofv3Json),
             (".json", Self::PerfettoJson),
+            (".json.gz", Self::PerfettoJson),
             (".db", Self::Native),
             (".rpd", Self::Rpd),
         ];

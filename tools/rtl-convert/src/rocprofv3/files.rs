@@ -14,9 +14,13 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Files beside `output`; none of them may be `input`.
-    pub(super) fn new(output: &Path, force: bool, input: &Path) -> Result<Self, Failure> {
-        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+    /// Files beside `output`, or in it if it ends with a slash; none of them may be `input`.
+    pub(super) fn beside(output: &Path, force: bool, input: &Path) -> Result<Self, Failure> {
+        let folder = match output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            true => Some(output),
+            false => output.parent(),
+        };
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
         if !folder.is_dir() {
             return Err(Failure::usage(format!("{} is no folder", folder.display()))

@@ -54,7 +54,7 @@ pub struct Pages {
 
 impl Pages {
     /// What is collected before it is written.
-    const SIZE: usize = 512 << 10;
+    const SIZE: usize = 256 << 10;
 
     /// Nothing yet.
     pub fn new() -> Self {

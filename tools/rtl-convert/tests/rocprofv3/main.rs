@@ -7,6 +7,7 @@
 )]
 
 mod arbitrary;
+mod csv;
 mod json;
 mod lines;
 
