@@ -36,7 +36,7 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
     let unwritten = |error| unwritten(error, &arguments.output);
     let mut content = target.writer().map_err(unwritten)?;
     match target.format {
-        Format::PerfettoJson | Format::Rocprofv3Json | Format::Rocprofv3Csv => {
+        Format::PerfettoJson => {
             perfetto_json::write(timeline, &tables, !arguments.no_args, &mut content, |rows| {
                 progress.advance(rows)
             })
