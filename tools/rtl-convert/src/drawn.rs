@@ -41,6 +41,8 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
                 progress.advance(rows)
             })
         }
+        // The others are not drawn.
+        _ => Ok(()),
     }
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;

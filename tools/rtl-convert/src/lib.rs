@@ -7,6 +7,7 @@
 /// What was typed.
 pub mod args;
 pub mod counters;
+pub mod database;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
@@ -15,8 +16,11 @@ pub mod flows;
 pub mod lanes;
 /// How names are shown.
 pub mod names;
+pub mod native;
 pub mod perfetto_json;
+pub mod rocprofv3;
 pub mod rows;
+pub mod rpd;
 pub mod sort;
 pub mod source;
 pub mod target;
@@ -28,6 +32,8 @@ use std::io::Write;
 use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
+use crate::rocprofv3::Form;
+use crate::rows::Rows;
 use crate::source::Source;
 use crate::target::{Format, Target};
 
@@ -42,14 +48,13 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
-    let target = Target::create(&arguments.output, arguments.format, arguments.force, &arguments.trace)?;
-    let format = target.format;
-    let rows = match format {
-        Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
+    let format = Format::choose(arguments.format, &arguments.output)?;
+    let (rows, named) = match Form::of(format) {
+        Some(form) => rocprofv3::write(&source, &arguments, form)?,
+        None => (one_file(&source, &arguments, format)?, arguments.output.clone()),
     };
-    target.finish()?;
     if !arguments.speech.quiet {
-        writeln!(out, "{}", rows.closing(&arguments.output))?;
+        writeln!(out, "{}", rows.closing(&named))?;
         if format.is_drawn() && rows.kept() > BROWSER {
             out.warning(&format!(
                 "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
@@ -59,4 +64,15 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Answered)
+}
+
+fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {
+    let target = Target::create(&arguments.output, Some(format), arguments.force, &arguments.trace)?;
+    let rows = match format {
+        Format::Native => native::write(source, arguments, &target)?,
+        Format::Rpd => rpd::write(source, arguments, &target)?,
+        _ => drawn::write(source, arguments, &target)?,
+    };
+    target.finish()?;
+    Ok(rows)
 }

@@ -43,14 +43,13 @@ impl Source {
     ///
     /// # Errors
     /// Where the trace cannot be read or the filter chooses what is not there, and whatever `each` fails with.
-    pub fn pieces(
+    pub fn pieces<E: Into<Stopped>>(
         &self,
         select: &Select,
-        mut each: impl FnMut(&Tables) -> std::io::Result<()>,
+        mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, Stopped> {
-        let Some(filter) = &self.filter else {
-            return self.trace.stream(select, |tables| each(tables).map_err(Stopped::Writing));
-        };
+        let mut each = |tables: &Tables| each(tables).map_err(Into::into);
+        let Some(filter) = &self.filter else { return self.trace.stream(select, each) };
         let mut tables = self.trace.read(select)?;
         region::apply(&mut tables, filter)?;
         each(&tables)?;

@@ -17,6 +17,16 @@ pub enum Format {
     /// Chrome's and Perfetto's JSON (.json, .json.gz)
     #[value(alias = "json", alias = "chrome", alias = "perfetto")]
     PerfettoJson,
+    /// rtl's own database: every row, from any other tool's trace (.db)
+    #[value(alias = "rtl")]
+    Native,
+    /// RPD's database, schema 3, for rocmProfileData's tools (.rpd)
+    Rpd,
+    /// rocprofv3's JSON, one file per process (NAME_results.json)
+    #[value(alias = "rocprofv3", alias = "rocprofiler-json")]
+    Rocprofv3Json,
+    /// rocprofv3's CSV files (NAME_kernel_trace.csv, NAME_kernel_stats.csv, ...), one set per process
+    Rocprofv3Csv,
 }
 
 impl Format {
@@ -29,7 +39,27 @@ impl Format {
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
+        // What rocprofv3 calls its own files comes first.
+        let ends = [
+            ("_results.json", Self::Rocprofv3Json),
+            ("_results.json.gz", Self::Rocprofv3Json),
+            (".json", Self::PerfettoJson),
+            (".json.gz", Self::PerfettoJson),
+            (".db", Self::Native),
+            (".rpd", Self::Rpd),
+        ];
+        ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
+    }
+
+    /// The format that was chosen, else that of a file of this name.
+    ///
+    /// # Errors
+    /// Where neither says one.
+    pub fn choose(chosen: Option<Self>, path: &Path) -> Result<Self, Failure> {
+        chosen.or_else(|| Self::of(path)).ok_or_else(|| {
+            Failure::usage(format!("{} does not say what to write", path.display()))
+                .with_hint("name it .json, .json.gz, .db or .rpd, or choose with --to")
+        })
     }
 }
 
@@ -49,10 +79,7 @@ impl Target {
     /// Where the name says no format and none was chosen, the file exists and may not be replaced, it is the `input`,
     /// or its folder cannot be written.
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
-        let Some(format) = format.or_else(|| Format::of(path)) else {
-            return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json or .json.gz, or choose with --to"));
-        };
+        let format = Format::choose(format, path)?;
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
         {
@@ -76,6 +103,11 @@ impl Target {
     /// The folder of the output: where there is room for it there is room for temporary files.
     pub fn folder(&self) -> &Path {
         self.file.path().parent().unwrap_or(Path::new("."))
+    }
+
+    /// The file as it grows, for who opens it by its name.
+    pub fn place(&self) -> &Path {
+        self.file.path()
     }
 
     /// Where the content goes, compressed if the name asks for that.

@@ -19,8 +19,10 @@ mod rest;
 mod signal;
 
 pub(super) use agents::{Agents, NO_GPU};
+pub(crate) use calls::Function;
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
+pub(crate) use kinds::copy_type;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
 pub(super) use plan::{Field, Plan};
@@ -64,6 +66,8 @@ pub(super) enum LaunchRows {
     /// What the GPU executed: a grid of work-items, the whole LDS and scratch, and copy kinds that are string
     /// ids; one row even where a graph launch executes many (RPD on rocprofiler-sdk).
     Executed,
+    /// What the GPU executed too, but with copies as for arguments, and their GPUs (RPD's tables written by us).
+    Converted,
     /// A grid of work-groups whatever the function (ours).
     Groups,
 }

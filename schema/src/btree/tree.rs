@@ -8,7 +8,7 @@ use super::store::{Store, Target, Use};
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
 /// get a new place in the file each time they are published.
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     leaf: Leaf,
     /// The rowid of the newest row; rows count from 1.
     last: i64,
@@ -22,7 +22,7 @@ pub(super) struct Tree {
 
 /// Where finished pages go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(crate) enum Keep {
     /// They stay as they are.
     Forever,
     /// Until the next publication.
@@ -30,28 +30,28 @@ pub(super) enum Keep {
 }
 
 impl Tree {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { leaf: Leaf::new(), last: 0, levels: Vec::new(), published: Vec::new(), changed: true }
     }
 
     /// How many rows it has.
-    pub(super) fn rows(&self) -> i64 {
+    pub(crate) fn rows(&self) -> i64 {
         self.last
     }
 
     /// Where it starts in the file as last published.
-    pub(super) fn root(&self) -> u32 {
+    pub(crate) fn root(&self) -> u32 {
         self.published.last().copied().unwrap_or_default()
     }
 
     /// How many pages are at most written to publish it.
-    pub(super) fn open_pages(&self) -> usize {
+    pub(crate) fn open_pages(&self) -> usize {
         self.levels.len() + 2
     }
 
     /// How many pages at most a record would finish; most finish none.
     #[inline]
-    pub(super) fn pages_for(&self, record: usize) -> usize {
+    pub(crate) fn pages_for(&self, record: usize) -> usize {
         if self.leaf.fits(record + 18) {
             return 0;
         }
@@ -60,13 +60,32 @@ impl Tree {
 
     /// Adds a row and returns its rowid.
     #[inline]
-    pub(super) fn push<T: Target>(
+    pub(crate) fn push<T: Target>(
         &mut self,
         record: &[u8],
         store: &mut Store<T>,
         keep: Keep,
     ) -> io::Result<i64> {
         let row = self.last + 1;
+        self.push_at(row, record, store, keep)?;
+        Ok(row)
+    }
+
+    /// Adds a row with this rowid, which must be greater than that of every row before.
+    #[inline]
+    pub(crate) fn push_at<T: Target>(
+        &mut self,
+        row: i64,
+        record: &[u8],
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<()> {
+        if row <= self.last {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "rows are not in the order of their ids",
+            ));
+        }
         let mut head = [0; 18];
         let (bytes, length) = page::varint(record.len() as u64);
         head[..9].copy_from_slice(&bytes);
@@ -87,12 +106,12 @@ impl Tree {
         }
         self.last = row;
         self.changed = true;
-        Ok(row)
+        Ok(())
     }
 
     /// Begins a new leaf.
     #[cold]
-    pub(super) fn finish_leaf<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<()> {
+    pub(crate) fn finish_leaf<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<()> {
         let page = self.place(store, keep)?;
         store.write(page, self.leaf.page())?;
         self.leaf.clear();
@@ -152,7 +171,7 @@ impl Tree {
     }
 
     /// Writes the pages that are still open to new places, if there is anything new in them.
-    pub(super) fn publish<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
+    pub(crate) fn publish<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
         if !self.changed {
             return Ok(());
         }
@@ -161,7 +180,7 @@ impl Tree {
     }
 
     /// As [`Self::publish`], with rows at the end that are gone with the next publication. For a short table.
-    pub(super) fn publish_with<T: Target>(
+    pub(crate) fn publish_with<T: Target>(
         &mut self,
         records: impl Iterator<Item = Vec<u8>>,
         store: &mut Store<T>,
@@ -199,7 +218,7 @@ impl Tree {
 
     /// Hands out the children of a root that lies on the first page of the file, after everything below is written:
     /// the finished ones and the last.
-    pub(super) fn publish_below_root<T: Target>(
+    pub(crate) fn publish_below_root<T: Target>(
         &mut self,
         store: &mut Store<T>,
     ) -> io::Result<(&[Child], u32)> {
@@ -209,7 +228,7 @@ impl Tree {
     }
 
     /// The pages that a tree which is built anew each time has taken.
-    pub(super) fn into_pages(self) -> Vec<u32> {
+    pub(crate) fn into_pages(self) -> Vec<u32> {
         self.published
     }
 }

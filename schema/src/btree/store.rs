@@ -35,7 +35,7 @@ impl Target for File {
 
 /// The pages of a file. Those that the published file refers to are never written, but for the first.
 #[derive(Debug)]
-pub(super) struct Store<T> {
+pub(crate) struct Store<T> {
     target: T,
     /// The page after the last one that has an owner.
     next: u32,
@@ -52,7 +52,7 @@ pub(super) struct Store<T> {
 
 /// What a page was used for: when a reader comes to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub(crate) enum Use {
     /// As soon as it begins.
     First,
     /// At the end of a long table.
@@ -82,7 +82,7 @@ struct Published {
 
 impl<T: Target> Store<T> {
     /// Makes an empty database of one page: before the first publication there is nothing to point to.
-    pub(super) fn create(mut target: T) -> io::Result<Self> {
+    pub(crate) fn create(mut target: T) -> io::Result<Self> {
         let mut first = header(1, 1, 0, 0);
         first[100] = page::LEAF;
         first[105..107].copy_from_slice(&(SIZE as u16).to_be_bytes());
@@ -100,22 +100,22 @@ impl<T: Target> Store<T> {
     }
 
     /// How many pages stay as they are, the first included.
-    pub(super) fn kept(&self) -> usize {
+    pub(crate) fn kept(&self) -> usize {
         self.next as usize - 1 - self.borrowed
     }
 
     /// How many free pages are left alone while the file has so many in use.
-    pub(super) fn at_rest(kept: usize) -> usize {
+    pub(crate) fn at_rest(kept: usize) -> usize {
         (kept / REST).clamp(*AT_REST.start(), *AT_REST.end())
     }
 
     /// How many pages the file has or will have.
-    pub(super) fn pages(&self) -> u32 {
+    pub(crate) fn pages(&self) -> u32 {
         self.next - 1
     }
 
     /// The number of a new page at the end of the file, to be written before the next publication.
-    pub(super) fn append(&mut self) -> io::Result<u32> {
+    pub(crate) fn append(&mut self) -> io::Result<u32> {
         if self.next == LOCK_PAGE {
             let empty = [0; SIZE];
             self.next += 1;
@@ -127,7 +127,7 @@ impl<T: Target> Store<T> {
     }
 
     /// The number of a page for the next publication alone.
-    pub(super) fn borrow(&mut self) -> io::Result<u32> {
+    pub(crate) fn borrow(&mut self) -> io::Result<u32> {
         let resting = if self.is_short { 0 } else { Self::at_rest(self.kept()) };
         let is_rested = self.free.now.len() > resting;
         let usable = |(_, used): &(u32, Use)| *used == Use::First || is_rested;
@@ -139,12 +139,12 @@ impl<T: Target> Store<T> {
     }
 
     /// Takes back a page that was borrowed for the last publication.
-    pub(super) fn give_back(&mut self, page: u32, used: Use) {
+    pub(crate) fn give_back(&mut self, page: u32, used: Use) {
         self.free.soon.push((page, used));
     }
 
     /// Writes a page, at once or before the next publication.
-    pub(super) fn write(&mut self, page: u32, content: &Page) -> io::Result<()> {
+    pub(crate) fn write(&mut self, page: u32, content: &Page) -> io::Result<()> {
         if page < self.run_start {
             return self.target.write_at(content, offset(page));
         }
@@ -170,7 +170,7 @@ impl<T: Target> Store<T> {
 
     /// Writes the first page: from now on the file is what was written before. Its schema's root is a node of
     /// `children` and `right`.
-    pub(super) fn publish(&mut self, children: &[Child], right: u32) -> io::Result<()> {
+    pub(crate) fn publish(&mut self, children: &[Child], right: u32) -> io::Result<()> {
         let list = self.borrow()?;
         let mut free = Free { now: std::mem::take(&mut self.free.now), soon: Vec::new(), list: Some(list) };
         free.now.append(&mut self.free.soon);
@@ -188,7 +188,7 @@ impl<T: Target> Store<T> {
     }
 
     /// Forgets what was written since the last publication, after an error.
-    pub(super) fn go_back(&mut self) {
+    pub(crate) fn go_back(&mut self) {
         self.is_short = true;
         self.run.clear();
         self.next = self.published.next;

@@ -1,6 +1,42 @@
 //! Rows as SQLite's records (file format, "Record Format").
 
-use crate::write::Cell;
+/// A value on its way into a record.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum Datum<'a> {
+    /// NULL.
+    #[default]
+    Null,
+    /// An integer.
+    Int(i64),
+    /// A real number.
+    Real(f64),
+    /// Text.
+    Text(&'a str),
+}
+
+impl From<i64> for Datum<'_> {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<f64> for Datum<'_> {
+    fn from(value: f64) -> Self {
+        Self::Real(value)
+    }
+}
+
+impl<'a> From<&'a str> for Datum<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Datum<'_> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
 
 /// The most columns of a row of integers. In the header of its record each has one byte, and so has the length of the
 /// header; each value has eight bytes at most.
@@ -34,21 +70,24 @@ fn serial(value: i64) -> (u8, u8) {
 
 /// A record in the making; kept from row to row.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(crate) struct Record {
     // Each value is written as a whole word, over whose end the next one begins.
     fixed: [u8; LONG + 8],
+    // The parts of a row of anything: serial types, values, and all together.
+    types: Vec<u8>,
+    body: Vec<u8>,
     long: Vec<u8>,
 }
 
 impl Record {
-    pub(super) fn new() -> Self {
-        Self { fixed: [0; LONG + 8], long: Vec::new() }
+    pub(crate) fn new() -> Self {
+        Self { fixed: [0; LONG + 8], types: Vec::new(), body: Vec::new(), long: Vec::new() }
     }
 
     /// A row whose first column is its id, which is not stored again, followed by these. It ends at its last known
     /// column.
     #[inline]
-    pub(super) fn integers<const N: usize>(&mut self, row: &[Option<i64>; N]) -> &[u8] {
+    pub(crate) fn integers<const N: usize>(&mut self, row: &[Option<i64>; N]) -> &[u8] {
         const { assert!(N < MOST && 1 + 9 * MOST < LONG) };
         let known = row.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let mut end = 2 + known;
@@ -72,52 +111,57 @@ impl Record {
         &self.fixed[..end]
     }
 
+    /// A row of anything whose first column is its id, which is not stored again.
+    #[inline]
+    pub(crate) fn row(&mut self, row: &[Datum<'_>]) -> &[u8] {
+        self.types.clear();
+        self.types.push(0);
+        self.store(row)
+    }
+
     /// A row of anything, all of it stored.
-    pub(super) fn cells(&mut self, row: &[Cell]) -> &[u8] {
-        let known = row.iter().rposition(|cell| !matches!(cell, Cell::Null)).map_or(1, |last| last + 1);
-        let mut types = Vec::with_capacity(row.len() * 2);
-        let mut body = Vec::new();
-        for cell in &row[..known.min(row.len())] {
-            let length = match cell {
-                Cell::Text(text) => text.len(),
-                Cell::Blob(blob) => blob.len(),
-                _ => 0,
-            } as u64;
-            match cell {
-                Cell::Null => types.push(0),
-                Cell::Int(value @ 0..=1) => types.push(8 + *value as u8),
-                Cell::Int(value) => {
-                    let (serial, width) = serial(*value);
-                    types.push(serial);
-                    body.extend_from_slice(&value.to_be_bytes()[8 - usize::from(width)..]);
+    pub(crate) fn cells(&mut self, row: &[Datum<'_>]) -> &[u8] {
+        self.types.clear();
+        self.store(row)
+    }
+
+    fn store(&mut self, row: &[Datum<'_>]) -> &[u8] {
+        let known = row.iter().rposition(|datum| !matches!(datum, Datum::Null)).map_or(0, |last| last + 1);
+        // A record has at least one column.
+        let known = known.max(usize::from(self.types.is_empty())).min(row.len());
+        self.body.clear();
+        for datum in &row[..known] {
+            match *datum {
+                Datum::Null => self.types.push(0),
+                Datum::Int(value @ 0..=1) => self.types.push(8 + value as u8),
+                Datum::Int(value) => {
+                    let (serial, width) = serial(value);
+                    self.types.push(serial);
+                    self.body.extend_from_slice(&value.to_be_bytes()[8 - usize::from(width)..]);
                 }
-                Cell::Real(value) => {
-                    types.push(7);
-                    body.extend_from_slice(&value.to_be_bytes());
+                Datum::Real(value) => {
+                    self.types.push(7);
+                    self.body.extend_from_slice(&value.to_be_bytes());
                 }
-                Cell::Text(text) => {
-                    push_varint(&mut types, 13 + 2 * length);
-                    body.extend_from_slice(text.as_bytes());
-                }
-                Cell::Blob(blob) => {
-                    push_varint(&mut types, 12 + 2 * length);
-                    body.extend_from_slice(blob);
+                Datum::Text(text) => {
+                    push_varint(&mut self.types, 13 + 2 * text.len() as u64);
+                    self.body.extend_from_slice(text.as_bytes());
                 }
             }
         }
         self.long.clear();
         // The length of the header counts itself; at 127 it needs a second byte.
-        let header = types.len() as u64 + 1;
+        let header = self.types.len() as u64 + 1;
         push_varint(&mut self.long, if header < 0x80 { header } else { header + 1 });
-        self.long.extend_from_slice(&types);
-        self.long.extend_from_slice(&body);
+        self.long.extend_from_slice(&self.types);
+        self.long.extend_from_slice(&self.body);
         &self.long
     }
 }
 
 /// A number in SQLite's variable length, seven bits to a byte, and how many bytes that are.
 #[inline]
-pub(super) fn varint(value: u64) -> ([u8; 9], usize) {
+pub(crate) fn varint(value: u64) -> ([u8; 9], usize) {
     let mut bytes = [0; 9];
     if value < 0x80 {
         bytes[0] = value as u8;
@@ -166,7 +210,8 @@ mod tests {
         ] {
             let expected = [&[3, 0, serial], body].concat();
             assert_eq!(record.integers(&[Some(value), None]), expected, "{value}");
-            assert_eq!(record.cells(&[Cell::Null, Cell::Int(value), Cell::Null]), expected, "{value}");
+            assert_eq!(record.cells(&[Datum::Null, Datum::Int(value), Datum::Null]), expected, "{value}");
+            assert_eq!(record.row(&[Datum::Int(value), Datum::Null]), expected, "{value}");
         }
         assert_eq!(record.integers(&[None, None]), [2, 0]);
     }
