@@ -6,17 +6,19 @@
 
 /// What was typed.
 pub mod args;
+pub mod arguments;
 pub mod counters;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
-/// Which call launched which op.
 pub mod flows;
+pub mod gauges;
 pub mod lanes;
-/// How names are shown.
 pub mod names;
 pub mod perfetto_json;
+pub mod pftrace;
 pub mod rows;
+pub mod scene;
 pub mod sort;
 pub mod source;
 pub mod target;
@@ -45,7 +47,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let target = Target::create(&arguments.output, arguments.format, arguments.force, &arguments.trace)?;
     let format = target.format;
     let rows = match format {
-        Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
+        Format::PerfettoJson | Format::Pftrace => drawn::write(&source, &arguments, &target)?,
     };
     target.finish()?;
     if !arguments.speech.quiet {

@@ -17,19 +17,26 @@ pub enum Format {
     /// Chrome's and Perfetto's JSON (.json, .json.gz)
     #[value(alias = "json", alias = "chrome", alias = "perfetto")]
     PerfettoJson,
+    /// Perfetto's own format (.pftrace, .pftrace.gz)
+    #[value(alias = "perfetto-trace")]
+    Pftrace,
 }
 
 impl Format {
     /// Whether viewers draw it.
     #[must_use]
     pub fn is_drawn(self) -> bool {
-        matches!(self, Self::PerfettoJson)
+        matches!(self, Self::PerfettoJson | Self::Pftrace)
     }
 
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
+        match name.strip_suffix(".gz").unwrap_or(&name).rsplit_once('.')?.1 {
+            "json" => Some(Self::PerfettoJson),
+            "pftrace" | "perfetto-trace" => Some(Self::Pftrace),
+            _ => None,
+        }
     }
 }
 
@@ -51,7 +58,7 @@ impl Target {
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
         let Some(format) = format.or_else(|| Format::of(path)) else {
             return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json or .json.gz, or choose with --to"));
+                .with_hint("name it .json, .pftrace (or with .gz behind that), or choose with --to"));
         };
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
