@@ -2,7 +2,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::names::Names;
 use crate::target::Format;
+use crate::tracks::GroupBy;
 
 /// A trace in another format: exact, in bounded memory
 ///
@@ -31,6 +33,18 @@ pub struct Arguments {
     /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
     #[arg(long)]
     pub no_args: bool,
+
+    /// What ops are drawn by: queue or stream
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT", hide_possible_values = true)]
+    pub group_by: GroupBy,
+
+    /// How kernels are called: full, mangled (as stored) or short (without their types)
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_possible_values = true)]
+    pub names: Names,
+
+    /// In pftrace, GPU ops as Perfetto's GPU render stages instead of slices: smaller, without arguments and arrows
+    #[arg(long)]
+    pub gpu_events: bool,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]

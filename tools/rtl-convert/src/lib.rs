@@ -6,21 +6,23 @@
 
 /// What was typed.
 pub mod args;
+pub mod arguments;
 pub mod counters;
 pub mod database;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
-/// Which call launched which op.
 pub mod flows;
+pub mod gauges;
 pub mod lanes;
-/// How names are shown.
 pub mod names;
 pub mod native;
 pub mod perfetto_json;
+pub mod pftrace;
 pub mod rocprofv3;
 pub mod rows;
 pub mod rpd;
+pub mod scene;
 pub mod sort;
 pub mod source;
 pub mod target;

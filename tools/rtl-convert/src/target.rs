@@ -17,6 +17,9 @@ pub enum Format {
     /// Chrome's and Perfetto's JSON (.json, .json.gz)
     #[value(alias = "json", alias = "chrome", alias = "perfetto")]
     PerfettoJson,
+    /// Perfetto's own format (.pftrace, .pftrace.gz)
+    #[value(alias = "perfetto-trace")]
+    Pftrace,
     /// rtl's own database: every row, from any other tool's trace (.db)
     #[value(alias = "rtl")]
     Native,
@@ -33,7 +36,7 @@ impl Format {
     /// Whether viewers draw it.
     #[must_use]
     pub fn is_drawn(self) -> bool {
-        matches!(self, Self::PerfettoJson)
+        matches!(self, Self::PerfettoJson | Self::Pftrace)
     }
 
     /// What a file of that name holds.
@@ -45,6 +48,10 @@ impl Format {
             ("_results.json.gz", Self::Rocprofv3Json),
             (".json", Self::PerfettoJson),
             (".json.gz", Self::PerfettoJson),
+            (".pftrace", Self::Pftrace),
+            (".pftrace.gz", Self::Pftrace),
+            (".perfetto-trace", Self::Pftrace),
+            (".perfetto-trace.gz", Self::Pftrace),
             (".db", Self::Native),
             (".rpd", Self::Rpd),
         ];
@@ -57,8 +64,9 @@ impl Format {
     /// Where neither says one.
     pub fn choose(chosen: Option<Self>, path: &Path) -> Result<Self, Failure> {
         chosen.or_else(|| Self::of(path)).ok_or_else(|| {
-            Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json, .json.gz, .db or .rpd, or choose with --to")
+            Failure::usage(format!("{} does not say what to write", path.display())).with_hint(
+                "name it .json, .pftrace (or with .gz behind that), .db or .rpd, or choose with --to",
+            )
         })
     }
 }

@@ -249,7 +249,7 @@ fn busy_is_a_part_of_each_step_and_follows_the_ops() {
     let busy: Vec<f64> = events
         .iter()
         .filter(|event| event["ph"] == "C" && event["name"] == "busy")
-        .map(|event| event["args"]["percent"].as_f64().unwrap())
+        .map(|event| event["args"]["%"].as_f64().unwrap())
         .collect();
     assert_eq!(busy.iter().sum::<f64>(), 501.0 * 100.0);
 }
