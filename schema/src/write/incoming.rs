@@ -52,8 +52,10 @@ impl Incoming {
         self.texts(writer, last)?;
         for (op, call) in std::mem::take(&mut self.links) {
             // Sources with several links number all processes together: their ids need no space.
-            let ids = [self.calls.get(0, call), self.ops.get(0, op)];
-            writer.row(Table::ApiOps, &ids.map(Datum::from))?;
+            // Where only a part of the ops is written, links of others lead nowhere.
+            if let (Some(call), Some(op)) = (self.calls.get(0, call), self.ops.get(0, op)) {
+                writer.row(Table::ApiOps, &[call.into(), op.into()])?;
+            }
         }
         metadata::write(writer, last, &self.places)
     }

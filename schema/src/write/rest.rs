@@ -92,9 +92,11 @@ fn copy(writer: &mut Writer, piece: &Tables, call: i64, row: &ApiLaunch) -> Resu
 /// Writes what is sampled, counted, allocated or stacked.
 pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) -> Result<()> {
     for row in &piece.counters {
+        // Where only a part of the dispatches is written, counters of others belong to none.
+        let Some(op) = incoming.dispatched(piece, row.process, row.dispatch) else { continue };
         let cells = [
             row.value.into(),
-            incoming.dispatched(piece, row.process, row.dispatch).into(),
+            op.into(),
             incoming.text(row.name).map(|text| text.0).into(),
             incoming.places.pid(row.process).into(),
             row.agent.and_then(|agent| incoming.places.gpu(agent)).into(),

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 
 use crate::names::Names;
+use crate::split;
 use crate::target::Format;
 use crate::tracks::GroupBy;
 
@@ -29,6 +30,10 @@ pub struct Arguments {
     /// Replace the output where it exists
     #[arg(long)]
     pub force: bool,
+
+    /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
+    #[arg(long, value_enum, value_name = "PART")]
+    pub split: Option<split::By>,
 
     /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
     #[arg(long)]

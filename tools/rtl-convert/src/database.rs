@@ -5,7 +5,7 @@ use schema::{Error, Select, Tables};
 
 use crate::args::Arguments;
 use crate::rows::Rows;
-use crate::source::{Source, Stopped, unreadable};
+use crate::source::{Source, unreadable_or};
 
 /// Hands every piece of the trace to `each` and counts its rows. The result is what is left at the end, as
 /// [`schema::Trace::stream`] says.
@@ -24,10 +24,6 @@ pub fn stream(
         rows.all += Rows::of(piece);
         each(piece)
     });
-    let last = last.map_err(|stopped| match stopped {
-        Stopped::Reading(error) => unreadable(error),
-        Stopped::Writing(error) => Failure::input(error),
-        Stopped::Choosing(error) => Failure::input(error),
-    })?;
+    let last = last.map_err(|stopped| unreadable_or(stopped, "cannot write"))?;
     Ok((last, rows))
 }

@@ -25,6 +25,7 @@ pub mod rpd;
 pub mod scene;
 pub mod sort;
 pub mod source;
+pub mod split;
 pub mod target;
 pub mod timeline;
 pub mod tracks;
@@ -51,9 +52,28 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
     let format = Format::choose(arguments.format, &arguments.output)?;
+    let Some(by) = arguments.split else { return convert(&source, &arguments, format, out) };
+    let parts = split::parts(&source, by)?;
+    let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output), part)).collect();
+    for (output, _) in &parts {
+        target::may_be_written(output, arguments.force)?;
+    }
+    for (output, part) in parts {
+        convert(&source.part(part), &Arguments { output, ..arguments.clone() }, format, out)?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// Writes one output.
+fn convert(
+    source: &Source,
+    arguments: &Arguments,
+    format: Format,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let (rows, named) = match Form::of(format) {
-        Some(form) => rocprofv3::write(&source, &arguments, form)?,
-        None => (one_file(&source, &arguments, format)?, arguments.output.clone()),
+        Some(form) => rocprofv3::write(source, arguments, form)?,
+        None => (one_file(source, arguments, format)?, arguments.output.clone()),
     };
     if !arguments.speech.quiet {
         writeln!(out, "{}", rows.closing(&named))?;

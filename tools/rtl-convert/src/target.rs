@@ -94,9 +94,7 @@ impl Target {
             return Err(Failure::usage(format!("{} is the input", path.display()))
                 .with_hint("an input is never overwritten; write to another file"));
         }
-        if !force && path.symlink_metadata().is_ok() {
-            return Err(exists(path));
-        }
+        may_be_written(path, force)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // A temporary file is its owner's alone; this one becomes a file like any other.
         let file = tempfile::Builder::new()
@@ -148,6 +146,17 @@ impl Target {
             }
         }
     }
+}
+
+/// Whether there may be a new file at `path`.
+///
+/// # Errors
+/// Where there is one that may not be replaced.
+pub fn may_be_written(path: &Path, force: bool) -> Result<(), Failure> {
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
+    Ok(())
 }
 
 fn exists(path: &Path) -> Failure {

@@ -119,13 +119,16 @@ impl Prepared {
         self,
         database: &Database,
         select: &Select,
+        keep: impl Fn(&mut Tables),
         mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, E> {
         let mut last = read(self, database, select, PIECE, |tables| {
+            keep(tables);
             each(tables)?;
             tables.forget_rows();
             Ok::<(), E>(())
         })?;
+        keep(&mut last);
         each(&last)?;
         last.forget_rows();
         Ok(last)

@@ -1,7 +1,5 @@
 //! `rocpd_api`: calls and ranges.
 
-use rustc_hash::FxHashMap;
-
 use super::ids::EMPTY;
 use super::{EXECUTED, LAUNCHES, Rpd, Table};
 use crate::table::ApiArgument;
@@ -11,8 +9,8 @@ use crate::{Id, Result, Tables};
 /// The calls of the trace in the file.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// By (space, correlation id): the first of each.
-    by_correlation: FxHashMap<(u32, Id), i64>,
+    /// By space and correlation id: the first of each.
+    by_correlation: Renumbered,
     /// By old id.
     pub(super) ids: Renumbered,
 }
@@ -20,10 +18,7 @@ pub(super) struct Calls {
 impl Calls {
     #[inline]
     pub(super) fn of(&self, space: u32, correlation: Id) -> Option<i64> {
-        if correlation == 0 || self.by_correlation.is_empty() {
-            return None;
-        }
-        self.by_correlation.get(&(space, correlation)).copied()
+        if correlation == 0 { None } else { self.by_correlation.get(space, correlation) }
     }
 }
 
@@ -36,6 +31,7 @@ impl Rpd {
             self.metadata(LAUNCHES, EXECUTED)?;
         }
         let mut ids = Vec::new();
+        let mut correlated = Vec::new();
         let mut arguments = calls.arguments.iter().peekable();
         for (at, row) in calls.iter().enumerate() {
             let own = taken_while(&mut arguments, |argument| argument.call as usize == at);
@@ -58,11 +54,15 @@ impl Rpd {
             ids.push(Some(id));
             self.calls.ids.push(0, row.id, id);
             if row.correlation != 0 {
-                let space = space(piece, row.process);
-                self.calls.by_correlation.entry((space, row.correlation)).or_insert(id);
+                correlated.push((space(piece, row.process), row.correlation, id));
             }
         }
         self.calls.ids.settle();
+        correlated.sort_by_key(|&(space, correlation, _)| (space, correlation));
+        correlated.dedup_by_key(|(space, correlation, _)| (*space, *correlation));
+        for (space, correlation, id) in correlated {
+            self.calls.by_correlation.push(space, correlation, id);
+        }
         self.asked_launches(piece, &ids)
     }
 

@@ -5,7 +5,7 @@ use crate::btree::Datum;
 use crate::dialect::{Function, from_rocprofiler_sdk};
 use crate::table::{ApiLaunch, Copy, Direction, Shape};
 use crate::write::OpKind;
-use crate::{NameId, Result, ShapeId, Tables};
+use crate::{LaneId, NameId, Result, ShapeId, Tables};
 
 /// Where the rows come from.
 #[derive(Debug, Default)]
@@ -28,6 +28,7 @@ enum From {
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     from: From,
+    /// With their calls, as the copies: 24 bytes each.
     kernels: Vec<(i64, Kernel)>,
     copies: Vec<(i64, Copied)>,
 }
@@ -37,7 +38,7 @@ pub(super) struct Launches {
 pub(super) struct Kernel {
     pub(super) name: NameId,
     pub(super) shape: Option<ShapeId>,
-    pub(super) stream: Option<i64>,
+    pub(super) lane: LaneId,
 }
 
 /// A copy as its op tells it.
@@ -170,16 +171,10 @@ impl Rpd {
 
     /// Writes what waited for the last op, in the order of the calls. A call has one row, that of its first op.
     pub(super) fn held_launches(&mut self, tables: &Tables) -> Result<()> {
-        let mut kernels = std::mem::take(&mut self.launches.kernels);
-        kernels.sort_by_key(|(call, _)| *call);
-        kernels.dedup_by_key(|(call, _)| *call);
-        for (call, kernel) in kernels {
+        for (call, kernel) in first_of_calls(std::mem::take(&mut self.launches.kernels)) {
             self.kernel_of_op(tables, call, kernel)?;
         }
-        let mut copies = std::mem::take(&mut self.launches.copies);
-        copies.sort_by_key(|(call, _)| *call);
-        copies.dedup_by_key(|(call, _)| *call);
-        for (call, copied) in copies {
+        for (call, copied) in first_of_calls(std::mem::take(&mut self.launches.copies)) {
             self.copy_of_op(call, copied)?;
         }
         Ok(())
@@ -189,7 +184,8 @@ impl Rpd {
     fn kernel_of_op(&mut self, tables: &Tables, call: i64, kernel: Kernel) -> Result<()> {
         let shape = kernel.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let name = self.name(tables, kernel.name)?;
-        let stream = kernel.stream.map(|stream| stream.to_string()).unwrap_or_default();
+        let stream =
+            tables.lanes.get(kernel.lane).stream.map(|stream| stream.to_string()).unwrap_or_default();
         self.kernel_row(call, &stream, shape.items, shape, name)
     }
 
@@ -250,6 +246,16 @@ impl Rpd {
             Direction::Fill => self.kind(OpKind::FillBuffer),
         }
     }
+}
+
+/// The first row of each call, in the order of the calls.
+fn first_of_calls<T>(mut rows: Vec<(i64, T)>) -> Vec<(i64, T)> {
+    // Sorting needs memory even where nothing is to be done.
+    if !rows.is_sorted_by_key(|(call, _)| *call) {
+        rows.sort_by_key(|(call, _)| *call);
+    }
+    rows.dedup_by_key(|(call, _)| *call);
+    rows
 }
 
 /// Bytes of LDS or scratch. RPD's own word for a size that is not there is the empty text.

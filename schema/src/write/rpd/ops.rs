@@ -40,8 +40,7 @@ impl Rpd {
             if let Some((call, recorded)) = self.op(piece, common, texts)?
                 && (row.shape.is_some() || !recorded)
             {
-                let stream = piece.lanes.get(row.lane).stream;
-                let kernel = Kernel { name: row.name, shape: row.shape, stream };
+                let kernel = Kernel { name: row.name, shape: row.shape, lane: row.lane };
                 self.kernel_launch(piece, call, recorded, kernel)?;
             }
         }
