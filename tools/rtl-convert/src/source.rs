@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::region;
 use cli::Failure;
-use schema::{Dialect, Error, Select, Tables, Trace};
+use schema::{Error, Select, Tables, Trace};
 
 /// Why reading stopped, or what was done with the rows.
 #[derive(Debug, thiserror::Error)]
@@ -36,11 +36,6 @@ impl Source {
         let rows = rtl_summary::question::filter(filter)?;
         let trace = Trace::open(path).map_err(unreadable)?;
         Ok(Self { trace, filter: (!filter.is_empty()).then_some(rows) })
-    }
-
-    /// Whether a trace of this kind may have hardware counters, which belong to dispatches by their ids.
-    pub fn has_counters(&self) -> bool {
-        matches!(self.trace.dialect(), Dialect::Rocprofiler | Dialect::RocprofilerJson)
     }
 
     /// Gives out the rows as [`Trace::stream`] does; what a range or a share of the time is only all rows tell, so a
