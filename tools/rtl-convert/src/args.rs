@@ -75,7 +75,9 @@ impl Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  rtl-convert trace.db -o trace.json.gz
-      for ui.perfetto.dev or chrome://tracing
+  rtl-convert trace.db -o trace.pftrace
+      for ui.perfetto.dev
+  rtl-convert trace.db -o trace.json.gz --names short
+      for chrome://tracing too
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
       one step on two GPUs";

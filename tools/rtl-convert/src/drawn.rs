@@ -4,9 +4,10 @@ use std::io;
 use std::path::Path;
 
 use cli::{Failure, Progress};
-use schema::Select;
+use schema::{Select, Tables};
 
 use crate::args::Arguments;
+use crate::gauges::Hardware;
 use crate::perfetto_json::Json;
 use crate::pftrace::Pftrace;
 use crate::rows::Rows;
@@ -22,8 +23,7 @@ use crate::timeline::Gather;
 pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
     let mut gather = Gather::new(target.folder(), arguments.group_by);
     let select = Select {
-        // What hardware counters belong to.
-        ids: source.has_counters(),
+        ids: false,
         launch: !arguments.no_args,
         links: true,
         ranges: true,
@@ -33,6 +33,16 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
         rest: true,
     };
     let tables = source.pieces(&select, |tables| gather.add(tables)).map_err(stopped)?;
+    if let Some(mut hardware) = Hardware::of(&tables) {
+        // Counters come last and belong to dispatches by id: they are met a second time.
+        let select = Select { ids: true, rest: false, ..select };
+        let add = |tables: &Tables| {
+            hardware.add(tables);
+            Ok::<(), io::Error>(())
+        };
+        source.pieces(&select, add).map_err(stopped)?;
+        gather.gauges(hardware.gauges(&tables));
+    }
     let (timeline, drawn) = gather.finish().map_err(unsorted)?;
     let rows = timeline.rows;
     let progress = Progress::new("writing", rows.kept(), arguments.speech.quiet);

@@ -98,6 +98,11 @@ const ABSENT: u32 = u32::MAX;
 impl Record for Event {
     const SIZE: usize = 8 * 7 + 4 * 6 + 3;
 
+    #[inline]
+    fn key(&self) -> i64 {
+        self.start
+    }
+
     fn encode(&self, bytes: &mut [u8]) {
         let (longs, rest) = bytes.split_at_mut(56);
         let values = [

@@ -1,7 +1,6 @@
 //! Counters that the trace has samples of: hardware counters, memory, and what a monitor watched.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use rustc_hash::FxHashMap;
 use schema::table::{AgentKind, AllocationKind, AllocationLevel};
@@ -25,10 +24,9 @@ pub struct Gauge {
     pub samples: Vec<Sample>,
 }
 
-/// The counters of these rows.
+/// The counters of these rows but for those of the hardware.
 pub fn of(tables: &Tables) -> Vec<Gauge> {
-    let mut all = hardware(tables);
-    all.extend(memory(tables));
+    let mut all = memory(tables);
     all.extend(monitors(tables));
     all
 }
@@ -54,46 +52,65 @@ impl Samples {
     }
 }
 
-/// What was counted during a dispatch is its value from start to end, and 0 between dispatches.
-fn hardware(tables: &Tables) -> Vec<Gauge> {
-    if tables.counters.is_empty() {
-        return Vec::new();
+/// Hardware counters: what was counted during a dispatch is its value from start to end, and 0 between dispatches.
+#[derive(Debug)]
+pub struct Hardware {
+    /// What was counted in each dispatch, all instances of a counter together.
+    counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
+    samples: BTreeMap<(AgentId, NameId), Ended>,
+}
+
+/// Values by time, and when dispatches ended.
+#[derive(Debug, Default)]
+struct Ended {
+    values: BTreeMap<i64, f64>,
+    ends: Vec<i64>,
+}
+
+impl Hardware {
+    /// The counters of a trace, `None` where it has none.
+    pub fn of(tables: &Tables) -> Option<Self> {
+        let mut counted: FxHashMap<_, Vec<(NameId, f64)>> = FxHashMap::default();
+        for counter in tables.counters.iter().filter(|counter| counter.value.is_finite()) {
+            let of_dispatch = counted.entry((counter.process, counter.dispatch)).or_default();
+            match of_dispatch.iter_mut().find(|(name, _)| *name == counter.name) {
+                Some((_, value)) => *value += counter.value,
+                None => of_dispatch.push((counter.name, counter.value)),
+            }
+        }
+        (!counted.is_empty()).then(|| Self { counted, samples: BTreeMap::new() })
     }
-    let mut sums: FxHashMap<(ProcessId, Id, NameId), f64> = FxHashMap::default();
-    for counter in &tables.counters {
-        *sums.entry((counter.process, counter.dispatch, counter.name)).or_default() += counter.value;
+
+    /// Looks for the dispatches in a piece, which must be read with their ids.
+    pub fn add(&mut self, tables: &Tables) {
+        for dispatch in tables.dispatches.iter() {
+            let lane = tables.lanes.get(dispatch.lane);
+            let Some(counted) = self.counted.get(&(lane.process, dispatch.id)) else { continue };
+            let end = dispatch.duration.and_then(|duration| dispatch.start.checked_add(duration));
+            let Some(end) = end.filter(|&end| end >= dispatch.start) else { continue };
+            for &(name, value) in counted {
+                let samples = self.samples.entry((lane.agent, name)).or_default();
+                *samples.values.entry(dispatch.start).or_default() += value;
+                samples.ends.push(end);
+            }
+        }
     }
-    let mut rows: FxHashMap<(ProcessId, Id), usize> = FxHashMap::default();
-    for row in 0..tables.dispatches.len() {
-        let process = tables.lanes.get(tables.dispatches.lane[row]).process;
-        rows.insert((process, tables.dispatches.id.get(row)), row);
-    }
-    let mut values: BTreeMap<(AgentId, NameId), BTreeMap<i64, f64>> = BTreeMap::new();
-    let mut ends: Vec<((AgentId, NameId), i64)> = Vec::new();
-    for ((process, dispatch, name), value) in sums {
-        let Some(&row) = rows.get(&(process, dispatch)) else { continue };
-        let dispatch = tables.dispatches.get(row);
-        let Some(end) = dispatch.duration.and_then(|duration| dispatch.start.checked_add(duration)) else {
-            continue;
+
+    /// The counters of each GPU.
+    pub fn gauges(self, tables: &Tables) -> Vec<Gauge> {
+        let gauge = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
+            for end in ends {
+                values.entry(end).or_insert(0.0);
+            }
+            Gauge {
+                group: Group::Agent(agent),
+                name: tables.strings.get(name).to_owned(),
+                unit: "",
+                samples: values.into_iter().collect(),
+            }
         };
-        let key = (tables.lanes.get(dispatch.lane).agent, name);
-        if end >= dispatch.start && value.is_finite() {
-            *values.entry(key).or_default().entry(dispatch.start).or_default() += value;
-            ends.push((key, end));
-        }
+        self.samples.into_iter().map(gauge).collect()
     }
-    for (key, end) in ends {
-        if let Entry::Vacant(free) = values.entry(key).or_default().entry(end) {
-            free.insert(0.0);
-        }
-    }
-    let gauge = |((agent, name), samples): ((AgentId, NameId), BTreeMap<i64, f64>)| Gauge {
-        group: Group::Agent(agent),
-        name: tables.strings.get(name).to_owned(),
-        unit: "",
-        samples: samples.into_iter().collect(),
-    };
-    values.into_iter().map(gauge).collect()
 }
 
 /// Bytes that are allocated on each GPU, and scratch of its queues.
@@ -143,9 +160,16 @@ fn monitors(tables: &Tables) -> Vec<Gauge> {
             agent.kind == AgentKind::Gpu && agent.number == monitor.device
         };
         let agent = (0..tables.agents.len()).find(gpu).map(|number| AgentId(number as u32));
-        let group = agent.map_or(Group::Process(ProcessId(0)), Group::Agent);
+        let name = tables.strings.get(monitor.name);
+        let (group, name) = match agent {
+            Some(agent) => (Group::Agent(agent), name.to_owned()),
+            None => {
+                let device = format!("{} {}", tables.strings.get(monitor.device_kind), monitor.device);
+                (Group::Process(ProcessId(0)), format!("{name} ({device})"))
+            }
+        };
         if let Ok(value) = tables.strings.get(monitor.value).trim().parse() {
-            samples.add(group, tables.strings.get(monitor.name), "", monitor.start, value);
+            samples.add(group, &name, "", monitor.start, value);
         }
     }
     samples.gauges()

@@ -12,11 +12,12 @@ use crate::flows::End;
 use crate::gauges::Gauge;
 use crate::lanes::Lanes;
 use crate::names::{Names, Titles};
+use crate::target;
 use crate::timeline::{Drawn, Timeline};
 use crate::tracks::{self, Group, Track};
 
-/// How much a pen collects before it is written.
-const PAGE: usize = 1 << 17;
+/// How much a pen collects before it is written: as much as a file takes without collecting it once more.
+const PAGE: usize = target::BUFFER;
 
 /// How the user wants it.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use analysis::region;
 use cli::Failure;
-use schema::{Dialect, Error, Select, Tables, Trace};
+use schema::{Error, Select, Tables, Trace};
 
 use crate::split::Part;
 
@@ -46,11 +46,6 @@ impl Source {
     #[must_use]
     pub fn part(&self, part: Part) -> Self {
         Self { trace: Rc::clone(&self.trace), filter: self.filter.clone(), part: Some(part) }
-    }
-
-    /// Whether a trace of this kind may have hardware counters, which belong to dispatches by their ids.
-    pub fn has_counters(&self) -> bool {
-        matches!(self.trace.dialect(), Dialect::Rocprofiler | Dialect::RocprofilerJson)
     }
 
     /// Gives out the rows as [`Trace::stream`] does; what a range or a share of the time is only all rows tell, so a

@@ -164,7 +164,7 @@ fn exists(path: &Path) -> Failure {
 }
 
 /// What is collected before the operating system gets it.
-const BUFFER: usize = 1 << 18;
+pub const BUFFER: usize = 1 << 18;
 /// Repetitive text shrinks twelvefold at this level; higher ones cost twice the time for a tenth of the size.
 const LEVEL: Compression = Compression::new(1);
 

@@ -78,14 +78,17 @@ impl<'a> Gather<'a> {
         self.other_ops(tables, &mut flows)?;
         self.calls(tables, &flows)?;
         self.ranges(tables)?;
-        for gauge in gauges::of(tables) {
-            for &(time, _) in &gauge.samples {
-                self.stretch(time, time);
-            }
-            self.gauges.push(gauge);
-        }
+        self.gauges(gauges::of(tables));
         self.flows = Some(flows);
         Ok(())
+    }
+
+    /// Adds counters.
+    pub fn gauges(&mut self, gauges: Vec<Gauge>) {
+        for &(time, _) in gauges.iter().flat_map(|gauge| &gauge.samples) {
+            self.stretch(time, time);
+        }
+        self.gauges.extend(gauges);
     }
 
     /// The events in order, and what is known of them.

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, Process};
+use schema::table::{AgentKind, Process, Thread};
 use schema::{AgentId, LaneId, ProcessId, Tables};
 
 use crate::event::Kind;
@@ -202,15 +202,16 @@ pub fn track_name(track: &Track, tables: &Tables) -> String {
         Place::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
         Place::Ranges => "Ranges".to_owned(),
         Place::Unknown => "Unknown thread".to_owned(),
-        Place::Thread(tid) => {
-            let named = tables
-                .threads
-                .iter()
-                .find(|thread| thread.tid == tid && track.group == Group::Process(thread.process));
-            match named.and_then(|thread| thread.name.as_ref()) {
-                Some(name) => format!("Thread {tid} ({name})"),
-                None => format!("Thread {tid}"),
-            }
-        }
+        Place::Thread(tid) => match thread_name(track, tables) {
+            Some(name) => format!("Thread {tid} ({name})"),
+            None => format!("Thread {tid}"),
+        },
     }
+}
+
+/// The name of the thread whose track it is, where the trace has it.
+pub fn thread_name<'a>(track: &Track, tables: &'a Tables) -> Option<&'a str> {
+    let Place::Thread(tid) = track.place else { return None };
+    let of = |thread: &&Thread| thread.tid == tid && track.group == Group::Process(thread.process);
+    tables.threads.iter().find(of)?.name.as_deref()
 }

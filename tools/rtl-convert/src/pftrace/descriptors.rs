@@ -6,15 +6,40 @@ use crate::gauges::Gauge;
 use crate::scene::Scene;
 use crate::tracks::{self, Group, Track};
 
-/// The track of a group, which is a process to Perfetto. `rank` is its place among the groups.
-pub fn group(uuid: u64, group: Group, rank: usize, scene: &Scene<'_>, out: &mut Message) {
+/// A track around the GPUs, for where their order is another than that of their names, which viewers go by at the top.
+pub fn gpus(uuid: u64, out: &mut Message) {
+    out.number(track_descriptor::UUID, uuid);
+    out.text(track_descriptor::NAME, "GPUs");
+    out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
+}
+
+/// The track of a group, whose place among the groups is `rank`: a process for what has threads; a plain track for a
+/// GPU, because viewers show processes in an order of their own, and what is below them by name.
+pub fn group(
+    uuid: u64,
+    parent: Option<u64>,
+    group: Group,
+    rank: usize,
+    scene: &Scene<'_>,
+    out: &mut Message,
+) {
+    let name = tracks::group_name(group, scene.tables);
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
-    out.message(track_descriptor::PROCESS, |process| {
-        process.number(process_descriptor::PID, scene.pid(group));
-        process.text(process_descriptor::PROCESS_NAME, &tracks::group_name(group, scene.tables));
-        process.number(process_descriptor::LEGACY_SORT_INDEX, rank as u64);
-    });
+    match group {
+        Group::Agent(_) => {
+            out.text(track_descriptor::NAME, &name);
+            out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
+            if let Some(parent) = parent {
+                out.number(track_descriptor::PARENT_UUID, parent);
+            }
+        }
+        Group::Process(_) => out.message(track_descriptor::PROCESS, |process| {
+            process.number(process_descriptor::PID, scene.pid(group));
+            process.text(process_descriptor::PROCESS_NAME, &name);
+            process.number(process_descriptor::LEGACY_SORT_INDEX, rank as u64);
+        }),
+    }
 }
 
 /// The track of a thread: calls and ranges that nest.
@@ -24,7 +49,10 @@ pub fn thread(uuid: u64, tid: u64, track: usize, scene: &Scene<'_>, out: &mut Me
     out.message(track_descriptor::THREAD, |thread| {
         thread.number(thread_descriptor::PID, scene.pid(at.group));
         thread.number(thread_descriptor::TID, tid);
-        thread.text(thread_descriptor::THREAD_NAME, &tracks::track_name(at, scene.tables));
+        // Viewers show the tid themselves.
+        if let Some(name) = tracks::thread_name(at, scene.tables) {
+            thread.text(thread_descriptor::THREAD_NAME, name);
+        }
         thread.number(thread_descriptor::LEGACY_SORT_INDEX, scene.ranks[track] as u64);
     });
 }

@@ -18,7 +18,7 @@ use crate::event::{Event, Kind};
 use crate::flows::End;
 use crate::gauges::Gauge;
 use crate::scene::{Pen, Scene};
-use crate::tracks::Group;
+use crate::tracks::{self, Group};
 
 /// All packets are one sequence: what is interned is interned once.
 const SEQUENCE: u64 = 1;
@@ -59,8 +59,14 @@ impl<'a> Pftrace<'a> {
             now: scene.span.0,
         };
         pftrace.begin();
+        let gpus = scene.groups.iter().filter(|group| matches!(group, Group::Agent(_)));
+        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, scene.tables)).is_sorted()).then(|| {
+            let uuid = pftrace.uuid();
+            pftrace.describe(|out| descriptors::gpus(uuid, out));
+            uuid
+        });
         for (rank, &group) in scene.groups.iter().enumerate() {
-            pftrace.describe(|out| descriptors::group(rank as u64 + 1, group, rank, scene, out));
+            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, scene, out));
         }
         pftrace
     }
