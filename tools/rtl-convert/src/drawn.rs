@@ -21,6 +21,7 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
     let mut gather = Gather::new(target.folder());
     let select = Select {
         ids: false,
+        shapes: false,
         launch: !arguments.no_args,
         links: true,
         ranges: true,
