@@ -4,6 +4,8 @@
 pub struct Select {
     /// Ids of the source for every row.
     pub ids: bool,
+    /// Launch shapes of dispatches, at least their sizes: half the cost of `launch`, which brings them too.
+    pub shapes: bool,
     /// Launch shapes, LDS, scratch and kernel symbols of dispatches.
     pub launch: bool,
     /// Threads and correlation ids: what ties an op to the call that caused it.
@@ -21,16 +23,48 @@ pub struct Select {
 impl Select {
     /// Everything that the file holds: what convert and merge need.
     pub const fn everything() -> Self {
-        Self { ids: true, launch: true, links: true, ranges: true, api: true, args: true, rest: true }
+        Self {
+            ids: true,
+            shapes: true,
+            launch: true,
+            links: true,
+            ranges: true,
+            api: true,
+            args: true,
+            rest: true,
+        }
     }
 
     /// What the default report of rtl-summary needs.
     pub const fn summary() -> Self {
-        Self { ids: false, launch: false, links: true, ranges: true, api: true, args: false, rest: false }
+        Self {
+            ids: false,
+            shapes: false,
+            launch: false,
+            links: true,
+            ranges: true,
+            api: true,
+            args: false,
+            rest: false,
+        }
     }
 
     /// Ops alone: names, places and times.
     pub const fn ops() -> Self {
-        Self { ids: false, launch: false, links: false, ranges: false, api: false, args: false, rest: false }
+        Self {
+            ids: false,
+            shapes: false,
+            launch: false,
+            links: false,
+            ranges: false,
+            api: false,
+            args: false,
+            rest: false,
+        }
+    }
+
+    /// Whether dispatches have their launch shapes.
+    pub(crate) const fn any_shape(&self) -> bool {
+        self.shapes || self.launch
     }
 }

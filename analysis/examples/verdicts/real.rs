@@ -38,7 +38,7 @@ pub(crate) struct Found {
 impl Recording {
     /// Reads a trace and leaves collectives out, which wait for others.
     pub(crate) fn open(path: &Path) -> Result<Self, schema::Error> {
-        let tables = Trace::open(path)?.read(&Select { launch: true, ..Select::summary() })?;
+        let tables = Trace::open(path)?.read(&Select { shapes: true, ..Select::summary() })?;
         let categories = Categories::default();
         let dispatches = &tables.dispatches;
         let mut rows: Vec<(i64, usize)> =

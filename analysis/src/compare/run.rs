@@ -68,10 +68,16 @@ impl Run {
 
     /// Takes level and variation from the calls brought to one level.
     pub(super) fn bring(&mut self, brought: &[i64]) {
-        let Trimmed { calls, mean_ns, cells, .. } = trimmed::describe(brought);
+        let (mean_ns, cells) = trimmed::level(brought);
         self.at_equal_mix = Some(mean_ns);
-        self.within = trimmed::variance_of_mean(&cells, calls) / mean_ns.max(1.0).powi(2);
+        self.within = trimmed::variance_of_mean(&cells, brought.len() as u64) / mean_ns.max(1.0).powi(2);
         self.cells = cells;
+    }
+
+    /// As [`Self::bring`] for calls that are all brought to another level by the same factor.
+    pub(super) fn scale(&mut self, factor: f64) {
+        self.at_equal_mix = Some(self.trimmed_mean_ns * factor);
+        self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }
 
     /// What a saved report still knows: enough to compare runs with each other, not to look inside one.

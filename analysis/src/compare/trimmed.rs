@@ -1,5 +1,9 @@
 //! The 10 %-trimmed mean of one run's calls, and how sure the run itself makes it.
 
+use std::borrow::Cow;
+
+use super::order_statistics;
+
 /// Into how many pieces a run is cut at most. Enough that a block of the bootstrap may begin almost anywhere, few enough
 /// that a summary stays small whatever the number of calls.
 pub const CELLS: usize = 240;
@@ -29,64 +33,98 @@ pub struct Trimmed {
 
 /// Describes durations in ns in launch order; negative ones are left out.
 pub fn describe(durations: &[i64]) -> Trimmed {
-    let kept: Vec<i64>;
-    let durations = if durations.iter().any(|&duration| duration < 0) {
-        kept = durations.iter().copied().filter(|&duration| duration >= 0).collect();
-        &kept
-    } else {
-        durations
-    };
+    let durations = &*valid(durations);
     let calls = durations.len();
     if calls == 0 {
         return Trimmed::default();
     }
     let cut = calls / CUT;
-    let mut ordered = durations.to_vec();
-    // Whatever is selected stands between what is smaller and what is larger, so each step looks at less.
-    let (below, &mut longest_kept, above) = ordered.select_nth_unstable(calls - 1 - cut);
-    let longest_kept_at = below.len();
-    let p95_at = (calls * 95).div_ceil(100) - 1;
-    let p95_ns = match p95_at.checked_sub(longest_kept_at + 1) {
-        Some(position) => *above.select_nth_unstable(position).1,
-        None if p95_at == longest_kept_at => longest_kept,
-        None => *below.select_nth_unstable(p95_at).1,
-    };
-    let body = &mut ordered[..calls - cut];
-    let shortest_kept = *body.select_nth_unstable(cut).1;
-    let body = &mut body[cut..];
-    let sum: i128 = body.iter().map(|&duration| i128::from(duration)).sum();
-    let mean_ns = sum as f64 / body.len() as f64;
-    let median_ns = *body.select_nth_unstable(calls.div_ceil(2) - 1 - cut).1;
+    let rank = |percent: usize| (calls * percent).div_ceil(100) - 1;
+    let mut places = [cut, rank(50), rank(95), calls - 1 - cut];
+    // With few calls the 95th percentile lies within the part that is kept.
+    places.sort_unstable();
+    let found = order_statistics::at(durations, places);
+    let at = |place: usize| found[places.iter().position(|&known| known == place).unwrap_or_default()];
+    let (mean_ns, cells) = level_between(durations, at(cut), at(calls - 1 - cut));
     let total: i128 = durations.iter().map(|&duration| i128::from(duration)).sum();
     Trimmed {
         calls: calls as u64,
         total_ns: i64::try_from(total).unwrap_or(i64::MAX),
         mean_ns,
-        min_ns: ordered[..=cut].iter().copied().min().unwrap_or_default(),
-        median_ns,
-        p95_ns,
-        cells: cells(durations, shortest_kept, longest_kept, mean_ns),
+        min_ns: durations.iter().copied().min().unwrap_or_default(),
+        median_ns: at(rank(50)),
+        p95_ns: at(rank(95)),
+        cells,
     }
 }
 
-/// Calls beyond the trimming points count as if they stood there; what is cut off makes the others weigh more.
-fn cells(durations: &[i64], shortest: i64, longest: i64, mean: f64) -> Vec<f64> {
+/// The trimmed mean in ns and the cells of [`describe`] alone, for half of the work.
+pub(super) fn level(durations: &[i64]) -> (f64, Vec<f64>) {
+    let durations = &*valid(durations);
+    if durations.is_empty() {
+        return (0.0, Vec::new());
+    }
+    let [shortest, longest] = kept(durations);
+    level_between(durations, shortest, longest)
+}
+
+/// How many calls count, and their trimmed mean in ns.
+pub(super) fn mean(durations: &[i64]) -> (usize, f64) {
+    let durations = &*valid(durations);
+    if durations.is_empty() {
+        return (0, 0.0);
+    }
+    let [shortest, longest] = kept(durations);
+    (durations.len(), mean_of(durations.len(), pulled_in(durations, shortest, longest), shortest, longest))
+}
+
+/// Without negative ones.
+fn valid(durations: &[i64]) -> Cow<'_, [i64]> {
+    if durations.iter().any(|&duration| duration < 0) {
+        Cow::Owned(durations.iter().copied().filter(|&duration| duration >= 0).collect())
+    } else {
+        Cow::Borrowed(durations)
+    }
+}
+
+/// The shortest and the longest call that is not cut off.
+fn kept(durations: &[i64]) -> [i64; 2] {
+    let cut = durations.len() / CUT;
+    order_statistics::at(durations, [cut, durations.len() - 1 - cut])
+}
+
+/// The sum when calls beyond the trimming points count as if they stood there.
+fn pulled_in(durations: &[i64], shortest: i64, longest: i64) -> i128 {
+    durations.iter().map(|&duration| i128::from(duration.clamp(shortest, longest))).sum()
+}
+
+/// The mean of those that are not cut off, from the sum with all others pulled in to the trimming points.
+fn mean_of(calls: usize, sum: i128, shortest: i64, longest: i64) -> f64 {
+    let cut = calls / CUT;
+    let body = sum - cut as i128 * (i128::from(shortest) + i128::from(longest));
+    body as f64 / (calls - 2 * cut) as f64
+}
+
+/// Trimmed mean and cells. What is cut off makes the others weigh more.
+fn level_between(durations: &[i64], shortest: i64, longest: i64) -> (f64, Vec<f64>) {
     let calls = durations.len();
     let count = calls.min(CELLS);
     let weight = calls as f64 / (calls - 2 * (calls / CUT)) as f64;
     let mut cells = Vec::with_capacity(count);
-    let mut begin = 0;
+    let (mut begin, mut all) = (0, 0);
     for cell in 1..=count {
         let end = cell * calls / count;
-        let sum: i128 = durations[begin..end].iter().map(|&d| i128::from(d.clamp(shortest, longest))).sum();
+        let sum = pulled_in(&durations[begin..end], shortest, longest);
         cells.push(sum as f64 / (end - begin) as f64);
+        all += sum;
         begin = end;
     }
+    let mean = mean_of(calls, all, shortest, longest);
     let middle = cells.iter().sum::<f64>() / count as f64;
     for cell in &mut cells {
         *cell = mean + weight * (*cell - middle);
     }
-    cells
+    (mean, cells)
 }
 
 /// How long blocks of `cells` must be so that their means are nearly independent, and by how much the variance of

@@ -1,5 +1,6 @@
 //! One run in the numbers that a comparison needs: what each kernel did, and where, without the rows.
 
+mod busy;
 mod scatter;
 mod strata;
 mod warmup;
@@ -7,13 +8,13 @@ mod warmup;
 use schema::Tables;
 use schema::table::Direction;
 
-use self::scatter::Scattered;
+use self::scatter::{Kept, Scattered};
 use self::strata::Strata;
 pub use self::warmup::Warmup;
+use crate::Categories;
 use crate::compare::Run;
 use crate::names::Names;
 use crate::order::Order;
-use crate::{Categories, labels, sweep};
 
 /// What kernels are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,8 +50,31 @@ pub struct Kernel {
     pub warmup: u64,
     /// The launch shapes that it ran in, in words, sorted; empty where the trace does not say.
     pub shapes: Vec<String>,
+    /// What is known of the launch shapes of the calls that `run` is made of.
+    pub mix: Mix,
     /// The kernels before and after its first call on the first GPU that ran it.
     pub neighbours: [Option<String>; 2],
+}
+
+/// The launch shapes of the calls of a kernel in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Mix {
+    /// Not that of every call, or kernels are told apart by shape.
+    #[default]
+    Unknown,
+    /// All calls are of the one in [`Kernel::shapes`].
+    One,
+    /// Call by call.
+    Several(Calls),
+}
+
+/// The calls of a kernel in a run, one by one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Calls {
+    /// Durations in ns.
+    pub durations: Vec<i64>,
+    /// The position in [`Kernel::shapes`] of the shape of each.
+    pub shapes: Vec<u32>,
 }
 
 /// A GPU of a run.
@@ -88,23 +112,22 @@ pub enum Item {
     Copies(Direction),
 }
 
-/// Reduces the rows of one run: about 20 bytes of memory an op on top of the columns. The order of rows does not
-/// matter.
+/// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
+/// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.
 pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup) -> Profile {
     let names = Names::of(tables, categories);
     let order = Order::of(tables);
-    let swept = sweep::swept(tables, &order, &names, 0);
     let strata = Strata::of(tables, &names, &order);
     let groups = strata.groups(by);
     let scattered = Scattered::of(tables, &order, &strata, &groups);
 
-    let mut kernels: Vec<(usize, Kernel)> = (0..groups.len())
-        .map(|group| {
-            let (run, left_out) = scattered.run(group, warmup);
-            let about = &groups.all[group];
+    let mut kernels: Vec<(usize, Kernel)> = groups
+        .all
+        .iter()
+        .enumerate()
+        .map(|(group, about)| {
+            let Kept { run, left_out, mix } = scattered.run(group, about, warmup);
             let kernel = names.kernels[about.kernel];
-            let mut shapes: Vec<String> = about.classes.iter().flatten().cloned().collect();
-            shapes.sort_unstable();
             let neighbours = scattered.neighbours(tables, &order, group).map(|name| name.map(str::to_owned));
             let kernel = Kernel {
                 name: kernel.label.to_owned(),
@@ -112,7 +135,8 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
                 collective: kernel.category == crate::categories::COLLECTIVE,
                 run,
                 warmup: left_out,
-                shapes,
+                shapes: about.shapes.clone(),
+                mix,
                 neighbours,
             };
             (group, kernel)
@@ -127,8 +151,9 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
     let mut gpus: Vec<GpuProfile> = order
         .agents
         .iter()
+        .zip(&scattered.lasted)
         .enumerate()
-        .map(|(place, ops)| {
+        .map(|(place, (ops, &[wall_ns, busy_ns]))| {
             let mut work: Vec<Work> = strata
                 .of_place(place)
                 .map(|(stratum, amount)| Work {
@@ -142,14 +167,8 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
             work.sort_by(|one, other| {
                 (&one.item, &one.shape, one.total_ns).cmp(&(&other.item, &other.shape, other.total_ns))
             });
-            let label = labels::agent(tables, ops.agent);
-            let gpu = swept.gpus.iter().find(|gpu| gpu.label == label);
-            GpuProfile {
-                gpu: gpu.map_or(-1, |gpu| gpu.gpu),
-                wall_ns: gpu.map_or(0, |gpu| gpu.wall_ns),
-                busy_ns: gpu.map_or(0, |gpu| gpu.busy_ns),
-                work,
-            }
+            let agent = tables.agents.get(ops.agent.index());
+            GpuProfile { gpu: agent.map_or(-1, |agent| agent.number), wall_ns, busy_ns, work }
         })
         .collect();
     gpus.sort_by_key(|gpu| gpu.gpu);

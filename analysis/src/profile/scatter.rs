@@ -1,11 +1,14 @@
-//! The durations of every group in launch order, side by side in one buffer.
+//! One pass in launch order: the durations of every group side by side in one buffer, and how busy each GPU was.
+
+use std::ops::Range;
 
 use schema::Tables;
 
-use super::Warmup;
-use super::strata::{Groups, Strata};
+use super::busy::Busy;
+use super::strata::{Group, Groups, Strata};
+use super::{Calls, Mix, Warmup};
 use crate::compare::Run;
-use crate::order::Order;
+use crate::order::{AgentOps, Order};
 
 /// How many rows all GPUs go through before any goes on: see [`crate::sweep`].
 const STRETCH: u32 = 1 << 15;
@@ -13,15 +16,27 @@ const STRETCH: u32 = 1 << 15;
 /// Durations by group, then by place, in launch order.
 pub(super) struct Scattered {
     buffer: Vec<i64>,
+    /// The position among the shapes of the group of each; empty where every group has but one.
+    shapes: Vec<u32>,
     /// Where each group begins at each place, and the end of the last: `group * places + place`.
     begins: Vec<usize>,
     /// The position among the dispatches of the place of the first call, for each of `begins`.
     first: Vec<u32>,
     places: usize,
+    /// Wall and busy time of each place in ns.
+    pub(super) lasted: Vec<[i64; 2]>,
+}
+
+/// What is kept of a group.
+pub(super) struct Kept {
+    pub(super) run: Run,
+    /// How many calls were left out as warm-up.
+    pub(super) left_out: u64,
+    pub(super) mix: Mix,
 }
 
 impl Scattered {
-    pub(super) fn of(tables: &Tables, order: &Order, strata: &Strata<'_>, groups: &Groups) -> Self {
+    pub(super) fn of(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
         let places = order.agents.len();
         let slots = groups.len() * places;
         let mut counts = vec![0_usize; slots];
@@ -37,75 +52,98 @@ impl Scattered {
             filled += count;
             begins.push(filled);
         }
-        let mut scattered = Self { buffer: vec![0; filled], begins, first: vec![0; slots], places };
-        let by_launch = groups.all.iter().any(|group| group.launch.is_some());
-        if by_launch {
-            scattered.fill(tables, order, |row| groups.of_stratum[strata.stratum(row)]);
-        } else {
-            let mut group_of_kernel = Vec::new();
-            for (group, about) in groups.all.iter().enumerate() {
-                if group_of_kernel.len() <= about.kernel {
-                    group_of_kernel.resize(about.kernel + 1, 0);
-                }
-                group_of_kernel[about.kernel] = group;
-            }
-            scattered.fill(tables, order, |row| group_of_kernel[strata.kernel(row)]);
-        }
+        let mixed = groups.all.iter().any(Group::is_mixed);
+        let mut scattered = Self {
+            buffer: vec![0; filled],
+            shapes: if mixed { vec![0; filled] } else { Vec::new() },
+            begins,
+            first: vec![0; slots],
+            places,
+            lasted: Vec::new(),
+        };
+        scattered.fill(tables, order, strata, groups);
         scattered
     }
 
-    fn fill(&mut self, tables: &Tables, order: &Order, group_of: impl Fn(usize) -> usize) {
+    fn fill(&mut self, tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) {
         let dispatches = &tables.dispatches;
+        let (places, mixed) = (self.places, !self.shapes.is_empty());
+        let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
         let mut next = self.begins.clone();
-        let mut at = vec![0_usize; self.places];
-        let mut together: Vec<(usize, i64)> = Vec::new();
+        let mut at = vec![0_usize; places];
+        let mut together: Vec<(usize, i64, u32)> = Vec::new();
+        let mut busy: Vec<Busy<'_>> = order.agents.iter().map(|ops| Busy::of(tables, ops)).collect();
         let rows = u32::try_from(dispatches.len()).unwrap_or(u32::MAX);
         for stretch in (0..rows).step_by(STRETCH as usize) {
             let limit = stretch.saturating_add(STRETCH);
             let limit = if limit >= rows { u32::MAX } else { limit };
-            for (place, ops) in order.agents.iter().enumerate() {
-                let sorted = &ops.dispatches;
+            for (place, AgentOps { dispatches: sorted, .. }) in order.agents.iter().enumerate() {
+                let call = |row: u32| {
+                    let stratum = strata.of_row(row);
+                    let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
+                    let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
+                    (slot_of_stratum[stratum] + place, duration, shape)
+                };
+                let mut put = |(slot, duration, shape): (usize, i64, u32), first: usize| {
+                    let to = next[slot];
+                    if to == self.begins[slot] {
+                        self.first[slot] = first as u32;
+                    }
+                    self.buffer[to] = duration;
+                    if mixed {
+                        self.shapes[to] = shape;
+                    }
+                    next[slot] += 1;
+                };
+                let start = |row: u32| dispatches.start[row as usize];
                 while let Some(&row) = sorted.get(at[place]).filter(|&&row| row < limit) {
-                    let start = dispatches.start[row as usize];
+                    let begin = at[place];
+                    let moment = start(row);
+                    if sorted.get(begin + 1).is_none_or(|&next| start(next) != moment) {
+                        let call = call(row);
+                        busy[place].add(moment, call.1);
+                        put(call, begin);
+                        at[place] += 1;
+                        continue;
+                    }
                     // The order of equal starts is open, and what is found must not depend on it.
+                    let same = sorted[begin..].iter().take_while(|&&row| start(row) == moment);
                     together.clear();
-                    let same = sorted[at[place]..]
-                        .iter()
-                        .take_while(|&&row| dispatches.start[row as usize] == start);
-                    for &row in same {
-                        let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
-                        together.push((group_of(row as usize), duration));
-                    }
-                    if together.len() > 1 {
-                        together.sort_unstable();
-                    }
-                    for &(group, duration) in &together {
-                        let slot = group * self.places + place;
-                        if next[slot] == self.begins[slot] {
-                            self.first[slot] = at[place] as u32;
-                        }
-                        self.buffer[next[slot]] = duration;
-                        next[slot] += 1;
+                    together.extend(same.map(|&row| call(row)));
+                    together.sort_unstable();
+                    for &call in &together {
+                        busy[place].add(moment, call.1);
+                        put(call, begin);
                     }
                     at[place] += together.len();
                 }
             }
         }
+        self.lasted = busy.into_iter().map(Busy::finish).collect();
     }
 
-    /// The run of a group, and how many calls were left out as warm-up.
-    pub(super) fn run(&self, group: usize, warmup: Warmup) -> (Run, u64) {
+    /// The run of a group and its mix, without the warm-up.
+    pub(super) fn run(&self, group: usize, about: &Group, warmup: Warmup) -> Kept {
         let slots = group * self.places..(group + 1) * self.places;
-        let durations = &self.buffer[self.begins[slots.start]..self.begins[slots.end]];
-        if warmup == Warmup::Keep {
-            return (Run::of(durations), 0);
+        let all = self.begins[slots.start]..self.begins[slots.end];
+        let kept: Vec<Range<usize>> = slots
+            .map(|slot| self.begins[slot]..self.begins[slot + 1])
+            .map(|calls| calls.start + warmup.calls(&self.buffer[calls.clone()])..calls.end)
+            .collect();
+        let count = kept.iter().map(Range::len).sum::<usize>();
+        let left_out = (all.len() - count) as u64;
+        let known = about.all_known && about.launch.is_none();
+        let one = if known { Mix::One } else { Mix::Unknown };
+        if left_out == 0 && !(known && about.is_mixed()) {
+            return Kept { run: Run::of(&self.buffer[all]), left_out, mix: one };
         }
-        let mut kept = Vec::with_capacity(durations.len());
-        for slot in slots {
-            let durations = &self.buffer[self.begins[slot]..self.begins[slot + 1]];
-            kept.extend_from_slice(&durations[warmup.calls(durations)..]);
-        }
-        (Run::of(&kept), (durations.len() - kept.len()) as u64)
+        let durations = gathered(&self.buffer, &kept);
+        let run = Run::of(&durations);
+        let mix = match known && about.is_mixed() {
+            true => Mix::Several(Calls { durations, shapes: gathered(&self.shapes, &kept) }),
+            false => one,
+        };
+        Kept { run, left_out, mix }
     }
 
     /// The names before and after the first call of a group at the first place that ran it.
@@ -133,4 +171,10 @@ impl Scattered {
         // Of several that start together the first by name.
         [(before..first).map(name).min(), (after..end).map(name).min()]
     }
+}
+
+fn gathered<T: Copy>(values: &[T], ranges: &[Range<usize>]) -> Vec<T> {
+    let mut all = Vec::with_capacity(ranges.iter().map(Range::len).sum());
+    ranges.iter().for_each(|range| all.extend_from_slice(&values[range.clone()]));
+    all
 }

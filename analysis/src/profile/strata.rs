@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use schema::table::Shape;
-use schema::{ShapeId, Tables};
+use schema::{NameId, ShapeId, Tables};
 
 use super::By;
 use crate::labels;
@@ -17,17 +17,13 @@ pub(super) struct Amount {
 }
 
 /// Every kernel in every launch shape that it ran in. LDS and scratch are no part of a shape: builds change them.
-pub(super) struct Strata<'a> {
-    tables: &'a Tables,
-    names: &'a Names<'a>,
+pub(super) struct Strata {
     /// The words of each class of shapes.
     classes: Vec<String>,
-    class_of_shape: Vec<u32>,
     /// The kernel and the class of each stratum.
     strata: Vec<(usize, Option<u32>)>,
-    numbers: FxHashMap<(usize, Option<u32>), u32>,
-    /// The place among [`Order::agents`] of each lane.
-    place_of_lane: Vec<Option<u32>>,
+    /// The stratum of each dispatch; of those without a valid duration any.
+    of_row: Vec<u32>,
     /// By place, then by stratum.
     amounts: Vec<Vec<Amount>>,
 }
@@ -37,7 +33,17 @@ pub(super) struct Strata<'a> {
 pub(super) struct Group {
     pub(super) kernel: usize,
     pub(super) launch: Option<String>,
-    pub(super) classes: Vec<Option<String>>,
+    /// The shapes of its strata in words, sorted; without those that are not known.
+    pub(super) shapes: Vec<String>,
+    /// Whether the shape of every call is known.
+    pub(super) all_known: bool,
+}
+
+impl Group {
+    /// Whether its calls are of several launch shapes.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.shapes.len() > 1
+    }
 }
 
 /// All groups, and which of them each stratum belongs to.
@@ -45,6 +51,8 @@ pub(super) struct Group {
 pub(super) struct Groups {
     pub(super) all: Vec<Group>,
     pub(super) of_stratum: Vec<usize>,
+    /// The position of the stratum's shape in [`Group::shapes`]; 0 where it is not known.
+    pub(super) shape_of_stratum: Vec<u32>,
 }
 
 impl Groups {
@@ -53,65 +61,68 @@ impl Groups {
     }
 }
 
-impl<'a> Strata<'a> {
+/// How many strata are found without looking them up.
+const RECENT: usize = 1 << 12;
+
+/// Where a stratum is remembered.
+#[inline]
+fn recent(name: NameId, shape: Option<ShapeId>) -> usize {
+    (name.index().wrapping_mul(61) + shape.map_or(0, |shape| shape.index() + 1)) % RECENT
+}
+
+impl Strata {
     /// One pass over the dispatches.
-    pub(super) fn of(tables: &'a Tables, names: &'a Names<'a>, order: &Order) -> Self {
+    pub(super) fn of(tables: &Tables, names: &Names<'_>, order: &Order) -> Self {
         let (classes, class_of_shape) = classes(tables);
-        let mut place_of_agent: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut place_of_agent: FxHashMap<u32, usize> = FxHashMap::default();
         for (place, ops) in order.agents.iter().enumerate() {
-            place_of_agent.insert(ops.agent.0, place as u32);
+            place_of_agent.insert(ops.agent.0, place);
         }
-        let place_of_lane =
+        let place_of_lane: Vec<Option<usize>> =
             tables.lanes.rows().iter().map(|lane| place_of_agent.get(&lane.agent.0).copied()).collect();
+        let dispatches = &tables.dispatches;
         let mut strata = Self {
-            tables,
-            names,
             classes,
-            class_of_shape,
             strata: Vec::new(),
-            numbers: FxHashMap::default(),
-            place_of_lane,
+            of_row: Vec::with_capacity(dispatches.len()),
             amounts: vec![Vec::new(); order.agents.len()],
         };
-        strata.count();
-        strata
-    }
-
-    fn count(&mut self) {
-        let dispatches = &self.tables.dispatches;
-        let mut recent: Vec<Option<(Option<u32>, u32)>> = vec![None; self.names.kernels.len()];
+        let mut numbers: FxHashMap<(usize, Option<u32>), u32> = FxHashMap::default();
+        // A kernel goes through its few shapes in turns, so most rows repeat one of the strata met lately.
+        let mut lately: Vec<Option<(NameId, Option<ShapeId>, u32)>> = vec![None; RECENT];
         for row in 0..dispatches.len() {
-            let Some(duration) = dispatches.duration.valid(row) else { continue };
-            let Some(place) = self.place_of_lane[dispatches.lane[row].index()] else { continue };
-            let kernel = self.names.kernel(dispatches.name[row]);
-            let class = self.class(row);
-            let stratum = match recent[kernel] {
-                Some((same, stratum)) if same == class => stratum,
+            let (name, shape) = (dispatches.name[row], dispatches.shape.get(row));
+            let valid = dispatches.duration.valid(row).zip(place_of_lane[dispatches.lane[row].index()]);
+            let Some((duration, place)) = valid else {
+                strata.of_row.push(0);
+                continue;
+            };
+            let stratum = match lately[recent(name, shape)] {
+                Some((same, alike, stratum)) if (same, alike) == (name, shape) => stratum,
                 _ => {
-                    let next = self.strata.len() as u32;
-                    let stratum = *self.numbers.entry((kernel, class)).or_insert(next);
-                    if stratum == next {
-                        self.strata.push((kernel, class));
+                    let class = shape.map(|shape| class_of_shape[shape.index()]);
+                    let known = (names.kernel(name), class);
+                    let stratum = *numbers.entry(known).or_insert(strata.strata.len() as u32);
+                    if stratum as usize == strata.strata.len() {
+                        strata.strata.push(known);
                     }
-                    recent[kernel] = Some((class, stratum));
+                    lately[recent(name, shape)] = Some((name, shape, stratum));
                     stratum
                 }
-            } as usize;
-            let amounts = &mut self.amounts[place as usize];
-            if amounts.len() <= stratum {
-                amounts.resize(stratum + 1, Amount::default());
+            };
+            strata.of_row.push(stratum);
+            let amounts = &mut strata.amounts[place];
+            if amounts.len() <= stratum as usize {
+                amounts.resize(stratum as usize + 1, Amount::default());
             }
-            amounts[stratum].calls += 1;
-            amounts[stratum].total_ns = amounts[stratum].total_ns.saturating_add(duration);
+            let amount = &mut amounts[stratum as usize];
+            amount.calls += 1;
+            amount.total_ns = amount.total_ns.saturating_add(duration);
         }
-        for amounts in &mut self.amounts {
-            amounts.resize(self.strata.len(), Amount::default());
+        for amounts in &mut strata.amounts {
+            amounts.resize(strata.strata.len(), Amount::default());
         }
-    }
-
-    fn class(&self, row: usize) -> Option<u32> {
-        let shape = self.tables.dispatches.shape.get(row)?;
-        Some(self.class_of_shape[shape.index()])
+        strata
     }
 
     /// How many strata there are.
@@ -120,14 +131,9 @@ impl<'a> Strata<'a> {
     }
 
     /// The stratum of a row with a valid duration.
-    pub(super) fn stratum(&self, row: usize) -> usize {
-        let kernel = self.names.kernel(self.tables.dispatches.name[row]);
-        self.numbers.get(&(kernel, self.class(row))).map_or(0, |&stratum| stratum as usize)
-    }
-
-    /// The kernel of a row.
-    pub(super) fn kernel(&self, row: usize) -> usize {
-        self.names.kernel(self.tables.dispatches.name[row])
+    #[inline]
+    pub(super) fn of_row(&self, row: u32) -> usize {
+        self.of_row[row as usize] as usize
     }
 
     /// The shape of a stratum in words.
@@ -147,38 +153,48 @@ impl<'a> Strata<'a> {
 
     /// What rows are to be told apart by.
     pub(super) fn groups(&self, by: By) -> Groups {
-        let mut groups = Groups { all: Vec::new(), of_stratum: vec![0; self.len()] };
-        let mut group_of_kernel: Vec<Option<usize>> = vec![None; self.names.kernels.len()];
+        let mut groups = Groups::default();
+        let mut group_of_kernel: FxHashMap<usize, usize> = FxHashMap::default();
         for (stratum, &(kernel, _)) in self.strata.iter().enumerate() {
             let shape = self.shape(stratum).map(str::to_owned);
-            let known = group_of_kernel[kernel].filter(|_| by == By::Name);
-            let group = known.unwrap_or_else(|| {
+            let known = group_of_kernel.get(&kernel).filter(|_| by == By::Name);
+            let group = known.copied().unwrap_or_else(|| {
                 let launch = if by == By::Launch { shape.clone() } else { None };
-                groups.all.push(Group { kernel, launch, classes: Vec::new() });
+                groups.all.push(Group { kernel, launch, shapes: Vec::new(), all_known: true });
                 groups.all.len() - 1
             });
-            group_of_kernel[kernel] = Some(group);
-            groups.all[group].classes.push(shape);
-            groups.of_stratum[stratum] = group;
+            group_of_kernel.insert(kernel, group);
+            let about = &mut groups.all[group];
+            about.all_known &= shape.is_some();
+            about.shapes.extend(shape);
+            groups.of_stratum.push(group);
         }
+        for group in &mut groups.all {
+            group.shapes.sort_unstable();
+        }
+        groups.shape_of_stratum = (0..self.len())
+            .map(|stratum| {
+                let shapes = &groups.all[groups.of_stratum[stratum]].shapes;
+                self.shape(stratum).map_or(0, |shape| shapes.partition_point(|other| other.as_str() < shape))
+                    as u32
+            })
+            .collect();
         groups
     }
 }
 
-/// Shapes that are called the same, and which each one is.
+/// Shapes that are called the same, sorted, and which each one is.
 fn classes(tables: &Tables) -> (Vec<String>, Vec<u32>) {
-    let mut words: Vec<String> = Vec::new();
-    let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-    let class_of_shape = (0..tables.shapes.rows().len())
+    let text_of_shape: Vec<String> = (0..tables.shapes.rows().len())
         .map(|shape| {
             let shape = tables.shapes.get(ShapeId(shape as u32));
-            let text = labels::shape(Some(Shape { lds: None, scratch: None, ..shape }));
-            let next = words.len() as u32;
-            *numbers.entry(text).or_insert_with_key(|text| {
-                words.push(text.clone());
-                next
-            })
+            labels::shape(Some(Shape { lds: None, scratch: None, ..shape }))
         })
         .collect();
+    let mut words = text_of_shape.clone();
+    words.sort_unstable();
+    words.dedup();
+    let class_of_shape =
+        text_of_shape.iter().map(|text| words.partition_point(|word| word < text) as u32).collect();
     (words, class_of_shape)
 }

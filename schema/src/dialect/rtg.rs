@@ -202,7 +202,7 @@ impl Reader {
         let process = self.process(Some(from.pid));
         if let Some(id) = packet.id {
             let shape = shape
-                .filter(|_| self.select.launch)
+                .filter(|_| self.select.any_shape())
                 .map(|(workgroup, items)| self.tables.shapes.intern(Shape::from_items(workgroup, items)));
             self.launches.insert((process, id), Launch { tid: from.tid, shape });
         }

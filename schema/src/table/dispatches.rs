@@ -54,6 +54,8 @@ pub struct Dispatches {
     pub graph: Column<bool>,
     /// How many of the last rows are plain, and missing in the columns that say nothing of those.
     plain: usize,
+    /// How many of those rows have their shape nevertheless: all of them or none.
+    shaped: usize,
 }
 
 impl Dispatches {
@@ -93,6 +95,23 @@ impl Dispatches {
         self.plain += 1;
     }
 
+    /// Appends a row as [`Self::push_plain`] does whose launch shape is asked for. Between two settlements come rows of
+    /// one of the two kinds only.
+    #[inline(always)]
+    pub(crate) fn push_shaped(
+        &mut self,
+        name: NameId,
+        lane: LaneId,
+        start: i64,
+        duration: Option<i64>,
+        range: Id,
+        shape: Option<ShapeId>,
+    ) {
+        self.push_plain(name, lane, start, duration, range);
+        self.shape.push(shape);
+        self.shaped += 1;
+    }
+
     /// Brings all columns to the same length.
     #[inline]
     pub(crate) fn settle(&mut self) {
@@ -104,10 +123,11 @@ impl Dispatches {
     #[cold]
     fn catch_up(&mut self) {
         let rows = std::mem::take(&mut self.plain);
+        let shapeless = rows - std::mem::take(&mut self.shaped);
         self.id.pad(rows);
         self.tid.pad(rows);
         self.correlation.pad(rows);
-        self.shape.pad(rows);
+        self.shape.pad(shapeless);
         self.symbol.pad(rows);
         self.graph.pad(rows);
     }

@@ -24,6 +24,7 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
     let mut gather = Gather::new(target.folder(), arguments.group_by);
     let select = Select {
         ids: false,
+        shapes: false,
         launch: !arguments.no_args,
         links: true,
         ranges: true,

@@ -83,9 +83,9 @@ pub struct Reading {
     #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
     pub by: By,
 
-    /// Read launch shapes, to tell a shift of calls between shapes from a slowdown (costs half as much again)
-    #[arg(long, help_heading = "Inputs")]
-    pub mix: bool,
+    /// Read no launch shapes: a shift of calls between shapes then counts as a change of speed
+    #[arg(long, conflicts_with = "by", help_heading = "Inputs")]
+    pub no_mix: bool,
 
     /// Leave out the first N calls of each kernel on each GPU, or those that stand out (`auto`)
     #[arg(long, value_name = "N|auto", value_parser = parse_warmup, help_heading = "Inputs")]

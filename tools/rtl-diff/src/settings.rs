@@ -201,8 +201,8 @@ impl Manner {
             args::By::Launch => By::Launch,
         };
         let links = ranges || !filter.ranks.is_empty();
-        let launch = by == By::Launch || reading.mix;
-        let select = Select { launch, links, ranges, api: ranges, ..Select::ops() };
+        let shapes = by == By::Launch || !reading.no_mix;
+        let select = Select { shapes, links, ranges, api: ranges, ..Select::ops() };
         Ok(Self {
             filter,
             select,

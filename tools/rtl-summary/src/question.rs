@@ -54,6 +54,7 @@ impl Question {
         } else {
             Select {
                 ids: styled,
+                shapes: false,
                 launch: by == Some(By::Shape) || arguments.names == Names::Mangled,
                 links: ranges || matches!(by, Some(By::Process | By::Rank)) || !filter.ranks.is_empty(),
                 ranges: ranges || sections.about || styled,

@@ -59,7 +59,7 @@ pub(crate) fn read(
 ) -> Result<Launches> {
     let keep = select.api && (select.args || select.rest);
     let mut launches = Launches::default();
-    if select.launch || keep {
+    if select.any_shape() || keep {
         launches.kernels = read_kernels(database, layout, keep, names, calls, tables)?;
     }
     let mut copies = read_copies(database, layout, keep, names, calls, tables)?;

@@ -8,6 +8,7 @@ mod calls;
 mod id_map;
 mod join;
 mod kinds;
+mod launch_columns;
 mod launches;
 mod links;
 mod metadata;

@@ -1,4 +1,5 @@
 use super::calls::{Calls, Function};
+use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
 use super::{Field, LaunchRows, Layout, NO_GPU, Names, OpKind, Plan, Processes, Symbols};
@@ -31,17 +32,12 @@ pub(crate) struct OpFields {
     tid: Field,
     correlation: Field,
     signal: Field,
-    grid: [Field; 3],
-    workgroup: [Field; 3],
-    lds: Field,
-    scratch: Field,
-    symbol: Field,
+    launch: LaunchFields,
 }
 
 impl OpFields {
     pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
-        let typed = select.launch && layout.typed_ops;
         // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
         let links = select.links && (select.args || select.rest || database.row_estimate("rocpd_api") > 0);
         Ok(Self {
@@ -60,30 +56,10 @@ impl OpFields {
             category: plan.add_if(select.ranges && layout.typed_ops, "category_id"),
             tid: plan.add_if(links, "tid"),
             correlation: plan.add_if(links, "correlationId"),
-            signal: plan.add_if(select.launch && layout.signal_is_shape, "completionSignal"),
-            grid: ["gridX", "gridY", "gridZ"].map(|column| plan.add_if(typed, column)),
-            workgroup: ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add_if(typed, column)),
-            lds: plan.add_if(typed, "lds"),
-            scratch: plan.add_if(typed, "scratch"),
-            symbol: plan.add_if(typed, "symbol"),
+            signal: plan.add_if(select.any_shape() && layout.signal_is_shape, "completionSignal"),
+            launch: LaunchFields::of(&mut plan, select, layout.typed_ops),
             plan,
         })
-    }
-
-    fn shape(&self, row: &Row<'_>) -> Option<Shape> {
-        // Beside a known x, NULL is 1.
-        let items = self.grid[0]
-            .unsigned(row)
-            .map(|x| [x, self.grid[1].unsigned(row).unwrap_or(1), self.grid[2].unsigned(row).unwrap_or(1)]);
-        let workgroup = self.workgroup[0].unsigned(row).map(|x| {
-            [x, self.workgroup[1].unsigned(row).unwrap_or(1), self.workgroup[2].unsigned(row).unwrap_or(1)]
-        });
-        let shape = match (workgroup, items) {
-            (Some(workgroup), Some(items)) => Shape::from_items(workgroup, items),
-            (workgroup, items) => Shape { workgroup, items, ..Shape::default() },
-        };
-        let shape = Shape { lds: self.lds.unsigned(row), scratch: self.scratch.unsigned(row), ..shape };
-        (shape != Shape::default()).then_some(shape)
     }
 }
 
@@ -102,14 +78,15 @@ pub(crate) struct Context<'a> {
     pub(crate) symbols: &'a Symbols,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether nothing is asked of a kernel but its name, place, times and range.
+    /// Whether nothing is asked of a kernel but its name, place, times, range and sizes.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
     /// Whether ops are read for no more than what [`OpPart::push_plain`] keeps.
     pub(crate) fn is_plain(select: &Select, layout: &Layout, fields: &OpFields, links: &Links) -> bool {
-        let more = select.ids || select.launch || layout.ops_named_by_type || !links.is_empty();
+        let signal = fields.signal.position().is_some();
+        let more = select.ids || select.launch || signal || layout.ops_named_by_type || !links.is_empty();
         !more && fields.tid.position().is_none() && fields.correlation.position().is_none()
     }
 }
@@ -139,6 +116,7 @@ pub(crate) struct OpPart {
     /// Lanes of rows that name neither a process nor a stream, by GPU and queue.
     recent_lanes: Vec<Option<(i64, i64, LaneId)>>,
     last_shape: Option<(Shape, ShapeId)>,
+    recent_shapes: RecentShapes,
 }
 
 /// How many lanes are found without looking them up.
@@ -192,7 +170,12 @@ impl OpPart {
         let lane = self.recent_lane(gpu, queue)?;
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
-        self.dispatches.push_plain(name, lane, start, Some(duration), range);
+        if context.select.shapes {
+            let shape = self.recent_shape(row, context);
+            self.dispatches.push_shaped(name, lane, start, Some(duration), range, shape);
+        } else {
+            self.dispatches.push_plain(name, lane, start, Some(duration), range);
+        }
         Some(())
     }
 
@@ -248,7 +231,7 @@ impl OpPart {
                 if kind == OpKind::Kernel {
                     self.kernel_type = Some(fields.op_type.int(row));
                 }
-                let (shape, hardware_queue) = match context.select.launch {
+                let (shape, hardware_queue) = match context.select.any_shape() {
                     true => self.shape(row, context, cause, name),
                     false => (None, None),
                 };
@@ -392,11 +375,24 @@ impl OpPart {
             let same = !is_one_of_many || !is_named || launch.kernel == name;
             return (launch.shape.filter(|_| same), None);
         }
-        let (shape, hardware_queue) = match context.fields.signal.position() {
-            Some(at) => row.text(at).map_or((None, None), |text| super::signal::parse(&text)),
-            None => (context.fields.shape(row), None),
+        let Some(at) = context.fields.signal.position() else {
+            let shape = context.fields.launch.shape(row);
+            return (shape.map(|shape| self.intern_shape(shape)), None);
         };
+        let (shape, hardware_queue) = row.text(at).map_or((None, None), |text| super::signal::parse(&text));
         (shape.map(|shape| self.intern_shape(shape)), hardware_queue)
+    }
+
+    /// The shape of a row of which no more than the sizes are asked for.
+    #[inline]
+    fn recent_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
+        let sizes = context.fields.launch.sizes(row);
+        if let Some(known) = self.recent_shapes.get(&sizes) {
+            return known;
+        }
+        let shape = sizes.shape().map(|shape| self.intern_shape(shape));
+        self.recent_shapes.remember(sizes, shape);
+        shape
     }
 
     fn intern_shape(&mut self, shape: Shape) -> ShapeId {
@@ -422,7 +418,7 @@ impl OpPart {
         if symbols.by_id.is_empty() {
             return None;
         }
-        match context.fields.symbol.int(row) {
+        match context.fields.launch.symbol.int(row) {
             None => symbols.by_name.get(&(process, name)).copied(),
             Some(id) if id < 0 => None,
             Some(id) => {

@@ -61,7 +61,7 @@ pub(super) fn read(
 ) -> Result<()> {
     let agents = tables.agents.len() as u32;
     let lookup = Lookup { select, references, events, symbols: &tables.symbols, agents };
-    let columns = if select.launch { &COLUMNS[..] } else { &COLUMNS[..LAUNCH] };
+    let columns = if select.any_shape() { &COLUMNS[..] } else { &COLUMNS[..LAUNCH] };
     let parts = set.database.scan_parts(
         &set.table("rocpd_kernel_dispatch"),
         columns,
@@ -128,7 +128,7 @@ impl Lookup<'_> {
             tid,
             correlation,
             range: 0,
-            shape: self.select.launch.then(|| part.shapes.intern(shape(row))),
+            shape: self.select.any_shape().then(|| part.shapes.intern(shape(row))),
             symbol: symbol.filter(|_| self.select.launch),
             graph: row.int(10).is_some_and(|graph| graph != 0),
         });

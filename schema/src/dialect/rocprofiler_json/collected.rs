@@ -346,7 +346,7 @@ impl<'a> Collected<'a> {
         };
         let agent = AgentId(self.handles.position(info.agent_id.0));
         let lane = self.lane(agent, info.queue_id, stream);
-        let shape = self.select.launch.then(|| {
+        let shape = self.select.any_shape().then(|| {
             let shape = Shape {
                 lds: info.group_segment_size.small(),
                 scratch: info.private_segment_size.small(),

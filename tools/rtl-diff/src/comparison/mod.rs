@@ -3,6 +3,7 @@
 mod books;
 mod comparable;
 mod join;
+mod mix;
 mod totals;
 
 use std::path::PathBuf;
@@ -148,9 +149,10 @@ impl Row {
 /// # Errors
 /// Where the tables of kernels cannot be joined.
 pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Result<Comparison, Failure> {
-    let joined = join(baseline, candidate)?;
+    let mut joined = join(baseline, candidate)?;
     let matching =
         identity::matching(&joined.subjects[0], &joined.subjects[1], &joined.exact(), &settings.renames);
+    mix::level(&mut joined, &matching, [baseline, candidate]);
     let rows = rows(&joined, &matching, settings);
     let typical = books::typical(baseline).zip(books::typical(candidate)).map(|(one, other)| [one, other]);
     let books = typical.map_or_else(Books::default, |[one, other]| {

@@ -1,0 +1,34 @@
+//! What it costs to reduce a run to what a comparison needs, part by part, of a trace.
+//! `cargo run --release -p analysis --example run -- TRACE`
+
+#![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
+
+use analysis::Categories;
+use analysis::profile::{By, Warmup, profile};
+use schema::{Select, Trace};
+
+fn main() -> Result<(), schema::Error> {
+    let path = std::env::args().nth(1).unwrap_or_default();
+    for shapes in [false, true] {
+        let before = processor_seconds();
+        let tables = Trace::open(&path)?.read(&Select { shapes, ..Select::ops() })?;
+        let read = processor_seconds();
+        let run = profile(&tables, &Categories::default(), By::Name, Warmup::Keep);
+        let done = processor_seconds();
+        println!(
+            "launch shapes {shapes}: {} dispatches, {} kernels, read {:.2} s, reduced {:.2} s",
+            tables.dispatches.len(),
+            run.kernels.len(),
+            read - before,
+            done - read,
+        );
+    }
+    Ok(())
+}
+
+/// User and system time of this process so far, in steps of 10 ms; wall time says nothing on a busy machine.
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
