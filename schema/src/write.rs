@@ -12,6 +12,7 @@ mod metadata;
 mod numbering;
 mod place;
 mod rest;
+mod rocprofiler;
 mod rows;
 mod rpd;
 
@@ -29,6 +30,10 @@ use layout::Table;
 pub(crate) use layout::{statement, views};
 pub use place::Existing;
 pub(crate) use place::Place;
+pub use rocprofiler::{
+    AgentInfo, Allocated, Argument, Called, Copied, CounterInfo, Event, Info, KernelInfo, Launched, Origin,
+    Rocprofiler, SetId,
+};
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
 pub(crate) use rows::{call_row, op_row};
 pub use rpd::Rpd;

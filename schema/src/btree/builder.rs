@@ -1,5 +1,6 @@
 //! A file of tables that is complete when it is finished.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 
@@ -14,8 +15,8 @@ pub(crate) struct TableId(usize);
 
 #[derive(Debug)]
 struct Table {
-    name: &'static str,
-    sql: &'static str,
+    name: Cow<'static, str>,
+    sql: Cow<'static, str>,
     tree: Tree,
 }
 
@@ -35,8 +36,12 @@ impl Builder {
     }
 
     /// Adds a table without rows, which `sql` creates.
-    pub(crate) fn table(&mut self, name: &'static str, sql: &'static str) -> TableId {
-        self.tables.push(Table { name, sql, tree: Tree::new() });
+    pub(crate) fn table(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        sql: impl Into<Cow<'static, str>>,
+    ) -> TableId {
+        self.tables.push(Table { name: name.into(), sql: sql.into(), tree: Tree::new() });
         TableId(self.tables.len() - 1)
     }
 
@@ -58,6 +63,17 @@ impl Builder {
         tree.push(self.record.row(row), &mut self.store, Keep::Forever)
     }
 
+    /// Adds a row of a table without an id among its columns.
+    pub(crate) fn cells(&mut self, table: TableId, row: &[Datum<'_>]) -> io::Result<i64> {
+        let tree = &mut self.tables[table.0].tree;
+        tree.push(self.record.cells(row), &mut self.store, Keep::Forever)
+    }
+
+    /// The id of the last row; 0 without rows.
+    pub(crate) fn rows(&self, table: TableId) -> i64 {
+        self.tables[table.0].tree.rows()
+    }
+
     /// Adds a row with this id, which must be greater than those of all rows before.
     pub(crate) fn row_at(&mut self, table: TableId, id: i64, row: &[Datum<'_>]) -> io::Result<()> {
         let tree = &mut self.tables[table.0].tree;
@@ -71,9 +87,9 @@ impl Builder {
         }
         let tables = self.tables.iter().map(|table| Entry {
             kind: "table",
-            name: table.name,
+            name: &table.name,
             root: table.tree.root(),
-            sql: table.sql,
+            sql: &table.sql,
         });
         let views = views.iter().map(|&(name, sql)| Entry { kind: "view", name, root: 0, sql });
         catalog::publish(tables, views, Vec::new(), &mut self.store)?;

@@ -54,7 +54,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// Journal and syncs off: nobody sees the file before it is complete, and a crash leaves only a temporary name.
-fn open(place: &Place) -> rusqlite::Result<Connection> {
+pub(crate) fn open(place: &Place) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(place.bytes(), flags)?;
     connection.execute_batch(

@@ -93,6 +93,7 @@ fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Ro
     let rows = match format {
         Format::Native => native::write(source, arguments, &target)?,
         Format::Rpd => rpd::write(source, arguments, &target)?,
+        Format::Rocpd => rocprofv3::database(source, arguments, &target)?,
         _ => drawn::write(source, arguments, &target)?,
     };
     target.finish()?;

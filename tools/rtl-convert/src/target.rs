@@ -30,6 +30,9 @@ pub enum Format {
     Rocprofv3Json,
     /// rocprofv3's CSV files (NAME_kernel_trace.csv, NAME_kernel_stats.csv, ...), one set per process
     Rocprofv3Csv,
+    /// rocprofv3's rocpd database, schema 3.0.0 (NAME_results.db)
+    #[value(alias = "rocprofv3-db")]
+    Rocpd,
 }
 
 impl Format {
@@ -46,6 +49,7 @@ impl Format {
         let ends = [
             ("_results.json", Self::Rocprofv3Json),
             ("_results.json.gz", Self::Rocprofv3Json),
+            ("_results.db", Self::Rocpd),
             (".json", Self::PerfettoJson),
             (".json.gz", Self::PerfettoJson),
             (".pftrace", Self::Pftrace),

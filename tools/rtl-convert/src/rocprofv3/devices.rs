@@ -22,6 +22,18 @@ pub struct Device {
     pub details: Value,
 }
 
+impl Device {
+    /// What rocprofv3 calls its kind.
+    pub fn type_name(&self) -> Option<&'static str> {
+        match self.kind {
+            AgentKind::Cpu => Some("CPU"),
+            AgentKind::Gpu => Some("GPU"),
+            AgentKind::Other => Some("NIC"),
+            AgentKind::Unknown => None,
+        }
+    }
+}
+
 /// The agents of one process. What one is called never changes, though more may be met piece by piece.
 #[derive(Debug, Default)]
 pub struct Devices {

@@ -1,8 +1,12 @@
 //! The kernels of a process, as rocprofv3 lists them: a symbol each, with an id that dispatches refer to.
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use schema::table::{Dispatch, Symbol};
 use schema::{Id, NameId, ProcessId, SymbolId, Tables};
+
+use crate::names;
 
 /// A kernel that was launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +24,29 @@ impl Kernel {
     pub fn loaded(&self, tables: &Tables) -> Symbol {
         self.symbol.map_or(Symbol::default(), |symbol| tables.symbols[symbol.index()])
     }
+
+    /// What it is called.
+    pub fn names<'a>(&self, tables: &'a Tables) -> Names<'a> {
+        let mut shown = names::shown(&tables.strings, self.name);
+        // A name that still ends like a descriptor would lose that end in whoever reads it.
+        if schema::identity(&shown) != shown {
+            shown.to_mut().push_str(".kd");
+        }
+        let mangled = match self.loaded(tables).mangled {
+            name if self.symbol.is_some() && name.is_some() => tables.strings.get(name).to_owned(),
+            _ => format!("{}.kd", schema::identity(tables.strings.get(self.name))),
+        };
+        Names { mangled, shown }
+    }
+}
+
+/// The two names that a kernel has everywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names<'a> {
+    /// As in its code object, with the `.kd` of the descriptor.
+    pub mangled: String,
+    /// Demangled, without it.
+    pub shown: Cow<'a, str>,
 }
 
 /// The kernels of one process in order of first appearance. A symbol keeps the id of the source as far as that is

@@ -1,11 +1,15 @@
 //! A trace as rocprofv3 would have written it.
 //!
-//! [`walk`] turns rows into records, one process after the other in what they refer to; `json` and `csv` write them.
+//! [`walk`] turns rows into records, one process after the other in what they refer to; `json`, `csv` and
+//! `database` write them.
 //! Memory does not grow with the ops.
 
 pub mod csv;
+pub mod database;
 pub mod devices;
+pub mod environment;
 mod files;
+pub mod identity;
 pub mod json;
 pub mod kernels;
 pub mod kinds;
@@ -16,15 +20,17 @@ pub mod walk;
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
+use schema::write::Rocprofiler;
 use schema::{ProcessId, Select, Tables};
 use tempfile::NamedTempFile;
 
 use crate::args::Arguments;
 use crate::rows::Rows;
 use crate::source::{Source, Stopped, unreadable};
-use crate::target::Format;
+use crate::target::{Format, Target};
 
 use self::csv::Csv;
+use self::database::Database;
 use self::files::Files;
 use self::json::Json;
 use self::walk::Walk;
@@ -63,6 +69,20 @@ pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows
     };
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     Ok((walk.rows, names.join(", ").into()))
+}
+
+/// Writes the database, one file whatever the number of processes.
+///
+/// # Errors
+/// Where the trace cannot be read, or the file cannot grow.
+pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
+    let mut walk = Walk::default();
+    let file = Rocprofiler::within(target.place(), &arguments.output).map_err(unreadable)?;
+    let mut database = Database::new(file);
+    let tables = read(source, arguments, |tables| walk.piece(tables, &mut database))?;
+    walk.finish(&tables);
+    database.finish(&walk, &tables).map_err(unreadable)?;
+    Ok(walk.rows)
 }
 
 fn json(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<PathBuf>, Failure> {

@@ -8,6 +8,7 @@
 
 mod arbitrary;
 mod csv;
+mod database;
 mod json;
 mod lines;
 

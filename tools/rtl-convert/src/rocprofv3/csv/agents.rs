@@ -1,6 +1,5 @@
 //! `agent_info.csv`.
 
-use schema::table::AgentKind;
 use serde_json::Value;
 
 use super::sheet::Row;
@@ -73,12 +72,7 @@ pub(super) fn write(device: &Device, mut row: Row<'_>) {
             None => &device.details[field.as_str()],
         };
         match (column, value) {
-            ("Agent_Type", _) => row.text(match device.kind {
-                AgentKind::Cpu => "CPU",
-                AgentKind::Gpu => "GPU",
-                AgentKind::Other => "NIC",
-                AgentKind::Unknown => "",
-            }),
+            ("Agent_Type", _) => row.text(device.type_name().unwrap_or_default()),
             ("Name" | "Vendor_Name" | "Product_Name" | "Model_Name", value) => {
                 row.text(value.as_str().unwrap_or_default());
             }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::process::Process;
-use crate::names;
-use crate::rocprofv3::kernels::Kernels;
+use crate::rocprofv3::environment;
+use crate::rocprofv3::kernels::{Kernels, Names};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
 use crate::rocprofv3::spill::Spill;
 use crate::rocprofv3::text::json as quoted;
@@ -106,24 +106,10 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
     if let Some(parent) = process.ppid {
         metadata["ppid"] = parent.into();
     }
-    if let Some(environment) = environment(process) {
+    if let Some(environment) = environment::of(process) {
         metadata["environment"] = environment;
     }
     metadata
-}
-
-/// The environment, or of it what says the rank.
-fn environment(process: &Origin) -> Option<Value> {
-    let stored = process.environment.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(stored @ Value::Object(_)) = stored {
-        return Some(stored);
-    }
-    let rank = process.rank?;
-    let mut variables = json!({ "RANK": rank.to_string() });
-    if let Some(world) = process.world {
-        variables["WORLD_SIZE"] = world.to_string().into();
-    }
-    Some(variables)
 }
 
 /// What numbers of kinds and operations mean, and what ranges are called.
@@ -165,15 +151,7 @@ fn symbols(kernels: &Kernels, tables: &Tables, out: &mut Content) -> io::Result<
     symbol(0, &Symbol::default(), ["", "0", "0", "0"], out)?;
     for kernel in kernels.rows() {
         let loaded = kernel.loaded(tables);
-        let mut shown = names::shown(&tables.strings, kernel.name);
-        // A name that still ends like a descriptor would lose that end in whoever reads it.
-        if schema::identity(&shown) != shown {
-            shown.to_mut().push_str(".kd");
-        }
-        let mangled = match loaded.mangled {
-            name if kernel.symbol.is_some() && name.is_some() => tables.strings.get(name).to_owned(),
-            _ => format!("{}.kd", schema::identity(tables.strings.get(kernel.name))),
-        };
+        let Names { mangled, shown } = kernel.names(tables);
         out.write_all(b",\n")?;
         symbol(kernel.id, &loaded, [&mangled, &shown, &shown, shorten(&shown)], out)?;
     }
