@@ -47,8 +47,8 @@ impl Part {
         let name = output.file_name().unwrap_or_default().to_string_lossy();
         let lower = name.to_ascii_lowercase();
         let plain = lower.strip_suffix(".gz").unwrap_or(&lower);
-        let at =
-            plain.strip_suffix("_results.json").map_or_else(|| plain.rfind('.'), |head| Some(head.len()));
+        let results = ["_results.json", "_results.db"].iter().find_map(|end| plain.strip_suffix(end));
+        let at = results.map_or_else(|| plain.rfind('.'), |head| Some(head.len()));
         // A name that begins with its only dot has no ending.
         let at = at.filter(|&at| at > 0).unwrap_or(name.len());
         let (head, end) = name.split_at_checked(at).unwrap_or((&name, ""));

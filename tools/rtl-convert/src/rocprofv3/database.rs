@@ -15,6 +15,7 @@ use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
 use super::walk::{Call, Records, Walk, text};
 use super::{environment, identity};
+use crate::names::{self, Names};
 
 /// What records call an agent that nothing is known of.
 const UNKNOWN: i64 = -1;
@@ -107,7 +108,7 @@ impl Database {
             kernels: walk.kernels[id.index()]
                 .rows()
                 .iter()
-                .map(|kernel| kernel_info(kernel, tables))
+                .map(|kernel| kernel_info(kernel, walk.names, tables))
                 .collect(),
             agents,
         }
@@ -140,13 +141,13 @@ fn agent(device: &Device) -> AgentInfo {
     }
 }
 
-fn kernel_info<'a>(kernel: &Kernel, tables: &'a Tables) -> KernelInfo<'a> {
-    let names = kernel.names(tables);
+fn kernel_info<'a>(kernel: &Kernel, how: Names, tables: &'a Tables) -> KernelInfo<'a> {
+    let names = kernel.names(tables, how);
     KernelInfo {
         id: kernel.id,
         symbol: kernel.loaded(tables),
         mangled: names.mangled,
-        short: schema::shorten(&names.shown).to_owned(),
+        short: schema::shorten(&names::shown(&tables.strings, kernel.name)).to_owned(),
         shown: names.shown,
     }
 }

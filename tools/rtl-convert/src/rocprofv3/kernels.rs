@@ -25,9 +25,16 @@ impl Kernel {
         self.symbol.map_or(Symbol::default(), |symbol| tables.symbols[symbol.index()])
     }
 
-    /// What it is called.
-    pub fn names<'a>(&self, tables: &'a Tables) -> Names<'a> {
-        let mut shown = names::shown(&tables.strings, self.name);
+    /// What it is called: `--names` decides how it is shown, as rocprofv3's `-M` and `-T` do.
+    pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> Names<'a> {
+        let mut shown = match how {
+            names::Names::Full => names::shown(&tables.strings, self.name),
+            names::Names::Mangled => Cow::Borrowed(schema::identity(tables.strings.get(self.name))),
+            names::Names::Short => {
+                let full = names::shown(&tables.strings, self.name);
+                Cow::Owned(schema::shorten(&full).to_owned())
+            }
+        };
         // A name that still ends like a descriptor would lose that end in whoever reads it.
         if schema::identity(&shown) != shown {
             shown.to_mut().push_str(".kd");
@@ -45,7 +52,7 @@ impl Kernel {
 pub struct Names<'a> {
     /// As in its code object, with the `.kd` of the descriptor.
     pub mangled: String,
-    /// Demangled, without it.
+    /// What it is shown as, without it.
     pub shown: Cow<'a, str>,
 }
 

@@ -62,7 +62,7 @@ impl Form {
 /// Where the trace cannot be read, a file exists and may not be replaced, or one cannot be written; no file then
 /// appears.
 pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows, PathBuf), Failure> {
-    let mut walk = Walk::default();
+    let mut walk = Walk::new(arguments.names);
     let paths = match form {
         Form::Json => json(source, arguments, &mut walk)?,
         Form::Csv => csv(source, arguments, &mut walk)?,
@@ -76,7 +76,7 @@ pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows
 /// # Errors
 /// Where the trace cannot be read, or the file cannot grow.
 pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut walk = Walk::default();
+    let mut walk = Walk::new(arguments.names);
     let file = Rocprofiler::within(target.place(), &arguments.output).map_err(unreadable)?;
     let mut database = Database::new(file);
     let tables = read(source, arguments, |tables| walk.piece(tables, &mut database))?;
@@ -107,7 +107,7 @@ fn csv(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<Pa
     if !into_folder {
         files.check(&named(&prefix, "", "agent_info"))?;
     }
-    let mut csv = Csv::new(files.folder());
+    let mut csv = Csv::new(files.folder(), arguments.names);
     let tables = read(source, arguments, |tables| walk.piece(tables, &mut csv))?;
     walk.finish(&tables);
     let sets = csv.finish(walk, &tables).map_err(|error| files::unwritten(error, output))?;

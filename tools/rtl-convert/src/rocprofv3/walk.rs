@@ -7,6 +7,7 @@ use schema::{Id, NameId, ProcessId, Tables};
 
 use super::kernels::{Kernel, Kernels};
 use super::kinds::{Kind, List, Operations};
+use crate::names::Names;
 use crate::rows::Rows;
 
 /// Correlation ids of ranges that have none begin here, far above any that a runtime counts to and still exact as a
@@ -74,6 +75,8 @@ pub trait Records {
 /// What is known of the rows seen so far.
 #[derive(Debug, Default)]
 pub struct Walk {
+    /// How kernels are shown.
+    pub names: Names,
     /// What became of them.
     pub rows: Rows,
     /// The kernels of each process.
@@ -84,6 +87,12 @@ pub struct Walk {
 }
 
 impl Walk {
+    /// Nothing seen yet; kernels will be shown like that.
+    #[must_use]
+    pub fn new(names: Names) -> Self {
+        Self { names, ..Self::default() }
+    }
+
     /// Hands the rows of a piece on.
     ///
     /// # Errors

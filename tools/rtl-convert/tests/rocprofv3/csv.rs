@@ -166,3 +166,35 @@ fn one_file_in_the_way_keeps_the_whole_set_from_appearing() {
     folder.answer("in.db -o run --to rocprofv3-csv --force");
     assert_eq!(cells(&folder, "run_kernel_stats.csv")[1][0], "gemm");
 }
+
+#[test]
+fn names_are_full_mangled_or_short_in_every_format() {
+    let folder = Folder::story(
+        "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 10, 20, '_Z3addIfEvPT_.kd');",
+    );
+    for (how, name) in [("full", "void add<float>(float*)"), ("mangled", "_Z3addIfEvPT_"), ("short", "add")] {
+        folder.answer(&format!("in.db -o run --to rocprofv3-csv --force --names {how}"));
+        assert_eq!(cells(&folder, "run_kernel_trace.csv")[1][7], name);
+        assert_eq!(cells(&folder, "run_kernel_stats.csv")[1][0], name);
+        for file in ["run_results.json", "run_results.db"] {
+            folder.answer(&format!("in.db -o {file} --force --names {how}"));
+            let tables = read(&folder.path(file));
+            assert_eq!(tables.strings.get(tables.dispatches.name(0)), name, "{file}");
+        }
+    }
+}
+
+#[test]
+fn parts_have_files_of_their_own_in_every_format() {
+    let folder = Folder::story(
+        "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 10, 20, 'one'), (3, 0, 10, 20, 'two');",
+    );
+    folder.answer("in.db -o run_results.json --split gpu");
+    folder.answer("in.db -o run_results.db --split gpu");
+    folder.answer("in.db -o run --to rocprofv3-csv --split gpu");
+    let expected =
+        |file: &str| assert!(folder.files().contains(&file.to_owned()), "{file}: {:?}", folder.files());
+    ["run.gpu0_results.json", "run.gpu3_results.json", "run.gpu3_results.db"].into_iter().for_each(expected);
+    expected("run.gpu3_kernel_trace.csv");
+    assert_eq!(cells(&folder, "run.gpu3_kernel_trace.csv")[1][7], "two");
+}

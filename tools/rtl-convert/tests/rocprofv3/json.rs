@@ -100,8 +100,8 @@ fn each_process_has_a_file_of_its_own() {
             UNION ALL SELECT 0, 0, 10, 20, (SELECT id FROM rocpd_string WHERE string = 'two'), 2, 0, 8;",
     );
     let answer = folder.answer("in.db -o out_results.json");
-    assert_eq!(answer, "2 rows in, 2 out: out_results_7.json, out_results_8.json\n");
-    for (name, kernel, pid) in [("out_results_7.json", "one", 7), ("out_results_8.json", "two", 8)] {
+    assert_eq!(answer, "2 rows in, 2 out: out_7_results.json, out_8_results.json\n");
+    for (name, kernel, pid) in [("out_7_results.json", "one", 7), ("out_8_results.json", "two", 8)] {
         let tables = read(&folder.path(name));
         assert_eq!(tables.strings.get(tables.dispatches.name(0)), kernel);
         assert_eq!((tables.dispatches.len(), tables.processes[0].pid), (1, Some(pid)));

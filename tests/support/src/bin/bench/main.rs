@@ -3,6 +3,8 @@
 #![expect(clippy::print_stdout, reason = "the table is the answer of this program")]
 #![expect(clippy::print_stderr, reason = "a benchmark of minutes says what it is doing")]
 
+mod rocprofv3;
+
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -469,6 +471,7 @@ fn main() -> Result<ExitCode> {
     figures.push(bench.diff(arguments.ops)?);
     figures.extend(bench.convert("json", 0.8, 0.4)?);
     figures.extend(bench.convert("json.gz", 2.0, 1.0)?);
+    figures.extend(bench.rocprofv3()?);
     if arguments.callgrind > 0 {
         for layout in &arguments.layout {
             figures.extend(bench.instructions(layout, arguments.callgrind)?);

@@ -20,6 +20,7 @@ use super::devices::{Device, Devices};
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
 use super::walk::{Call, Records, Walk};
+use crate::names::Names;
 
 /// Files with what they hold: `kernel_trace`.
 pub type Made = Vec<(String, NamedTempFile)>;
@@ -27,6 +28,7 @@ pub type Made = Vec<(String, NamedTempFile)>;
 /// The files of a conversion.
 pub struct Csv<'a> {
     folder: &'a Path,
+    names: Names,
     processes: Vec<Option<Box<Set>>>,
 }
 
@@ -38,15 +40,16 @@ const KEPT_SHAPES: usize = 1 << 16;
 
 impl<'a> Csv<'a> {
     /// Nothing yet; files are made in `folder`.
-    pub fn new(folder: &'a Path) -> Self {
-        Self { folder, processes: Vec::new() }
+    pub fn new(folder: &'a Path, names: Names) -> Self {
+        Self { folder, names, processes: Vec::new() }
     }
 
     fn set(&mut self, id: ProcessId, tables: &Tables) -> &mut Set {
         if self.processes.len() <= id.index() {
             self.processes.resize_with(id.index() + 1, || None);
         }
-        let set = self.processes[id.index()].get_or_insert_default();
+        let names = self.names;
+        let set = self.processes[id.index()].get_or_insert_with(|| Box::new(Set { names, ..Set::default() }));
         set.devices.meet(id, tables);
         set
     }

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use super::sheet::{Sheet, cell, quoted};
 use super::stats::{self, Stat, Stats};
 use super::{Made, agents};
-use crate::names;
+use crate::names::{Cache, Names};
 use crate::rocprofv3::devices::Devices;
 use crate::rocprofv3::kernels::Kernel;
 use crate::rocprofv3::kinds::{self, Kind};
@@ -20,13 +20,14 @@ use crate::rocprofv3::walk::Walk;
 /// The files of one process. Those of kernels are apart, because they have the most rows.
 #[derive(Default)]
 pub(super) struct Set {
+    pub(super) names: Names,
     pub(super) devices: Devices,
     pub(super) kernels: Option<Sheet>,
     pub(super) others: BTreeMap<&'static str, Sheet>,
     /// What stands in the rows of a kernel, a lane and a shape.
     pub(super) kernel_cells: Vec<KernelCells>,
-    pub(super) lane_cells: names::Cache,
-    pub(super) shape_cells: names::Cache,
+    pub(super) lane_cells: Cache,
+    pub(super) shape_cells: Cache,
     pub(super) kernel_stats: Vec<Stat>,
     pub(super) stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,
     pub(super) dispatched: i64,
@@ -67,7 +68,7 @@ impl Set {
             let loaded = kernel.loaded(tables);
             let (mut name, mut registers) = (Vec::new(), Vec::new());
             cell(Some(kernel.id), &mut name);
-            quoted(&names::shown(&tables.strings, kernel.name), &mut name);
+            quoted(&kernel.names(tables, self.names).shown, &mut name);
             [loaded.vgprs, loaded.agprs, loaded.sgprs].iter().for_each(|count| cell(*count, &mut registers));
             let lds = loaded.lds.map(u64::from);
             self.kernel_cells.push(KernelCells { name, lds, registers });
@@ -114,7 +115,7 @@ impl Set {
         let mut all = Vec::new();
         let mut kernels = Stats::new();
         for (stat, kernel) in self.kernel_stats.iter().zip(walk.kernels[id.index()].rows()) {
-            kernels.entry(names::shown(&tables.strings, kernel.name).into_owned()).or_default().merge(stat);
+            kernels.entry(kernel.names(tables, self.names).shown.into_owned()).or_default().merge(stat);
         }
         if self.kernels.is_some() {
             all.push((("KERNEL_DISPATCH", "kernel"), kernels));

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::process::Process;
+use crate::names::{self, Names as How};
 use crate::rocprofv3::environment;
 use crate::rocprofv3::kernels::{Kernels, Names};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
@@ -73,7 +74,7 @@ pub(super) fn finish(
     out.write_all(b",\n\"counters\":")?;
     serde_json::to_writer(&mut out, &counters)?;
     strings(&walk.operations, process.texts, tables, &mut out)?;
-    symbols(&walk.kernels[id.index()], tables, &mut out)?;
+    symbols(&walk.kernels[id.index()], walk.names, tables, &mut out)?;
     out.write_all(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n")?;
     out.finish()?;
     Ok(process.file)
@@ -139,7 +140,7 @@ fn strings(operations: &Operations, texts: Spill, tables: &Tables, out: &mut Con
 }
 
 /// The kernels and the code objects that they name; the first of each is a placeholder, as rocprofv3 writes it.
-fn symbols(kernels: &Kernels, tables: &Tables, out: &mut Content) -> io::Result<()> {
+fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut Content) -> io::Result<()> {
     let objects: BTreeSet<i64> =
         kernels.rows().iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
     out.write_all(b",\n\"code_objects\":[")?;
@@ -151,9 +152,10 @@ fn symbols(kernels: &Kernels, tables: &Tables, out: &mut Content) -> io::Result<
     symbol(0, &Symbol::default(), ["", "0", "0", "0"], out)?;
     for kernel in kernels.rows() {
         let loaded = kernel.loaded(tables);
-        let Names { mangled, shown } = kernel.names(tables);
+        let Names { mangled, shown } = kernel.names(tables, how);
         out.write_all(b",\n")?;
-        symbol(kernel.id, &loaded, [&mangled, &shown, &shown, shorten(&shown)], out)?;
+        let full = names::shown(&tables.strings, kernel.name);
+        symbol(kernel.id, &loaded, [&mangled, &shown, &full, shorten(&full)], out)?;
     }
     out.write_all(b"]")
 }

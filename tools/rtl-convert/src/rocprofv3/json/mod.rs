@@ -371,9 +371,10 @@ fn write_shape(shape: &Shape, bytes: &mut Vec<u8>) {
     bytes.push(b'}');
 }
 
-/// The name of the file of one process where there are several: `trace_4243.json` for `trace.json`.
+/// The name of the file of one process where there are several: `run_4243_results.json` for `run_results.json`.
 pub fn path_of(output: &Path, process: &str) -> PathBuf {
     let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let (stem, end) = name.split_at(name.find('.').filter(|&at| at > 0).unwrap_or(name.len()));
+    let end = name.find("_results.").or_else(|| name.find('.')).filter(|&at| at > 0);
+    let (stem, end) = name.split_at(end.unwrap_or(name.len()));
     output.with_file_name(format!("{stem}_{process}{end}"))
 }
