@@ -11,6 +11,7 @@ mod csv;
 mod database;
 mod json;
 mod lines;
+mod tracelens;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
