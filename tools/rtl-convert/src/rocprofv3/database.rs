@@ -32,6 +32,8 @@ pub struct Database {
 struct Written {
     set: SetId,
     devices: Devices,
+    /// Whether a record names [`UNKNOWN`].
+    unknown: bool,
     span: Option<(i64, i64)>,
     /// Counters by name and agent; the id of one is its position from 1.
     counters: Vec<(NameId, Option<AgentId>)>,
@@ -68,6 +70,7 @@ impl Database {
             Written {
                 set: file.set(identity::origin(id, tables)),
                 devices: Devices::default(),
+                unknown: false,
                 span: None,
                 counters: Vec::new(),
                 events: FxHashMap::default(),
@@ -82,15 +85,9 @@ impl Database {
         let written = self.processes[id.index()].as_ref();
         let devices = written.map(|written| written.devices.listed()).unwrap_or_default();
         let mut agents: Vec<AgentInfo> = devices.into_iter().map(agent).collect();
-        agents.push(AgentInfo {
-            id: UNKNOWN,
-            kind: None,
-            logical: UNKNOWN,
-            of_kind: UNKNOWN,
-            name: String::new(),
-            product: String::new(),
-            details: "{}".to_owned(),
-        });
+        if written.is_some_and(|written| written.unknown) {
+            agents.push(unknown_agent());
+        }
         let counters = written.into_iter().flat_map(|written| {
             (1..).zip(&written.counters).map(|(number, &(name, agent))| CounterInfo {
                 id: number,
@@ -123,8 +120,23 @@ impl Written {
     }
 
     #[inline]
-    fn agent(&self, agent: AgentId) -> i64 {
-        self.devices.get(agent).map_or(UNKNOWN, |device| device.node)
+    fn agent(&mut self, agent: AgentId) -> i64 {
+        let known = self.devices.get(agent).map(|device| device.node);
+        self.unknown |= known.is_none();
+        known.unwrap_or(UNKNOWN)
+    }
+}
+
+/// Views join a record with its agent, so there is one for those that have none.
+fn unknown_agent() -> AgentInfo {
+    AgentInfo {
+        id: UNKNOWN,
+        kind: None,
+        logical: UNKNOWN,
+        of_kind: UNKNOWN,
+        name: String::new(),
+        product: String::new(),
+        details: "{}".to_owned(),
     }
 }
 
@@ -259,7 +271,9 @@ impl Records for Database {
         let [source, destination] =
             written.devices.ends(copy, tables).map(|device| device.map(|device| device.node));
         // The view of copies wants both ends: an unknown one is where the other is.
-        let known = destination.or(source).unwrap_or(UNKNOWN);
+        let known = destination.or(source);
+        written.unknown |= known.is_none();
+        let known = known.unwrap_or(UNKNOWN);
         let copied = Copied {
             tid: copy.tid,
             start: copy.start,

@@ -127,11 +127,11 @@ struct Numbers {
 
 impl Numbers {
     fn node(&mut self, wished: i64) -> i64 {
-        first_free(&mut self.nodes, wished, |number| number + 1)
+        first_free(&mut self.nodes, wished, |number| number.wrapping_add(1).max(0))
     }
 
     fn handle(&mut self, wished: u64) -> u64 {
-        first_free(&mut self.handles, wished, |number| number + 1)
+        first_free(&mut self.handles, wished, |number| number.wrapping_add(1).max(1))
     }
 }
 
@@ -156,7 +156,8 @@ fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     let own = own.filter(|details| details["id"]["handle"].is_u64() && details["type"].is_u64());
     let is_cpu = agent.kind == AgentKind::Cpu;
     let counted = agent.number.max(0).saturating_add(if is_cpu { 0 } else { cpus });
-    let node = numbers.node(agent.absolute_index.unwrap_or(counted));
+    let stated = agent.absolute_index.filter(|&index| index >= 0);
+    let node = numbers.node(stated.unwrap_or(counted));
     let stated = own.as_ref().and_then(|details| details["id"]["handle"].as_u64());
     let wished = stated.filter(|&handle| handle != 0).unwrap_or(FIRST_HANDLE.saturating_add_signed(node));
     let handle = numbers.handle(wished);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use cli::Failure;
 use tempfile::NamedTempFile;
 
+use crate::target::may_be_written;
+
 /// Where files will be, and whether they may replace others.
 pub(super) struct Files {
     folder: PathBuf,
@@ -40,10 +42,7 @@ impl Files {
             return Err(Failure::usage(format!("{} is the input", path.display()))
                 .with_hint("an input is never overwritten; write to another file"));
         }
-        if !self.force && path.symlink_metadata().is_ok() {
-            return Err(Failure::usage(format!("{} exists", path.display())).with_hint("--force replaces it"));
-        }
-        Ok(())
+        may_be_written(path, self.force)
     }
 
     /// Gives complete files their names. Where one cannot get its name, those that just did lose it again.

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use schema::table::{Direction, Dispatch, Dispatches, Lane, Lanes};
 use schema::write::{Existing, Writer};
 use schema::{Dialect, LaneId, Tables};
+use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
 
 use crate::lines::held;
@@ -233,6 +234,47 @@ fn a_row_can_be_added_to_a_finished_file() {
         })
         .unwrap();
     assert_eq!(row, (2, "{}".to_owned()));
+}
+
+#[test]
+fn what_rocprofv3_recorded_goes_from_its_database_to_its_json_and_back() {
+    let Some(shared) = support::shared() else { return };
+    let folder = Folder::new();
+    for rank in 0..2 {
+        let made = shared.join(format!("traces/made/rocprofv3-rank{rank}.db"));
+        folder.answer(&format!("{} -o out_results.json.gz --force", made.display()));
+        folder.answer("out_results.json.gz -o out_results.db --force");
+        let [before, json, after] =
+            [made, folder.path("out_results.json.gz"), folder.path("out_results.db")].map(|path| read(&path));
+        assert_eq!(held(&json), held(&before));
+        assert_eq!(as_stored(&after), as_stored(&before));
+        assert!(held(&before).iter().any(|line| line.starts_with("counter")));
+    }
+}
+
+#[test]
+fn a_trace_that_comes_in_pieces_is_written_as_a_whole() {
+    let folder = Folder::new();
+    let options = support::Options { ops: 70_000, layout: Layout::Rpd3, ..support::Options::default() };
+    support::generate(&options, &folder.path("in.db")).unwrap();
+    let source = open(&folder, "in.db");
+    let kinds = "SELECT count(*), sum(end - start) FROM rocpd_op o JOIN rocpd_string s ON s.id = o.opType_id
+        WHERE (s.string LIKE 'Copy%' OR s.string LIKE 'Fill%') = ?1";
+    let sums = |database: &Connection, sql: &str, copies: bool| -> (i64, i64) {
+        database.query_row(sql, [copies], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+    };
+    folder.answer("in.db -o out_results.db");
+    let written = open(&folder, "out_results.db");
+    assert_whole(&written);
+    for (view, copies) in [("kernels", false), ("memory_copies", true)] {
+        let all = format!("SELECT count(*), sum(duration) FROM {view} WHERE ?1 IS NOT NULL");
+        let expected = sums(&source, kinds, copies);
+        assert_eq!(sums(&written, &all, copies), expected, "{view}");
+        assert!(expected.0 > 500, "{view}");
+    }
+    folder.answer("in.db -o run --to rocprofv3-csv");
+    let lines = std::fs::read_to_string(folder.path("run_kernel_trace.csv")).unwrap().lines().count() as i64;
+    assert_eq!(lines - 1, sums(&source, kinds, false).0);
 }
 
 proptest! {

@@ -51,7 +51,7 @@ fn hostile_names_come_back_as_they_were() {
 
 #[test]
 fn rows_left_out_are_told_with_the_reason() {
-    let folder = Folder::story(HAZARDS[4].1);
+    let folder = Folder::story(HAZARDS[5].1);
     assert_eq!(
         folder.answer("in.db -o out_results.json"),
         "4 rows in, 1 out: out_results.json; left out 1 without an end; left out 1 that end before they start; \

@@ -1,6 +1,6 @@
 //! Rows as lines, with what a format of rocprofv3 can hold of them.
 
-use schema::table::{AgentKind, Direction, RangeKind};
+use schema::table::{AgentKind, Direction, Dispatch, RangeKind};
 use schema::{AgentId, NameId, Tables};
 
 /// Ids that rtl-convert gives to ranges without one begin here.
@@ -10,6 +10,7 @@ const OWN_IDS: i64 = 1 << 52;
 pub(crate) fn held(tables: &Tables) -> Vec<String> {
     let mut lines = Vec::new();
     let text = |id: NameId| if id.is_some() { tables.strings.get(id) } else { "" };
+    let dispatches: Vec<Dispatch> = tables.dispatches.iter().collect();
     let gpu = |id: AgentId| match tables.agent(id).kind {
         AgentKind::Gpu => format!("GPU {}", tables.agent(id).number),
         kind => format!("{kind:?}"),
@@ -91,6 +92,13 @@ pub(crate) fn held(tables: &Tables) -> Vec<String> {
             row.bytes,
             row.correlation
         ));
+    }
+    for value in &tables.counters {
+        let same =
+            |row: &&Dispatch| row.id == value.dispatch && tables.lanes.get(row.lane).process == value.process;
+        let start = dispatches.iter().find(same).map(|row| row.start);
+        let agent = value.agent.map(gpu);
+        lines.push(format!("counter {} {agent:?} {} during {start:?}", text(value.name), value.value));
     }
     lines.sort();
     lines

@@ -70,7 +70,7 @@ pub(crate) fn read(path: &Path) -> Tables {
 }
 
 /// Stories of hazards, each with what it is.
-pub(crate) const HAZARDS: [(&str, &str); 6] = [
+pub(crate) const HAZARDS: [(&str, &str); 7] = [
     ("nothing", ""),
     ("only markers", "INSERT INTO ranges(number, start, end, text, tid) VALUES (1, 5, 5, 'here', 7), (2, 6, 9, 'step', 7);"),
     ("one GPU numbered 5", "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (5, 2, 10, 20, 'gemm');"),
@@ -79,6 +79,7 @@ pub(crate) const HAZARDS: [(&str, &str); 6] = [
         "WITH RECURSIVE queue(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM queue WHERE n < 100)
          INSERT INTO kernels(gpu, queue, start, end, name) SELECT 0, n, 10 * n, 10 * n + 5, 'k' FROM queue;",
     ),
+    ("an op on no GPU", "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (NULL, 1, 10, 20, 'lost'), (0, 1, 10, 20, 'found');"),
     (
         "bad rows",
         "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 10, NULL, 'cut off'), (0, 0, 20, 15, 'backwards'),
