@@ -4,7 +4,6 @@
 //! grow with its rows; who produces rows one by one uses [`Writer::op`], [`Writer::call`] and [`Writer::metadata`].
 //! The file appears under its name only with [`Writer::finish`]; a writer that is dropped leaves nothing behind.
 
-mod batch;
 mod extras;
 mod incoming;
 mod layout;
@@ -23,7 +22,6 @@ use rustc_hash::FxHashMap;
 use crate::btree::{Builder, Datum, TableId};
 use crate::table::Extra;
 use crate::{Result, Tables};
-pub use batch::{Batch, Cell};
 pub(crate) use extras::add as add_extras;
 pub use incoming::Incoming;
 use layout::Table;

@@ -7,12 +7,16 @@
 /// What was typed.
 pub mod args;
 pub mod arguments;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod counters;
 pub mod database;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
 pub mod flows;
+#[cfg(feature = "columns")]
+pub mod folder;
 pub mod gauges;
 pub mod lanes;
 pub mod names;
@@ -52,6 +56,14 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
     let format = Format::choose(arguments.format, &arguments.output)?;
+    #[cfg(feature = "columns")]
+    if let Some(kind) = format.columns() {
+        let rows = columns::write(&source, &arguments, kind)?;
+        if !arguments.speech.quiet {
+            writeln!(out, "{}", rows.closing(&arguments.output))?;
+        }
+        return Ok(Exit::Answered);
+    }
     let Some(by) = arguments.split else { return convert(&source, &arguments, format, out) };
     let parts = split::parts(&source, by)?;
     let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output), part)).collect();

@@ -21,6 +21,16 @@ pub enum By {
     Process,
 }
 
+impl By {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Gpu => "gpu",
+            Self::Rank => "rank",
+            Self::Process => "process",
+        }
+    }
+}
+
 /// A part: what it keeps, and what it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
@@ -53,6 +63,29 @@ impl Part {
         let at = at.filter(|&at| at > 0).unwrap_or(name.len());
         let (head, end) = name.split_at_checked(at).unwrap_or((&name, ""));
         output.with_file_name(OsString::from(format!("{head}.{}{end}", self.label())))
+    }
+
+    /// The part of what belongs to no GPU, rank or process.
+    pub fn without(by: By) -> Self {
+        let keeps = match by {
+            By::Gpu => Keeps::Agents(Vec::new()),
+            By::Rank | By::Process => Keeps::Processes(Vec::new()),
+        };
+        Self { key: by.key(), value: None, twin: 1, keeps }
+    }
+
+    /// The column that all rows of the part agree in, but for those without a value.
+    pub fn column(&self) -> &'static str {
+        if self.key == "process" { "pid" } else { self.key }
+    }
+
+    /// The folder of the part in a data set, as Hive names it: `gpu=0`.
+    pub fn partition(&self) -> String {
+        let twin = if self.twin > 1 { format!("-{}", self.twin) } else { String::new() };
+        match self.value {
+            Some(value) => format!("{}={value}{twin}", self.column()),
+            None => format!("{}=__HIVE_DEFAULT_PARTITION__{twin}", self.column()),
+        }
     }
 
     /// `gpu0`, `no-rank`, `process42-2`.
@@ -129,23 +162,15 @@ pub fn parts(source: &Source, by: By) -> Result<Vec<Part>, Failure> {
             (Some(part), By::Gpu | By::Rank) => part.keeps.add(at as u32),
             (known, _) => {
                 let twin = known.map_or(1, |part| part.twin + 1);
-                let mut keeps = match by {
-                    By::Gpu => Keeps::Agents(Vec::new()),
-                    By::Rank | By::Process => Keeps::Processes(Vec::new()),
-                };
-                keeps.add(at as u32);
-                let key = match by {
-                    By::Gpu => "gpu",
-                    By::Rank => "rank",
-                    By::Process => "process",
-                };
-                parts.push(Part { key, value, twin, keeps });
+                let mut part = Part { value, twin, ..Part::without(by) };
+                part.keeps.add(at as u32);
+                parts.push(part);
             }
         }
     }
     if parts.is_empty() {
         // Nothing ran on a GPU: what there is belongs to none.
-        parts.push(Part { key: "gpu", value: None, twin: 1, keeps: Keeps::Agents(Vec::new()) });
+        parts.push(Part::without(by));
     }
     parts.sort_by_key(|part| (part.value.is_none(), part.value, part.twin));
     Ok(parts)

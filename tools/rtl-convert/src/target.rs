@@ -25,6 +25,12 @@ pub enum Format {
     Native,
     /// RPD's database, schema 3, for rocmProfileData's tools (.rpd)
     Rpd,
+    /// A folder with a CSV file for each table (.csv)
+    #[cfg(feature = "columns")]
+    Csv,
+    /// A folder with a Parquet file for each table, compressed by zstd (.parquet)
+    #[cfg(feature = "columns")]
+    Parquet,
     /// rocprofv3's JSON, one file per process (NAME_results.json)
     #[value(alias = "rocprofv3", alias = "rocprofiler-json")]
     Rocprofv3Json,
@@ -40,6 +46,17 @@ impl Format {
     #[must_use]
     pub fn is_drawn(self) -> bool {
         matches!(self, Self::PerfettoJson | Self::Pftrace)
+    }
+
+    /// How its columns are stored, if it is a folder of them.
+    #[cfg(feature = "columns")]
+    #[must_use]
+    pub fn columns(self) -> Option<frames::files::Kind> {
+        match self {
+            Self::Csv => Some(frames::files::Kind::Csv),
+            Self::Parquet => Some(frames::files::Kind::Parquet),
+            _ => None,
+        }
     }
 
     /// What a file of that name holds.
@@ -58,6 +75,10 @@ impl Format {
             (".perfetto-trace.gz", Self::Pftrace),
             (".db", Self::Native),
             (".rpd", Self::Rpd),
+            #[cfg(feature = "columns")]
+            (".csv", Self::Csv),
+            #[cfg(feature = "columns")]
+            (".parquet", Self::Parquet),
         ];
         ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
     }
@@ -69,7 +90,7 @@ impl Format {
     pub fn choose(chosen: Option<Self>, path: &Path) -> Result<Self, Failure> {
         chosen.or_else(|| Self::of(path)).ok_or_else(|| {
             Failure::usage(format!("{} does not say what to write", path.display())).with_hint(
-                "name it .json, .pftrace (or with .gz behind that), .db or .rpd, or choose with --to",
+                "name it .json, .pftrace (or with .gz behind that), .db, .rpd, .csv or .parquet, or choose with --to",
             )
         })
     }

@@ -6,7 +6,7 @@ const ROWS: usize = 64;
 
 /// One value of a row that waits to be inserted.
 #[derive(Debug, Clone, Default)]
-pub enum Cell {
+pub(super) enum Cell {
     /// NULL.
     #[default]
     Null,
@@ -16,8 +16,6 @@ pub enum Cell {
     Real(f64),
     /// Text.
     Text(Box<str>),
-    /// Bytes.
-    Blob(Box<[u8]>),
 }
 
 impl ToSql for Cell {
@@ -27,7 +25,6 @@ impl ToSql for Cell {
             Self::Int(value) => ValueRef::Integer(*value),
             Self::Real(value) => ValueRef::Real(*value),
             Self::Text(value) => ValueRef::Text(value.as_bytes()),
-            Self::Blob(value) => ValueRef::Blob(value),
         }))
     }
 }
@@ -58,7 +55,7 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 
 /// The rows of one table on their way to the file. The table is created with the first of them.
 #[derive(Debug)]
-pub struct Batch {
+pub(super) struct Batch {
     create: String,
     insert: String,
     row: String,
@@ -69,7 +66,7 @@ pub struct Batch {
 
 impl Batch {
     /// For a table that `create` makes; `columns` are the ones that rows give a value to, in this order.
-    pub fn new(create: &str, table: &str, columns: &[&str]) -> Self {
+    pub(super) fn new(create: &str, table: &str, columns: &[&str]) -> Self {
         let quoted: Vec<String> =
             columns.iter().map(|column| format!("\"{}\"", column.replace('"', "\"\""))).collect();
         Self {
@@ -83,7 +80,7 @@ impl Batch {
     }
 
     /// Creates the table although it may stay empty.
-    pub fn create(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn create(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         if !self.create.is_empty() {
             connection.execute_batch(&self.create)?;
             self.create.clear();
@@ -93,20 +90,12 @@ impl Batch {
 
     /// Adds a row and returns how many there are now: its id where the table numbers its rows.
     #[inline]
-    pub fn push<const N: usize>(&mut self, connection: &Connection, row: [Cell; N]) -> rusqlite::Result<i64> {
-        self.waiting.extend(row);
-        self.added(connection)
-    }
-
-    /// As [`Self::push`], for a row whose width is known only at run time.
-    pub fn push_wide(
+    pub(super) fn push<const N: usize>(
         &mut self,
         connection: &Connection,
-        row: impl Iterator<Item = Cell>,
+        row: [Cell; N],
     ) -> rusqlite::Result<i64> {
-        let before = self.waiting.len();
-        self.waiting.extend(row.take(self.width));
-        self.waiting.resize_with(before + self.width, Cell::default);
+        self.waiting.extend(row);
         self.added(connection)
     }
 
@@ -122,7 +111,7 @@ impl Batch {
     }
 
     /// Inserts the rows that still wait.
-    pub fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn flush(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
