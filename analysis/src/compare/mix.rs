@@ -76,8 +76,11 @@ const LEVEL: f64 = 1e9;
 /// for typical; from one side alone, a shape that is rare there would be typical by chance.
 fn levels(runs: [&[Run]; 2], mixes: [&[Mix<'_>]; 2]) -> Option<Vec<Option<f64>>> {
     const STEPS: usize = 20;
+    let mut scratch = Vec::new();
     let found: Vec<Vec<Vec<Mean>>> = (0..2)
-        .map(|side| runs[side].iter().zip(mixes[side]).map(|(run, mix)| means(run, mix)).collect())
+        .map(|side| {
+            runs[side].iter().zip(mixes[side]).map(|(run, mix)| means(run, mix, &mut scratch)).collect()
+        })
         .collect::<Option<_>>()?;
     let shapes = found.iter().flatten().map(Vec::len).max()?;
     let [before, after] = [0, 1].map(|side| together(&found[side], shapes));
@@ -126,7 +129,7 @@ fn typical([before, after]: &[Mean; 2], factor: f64) -> f64 {
 }
 
 /// The shapes of one run by their numbers; nothing without calls, `None` where shapes are unknown.
-fn means(run: &Run, mix: &Mix<'_>) -> Option<Vec<Mean>> {
+fn means(run: &Run, mix: &Mix<'_>, scratch: &mut Vec<i64>) -> Option<Vec<Mean>> {
     if run.calls == 0 {
         return Some(Vec::new());
     }
@@ -137,11 +140,11 @@ fn means(run: &Run, mix: &Mix<'_>) -> Option<Vec<Mean>> {
             means[*shape as usize] = Mean { calls: run.calls as f64, ns: run.trimmed_mean_ns };
             Some(means)
         }
-        Mix::Several(calls) => Some(means_of_shapes(calls)),
+        Mix::Several(calls) => Some(means_of_shapes(calls, scratch)),
     }
 }
 
-fn means_of_shapes(Calls { durations, shapes }: &Calls<'_>) -> Vec<Mean> {
+fn means_of_shapes(Calls { durations, shapes }: &Calls<'_>, by_shape: &mut Vec<i64>) -> Vec<Mean> {
     let count = shapes.iter().max().map_or(0, |&shape| shape as usize + 1);
     let mut next = vec![0_usize; count + 1];
     for &shape in *shapes {
@@ -151,7 +154,7 @@ fn means_of_shapes(Calls { durations, shapes }: &Calls<'_>) -> Vec<Mean> {
         next[shape + 1] += next[shape];
     }
     let begins = next.clone();
-    let mut by_shape = vec![0_i64; durations.len()];
+    by_shape.resize(durations.len(), 0);
     for (&shape, &duration) in shapes.iter().zip(*durations) {
         let next = &mut next[shape as usize];
         by_shape[*next] = duration;

@@ -1,6 +1,7 @@
 //! One run in the numbers that a comparison needs: what each kernel did, and where, without the rows.
 
 mod busy;
+mod part;
 mod scatter;
 mod strata;
 mod warmup;
@@ -8,6 +9,7 @@ mod warmup;
 use schema::Tables;
 use schema::table::Direction;
 
+pub use self::part::Part;
 use self::scatter::{Kept, Scattered};
 use self::strata::Strata;
 pub use self::warmup::Warmup;
@@ -69,12 +71,12 @@ pub enum Mix {
 }
 
 /// The calls of a kernel in a run, one by one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {
     /// Durations in ns.
-    pub durations: Vec<i64>,
+    pub durations: Part<i64>,
     /// The position in [`Kernel::shapes`] of the shape of each.
-    pub shapes: Vec<u32>,
+    pub shapes: Part<u32>,
 }
 
 /// A GPU of a run.

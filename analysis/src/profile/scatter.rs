@@ -1,12 +1,13 @@
 //! One pass in launch order: the durations of every group side by side in one buffer, and how busy each GPU was.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use schema::Tables;
 
 use super::busy::Busy;
 use super::strata::{Group, Groups, Strata};
-use super::{Calls, Mix, Warmup};
+use super::{Calls, Mix, Part, Warmup};
 use crate::compare::Run;
 use crate::order::{AgentOps, Order};
 
@@ -14,10 +15,11 @@ use crate::order::{AgentOps, Order};
 const STRETCH: u32 = 1 << 15;
 
 /// Durations by group, then by place, in launch order.
+#[derive(Default)]
 pub(super) struct Scattered {
-    buffer: Vec<i64>,
+    buffer: Arc<Vec<i64>>,
     /// The position among the shapes of the group of each; empty where every group has but one.
-    shapes: Vec<u32>,
+    shapes: Arc<Vec<u32>>,
     /// Where each group begins at each place, and the end of the last: `group * places + place`.
     begins: Vec<usize>,
     /// The position among the dispatches of the place of the first call, for each of `begins`.
@@ -53,21 +55,23 @@ impl Scattered {
             begins.push(filled);
         }
         let mixed = groups.all.iter().any(Group::is_mixed);
-        let mut scattered = Self {
-            buffer: vec![0; filled],
-            shapes: if mixed { vec![0; filled] } else { Vec::new() },
-            begins,
-            first: vec![0; slots],
-            places,
-            lasted: Vec::new(),
-        };
-        scattered.fill(tables, order, strata, groups);
+        let mut calls = (vec![0; filled], if mixed { vec![0; filled] } else { Vec::new() });
+        let mut scattered = Self { begins, first: vec![0; slots], places, ..Self::default() };
+        scattered.fill(&mut calls, tables, order, strata, groups);
+        (scattered.buffer, scattered.shapes) = (Arc::new(calls.0), Arc::new(calls.1));
         scattered
     }
 
-    fn fill(&mut self, tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) {
+    fn fill(
+        &mut self,
+        (buffer, shapes): &mut (Vec<i64>, Vec<u32>),
+        tables: &Tables,
+        order: &Order,
+        strata: &Strata,
+        groups: &Groups,
+    ) {
         let dispatches = &tables.dispatches;
-        let (places, mixed) = (self.places, !self.shapes.is_empty());
+        let (places, mixed) = (self.places, !shapes.is_empty());
         let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
         let mut next = self.begins.clone();
         let mut at = vec![0_usize; places];
@@ -89,9 +93,9 @@ impl Scattered {
                     if to == self.begins[slot] {
                         self.first[slot] = first as u32;
                     }
-                    self.buffer[to] = duration;
+                    buffer[to] = duration;
                     if mixed {
-                        self.shapes[to] = shape;
+                        shapes[to] = shape;
                     }
                     next[slot] += 1;
                 };
@@ -134,13 +138,10 @@ impl Scattered {
         let left_out = (all.len() - count) as u64;
         let known = about.all_known && about.launch.is_none();
         let one = if known { Mix::One } else { Mix::Unknown };
-        if left_out == 0 && !(known && about.is_mixed()) {
-            return Kept { run: Run::of(&self.buffer[all]), left_out, mix: one };
-        }
-        let durations = gathered(&self.buffer, &kept);
+        let durations = part(&self.buffer, all.clone(), &kept);
         let run = Run::of(&durations);
         let mix = match known && about.is_mixed() {
-            true => Mix::Several(Calls { durations, shapes: gathered(&self.shapes, &kept) }),
+            true => Mix::Several(Calls { durations, shapes: part(&self.shapes, all, &kept) }),
             false => one,
         };
         Kept { run, left_out, mix }
@@ -173,8 +174,13 @@ impl Scattered {
     }
 }
 
-fn gathered<T: Copy>(values: &[T], ranges: &[Range<usize>]) -> Vec<T> {
-    let mut all = Vec::with_capacity(ranges.iter().map(Range::len).sum());
-    ranges.iter().for_each(|range| all.extend_from_slice(&values[range.clone()]));
-    all
+/// The values of `kept`, which lie in `all`, without copying them where nothing is left out.
+fn part<T: Copy>(values: &Arc<Vec<T>>, all: Range<usize>, kept: &[Range<usize>]) -> Part<T> {
+    let count = kept.iter().map(Range::len).sum::<usize>();
+    if count == all.len() {
+        return Part::of(values, all);
+    }
+    let mut gathered = Vec::with_capacity(count);
+    kept.iter().for_each(|range| gathered.extend_from_slice(&values[range.clone()]));
+    Part::from(gathered)
 }

@@ -65,6 +65,26 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// The columns from `first` on, `none` for NULL; `None` where one of them is neither that nor an integer.
+    #[inline]
+    pub(super) fn integers<const N: usize>(&self, first: usize, none: i64) -> Option<[i64; N]> {
+        let slots: &[Slot; N] = self.slots.get(first..)?.first_chunk()?;
+        let mut values = [none; N];
+        for (value, slot) in values.iter_mut().zip(slots) {
+            let serial = slot.serial;
+            if serial.wrapping_sub(1) < 6 {
+                *value = self.number(*slot);
+            } else if serial != 0 {
+                *value = match serial {
+                    8 | 9 => i64::from(serial - 8),
+                    ROWID => self.id,
+                    _ => return None,
+                };
+            }
+        }
+        Some(values)
+    }
+
     /// Column `at`. A whole number in a REAL column is stored, and comes, as an integer.
     pub(super) fn value(&self, at: usize) -> ValueRef<'a> {
         match self.integer(at) {

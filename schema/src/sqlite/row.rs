@@ -47,6 +47,17 @@ impl<'a> Row<'a> {
         self.as_int(at)
     }
 
+    /// The columns from `first` on as [`Self::int`] reads them, `none` in place of `None`: for less than one by one.
+    #[inline]
+    pub fn ints<const N: usize>(&self, first: usize, none: i64) -> [i64; N] {
+        if let Source::Record(record) = &self.source
+            && let Some(values) = record.integers(first, none)
+        {
+            return values;
+        }
+        std::array::from_fn(|at| self.int(first + at).unwrap_or(none))
+    }
+
     fn as_int(&self, at: usize) -> Option<i64> {
         match self.value(at) {
             ValueRef::Integer(value) => Some(value),

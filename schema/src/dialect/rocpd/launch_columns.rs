@@ -10,6 +10,8 @@ use crate::{Select, ShapeId};
 pub(super) struct LaunchFields {
     /// Work-items along x, y and z, then the workgroup.
     sizes: [Field; 6],
+    /// The position of the first of them, where all others follow it.
+    first: Option<usize>,
     lds: Field,
     scratch: Field,
     pub(super) symbol: Field,
@@ -21,13 +23,18 @@ impl LaunchFields {
         let mut rest = |column| plan.add_if(typed && select.launch, column);
         let (lds, scratch, symbol) = (rest("lds"), rest("scratch"), rest("symbol"));
         let sizes = sizes.map(|column| plan.add_if(typed && select.any_shape(), column));
-        Self { sizes, lds, scratch, symbol }
+        let complete = sizes.iter().all(|size| size.position().is_some());
+        let first = sizes[0].position().filter(|_| complete);
+        Self { sizes, first, lds, scratch, symbol }
     }
 
     /// The sizes of a launch.
     #[inline]
     pub(super) fn sizes(&self, row: &Row<'_>) -> Sizes {
-        Sizes(self.sizes.map(|field| field.int(row).unwrap_or(Sizes::NONE)))
+        Sizes(match self.first {
+            Some(first) => row.ints(first, Sizes::NONE),
+            None => self.sizes.map(|field| field.int(row).unwrap_or(Sizes::NONE)),
+        })
     }
 
     /// The whole shape, if any of it is known.
@@ -39,7 +46,7 @@ impl LaunchFields {
 }
 
 /// The sizes of a launch as they are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes([i64; 6]);
 
 impl Sizes {
@@ -58,38 +65,66 @@ impl Sizes {
             (workgroup, items) => Some(Shape { workgroup, items, ..Shape::default() }),
         }
     }
+
+    /// In half of the room; `None` for sizes that no launch has.
+    #[inline]
+    fn packed(&self) -> Option<Packed> {
+        let mut odd = false;
+        let half = self.0.map(|size| match u32::try_from(size) {
+            Ok(size) if size != u32::MAX => u64::from(size),
+            _ => {
+                odd |= size != Self::NONE;
+                u64::from(u32::MAX)
+            }
+        });
+        let [x, y, z, width, height, depth] = half;
+        (!odd).then_some([x << 32 | width, y << 32 | height, z << 32 | depth])
+    }
 }
+
+/// Two sizes in each word.
+type Packed = [u64; 3];
 
 /// A number that is not negative and fits.
 fn size<T: TryFrom<i64>>(number: i64) -> Option<T> {
     T::try_from(number).ok()
 }
 
-/// Shapes met lately by their sizes: most rows repeat one of those, and cost a comparison.
+/// Shapes met lately by their sizes: most rows repeat one of those, and cost a comparison or two.
 #[derive(Debug, Default)]
-pub(super) struct RecentShapes(Vec<Option<(Sizes, Option<ShapeId>)>>);
+pub(super) struct RecentShapes(Vec<[Option<(Packed, Option<ShapeId>)>; 2]>);
 
-/// How many are remembered.
+/// How many pairs are remembered.
 const RECENT: usize = 1 << 10;
 
 impl RecentShapes {
     #[inline]
-    fn place(Sizes(sizes): &Sizes) -> usize {
+    fn place([x, y, z]: &Packed) -> usize {
         // Odd and without a pattern, so that sizes, which are mostly powers of two, differ in the upper bits.
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let [x, y, z, width, ..] = sizes.map(|size| size as u64);
-        let mixed = (x ^ y.rotate_left(20) ^ z.rotate_left(40) ^ width.rotate_left(50)).wrapping_mul(SPREAD);
-        (mixed >> 32) as usize % RECENT
+        let mixed = (x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(SPREAD);
+        (mixed >> (64 - RECENT.ilog2())) as usize
     }
 
+    /// The shape of these sizes; `intern` is asked where they were not met lately.
     #[inline]
-    pub(super) fn get(&self, sizes: &Sizes) -> Option<Option<ShapeId>> {
-        let (known, shape) = self.0.get(Self::place(sizes))?.as_ref()?;
-        (known == sizes).then_some(*shape)
-    }
-
-    pub(super) fn remember(&mut self, sizes: Sizes, shape: Option<ShapeId>) {
-        self.0.resize(RECENT, None);
-        self.0[Self::place(&sizes)] = Some((sizes, shape));
+    pub(super) fn get(
+        &mut self,
+        sizes: &Sizes,
+        intern: impl FnOnce(Option<Shape>) -> Option<ShapeId>,
+    ) -> Option<ShapeId> {
+        let Some(packed) = sizes.packed() else { return intern(sizes.shape()) };
+        let place = Self::place(&packed);
+        if let Some(pair) = self.0.get(place)
+            && let Some((_, shape)) = pair.iter().flatten().find(|(known, _)| *known == packed)
+        {
+            return *shape;
+        }
+        let shape = intern(sizes.shape());
+        self.0.resize(RECENT, [None; 2]);
+        let pair = &mut self.0[place];
+        pair.swap(0, 1);
+        pair[0] = Some((packed, shape));
+        shape
     }
 }

@@ -387,23 +387,12 @@ impl OpPart {
     #[inline]
     fn recent_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
         let sizes = context.fields.launch.sizes(row);
-        if let Some(known) = self.recent_shapes.get(&sizes) {
-            return known;
-        }
-        let shape = sizes.shape().map(|shape| self.intern_shape(shape));
-        self.recent_shapes.remember(sizes, shape);
-        shape
+        let (shapes, last) = (&mut self.shapes, &mut self.last_shape);
+        self.recent_shapes.get(&sizes, |shape| shape.map(|shape| interned(shapes, last, shape)))
     }
 
     fn intern_shape(&mut self, shape: Shape) -> ShapeId {
-        match self.last_shape {
-            Some((last, id)) if last == shape => id,
-            _ => {
-                let id = self.shapes.intern(shape);
-                self.last_shape = Some((shape, id));
-                id
-            }
-        }
+        interned(&mut self.shapes, &mut self.last_shape, shape)
     }
 
     #[inline]
@@ -499,5 +488,16 @@ impl OpPart {
             duration,
             correlation: cause.correlation,
         });
+    }
+}
+
+fn interned(shapes: &mut Shapes, last: &mut Option<(Shape, ShapeId)>, shape: Shape) -> ShapeId {
+    match *last {
+        Some((known, id)) if known == shape => id,
+        _ => {
+            let id = shapes.intern(shape);
+            *last = Some((shape, id));
+            id
+        }
     }
 }

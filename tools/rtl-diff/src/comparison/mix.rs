@@ -1,5 +1,6 @@
 //! Kernels that run in several launch shapes, compared like with like: [`analysis::compare::mix`].
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use analysis::compare::mix::{self, Calls, Mix};
@@ -27,7 +28,7 @@ pub(super) fn level(joined: &mut Joined, matching: &Matching, sides: [&[Run]; 2]
         let words: Vec<&str> = words.into_iter().collect();
         let shapes = both.map(|side| {
             side.iter()
-                .map(|kernel| kernel.map_or_else(Vec::new, |kernel| numbers(kernel, &words)))
+                .map(|kernel| kernel.map_or_else(Cow::default, |kernel| numbers(kernel, &words)))
                 .collect::<Vec<_>>()
         });
         let [before, after] = [0, 1].map(|side| mixes(both[side], &shapes[side]));
@@ -47,21 +48,24 @@ fn by_position<'a>(joined: &Joined, side: usize, runs: &'a [Run]) -> Vec<Vec<Opt
 }
 
 /// The launch shapes of all calls by numbers that mean the same in every run; of one where all calls are alike.
-fn numbers(kernel: &Kernel, words: &[&str]) -> Vec<u32> {
-    let numbers: Vec<u32> = kernel
-        .shapes
-        .iter()
-        .map(|word| words.partition_point(|&other| other < word.as_str()) as u32)
-        .collect();
-    match &kernel.mix {
-        profile::Mix::Unknown => Vec::new(),
-        profile::Mix::One => numbers,
-        profile::Mix::Several(calls) => calls.shapes.iter().map(|&shape| numbers[shape as usize]).collect(),
+fn numbers<'a>(kernel: &'a Kernel, words: &[&str]) -> Cow<'a, [u32]> {
+    let calls = match &kernel.mix {
+        profile::Mix::Unknown => return Cow::default(),
+        profile::Mix::One => &[0][..],
+        profile::Mix::Several(calls) => &calls.shapes,
+    };
+    if kernel.shapes.len() == words.len() {
+        return Cow::Borrowed(calls);
     }
+    let number = |word: &String| words.partition_point(|&other| other < word.as_str()) as u32;
+    let numbers: Vec<u32> = kernel.shapes.iter().map(number).collect();
+    calls.iter().map(|&shape| numbers[shape as usize]).collect()
 }
 
-fn mixes<'a>(kernels: &[Option<&'a Kernel>], shapes: &'a [Vec<u32>]) -> Vec<Mix<'a>> {
-    let mix = |(kernel, shapes): (&Option<&'a Kernel>, &'a Vec<u32>)| match kernel.map(|kernel| &kernel.mix) {
+fn mixes<'a>(kernels: &[Option<&'a Kernel>], shapes: &'a [Cow<'a, [u32]>]) -> Vec<Mix<'a>> {
+    let mix = |(kernel, shapes): (&Option<&'a Kernel>, &'a Cow<'a, [u32]>)| match kernel
+        .map(|kernel| &kernel.mix)
+    {
         None | Some(profile::Mix::Unknown) => Mix::Unknown,
         Some(profile::Mix::One) => shapes.first().map_or(Mix::Unknown, |&shape| Mix::One(shape)),
         Some(profile::Mix::Several(calls)) => Mix::Several(Calls { durations: &calls.durations, shapes }),
