@@ -43,6 +43,10 @@ pub struct Arguments {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub clock: Clock,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub speech: cli::args::Speech,
 }
 
@@ -61,6 +65,23 @@ pub struct Identity {
     /// GPUs of the same index are the same where the traces do not identify them
     #[arg(long)]
     pub same_gpus: bool,
+}
+
+/// What is done about the clocks of several machines.
+#[derive(clap::Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Clocks")]
+pub struct Clock {
+    /// Leave all times as they are
+    #[arg(long)]
+    pub no_align: bool,
+
+    /// What is added to the times of a rank in ns, as RANK=NS; repeat it
+    #[arg(long, value_name = "RANK=NS", allow_hyphen_values = true)]
+    pub offset: Vec<String>,
+
+    /// Merge nothing and exit with 3 where the clocks are not known to be one
+    #[arg(long, conflicts_with = "no_align")]
+    pub require_alignment: bool,
 }
 
 /// What can be written.

@@ -6,10 +6,12 @@ use std::path::Path;
 use cli::Failure;
 use serde::Serialize;
 
+use crate::clocks::{Clocks, Method};
 use crate::gpus::Devices;
 use crate::machines::Machines;
 use crate::rows::Rows;
 use crate::survey::Survey;
+use crate::waits::Waits;
 
 /// The name and version of the shape.
 pub const SCHEMA: &str = "rtl-merge/1";
@@ -29,8 +31,42 @@ pub struct Document {
     pub gpus: Vec<Gpu>,
     /// Rows by table.
     pub rows: Vec<Table>,
+    /// How the clocks became one.
+    pub clock: Clock,
+    /// Who waited for whom.
+    pub waits: Waits,
     /// What the reader should know.
     pub notes: Vec<String>,
+}
+
+/// The merged clock.
+#[derive(Debug, Clone, Serialize, Default)]
+pub struct Clock {
+    /// Collectives of which two or more members were found.
+    pub collectives: usize,
+    /// Those among them in which a member ends before the last one starts, on the merged clock.
+    pub violations: usize,
+    /// Calls of collectives that no other rank's could be matched with.
+    pub unmatched: usize,
+    /// By trace, what was done to its clock.
+    pub inputs: Vec<InputClock>,
+}
+
+/// What was done to the clock of one trace.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputClock {
+    /// `reference`, `collectives`, `anchors`, `given` or `stored`.
+    pub method: &'static str,
+    /// Why it is no better than that.
+    pub reason: Option<String>,
+    /// What was added at the first row of the trace, in ns.
+    pub added_first_ns: i64,
+    /// What was added at the last one.
+    pub added_last_ns: i64,
+    /// How far off it may be in ns, 19 times in 20.
+    pub error_ns: Option<f64>,
+    /// Collectives that say so.
+    pub collectives: Option<usize>,
 }
 
 /// One trace.
@@ -112,8 +148,40 @@ impl Document {
             failures: failures.iter().map(|failure| format!("{:#}", failure.error())).collect(),
             gpus: gpus.collect(),
             rows: Vec::new(),
+            clock: Clock::default(),
+            waits: Waits::default(),
             notes: devices.notes.clone(),
         }
+    }
+
+    /// Adds how the clocks became one, and who waited for whom.
+    pub fn clocks(&mut self, clocks: &Clocks, inputs: &[Survey]) {
+        let input = |(at, method): (usize, &Method)| {
+            let (first, last) = inputs[at].span.unwrap_or_default();
+            let added = |moment: i64| clocks.shifts[at].moved(moment).saturating_sub(moment);
+            let (name, reason, error) = match method {
+                Method::Reference => ("reference", None, None),
+                Method::Collectives(count, error) => ("collectives", None, Some((*count, *error))),
+                Method::Anchors(why) => ("anchors", Some(why.clone()), None),
+                Method::Given => ("given", None, None),
+                Method::Stored(why) => ("stored", Some(why.clone()), None),
+            };
+            InputClock {
+                method: name,
+                reason,
+                added_first_ns: added(first),
+                added_last_ns: added(last),
+                error_ns: error.map(|(_, error)| error),
+                collectives: error.map(|(count, _)| count),
+            }
+        };
+        self.clock = Clock {
+            collectives: clocks.together.iter().map(|together| together.meetings.len()).sum(),
+            violations: clocks.together.iter().map(|together| together.violations).sum(),
+            unmatched: clocks.unmatched,
+            inputs: clocks.methods.iter().enumerate().map(input).collect(),
+        };
+        self.waits = Waits::of(clocks, inputs);
     }
 
     /// Adds how many rows were read, and how many written to `output`.

@@ -1,12 +1,14 @@
 //! One trace from many ranks. The verb behind `rtl-merge`.
 //!
 //! It reads as the data flows: [`args`] is what was typed, [`survey`] reads every input once, [`ranks`], [`runs`],
-//! [`machines`] and [`gpus`] say who is who, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
+//! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
 //! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
 //! report and [`render`] prints it. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
 
 /// What was typed.
 pub mod args;
+pub mod clocks;
+pub mod collectives;
 pub mod document;
 pub mod gpus;
 pub mod machines;
@@ -18,6 +20,7 @@ pub mod rows;
 pub mod runs;
 pub mod survey;
 pub mod target;
+pub mod waits;
 pub mod write;
 
 use std::ffi::OsString;
@@ -27,9 +30,9 @@ use std::path::Path;
 use clap::Parser;
 use cli::color::Paint;
 use cli::{Exit, Failure, Output, Progress};
-use schema::write::Shift;
 
 use crate::args::{Arguments, Format, Report};
+use crate::clocks::Clocks;
 use crate::document::Document;
 use crate::gpus::Devices;
 use crate::machines::Machines;
@@ -56,19 +59,37 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         runs::check(&inputs, &machines)?;
     }
     let devices = Devices::of(&inputs, &machines, arguments.identity.same_gpus);
+    let clocks = Clocks::of(&inputs, &machines, &arguments.clock)?;
+    if arguments.clock.require_alignment {
+        require(&clocks, &inputs)?;
+    }
     let mut document = Document::of(&inputs, &machines, &devices, &failures);
+    document.clocks(&clocks, &inputs);
     let mut read = Rows::default();
     inputs.iter().for_each(|input| read.append(&input.rows));
     if arguments.check {
         document.rows(&read, None);
     } else {
-        let shifts = vec![Shift::default(); inputs.len()];
-        let plan = Plan::of(&inputs, &machines, &devices, shifts);
+        let plan = Plan::of(&inputs, &machines, &devices, &clocks);
         let written = merge(&arguments, &inputs, &plan, &devices)?;
         document.rows(&read, Some((&written, &arguments.output)));
     }
     report(&document, &arguments, out)?;
     Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
+}
+
+/// Fails where a clock is not known to be the merged one.
+fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
+    let unknown: Vec<String> =
+        clocks.unaligned().map(|(at, why)| format!("{} ({why})", inputs[at].name())).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let what =
+        format!("{} of {} traces are not aligned: {}", unknown.len(), inputs.len(), unknown.join(", "));
+    Err(Failure::input(anyhow::anyhow!(what)).with_hint(
+        "--offset RANK=NS says what to add; without --require-alignment they are merged as they are",
+    ))
 }
 
 /// Reads all inputs; those that cannot be read are told at once.

@@ -37,11 +37,23 @@ pub struct Machines {
     of: Vec<Vec<usize>>,
 }
 
+impl Evidence {
+    /// The field of the metadata row `clock` that names it, and the name, where it tells a clock.
+    #[must_use]
+    pub fn tag(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Self::Boot(id) => Some(("bootId", id)),
+            Self::Machine(id) => Some(("machineId", id)),
+            Self::Host(_) | Self::Unknown(..) => None,
+        }
+    }
+}
+
 impl Machine {
     /// Whether all that ran on it is known to share a clock.
     #[must_use]
     pub fn has_one_clock(&self) -> bool {
-        matches!(self.evidence, Evidence::Boot(_) | Evidence::Machine(_))
+        self.evidence.tag().is_some()
     }
 
     /// Whether it is more than a trace of which nothing is known.

@@ -2,10 +2,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use schema::table::Process;
-use schema::write::{Part, Shift};
+use schema::write::Part;
 
+use crate::clocks::Clocks;
 use crate::gpus::Devices;
-use crate::machines::Machines;
+use crate::machines::{Evidence, Machines};
 use crate::survey::Survey;
 
 /// The names and numbers of a merge.
@@ -15,6 +16,8 @@ pub struct Plan {
     pub processes: Vec<(i64, Process)>,
     /// By input, what its rows become.
     pub parts: Vec<Part>,
+    /// By what the merged clock is known, where it is known.
+    pub clock: Option<Evidence>,
 }
 
 /// A process wherever it was met: machine, pid and start, or what rocprofv3 calls it. Where both are unknown it is the
@@ -27,10 +30,10 @@ enum Identity {
 }
 
 impl Plan {
-    /// Numbers the processes; `shifts` by input.
+    /// Numbers the processes.
     #[must_use]
-    pub fn of(inputs: &[Survey], machines: &Machines, devices: &Devices, shifts: Vec<Shift>) -> Self {
-        let mut plan = Self::default();
+    pub fn of(inputs: &[Survey], machines: &Machines, devices: &Devices, clocks: &Clocks) -> Self {
+        let mut plan = Self { clock: clocks.reference.clone(), ..Self::default() };
         let mut known: FxHashMap<Identity, usize> = FxHashMap::default();
         let mut spaces: FxHashMap<(usize, u32), u32> = FxHashMap::default();
         let mut taken: FxHashSet<i64> = FxHashSet::default();
@@ -51,7 +54,7 @@ impl Plan {
                     let node = machines.all[machine].is_known() && machines.all.len() > 1;
                     let node = node.then_some(machine as u32).or(process.node);
                     // What it says of its own time is told on the merged clock too.
-                    let moved = |moment: Option<i64>| moment.map(|moment| shifts[at].moved(moment));
+                    let moved = |moment: Option<i64>| moment.map(|moment| clocks.shifts[at].moved(moment));
                     let (start, end) = (moved(process.start), moved(process.end));
                     let process = Process { space, node, start, end, ..process.clone() };
                     plan.processes.push((pid.unwrap_or(-1 - next as i64), process));
@@ -60,15 +63,14 @@ impl Plan {
             }
             members.push(own);
         }
-        for (at, shift) in shifts.into_iter().enumerate() {
-            let own = &members[at];
+        for (at, own) in members.iter().enumerate() {
             plan.parts.push(Part {
                 pids: own.iter().map(|&index| plan.processes[index].0).collect(),
                 spaces: own.iter().map(|&index| plan.processes[index].1.space).collect(),
                 continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
                 gpus: devices.numbers[at].clone(),
                 watched: devices.watched[at].clone(),
-                clock: shift,
+                clock: clocks.shifts[at].clone(),
             });
         }
         plan

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use schema::table::{Agent, Process};
 use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
 
+use crate::collectives::{Collective, Finder};
 use crate::rows::Rows;
 
 /// One input without its rows.
@@ -31,6 +32,8 @@ pub struct Survey {
     pub problems: Problems,
     /// The starts of its first and its last row in ns, if it has any.
     pub span: Option<(i64, i64)>,
+    /// Its synchronising collectives.
+    pub collectives: Vec<Collective>,
 }
 
 impl Survey {
@@ -42,10 +45,13 @@ impl Survey {
         let trace = Trace::open(path)?;
         let mut survey = Self { path: path.to_owned(), dialect: trace.dialect(), ..Self::default() };
         // The same rows as the merge itself will read, so that both meet the same processes and agents in one order.
+        let mut finder = Finder::default();
         let last = trace.stream(&Select::everything(), |piece| {
             survey.piece(piece);
+            finder.piece(piece);
             Ok::<(), Error>(())
         })?;
+        survey.collectives = finder.finish();
         survey.rows.add_last(&last);
         let lanes = last.lanes.rows().iter();
         survey.users = lanes.map(|lane| (lane.process, lane.agent)).collect();

@@ -12,6 +12,9 @@ use crate::args::Arguments;
 /// The metadata tag of a trace that was merged from others: one row for each of them.
 pub const MERGED: &str = "merged";
 
+/// The metadata tag of what is known of a merged trace's clock.
+pub const CLOCK: &str = "clock";
+
 /// A file in the making, beside the place where it will be.
 #[derive(Debug)]
 pub struct Target {

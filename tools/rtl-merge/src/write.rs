@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use cli::{Failure, Progress};
-use schema::write::{Incoming, Writer};
+use schema::write::{Incoming, Shift, Writer};
 use schema::{Dialect, Error, Select, Tables, Trace};
 use serde_json::json;
 
 use crate::gpus::Devices;
+use crate::machines::Evidence;
 use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::survey::Survey;
-use crate::target::{MERGED, Target};
+use crate::target::{CLOCK, MERGED, Target};
 
 /// Tags of one process or one file, which mean nothing for several: each stays with its source.
 const TOTALS: [&str; 2] = ["seen", "recorded"];
@@ -29,6 +30,9 @@ pub fn write(
 ) -> Result<Rows, Failure> {
     let mut writer = Writer::within(target.place(), target.path()).map_err(unreadable)?;
     about(&mut writer, inputs).map_err(unreadable)?;
+    if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
+        writer.metadata(CLOCK, &json!({ field: id }).to_string()).map_err(unreadable)?;
+    }
     for (number, process) in &plan.processes {
         writer.process(process, *number).map_err(unreadable)?;
     }
@@ -37,7 +41,7 @@ pub fn write(
     }
     let mut all = Rows::default();
     for (at, input) in inputs.iter().enumerate() {
-        source(&mut writer, at, input).map_err(unreadable)?;
+        source(&mut writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
         all.append(&rows_of(&mut writer, input, plan, at)?);
         progress.advance(input.bytes());
     }
@@ -116,7 +120,7 @@ fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
 }
 
 /// Who an input was, and all that it says of itself.
-fn source(writer: &mut Writer, at: usize, input: &Survey) -> Result<(), Error> {
+fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Result<(), Error> {
     let row = json!({
         "source": at,
         "file": input.name(),
@@ -125,6 +129,7 @@ fn source(writer: &mut Writer, at: usize, input: &Survey) -> Result<(), Error> {
         "toolVersion": input.about.tool_version,
         "mode": input.about.mode,
         "ranks": input.ranks(),
+        "added": shift.knots(),
     });
     writer.metadata(MERGED, &row.to_string())?;
     // What became rows of the merged trace is not told twice.

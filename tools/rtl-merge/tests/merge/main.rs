@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod clocks;
 mod content;
 mod identity;
 mod refusals;
