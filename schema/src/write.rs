@@ -9,6 +9,7 @@ mod incoming;
 mod layout;
 mod metadata;
 mod numbering;
+mod part;
 mod place;
 mod rest;
 mod rocprofiler;
@@ -20,12 +21,14 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::btree::{Builder, Datum, TableId};
-use crate::table::Extra;
-use crate::{Result, Tables};
+use crate::table::{Agent, Extra, Process};
+use crate::{Id, Result, Tables};
 pub(crate) use extras::add as add_extras;
 pub use incoming::Incoming;
 use layout::Table;
 pub(crate) use layout::{statement, views};
+use numbering::Queues;
+pub use part::{Part, Shift};
 pub use place::Existing;
 pub(crate) use place::Place;
 pub use rocprofiler::{
@@ -49,6 +52,11 @@ pub struct Writer {
     place: Place,
     /// What only SQLite itself can write waits for the end.
     extras: Vec<Extra>,
+    queues: Queues,
+    /// How many ranges were numbered, and the numbers of those that parts to come may name, by their id space and
+    /// their number there.
+    ranges: i64,
+    range_numbers: FxHashMap<(u32, Id), i64>,
 }
 
 impl Writer {
@@ -77,6 +85,9 @@ impl Writer {
             texts: FxHashMap::default(),
             place,
             extras: Vec::new(),
+            queues: Queues::default(),
+            ranges: 0,
+            range_numbers: FxHashMap::default(),
         };
         for table in [Table::String, Table::Metadata, Table::Op] {
             writer.table(table);
@@ -115,6 +126,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes who a process is; `number` is what pid columns hold for it.
+    pub fn process(&mut self, process: &Process, number: i64) -> Result<()> {
+        metadata::process(self, process, Some(number))
+    }
+
+    /// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what pid columns hold for the one
+    /// that listed it.
+    pub fn agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
+        metadata::agent(self, agent, process, number)
+    }
+
     /// Writes an op, range or marker and returns its id; ids count from 1.
     #[inline]
     pub fn op(&mut self, op: &Op) -> Result<i64> {
@@ -127,6 +149,15 @@ impl Writer {
     pub fn call(&mut self, call: &Call) -> Result<i64> {
         let table = self.table(Table::Api);
         self.builder.integers(table, &call_row(call)).map_err(|source| self.place.io(source))
+    }
+
+    /// The file's number for a range of a part.
+    #[inline]
+    fn range_number(&mut self, space: u32, range: Id) -> i64 {
+        *self.range_numbers.entry((space, range)).or_insert_with(|| {
+            self.ranges += 1;
+            self.ranges
+        })
     }
 
     /// Writes a row behind its id and returns that.

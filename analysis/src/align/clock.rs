@@ -98,6 +98,11 @@ impl Clock {
         self.evaluated(at).0
     }
 
+    /// The moments of the clock between which, and beyond which, [`Clock::offset`] is a straight line, in ns.
+    pub fn moments(&self) -> impl Iterator<Item = i64> + '_ {
+        self.knots.iter().map(|knot| self.origin + (knot.at / SECOND).round() as i64)
+    }
+
     /// The standard deviation of [`Clock::offset`] in ns, as far as the noise of observations goes.
     #[must_use]
     pub fn deviation(&self, at: i64) -> f64 {

@@ -13,11 +13,13 @@
 pub mod clock;
 pub mod fit;
 pub mod groups;
+mod synchronising;
 pub mod waits;
 
 pub use clock::Clock;
-pub use fit::{Alignment, Refusal, align};
-pub use groups::{Group, Meeting, Sequence, tell_apart};
+pub use fit::{Alignment, NodeClock, Refusal, align};
+pub use groups::{Group, Meeting, Sequence, meetings, tell_apart};
+pub use synchronising::synchronises;
 pub use waits::{RankWaits, Waits, waits};
 
 /// The robust middle of values: the mean of the middle half. 0 of none.

@@ -46,7 +46,28 @@ pub struct Waits {
     pub clock_free_transfer_ns: i64,
 }
 
+impl RankWaits {
+    /// Adds what further collectives say.
+    fn append(&mut self, other: &Self) {
+        self.collectives += other.collectives;
+        self.wait_ns += other.wait_ns;
+        self.delay_ns += other.delay_ns;
+        self.last += other.last;
+        self.clock_free_wait_ns += other.clock_free_wait_ns;
+        self.clock_free_last += other.clock_free_last;
+    }
+}
+
 impl Waits {
+    /// Adds what further collectives of the same ranks say.
+    pub fn append(&mut self, other: &Self) {
+        self.ranks.iter_mut().zip(&other.ranks).for_each(|(rank, more)| rank.append(more));
+        self.collectives += other.collectives;
+        self.spread_ns += other.spread_ns;
+        self.transfer_ns += other.transfer_ns;
+        self.clock_free_transfer_ns += other.clock_free_transfer_ns;
+    }
+
     /// The rank that the others waited for: the one that itself waited least, without clocks. `None` where
     /// no rank stands out: it must have waited less than half as long as is usual, in at least ten collectives.
     #[must_use]

@@ -1,4 +1,4 @@
-use crate::{AgentId, Id, NameId, ProcessId};
+use crate::{AgentId, Id, NameId, ProcessId, Strings};
 
 /// A hardware counter's value for one dispatch; several rows of one name are its instances and add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,6 +35,14 @@ pub struct Monitor {
     pub end: i64,
     /// The value as stored text.
     pub value: NameId,
+}
+
+impl Monitor {
+    /// Whether [`Monitor::device`] counts GPUs.
+    #[must_use]
+    pub fn watches_gpu(&self, strings: &Strings) -> bool {
+        self.device_kind.is_some() && strings.get(self.device_kind).eq_ignore_ascii_case("gpu")
+    }
 }
 
 /// One frame of the call stack of an API call.

@@ -18,6 +18,8 @@ pub struct Process {
     pub host: Option<String>,
     /// The machine's id, `/etc/machine-id`.
     pub machine_id: Option<String>,
+    /// Which of the machine's starts it ran in: what ran in one shares its CLOCK_BOOTTIME.
+    pub boot_id: Option<String>,
     /// Index in the distributed job.
     pub rank: Option<u32>,
     /// Number of processes in the job.

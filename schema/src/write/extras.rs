@@ -18,7 +18,8 @@ impl ToSql for Value {
 }
 
 /// Adds the tables that only their own tools understand, of whatever kind, and what else `script` says, to a finished
-/// file. One whose name is taken is left out.
+/// file. One whose name the file itself needs is left out; the second of a name, as several merged traces have it, gets
+/// one of its own: what its rows refer to is not known, so they are not mixed.
 pub(crate) fn add(place: &Place, extras: &[Extra], script: &str) -> Result<()> {
     if extras.is_empty() && script.is_empty() {
         return Ok(());
@@ -26,9 +27,14 @@ pub(crate) fn add(place: &Place, extras: &[Extra], script: &str) -> Result<()> {
     let write = || -> rusqlite::Result<()> {
         let connection = open(place)?;
         connection.execute_batch(script)?;
-        for extra in extras {
-            if !connection.table_exists(None, extra.name.as_str())? {
-                write(&connection, extra)?;
+        for (at, extra) in extras.iter().enumerate() {
+            let before = extras[..at].iter().filter(|earlier| earlier.name == extra.name).count();
+            let name = match before {
+                0 => extra.name.clone(),
+                _ => format!("{}_{}", extra.name, before + 1),
+            };
+            if !connection.table_exists(None, name.as_str())? {
+                write(&connection, extra, &name)?;
             }
         }
         connection.execute_batch("COMMIT")?;
@@ -37,11 +43,15 @@ pub(crate) fn add(place: &Place, extras: &[Extra], script: &str) -> Result<()> {
     write().map_err(|source| place.sqlite(source))
 }
 
-fn write(connection: &Connection, extra: &Extra) -> rusqlite::Result<()> {
-    connection.execute_batch(&extra.create)?;
+fn write(connection: &Connection, extra: &Extra, name: &str) -> rusqlite::Result<()> {
     let columns: Vec<String> = extra.columns.iter().map(|column| quoted(column)).collect();
+    if name == extra.name {
+        connection.execute_batch(&extra.create)?;
+    } else {
+        connection.execute_batch(&format!("CREATE TABLE {}({})", quoted(name), columns.join(",")))?;
+    }
     let marks = vec!["?"; columns.len()].join(",");
-    let insert = format!("INSERT INTO {}({}) VALUES ({marks})", quoted(&extra.name), columns.join(","));
+    let insert = format!("INSERT INTO {}({}) VALUES ({marks})", quoted(name), columns.join(","));
     let mut insert = connection.prepare(&insert)?;
     for row in &extra.rows {
         insert.execute(params_from_iter(row))?;

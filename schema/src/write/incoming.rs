@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 use super::layout::Table;
 use super::numbering::{Places, Renumbered, RenumberedOps};
-use super::{Call, NO_SYMBOL, Op, OpKind, TextId, Writer, metadata, rest};
+use super::{Call, NO_SYMBOL, Op, OpKind, Part, TextId, Writer, metadata, rest};
 use crate::btree::Datum;
 use crate::table::{Copy, Direction, RangeKind};
 use crate::{AgentId, Id, LaneId, NameId, ProcessId, Result, SymbolId, Tables};
@@ -22,15 +22,23 @@ pub struct Incoming {
     pub(super) calls: Renumbered,
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
+    /// How it is told among others.
+    pub(super) part: Option<Part>,
 }
 
 impl Incoming {
+    /// A trace that goes into a file of several.
+    #[must_use]
+    pub fn part(part: Part) -> Self {
+        Self { places: Places::given(&part), part: Some(part), ..Self::default() }
+    }
+
     /// Writes the rows of a piece.
     ///
     /// # Errors
     /// [`crate::Error::Io`] if the file cannot grow.
     pub fn piece(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
-        self.places.extend(piece);
+        self.places.extend(piece, &mut writer.queues);
         self.texts(writer, piece)?;
         for (at, symbol) in piece.symbols.iter().enumerate().skip(self.symbols_seen) {
             self.symbols.entry((symbol.process, symbol.name)).or_insert(SymbolId(at as u32));
@@ -43,12 +51,14 @@ impl Incoming {
         rest::write(self, writer, piece)
     }
 
-    /// Writes what only the end tells: the metadata, and links. `last` is what is left when all pieces were given.
+    /// Writes what only the end tells: the metadata, and links. `last` is what is left when all pieces were given. Of
+    /// one among several, processes and agents are left to [`Writer::process`] and [`Writer::agent`], and what it says
+    /// of itself as a whole to whoever knows the others.
     ///
     /// # Errors
     /// As [`Self::piece`].
     pub fn finish(mut self, writer: &mut Writer, last: &Tables) -> Result<()> {
-        self.places.extend(last);
+        self.places.extend(last, &mut writer.queues);
         self.texts(writer, last)?;
         for (op, call) in std::mem::take(&mut self.links) {
             // Sources with several links number all processes together: their ids need no space.
@@ -57,7 +67,38 @@ impl Incoming {
                 writer.row(Table::ApiOps, &[call.into(), op.into()])?;
             }
         }
-        metadata::write(writer, last, &self.places)
+        match self.part {
+            Some(part) => {
+                if !part.continues {
+                    writer.range_numbers.clear();
+                }
+                metadata::write_details(writer, last, &self.places)
+            }
+            None => metadata::write(writer, last, &self.places),
+        }
+    }
+
+    /// What a moment is on the file's clock.
+    #[inline]
+    pub(super) fn moved(&self, moment: i64) -> i64 {
+        self.part.as_ref().map_or(moment, |part| part.clock.moved(moment))
+    }
+
+    /// The end of what began at `start`, on the file's clock.
+    #[inline]
+    pub(super) fn end(&self, start: i64, duration: Option<i64>) -> Option<i64> {
+        duration.map(|duration| self.moved(start.saturating_add(duration)))
+    }
+
+    /// The number of a range in the file.
+    #[inline]
+    fn range_number(&self, writer: &mut Writer, process: ProcessId, range: Id) -> i64 {
+        match &self.part {
+            Some(part) if range != 0 => {
+                writer.range_number(part.spaces.get(process.index()).copied().unwrap_or_default(), range)
+            }
+            _ => range,
+        }
     }
 
     fn texts(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
@@ -124,13 +165,15 @@ impl Incoming {
         (old, lane, start, duration): (Id, LaneId, i64, Option<i64>),
     ) -> Result<i64> {
         let place = piece.lanes.get(lane);
+        let range = self.range_number(writer, place.process, op.range);
         let new = writer.op(&Op {
             gpu: self.places.gpu(place.agent),
             queue: Some(self.places.queue(lane)),
             pid: self.places.pid(place.process),
             stream: place.stream,
-            start,
-            end: duration.map(|duration| start.saturating_add(duration)),
+            start: self.moved(start),
+            end: self.end(start, duration),
+            range,
             ..op
         })?;
         let ids = match op.kind {
@@ -227,11 +270,11 @@ impl Incoming {
         let op = Op {
             gpu: Some(-1),
             queue: Some(0),
-            start: row.start,
-            end: row.duration.map(|duration| row.start.saturating_add(duration)),
+            start: self.moved(row.start),
+            end: self.end(row.start, row.duration),
             description: self.text(row.name),
             kind: OpKind::UserMarker,
-            range: row.id,
+            range: self.range_number(writer, row.process, row.id),
             tid: row.tid,
             correlation: row.correlation,
             sequence: match row.kind {
@@ -254,8 +297,8 @@ impl Incoming {
             let id = writer.call(&Call {
                 pid: self.places.pid(row.process),
                 tid: row.tid,
-                start: row.start,
-                end: row.duration.map(|duration| row.start.saturating_add(duration)),
+                start: self.moved(row.start),
+                end: self.end(row.start, row.duration),
                 name: self.text(row.name),
                 args: self.text(row.args),
                 category: self.text(row.category),

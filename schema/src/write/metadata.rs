@@ -60,22 +60,14 @@ pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Re
     }
     processes(writer, tables, places)?;
     for (at, agent) in tables.agents.iter().enumerate() {
-        let mut row = self::agent(agent);
-        insert(&mut row, "pid", agent.process.and_then(|process| places.process(process, tables)));
-        let tag = if agent.kind == AgentKind::Gpu {
-            "gpu"
-        } else {
-            insert(&mut row, "id", places.gpus[at]);
-            let kind = match agent.kind {
-                AgentKind::Cpu => "cpu",
-                AgentKind::Other | AgentKind::Gpu => "other",
-                AgentKind::Unknown => "unknown",
-            };
-            insert(&mut row, "kind", Some(kind));
-            "agent"
-        };
-        object(writer, tag, row)?;
+        let process = agent.process.and_then(|process| places.process(process, tables));
+        self::agent(writer, agent, process, places.gpus[at])?;
     }
+    write_details(writer, tables, places)
+}
+
+/// Writes what belongs to processes and agents: queues, threads and kernels.
+pub(super) fn write_details(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
     queues(writer, tables, places)?;
     for thread in &tables.threads {
         let mut row = Map::new();
@@ -120,14 +112,13 @@ fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()
             // Its rows have no pid, because it was alone when they came.
             writer.metadata("pid", &number.to_string())?;
         }
-        let mut row = self::process(process);
-        insert(&mut row, "id", number.filter(|&number| process.pid != Some(number)));
-        object(writer, "process", row)?;
+        self::process(writer, process, number)?;
     }
     Ok(())
 }
 
-fn process(process: &Process) -> Map<String, Value> {
+/// Writes who a process is; `number` is what pid columns hold for it.
+pub(super) fn process(writer: &mut Writer, process: &Process, number: Option<i64>) -> Result<()> {
     let mut row = Map::new();
     insert(&mut row, "pid", process.pid);
     insert(&mut row, "ppid", process.ppid);
@@ -136,16 +127,24 @@ fn process(process: &Process) -> Map<String, Value> {
     insert(&mut row, "node", process.node);
     insert(&mut row, "host", process.host.clone());
     insert(&mut row, "machineId", process.machine_id.clone());
+    insert(&mut row, "bootId", process.boot_id.clone());
     insert(&mut row, "rank", process.rank);
     insert(&mut row, "world", process.world);
     insert(&mut row, "command", process.command.clone());
     insert(&mut row, "environment", process.environment.clone());
     insert(&mut row, "start", process.start);
     insert(&mut row, "end", process.end);
-    row
+    insert(&mut row, "id", number.filter(|&number| process.pid != Some(number)));
+    object(writer, "process", row)
 }
 
-fn agent(agent: &Agent) -> Map<String, Value> {
+/// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what stands for the one that listed it.
+pub(super) fn agent(
+    writer: &mut Writer,
+    agent: &Agent,
+    process: Option<i64>,
+    number: Option<i64>,
+) -> Result<()> {
     let mut row = Map::new();
     insert(&mut row, "number", Some(agent.number));
     insert(&mut row, "node", agent.node);
@@ -157,7 +156,18 @@ fn agent(agent: &Agent) -> Map<String, Value> {
     insert(&mut row, "product", agent.product.clone());
     insert(&mut row, "uuid", agent.uuid.clone());
     insert(&mut row, "details", agent.details.clone());
-    row
+    insert(&mut row, "pid", process);
+    if agent.kind == AgentKind::Gpu {
+        return object(writer, "gpu", row);
+    }
+    insert(&mut row, "id", number);
+    let kind = match agent.kind {
+        AgentKind::Cpu => "cpu",
+        AgentKind::Other | AgentKind::Gpu => "other",
+        AgentKind::Unknown => "unknown",
+    };
+    insert(&mut row, "kind", Some(kind));
+    object(writer, "agent", row)
 }
 
 /// One row for each queue that had to be renumbered: its own number and its address on the device.

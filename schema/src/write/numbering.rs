@@ -1,5 +1,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Part;
 use crate::table::{AgentKind, Lane};
 use crate::{AgentId, Id, LaneId, ProcessId, Tables};
 
@@ -12,12 +13,19 @@ pub(super) struct Places {
     pids: Vec<Option<i64>>,
     /// What gpuId columns hold for each agent: a GPU's number, a number below -1 for another one.
     pub(super) gpus: Vec<Option<i64>>,
-    queues: Queues,
+    /// What queueId columns hold for each lane.
+    queues: Vec<i64>,
 }
 
 impl Places {
+    /// For a trace of which it is known before how it is told among others.
+    pub(super) fn given(part: &Part) -> Self {
+        let pids = part.pids.iter().copied().map(Some).collect();
+        Self { pids, gpus: part.gpus.clone(), queues: Vec::new() }
+    }
+
     /// Numbers what is new.
-    pub(super) fn extend(&mut self, tables: &Tables) {
+    pub(super) fn extend(&mut self, tables: &Tables, queues: &mut Queues) {
         let alone = tables.processes.len() == 1;
         for process in self.pids.len()..tables.processes.len() {
             self.pids.push((!alone).then(|| explicit(process, tables)));
@@ -29,7 +37,12 @@ impl Places {
                 AgentKind::Cpu | AgentKind::Other => Some(-2 - at as i64),
             });
         }
-        self.queues.extend(tables.lanes.rows());
+        let lanes = &tables.lanes.rows()[self.queues.len()..];
+        queues.make_room(lanes);
+        for lane in lanes {
+            let number = queues.number(lane, self.pid(lane.process), self.gpu(lane.agent));
+            self.queues.push(number);
+        }
     }
 
     #[inline]
@@ -44,7 +57,7 @@ impl Places {
 
     #[inline]
     pub(super) fn queue(&self, lane: LaneId) -> i64 {
-        self.queues.numbers[lane.index()]
+        self.queues[lane.index()]
     }
 
     /// What stands for a process in metadata rows: what pid columns hold, or would if it was not alone.
@@ -69,34 +82,32 @@ const LARGEST_QUEUE: i64 = i16::MAX as i64;
 /// What queueId columns hold: a queue's own number where that is small, no other queue got it and there is nothing else
 /// to say of it.
 #[derive(Debug, Default)]
-struct Queues {
-    /// For each lane.
-    numbers: Vec<i64>,
-    given: FxHashMap<(ProcessId, AgentId, i64, Option<u64>), i64>,
+pub(super) struct Queues {
+    given: FxHashMap<Queue, i64>,
     taken: FxHashSet<i64>,
     next: i64,
 }
 
+/// A queue: what the file calls its process and its agent, its own number and its address.
+type Queue = (Option<i64>, Option<i64>, i64, Option<u64>);
+
 impl Queues {
-    fn extend(&mut self, lanes: &[Lane]) {
-        let lanes = &lanes[self.numbers.len()..];
+    /// Gives no number away that one of these lanes keeps.
+    fn make_room(&mut self, lanes: &[Lane]) {
         let kept = lanes.iter().filter(|lane| self.keeps_number(lane)).map(|lane| lane.queue + 1).max();
         self.next = self.next.max(kept.unwrap_or_default());
-        for lane in lanes {
-            if self.keeps_number(lane) {
-                self.numbers.push(lane.queue);
-                continue;
-            }
-            let number = *self
-                .given
-                .entry((lane.process, lane.agent, lane.queue, lane.hardware_queue))
-                .or_insert(self.next);
-            self.numbers.push(number);
-            if number == self.next {
-                self.taken.insert(number);
-                self.next += 1;
-            }
+    }
+
+    fn number(&mut self, lane: &Lane, pid: Option<i64>, gpu: Option<i64>) -> i64 {
+        if self.keeps_number(lane) {
+            return lane.queue;
         }
+        let number = *self.given.entry((pid, gpu, lane.queue, lane.hardware_queue)).or_insert(self.next);
+        if number == self.next {
+            self.taken.insert(number);
+            self.next += 1;
+        }
+        number
     }
 
     fn keeps_number(&self, lane: &Lane) -> bool {
@@ -178,12 +189,17 @@ mod tests {
         Lane { queue, hardware_queue, ..Lane::default() }
     }
 
+    fn numbers(queues: &mut Queues, lanes: &[Lane]) -> Vec<i64> {
+        queues.make_room(lanes);
+        lanes.iter().map(|lane| queues.number(lane, None, Some(0))).collect()
+    }
+
     #[test]
     fn a_queue_whose_number_was_given_away_gets_another_one() {
         let mut queues = Queues::default();
-        queues.extend(&[lane(2, None), lane(1 << 40, None)]);
-        queues.extend(&[lane(2, None), lane(1 << 40, None), lane(3, None), lane(4, None)]);
-        assert_eq!(queues.numbers, [2, 3, 5, 4]);
+        let first = numbers(&mut queues, &[lane(2, None), lane(1 << 40, None)]);
+        let then = numbers(&mut queues, &[lane(3, None), lane(4, None)]);
+        assert_eq!((first, then), (vec![2, 3], vec![5, 4]));
         assert!(is_renamed(&lane(3, None), 5) && !is_renamed(&lane(4, None), 4));
     }
 
@@ -191,8 +207,8 @@ mod tests {
     fn one_address_is_one_queue() {
         let mut queues = Queues::default();
         let stream = Lane { stream: Some(7), ..lane(0, Some(0x1000)) };
-        queues.extend(&[lane(0, Some(0x1000)), stream, lane(0, Some(0x2000))]);
-        assert_eq!(queues.numbers, [0, 0, 1]);
+        let lanes = [lane(0, Some(0x1000)), stream, lane(0, Some(0x2000))];
+        assert_eq!(numbers(&mut queues, &lanes), [0, 0, 1]);
     }
 
     #[test]
@@ -201,9 +217,9 @@ mod tests {
         let mut places = Places::default();
         tables.processes.push(Process { pid: Some(7), ..Process::default() });
         tables.agents.push(Agent { number: 5, ..Agent::default() });
-        places.extend(&tables);
+        places.extend(&tables, &mut Queues::default());
         tables.processes.push(Process { pid: Some(7), ..Process::default() });
-        places.extend(&tables);
+        places.extend(&tables, &mut Queues::default());
         assert_eq!([0, 1].map(|at| places.pid(ProcessId(at))), [None, Some(-2)]);
         assert_eq!([0, 1].map(|at| places.process(ProcessId(at), &tables)), [Some(7), Some(-2)]);
         assert_eq!(places.gpu(AgentId(0)), Some(5));

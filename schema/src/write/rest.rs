@@ -4,7 +4,7 @@ use super::incoming::Incoming;
 use super::layout::Table;
 use super::{OpKind, Writer};
 use crate::btree::Datum;
-use crate::table::{Allocation, AllocationKind, AllocationLevel, ApiLaunch, Direction};
+use crate::table::{Allocation, AllocationKind, AllocationLevel, ApiLaunch, Direction, Monitor};
 use crate::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -106,10 +106,10 @@ pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) ->
     for row in &piece.monitors {
         let cells = [
             words(piece, row.device_kind),
-            row.device.into(),
+            watched(incoming, piece, row).into(),
             words(piece, row.name),
-            row.start.into(),
-            row.end.into(),
+            incoming.moved(row.start).into(),
+            incoming.moved(row.end).into(),
             words(piece, row.value),
         ];
         writer.row(Table::Monitor, &cells)?;
@@ -124,6 +124,12 @@ pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) ->
     }
     writer.extras.extend(piece.extras.iter().cloned());
     Ok(())
+}
+
+/// The number of what a monitor watched.
+fn watched(incoming: &Incoming, piece: &Tables, row: &Monitor) -> i64 {
+    let renumbered = incoming.part.as_ref().filter(|_| row.watches_gpu(&piece.strings));
+    renumbered.and_then(|part| part.watched.get(&row.device)).copied().unwrap_or(row.device)
 }
 
 fn allocation(incoming: &Incoming, writer: &mut Writer, row: &Allocation) -> Result<()> {
@@ -146,8 +152,8 @@ fn allocation(incoming: &Incoming, writer: &mut Writer, row: &Allocation) -> Res
         row.stream.into(),
         kind.into(),
         level.into(),
-        row.start.into(),
-        row.duration.map(|duration| row.start.saturating_add(duration)).into(),
+        incoming.moved(row.start).into(),
+        incoming.end(row.start, row.duration).into(),
         row.address.map(|address| address as i64).into(),
         (row.bytes as i64).into(),
         row.flags.into(),

@@ -14,7 +14,7 @@ mod rest;
 use std::fs::File;
 use std::path::Path;
 
-use super::numbering::{Places, RenumberedOps};
+use super::numbering::{Places, Queues, RenumberedOps};
 use super::{Place, add_extras};
 use crate::btree::{Builder, Datum};
 use crate::{Id, Result, Tables};
@@ -39,6 +39,7 @@ pub struct Rpd {
     place: Place,
     texts: Texts,
     places: Places,
+    queues: Queues,
     numbers: Numbers,
     calls: calls::Calls,
     launches: Launches,
@@ -66,6 +67,7 @@ impl Rpd {
             place,
             texts: Texts::default(),
             places: Places::default(),
+            queues: Queues::default(),
             numbers: Numbers::default(),
             calls: calls::Calls::default(),
             launches: Launches::default(),
@@ -92,7 +94,7 @@ impl Rpd {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot grow.
     pub fn piece(&mut self, piece: &Tables) -> Result<()> {
-        self.places.extend(piece);
+        self.places.extend(piece, &mut self.queues);
         self.numbers.extend(piece);
         self.texts.extend(piece);
         self.api_calls(piece)?;

@@ -7,6 +7,7 @@ mod kernels;
 mod lite;
 mod native;
 mod random;
+mod ranks;
 mod rpd;
 mod workload;
 
@@ -14,6 +15,7 @@ use std::path::Path;
 
 use kernels::{Kernel, Kernels};
 use random::Random;
+pub use ranks::Job;
 use workload::{Event, Kind, Op, Range, Workload};
 
 /// The process of every synthetic trace.

@@ -142,6 +142,7 @@ impl References {
                 node: Some(node),
                 host,
                 machine_id,
+                boot_id: None,
                 rank,
                 world,
                 command: row.text(6).map(|text| text.into_owned()).filter(|text| !text.is_empty()),

@@ -62,6 +62,7 @@ impl Collected<'_> {
             node: Some(node),
             host,
             machine_id,
+            boot_id: None,
             rank,
             world,
             command,

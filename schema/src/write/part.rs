@@ -1,0 +1,96 @@
+use rustc_hash::FxHashMap;
+
+/// How a trace is told in a file that holds other traces too: what its processes, agents and moments are called there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Part {
+    /// What pid columns hold, by process.
+    pub pids: Vec<i64>,
+    /// The id space of each process in the file.
+    pub spaces: Vec<u32>,
+    /// Whether a later part has processes of this one: then its ranges may be named there too.
+    pub continues: bool,
+    /// What gpuId columns hold, by agent: the number of a GPU, below -1 that of another agent, nothing for an unknown one.
+    pub gpus: Vec<Option<i64>>,
+    /// What `rocpd_monitor` calls a GPU, by the number that the trace's own monitors have for it.
+    pub watched: FxHashMap<i64, i64>,
+    /// What its moments become.
+    pub clock: Shift,
+}
+
+/// What is added to the moments of a clock: between two knots what a straight line says, beyond the outer ones as much as
+/// at those.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shift(Vec<(i64, i64)>);
+
+impl Shift {
+    /// From moments and what is added to each, in ns, in any order.
+    #[must_use]
+    pub fn new(mut knots: Vec<(i64, i64)>) -> Self {
+        knots.sort_unstable();
+        knots.dedup_by_key(|&mut (at, _)| at);
+        Self(knots)
+    }
+
+    /// The same for every moment.
+    #[must_use]
+    pub fn constant(offset: i64) -> Self {
+        Self(vec![(0, offset)])
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0.iter().all(|&(_, offset)| offset == 0)
+    }
+
+    /// The knots by time: a moment and what is added to it, in ns.
+    #[must_use]
+    pub fn knots(&self) -> &[(i64, i64)] {
+        &self.0
+    }
+
+    /// What a moment becomes, in ns.
+    #[inline]
+    #[must_use]
+    pub fn moved(&self, moment: i64) -> i64 {
+        match self.0.as_slice() {
+            [] => moment,
+            &[(_, offset)] => moment.saturating_add(offset),
+            knots => moment.saturating_add(between(knots, moment)),
+        }
+    }
+}
+
+fn between(knots: &[(i64, i64)], moment: i64) -> i64 {
+    let after = knots.partition_point(|&(at, _)| at < moment);
+    match (after.checked_sub(1).map(|before| knots[before]), knots.get(after)) {
+        (Some((from, first)), Some(&(to, last))) => {
+            // Both are wide: a clock may be off by years, as one that counts from another start is.
+            let [first, last, from, to, moment] = [first, last, from, to, moment].map(i128::from);
+            (first + (last - first) * (moment - from) / (to - from)) as i64
+        }
+        (Some((_, offset)), None) | (None, Some(&(_, offset))) => offset,
+        (None, None) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_between_two_knots_is_moved_by_what_lies_between() {
+        let shift = Shift::new(vec![(200, 60), (100, 50)]);
+        let moved = [0, 100, 150, 200, 300].map(|at| shift.moved(at) - at);
+        assert_eq!(moved, [50, 50, 55, 60, 60]);
+        assert_eq!(Shift::default().moved(7), 7);
+        assert_eq!(Shift::constant(-3).moved(7), 4);
+        assert!(Shift::constant(0).is_none() && !shift.is_none());
+    }
+
+    #[test]
+    fn the_ends_of_time_stay_there() {
+        let shift = Shift::new(vec![(i64::MIN, -1), (i64::MAX, 1)]);
+        assert_eq!((shift.moved(i64::MIN), shift.moved(i64::MAX)), (i64::MIN, i64::MAX));
+    }
+}

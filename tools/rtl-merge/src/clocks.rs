@@ -1,0 +1,258 @@
+//! What the traces' clocks need to be one.
+
+use analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence};
+use cli::Failure;
+use schema::write::Shift;
+use schema::{AgentId, ProcessId};
+use serde_json::Value;
+
+use crate::args;
+use crate::machines::{Evidence, Machines};
+use crate::survey::Survey;
+use crate::target::CLOCK;
+
+/// A larger share of violated collectives says that the clocks of their members are not one.
+const CONTRADICTED: f64 = 0.01;
+
+/// How a trace's clock was put on the merged one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Method {
+    /// It is the merged one: all that ran on one machine share it.
+    Reference,
+    /// By so many collectives that its machine has in common with others; it may be off by so many ns.
+    Collectives(usize, f64),
+    /// By what the machines' real-time clocks showed; why not better.
+    Anchors(String),
+    /// As the user said.
+    Given,
+    /// Not at all; why.
+    Stored(String),
+}
+
+/// A GPU that a process launched collectives on: what has a rank among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// The trace.
+    pub input: usize,
+    /// The process.
+    pub process: ProcessId,
+    /// The GPU.
+    pub agent: AgentId,
+}
+
+/// What one group of ranks did together with one kernel, on the merged clock.
+#[derive(Debug, Clone)]
+pub struct Together {
+    /// The kernel.
+    pub name: String,
+    /// Each collective: the index of each member, its start and end in ns.
+    pub meetings: Vec<Meeting>,
+    /// Collectives in which a member ends before the last one starts.
+    pub violations: usize,
+}
+
+/// The clocks of a merge.
+#[derive(Debug, Clone, Default)]
+pub struct Clocks {
+    /// By input, what is added to its times.
+    pub shifts: Vec<Shift>,
+    /// By input, how that is known.
+    pub methods: Vec<Method>,
+    /// What the merged clock is known by, where it is known.
+    pub reference: Option<Evidence>,
+    /// The members of collectives.
+    pub members: Vec<Member>,
+    /// What they did together.
+    pub together: Vec<Together>,
+    /// Calls of collectives that no other rank's could be matched with.
+    pub unmatched: usize,
+}
+
+impl Together {
+    /// Whether the clocks of its members are one, as far as the collectives say.
+    #[must_use]
+    pub fn is_on_one_clock(&self) -> bool {
+        self.violations as f64 <= CONTRADICTED * self.meetings.len() as f64
+    }
+}
+
+impl Clocks {
+    /// Finds out what each clock needs.
+    ///
+    /// # Errors
+    /// Where the user's offsets make no sense.
+    pub fn of(inputs: &[Survey], machines: &Machines, wanted: &args::Clock) -> Result<Self, Failure> {
+        let given = given(inputs, wanted)?;
+        let found = Found::of(inputs);
+        let groups = align::tell_apart(&found.sequences);
+        // The machine whose clock an input has, where that is known and something may be done to it.
+        let domains: Vec<Option<usize>> = (0..inputs.len())
+            .map(|at| domain(inputs, machines, at).filter(|_| given[at].is_none() && !wanted.no_align))
+            .collect();
+        let reference = domains.iter().copied().flatten().next();
+        let alignment = reference.map(|reference| {
+            let domain = |member: usize| domains[found.members[member].input];
+            let meetings = groups.groups.iter().flat_map(|group| align::meetings(group, &found.sequences));
+            let known: Vec<Meeting> = meetings
+                .map(|meeting| meeting.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect())
+                .collect();
+            let machine_of: Vec<usize> =
+                (0..found.members.len()).map(|member| domain(member).unwrap_or(reference)).collect();
+            align::align(&known, &machine_of, machines.all.len(), reference)
+        });
+        let mut clocks = Self {
+            reference: reference.map(|machine| machines.all[machine].evidence.clone()),
+            unmatched: groups.alone.iter().map(|&at| found.sequences[at].calls.len()).sum(),
+            ..Self::default()
+        };
+        for (at, input) in inputs.iter().enumerate() {
+            let (shift, method) = match (given[at], domains[at], &alignment) {
+                (Some(offset), ..) => (Shift::constant(offset), Method::Given),
+                (_, Some(domain), Some(alignment)) => {
+                    let others = anchors(inputs, &domains, alignment.reference);
+                    of_domain(input, domain, alignment, anchors(inputs, &domains, domain).zip(others))
+                }
+                _ if wanted.no_align => (Shift::default(), Method::Stored("--no-align".to_owned())),
+                _ => (Shift::default(), Method::Stored("its machine or boot is unknown".to_owned())),
+            };
+            clocks.shifts.push(shift);
+            clocks.methods.push(method);
+        }
+        clocks.together = groups.groups.iter().map(|group| clocks.together(group, &found)).collect();
+        clocks.members = found.members;
+        Ok(clocks)
+    }
+
+    fn together(&self, group: &Group, found: &Found) -> Together {
+        let moved = |(member, start, end): (usize, i64, i64)| {
+            let shift = &self.shifts[found.members[member].input];
+            (member, shift.moved(start), shift.moved(end))
+        };
+        let meetings: Vec<Meeting> = align::meetings(group, &found.sequences)
+            .map(|meeting| meeting.into_iter().map(moved).collect())
+            .collect();
+        let is_violated = |meeting: &&Meeting| {
+            let last_start = meeting.iter().map(|&(_, start, _)| start).max();
+            meeting.iter().map(|&(.., end)| end).min() < last_start
+        };
+        let violations = meetings.iter().filter(is_violated).count();
+        let name = group.members.first().map(|&at| found.names[at].clone()).unwrap_or_default();
+        Together { name, meetings, violations }
+    }
+
+    /// Inputs whose clocks are not known to be the merged one, with the reasons.
+    pub fn unaligned(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.methods.iter().enumerate().filter_map(|(at, method)| match method {
+            Method::Stored(why) | Method::Anchors(why) => Some((at, why.as_str())),
+            Method::Reference | Method::Collectives(..) | Method::Given => None,
+        })
+    }
+}
+
+/// The collectives of all inputs.
+#[derive(Debug, Default)]
+struct Found {
+    members: Vec<Member>,
+    sequences: Vec<Sequence>,
+    /// The kernel of each sequence.
+    names: Vec<String>,
+}
+
+impl Found {
+    fn of(inputs: &[Survey]) -> Self {
+        let mut found = Self::default();
+        for (input, survey) in inputs.iter().enumerate() {
+            for collective in &survey.collectives {
+                let member = Member { input, process: collective.process, agent: collective.agent };
+                // Those of one input stand together at the end.
+                let known = found.members.iter().rev().take_while(|known| known.input == input);
+                let known = known.zip(1..).find(|(known, _)| **known == member).map(|(_, back)| back);
+                let rank = known.map_or(found.members.len(), |back| found.members.len() - back);
+                if known.is_none() {
+                    found.members.push(member);
+                }
+                let calls = collective.calls.clone();
+                found.sequences.push(Sequence { rank, kind: collective.kind, calls });
+                found.names.push(collective.name.clone());
+            }
+        }
+        found
+    }
+}
+
+/// `--offset RANK=NS`, by input.
+fn given(inputs: &[Survey], wanted: &args::Clock) -> Result<Vec<Option<i64>>, Failure> {
+    let mut offsets = vec![None; inputs.len()];
+    for word in &wanted.offset {
+        let parsed = word.split_once('=').and_then(|(rank, ns)| Some((rank.parse().ok()?, ns.parse().ok()?)));
+        let Some((rank, ns)) = parsed else {
+            return Err(Failure::usage(format!("--offset: {word} is not RANK=NS"))
+                .with_hint("what is added to the times of that rank, for example --offset 3=-1500"));
+        };
+        match inputs.iter().position(|input| input.ranks().contains(&rank)) {
+            Some(found) => offsets[found] = Some(ns),
+            None => return Err(Failure::usage(format!("--offset: no trace is rank {rank}"))),
+        }
+    }
+    Ok(offsets)
+}
+
+/// The machine whose clock an input has: its only one, or that of a trace that was merged before.
+fn domain(inputs: &[Survey], machines: &Machines, at: usize) -> Option<usize> {
+    let merged = || {
+        let clock: Value = serde_json::from_str(inputs[at].tag(CLOCK)?).ok()?;
+        let is_named = |evidence: &Evidence| {
+            let (tag, id) = evidence.tag()?;
+            (clock.get(tag)?.as_str()? == id).then_some(())
+        };
+        machines.all.iter().position(|machine| is_named(&machine.evidence).is_some())
+    };
+    machines.only(at).or_else(merged).filter(|&machine| machines.all[machine].has_one_clock())
+}
+
+/// What a machine's real-time clock was ahead of the clock of its traces, in ns, where those say.
+fn anchors(inputs: &[Survey], domains: &[Option<usize>], machine: usize) -> Option<i64> {
+    let own = inputs.iter().zip(domains).filter(|(_, domain)| **domain == Some(machine));
+    let mut ahead: Vec<i64> = own
+        .flat_map(|(input, _)| ["clock_start", "clock_end"].map(|tag| input.tag(tag)))
+        .flatten()
+        .filter_map(|text| {
+            let anchor: Value = serde_json::from_str(text).ok()?;
+            anchor.get("realtime")?.as_i64()?.checked_sub(anchor.get("boottime")?.as_i64()?)
+        })
+        .collect();
+    ahead.sort_unstable();
+    ahead.get(ahead.len() / 2).copied()
+}
+
+/// What an input's clock needs; `ahead` is by how much real time is ahead of it, and of the reference.
+fn of_domain(
+    input: &Survey,
+    domain: usize,
+    alignment: &Alignment,
+    ahead: Option<(i64, i64)>,
+) -> (Shift, Method) {
+    if domain == alignment.reference {
+        return (Shift::default(), Method::Reference);
+    }
+    let why = match &alignment.nodes[domain] {
+        Ok(NodeClock { clock, collectives, error_ns }) => {
+            return (sampled(clock, input), Method::Collectives(*collectives, *error_ns));
+        }
+        Err(Refusal::TooFew(0)) => "no collective in common with the reference".to_owned(),
+        Err(Refusal::TooFew(count)) => format!("only {count} collectives in common with others"),
+        Err(Refusal::Contradicted) => "the collectives contradict each other".to_owned(),
+    };
+    match ahead {
+        Some((own, reference)) => (Shift::constant(own.saturating_sub(reference)), Method::Anchors(why)),
+        None => (Shift::default(), Method::Stored(why)),
+    }
+}
+
+/// A clock for the time of an input: exact at its knots and at the ends of the trace, a straight line between.
+fn sampled(clock: &Clock, input: &Survey) -> Shift {
+    let (first, last) = input.span.unwrap_or_default();
+    let moments = clock.moments().filter(|moment| (first..=last).contains(moment));
+    let knots = moments.chain([first, last]).map(|moment| (moment, clock.offset(moment).round() as i64));
+    Shift::new(knots.collect())
+}

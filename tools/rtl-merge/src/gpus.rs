@@ -1,0 +1,244 @@
+//! Which GPUs of different traces are the same, and what each is called in the merged one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use schema::table::{Agent, AgentKind};
+use schema::{AgentId, ProcessId};
+use serde_json::Value;
+
+use crate::machines::Machines;
+use crate::survey::Survey;
+
+/// What makes an agent the same in two traces: the machine and what the machine knows it by, never an index that
+/// the variables of a process may have changed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Identity {
+    /// PCI address and number of the render node: partitions of one card share the address.
+    Place { machine: usize, pci: String, minor: Option<i64> },
+    /// Its number among all agents of the machine, as the driver counts them.
+    Node { machine: usize, index: i64, kind: AgentKind },
+    /// Only its index, which the user says is enough.
+    Index { index: i64, kind: AgentKind },
+    /// Nothing: it is this trace's own.
+    Own { input: usize, agent: usize },
+}
+
+/// One agent of the merged trace.
+#[derive(Debug, Clone)]
+pub struct Device {
+    /// As the first trace that lists it has it, with its number in the merged trace.
+    pub agent: Agent,
+    /// What gpuId columns hold for it; nothing for an agent that no source names.
+    pub number: Option<i64>,
+    /// `node3/gpu5`.
+    pub label: String,
+    /// The ranks that used it.
+    pub ranks: BTreeSet<u32>,
+    /// The traces that list it.
+    pub inputs: BTreeSet<usize>,
+}
+
+/// The agents of all traces.
+#[derive(Debug, Clone, Default)]
+pub struct Devices {
+    /// GPUs by number, then all others.
+    pub all: Vec<Device>,
+    /// By input and agent, what gpuId columns hold.
+    pub numbers: Vec<Vec<Option<i64>>>,
+    /// By input, what its monitors call a GPU and what the merged trace calls it.
+    pub watched: Vec<FxHashMap<i64, i64>>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+struct Found {
+    agent: Agent,
+    machine: usize,
+    minor: Option<i64>,
+    uuids: BTreeSet<String>,
+    members: Vec<(usize, usize)>,
+}
+
+impl Devices {
+    /// Finds them; `same` joins by their index those that nothing identifies.
+    #[must_use]
+    pub fn of(inputs: &[Survey], machines: &Machines, same: bool) -> Self {
+        let mut found: BTreeMap<Identity, Found> = BTreeMap::new();
+        let mut notes = Vec::new();
+        for (at, input) in inputs.iter().enumerate() {
+            for (number, agent) in input.agents.iter().enumerate() {
+                let machine = machine(input, at, AgentId(number as u32), machines);
+                let details = Details::of(agent);
+                let own = Identity::Own { input: at, agent: number };
+                let index = Identity::Index { index: agent.number, kind: agent.kind };
+                let known = machine.filter(|&machine| machines.all[machine].is_known());
+                let mut identity = match identify(agent, &details, known) {
+                    Some(identity) => identity,
+                    None if same || agent.kind == AgentKind::Unknown => index,
+                    None => own.clone(),
+                };
+                // The same place and another device: something is wrong with the place.
+                let uuid = agent.uuid.clone();
+                if let (Some(known), Some(uuid)) = (found.get(&identity), &uuid)
+                    && !known.uuids.is_empty()
+                    && !known.uuids.contains(uuid)
+                {
+                    notes.push(format!(
+                        "GPU {} of {} has the place of another one but not its uuid: it is kept apart",
+                        agent.number,
+                        input.name()
+                    ));
+                    identity = own;
+                }
+                let entry = found.entry(identity).or_insert_with(|| Found {
+                    agent: agent.clone(),
+                    machine: machine.unwrap_or(usize::MAX),
+                    minor: details.minor,
+                    uuids: BTreeSet::new(),
+                    members: Vec::new(),
+                });
+                entry.uuids.extend(uuid);
+                entry.members.push((at, number));
+            }
+        }
+        let mut devices = Self { notes, ..Self::default() };
+        devices.numbers = inputs.iter().map(|input| vec![None; input.agents.len()]).collect();
+        devices.number(found, inputs, machines);
+        devices.watch(inputs, machines);
+        devices
+    }
+
+    fn number(&mut self, found: BTreeMap<Identity, Found>, inputs: &[Survey], machines: &Machines) {
+        let alone = machines.all.iter().filter(|machine| machine.is_known()).count() < 2;
+        // By machine, then as the machine counts them: the order of its PCI bus is that of the identities.
+        let mut found: Vec<Found> = found.into_values().collect();
+        found.sort_by_key(|found| (found.agent.kind != AgentKind::Gpu, found.machine));
+        let (mut next, mut others) = (0, -2);
+        let mut counted: FxHashMap<usize, i64> = FxHashMap::default();
+        for found in found {
+            let position = *counted.entry(found.machine).and_modify(|count| *count += 1).or_insert(0);
+            let known = machines.all.get(found.machine).filter(|machine| machine.is_known());
+            let local = match (found.minor, known) {
+                // Render nodes are counted from 128 on, as the driver finds the GPUs.
+                (Some(minor), _) if minor >= 128 => minor - 128,
+                (_, Some(_)) => position,
+                _ => found.agent.number,
+            };
+            let number = match found.agent.kind {
+                AgentKind::Gpu => {
+                    next += 1;
+                    Some(next - 1)
+                }
+                AgentKind::Unknown => None,
+                AgentKind::Cpu | AgentKind::Other => {
+                    others -= 1;
+                    Some(others + 1)
+                }
+            };
+            let place = machines.all.get(found.machine).map_or("?", |machine| machine.label.as_str());
+            let users = |&(input, agent): &(usize, usize)| {
+                let used = inputs[input].users.iter().filter(move |used| used.1.index() == agent);
+                used.filter_map(move |used| inputs[input].processes[used.0.index()].rank)
+            };
+            let agent = Agent {
+                number: number.unwrap_or(-1),
+                node: known.filter(|_| !alone).map(|_| found.machine as u32),
+                process: None,
+                type_index: Some(local),
+                ..found.agent
+            };
+            for &(input, agent) in &found.members {
+                self.numbers[input][agent] = number;
+            }
+            self.all.push(Device {
+                agent,
+                number,
+                label: format!("{place}/gpu{local}"),
+                ranks: found.members.iter().flat_map(users).collect(),
+                inputs: found.members.iter().map(|&(input, _)| input).collect(),
+            });
+        }
+    }
+
+    /// Monitors name GPUs by their index; one that no agent has is a GPU of its own.
+    fn watch(&mut self, inputs: &[Survey], machines: &Machines) {
+        let mut next = self.gpus().filter_map(|device| device.number).max().map_or(0, |number| number + 1);
+        let mut extra: BTreeMap<(Option<usize>, i64), i64> = BTreeMap::new();
+        for (at, input) in inputs.iter().enumerate() {
+            let mut watched = FxHashMap::default();
+            for &device in &input.watched {
+                let own = input.agents.iter().zip(&self.numbers[at]);
+                let listed = own.filter(|(agent, _)| agent.kind == AgentKind::Gpu && agent.number == device);
+                let number = listed.map(|(_, number)| *number).next().flatten().unwrap_or_else(|| {
+                    let machine = machines.only(at).filter(|&machine| machines.all[machine].is_known());
+                    *extra.entry((machine.or(Some(usize::MAX - at)), device)).or_insert_with(|| {
+                        next += 1;
+                        next - 1
+                    })
+                });
+                watched.insert(device, number);
+            }
+            self.watched.push(watched);
+        }
+        for ((_, device), number) in extra {
+            self.notes
+                .push(format!("GPU {number} ran nothing: it is what monitors of a trace call GPU {device}"));
+        }
+    }
+
+    /// The GPUs, by number.
+    pub fn gpus(&self) -> impl Iterator<Item = &Device> {
+        self.all.iter().filter(|device| device.agent.kind == AgentKind::Gpu)
+    }
+}
+
+/// The machine of an agent: that of the process that lists it, else of those that used it, else of all processes.
+fn machine(input: &Survey, at: usize, agent: AgentId, machines: &Machines) -> Option<usize> {
+    let of = |process: ProcessId| machines.machine(at, process);
+    let listed = &input.agents[agent.index()];
+    if let Some(process) = listed.process {
+        return Some(of(process));
+    }
+    let ids = (0..input.processes.len()).map(|process| ProcessId(process as u32));
+    let on_node =
+        |&process: &ProcessId| listed.node.is_some() && input.processes[process.index()].node == listed.node;
+    let user = || input.users.iter().find(|used| used.1 == agent).map(|used| used.0);
+    ids.clone().find(on_node).or_else(user).map(of).or_else(|| machines.only(at))
+}
+
+fn identify(agent: &Agent, details: &Details, machine: Option<usize>) -> Option<Identity> {
+    let kind = agent.kind;
+    match (machine?, &details.pci, agent.absolute_index) {
+        (machine, Some(pci), _) if kind == AgentKind::Gpu => {
+            Some(Identity::Place { machine, pci: pci.clone(), minor: details.minor })
+        }
+        (machine, _, Some(index)) => Some(Identity::Node { machine, index, kind }),
+        _ => None,
+    }
+}
+
+/// Where a device is, from what a trace says of it beyond columns.
+#[derive(Debug, Default)]
+struct Details {
+    /// `0000:83:00.0`, or the same packed into a number.
+    pci: Option<String>,
+    /// Number of the render node, from 128 on.
+    minor: Option<i64>,
+}
+
+impl Details {
+    fn of(agent: &Agent) -> Self {
+        let text = agent.details.as_deref().unwrap_or_default();
+        let Ok(details) = serde_json::from_str::<Value>(text) else { return Self::default() };
+        let number = |field: &str| details.get(field).and_then(Value::as_i64);
+        let text = details.get("pci").and_then(Value::as_str).map(str::to_owned);
+        // rocprofiler-sdk packs bus, device and function as KFD does: 0 for what has no place.
+        let packed = number("location_id").filter(|&location| location != 0).map(|location| {
+            let (bus, device, function) = (location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
+            format!("{:04x}:{bus:02x}:{device:02x}.{function}", number("domain").unwrap_or(0))
+        });
+        let minor = number("renderMinor").or_else(|| number("drm_render_minor")).filter(|&minor| minor > 0);
+        Self { pci: text.or(packed), minor }
+    }
+}

@@ -1,0 +1,167 @@
+//! One trace from many ranks. The verb behind `rtl-merge`.
+//!
+//! It reads as the data flows: [`args`] is what was typed, [`survey`] reads every input once, [`ranks`], [`runs`],
+//! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
+//! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
+//! report and [`render`] prints it. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
+
+/// What was typed.
+pub mod args;
+pub mod clocks;
+pub mod collectives;
+pub mod document;
+pub mod gpus;
+pub mod machines;
+pub mod plan;
+pub mod ranks;
+pub mod render;
+pub mod room;
+pub mod rows;
+pub mod runs;
+pub mod survey;
+pub mod target;
+pub mod waits;
+pub mod write;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+
+use clap::Parser;
+use cli::color::Paint;
+use cli::{Exit, Failure, Output, Progress};
+
+use crate::args::{Arguments, Format, Report};
+use crate::clocks::Clocks;
+use crate::document::Document;
+use crate::gpus::Devices;
+use crate::machines::Machines;
+use crate::plan::Plan;
+use crate::ranks::Given;
+use crate::rows::Rows;
+use crate::survey::Survey;
+use crate::target::Target;
+
+/// Merges the traces.
+///
+/// # Errors
+/// Where the command line makes no sense, a trace cannot be read, the traces do not belong together or the output cannot be
+/// written; an output that was there before then stays.
+pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    let given = Given::of(&arguments.identity)?;
+    if !arguments.check {
+        Target::check(&arguments)?;
+    }
+    let (mut inputs, failures) = survey(&arguments, out)?;
+    ranks::assign(&mut inputs, &given, &arguments.identity)?;
+    let machines = Machines::of(&inputs);
+    if !arguments.force {
+        runs::check(&inputs, &machines)?;
+    }
+    let devices = Devices::of(&inputs, &machines, arguments.identity.same_gpus);
+    let clocks = Clocks::of(&inputs, &machines, &arguments.clock)?;
+    if arguments.clock.require_alignment {
+        require(&clocks, &inputs)?;
+    }
+    let mut document = Document::of(&inputs, &machines, &devices, &failures);
+    document.clocks(&clocks, &inputs);
+    let mut read = Rows::default();
+    inputs.iter().for_each(|input| read.append(&input.rows));
+    if arguments.check {
+        document.rows(&read, None);
+    } else {
+        let plan = Plan::of(&inputs, &machines, &devices, &clocks);
+        let written = merge(&arguments, &inputs, &plan, &devices)?;
+        document.rows(&read, Some((&written, &arguments.output)));
+    }
+    report(&document, &arguments, out)?;
+    Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
+}
+
+/// Fails where a clock is not known to be the merged one.
+fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
+    let unknown: Vec<String> =
+        clocks.unaligned().map(|(at, why)| format!("{} ({why})", inputs[at].name())).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let what =
+        format!("{} of {} traces are not aligned: {}", unknown.len(), inputs.len(), unknown.join(", "));
+    Err(Failure::input(anyhow::anyhow!(what)).with_hint(
+        "--offset RANK=NS says what to add; without --require-alignment they are merged as they are",
+    ))
+}
+
+/// Reads all inputs; those that cannot be read are told at once.
+fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<Failure>), Failure> {
+    let sizes = arguments.traces.iter().map(|path| size(path)).sum();
+    let progress = Progress::new("reading", sizes, arguments.speech.quiet);
+    let (mut inputs, mut failures) = (Vec::new(), Vec::new());
+    for path in &arguments.traces {
+        match Survey::of(path).map_err(write::unreadable) {
+            Ok(input) => inputs.push(input),
+            Err(failure) => {
+                out.failure(&failure);
+                failures.push(failure);
+            }
+        }
+        progress.advance(size(path));
+    }
+    let (bad, all) = (failures.len(), arguments.traces.len());
+    if inputs.is_empty() || bad > 0 && !arguments.keep_going {
+        return Err(Failure::input(anyhow::anyhow!(
+            "{bad} of {all} traces cannot be read: nothing is merged"
+        ))
+        .with_hint(if inputs.is_empty() { "" } else { "--keep-going merges the others" }));
+    }
+    Ok((inputs, failures))
+}
+
+fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Failure> {
+    room::check(target::folder(&arguments.output), inputs)?;
+    let sizes = inputs.iter().map(Survey::bytes).sum();
+    let progress = Progress::new("merging", sizes, arguments.speech.quiet);
+    let target = Target::create(&arguments.output)?;
+    let written = write::write(inputs, plan, devices, &target, &progress)?;
+    match arguments.target() {
+        Format::Native => target.finish()?,
+        Format::Rpd => convert(target.place(), arguments)?,
+    }
+    Ok(written)
+}
+
+/// Writes the merged trace as RPD has it.
+fn convert(merged: &Path, arguments: &Arguments) -> Result<(), Failure> {
+    let line: [OsString; 8] = [
+        "rtl-convert".into(),
+        "--force".into(),
+        "--quiet".into(),
+        "--format".into(),
+        "rpd".into(),
+        "--output".into(),
+        arguments.output.clone().into(),
+        merged.into(),
+    ];
+    let arguments = rtl_convert::args::Arguments::try_parse_from(line)?;
+    let mut silent = Output::new("rtl-merge", Box::new(io::sink()), Box::new(io::sink()));
+    rtl_convert::run(arguments, &mut silent).map(drop)
+}
+
+fn report(document: &Document, arguments: &Arguments, out: &mut Output) -> Result<(), Failure> {
+    match arguments.format {
+        Report::Json => {
+            serde_json::to_writer_pretty(&mut *out, document)?;
+            writeln!(out)?;
+        }
+        Report::Text if arguments.speech.quiet => {}
+        Report::Text => {
+            let paint = Paint::new(arguments.speech.color, out.is_terminal());
+            render::text(document, paint, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
+}

@@ -1,0 +1,89 @@
+//! What everything is called in the merged trace, decided before the first row is written.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use schema::table::Process;
+use schema::write::Part;
+
+use crate::clocks::Clocks;
+use crate::gpus::Devices;
+use crate::machines::{Evidence, Machines};
+use crate::survey::Survey;
+
+/// The names and numbers of a merge.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// Its processes, each once, and what pid columns hold for each.
+    pub processes: Vec<(i64, Process)>,
+    /// By input, what its rows become.
+    pub parts: Vec<Part>,
+    /// By what the merged clock is known, where it is known.
+    pub clock: Option<Evidence>,
+}
+
+/// A process wherever it was met: machine, pid and start, or what rocprofv3 calls it. Where both are unknown it is the
+/// trace's own.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Identity {
+    Started { machine: usize, pid: i64, start: Option<i64> },
+    Guid(String),
+    Own { input: usize, process: usize },
+}
+
+impl Plan {
+    /// Numbers the processes.
+    #[must_use]
+    pub fn of(inputs: &[Survey], machines: &Machines, devices: &Devices, clocks: &Clocks) -> Self {
+        let mut plan = Self { clock: clocks.reference.clone(), ..Self::default() };
+        let mut known: FxHashMap<Identity, usize> = FxHashMap::default();
+        let mut spaces: FxHashMap<(usize, u32), u32> = FxHashMap::default();
+        let mut taken: FxHashSet<i64> = FxHashSet::default();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for (at, input) in inputs.iter().enumerate() {
+            let mut own = Vec::new();
+            // The processes of one space of this input, by the first of them.
+            let mut first: FxHashMap<u32, usize> = FxHashMap::default();
+            for (number, process) in input.processes.iter().enumerate() {
+                let machine = machines.machine(at, schema::ProcessId(number as u32));
+                let next = plan.processes.len();
+                let index = *known.entry(identity(process, machine, machines, (at, number))).or_insert(next);
+                let leader = *first.entry(process.space).or_insert(index);
+                let next_space = spaces.len() as u32;
+                let space = *spaces.entry((leader, process.space)).or_insert(next_space);
+                if index == next {
+                    let pid = process.pid.filter(|&pid| pid >= 0 && taken.insert(pid));
+                    let node = machines.all[machine].is_known() && machines.all.len() > 1;
+                    let node = node.then_some(machine as u32).or(process.node);
+                    // What it says of its own time is told on the merged clock too.
+                    let moved = |moment: Option<i64>| moment.map(|moment| clocks.shifts[at].moved(moment));
+                    let (start, end) = (moved(process.start), moved(process.end));
+                    let process = Process { space, node, start, end, ..process.clone() };
+                    plan.processes.push((pid.unwrap_or(-1 - next as i64), process));
+                }
+                own.push(index);
+            }
+            members.push(own);
+        }
+        for (at, own) in members.iter().enumerate() {
+            plan.parts.push(Part {
+                pids: own.iter().map(|&index| plan.processes[index].0).collect(),
+                spaces: own.iter().map(|&index| plan.processes[index].1.space).collect(),
+                continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
+                gpus: devices.numbers[at].clone(),
+                watched: devices.watched[at].clone(),
+                clock: clocks.shifts[at].clone(),
+            });
+        }
+        plan
+    }
+}
+
+fn identity(process: &Process, machine: usize, machines: &Machines, own: (usize, usize)) -> Identity {
+    let (input, number) = own;
+    match (&process.guid, process.pid) {
+        (Some(guid), _) => Identity::Guid(guid.clone()),
+        (None, Some(pid)) if machines.all[machine].has_one_clock() => {
+            Identity::Started { machine, pid, start: process.start }
+        }
+        _ => Identity::Own { input, process: number },
+    }
+}

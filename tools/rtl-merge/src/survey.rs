@@ -1,0 +1,103 @@
+//! What an input is, told by reading it once before anything is written.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use schema::table::{Agent, Process};
+use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
+
+use crate::collectives::{Collective, Finder};
+use crate::rows::Rows;
+
+/// One input without its rows.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// The file as it was named.
+    pub path: PathBuf,
+    /// Whose layout it has.
+    pub dialect: Dialect,
+    /// What it says of itself.
+    pub about: About,
+    /// Its processes, by [`ProcessId`].
+    pub processes: Vec<Process>,
+    /// Its agents, by [`AgentId`].
+    pub agents: Vec<Agent>,
+    /// Which process used which agent.
+    pub users: BTreeSet<(ProcessId, AgentId)>,
+    /// The GPUs that its monitors watched, as those number them.
+    pub watched: BTreeSet<i64>,
+    /// How many rows it has.
+    pub rows: Rows,
+    /// What is wrong with them.
+    pub problems: Problems,
+    /// The starts of its first and its last row in ns, if it has any.
+    pub span: Option<(i64, i64)>,
+    /// Its synchronising collectives.
+    pub collectives: Vec<Collective>,
+}
+
+impl Survey {
+    /// Reads the trace at `path`.
+    ///
+    /// # Errors
+    /// Where it cannot be read to its end.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        let trace = Trace::open(path)?;
+        let mut survey = Self { path: path.to_owned(), dialect: trace.dialect(), ..Self::default() };
+        // The same rows as the merge itself will read, so that both meet the same processes and agents in one order.
+        let mut finder = Finder::default();
+        let last = trace.stream(&Select::everything(), |piece| {
+            survey.piece(piece);
+            finder.piece(piece);
+            Ok::<(), Error>(())
+        })?;
+        survey.collectives = finder.finish();
+        survey.rows.add_last(&last);
+        let lanes = last.lanes.rows().iter();
+        survey.users = lanes.map(|lane| (lane.process, lane.agent)).collect();
+        survey.processes = last.processes;
+        survey.agents = last.agents;
+        survey.about = last.about;
+        survey.problems = last.problems;
+        Ok(survey)
+    }
+
+    fn piece(&mut self, piece: &Tables) {
+        self.rows.add(piece);
+        let dispatches = (0..piece.dispatches.len()).map(|at| piece.dispatches.start(at));
+        let others = piece.copies.iter().map(|copy| copy.start);
+        let ranges = piece.ranges.iter().map(|range| range.start);
+        let calls = piece.api_calls.iter().map(|call| call.start);
+        for start in dispatches.chain(others).chain(ranges).chain(calls) {
+            let (first, last) = self.span.unwrap_or((start, start));
+            self.span = Some((first.min(start), last.max(start)));
+        }
+        let watched = piece.monitors.iter().filter(|monitor| monitor.watches_gpu(&piece.strings));
+        self.watched.extend(watched.map(|monitor| monitor.device));
+    }
+
+    /// The first value of a metadata tag.
+    #[must_use]
+    pub fn tag(&self, tag: &str) -> Option<&str> {
+        self.about.metadata.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str())
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// Its ranks, sorted.
+    #[must_use]
+    pub fn ranks(&self) -> Vec<u32> {
+        let ranks: BTreeSet<u32> = self.processes.iter().filter_map(|process| process.rank).collect();
+        ranks.into_iter().collect()
+    }
+
+    /// The file's size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.path).map_or(0, |file| file.len())
+    }
+}

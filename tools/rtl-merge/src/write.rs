@@ -1,0 +1,162 @@
+//! The merged trace, written input by input.
+
+use std::collections::BTreeMap;
+
+use cli::{Failure, Progress};
+use schema::write::{Incoming, Shift, Writer};
+use schema::{Dialect, Error, Select, Tables, Trace};
+use serde_json::json;
+
+use crate::gpus::Devices;
+use crate::machines::Evidence;
+use crate::plan::Plan;
+use crate::rows::Rows;
+use crate::survey::Survey;
+use crate::target::{CLOCK, MERGED, Target};
+
+/// Tags of one process or one file, which mean nothing for several: each stays with its source.
+const TOTALS: [&str; 2] = ["seen", "recorded"];
+
+/// Writes the merged trace and reads it back; the result is how many rows it has.
+///
+/// # Errors
+/// Where an input is not any more what it was, the file cannot grow, or it does not hold what was put into it.
+pub fn write(
+    inputs: &[Survey],
+    plan: &Plan,
+    devices: &Devices,
+    target: &Target,
+    progress: &Progress,
+) -> Result<Rows, Failure> {
+    let mut writer = Writer::within(target.place(), target.path()).map_err(unreadable)?;
+    about(&mut writer, inputs).map_err(unreadable)?;
+    if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
+        writer.metadata(CLOCK, &json!({ field: id }).to_string()).map_err(unreadable)?;
+    }
+    for (number, process) in &plan.processes {
+        writer.process(process, *number).map_err(unreadable)?;
+    }
+    for device in &devices.all {
+        writer.agent(&device.agent, None, device.number).map_err(unreadable)?;
+    }
+    let mut all = Rows::default();
+    for (at, input) in inputs.iter().enumerate() {
+        source(&mut writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
+        all.append(&rows_of(&mut writer, input, plan, at)?);
+        progress.advance(input.bytes());
+    }
+    writer.finish().map_err(unreadable)?;
+    let written = read_back(target)?;
+    if written != all {
+        let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
+            .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
+            .collect();
+        return Err(Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")))
+            .with_hint("this is an error of rtl-merge; nothing was written"));
+    }
+    Ok(written)
+}
+
+fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Failure> {
+    let trace = Trace::open(&input.path).map_err(unreadable)?;
+    let mut incoming = Incoming::part(plan.parts[at].clone());
+    let mut rows = Rows::default();
+    let mut changed = false;
+    let last = trace.stream(&Select::everything(), |piece| {
+        rows.add(piece);
+        changed |= has_changed(input, piece);
+        if changed { Ok(()) } else { incoming.piece(writer, piece) }
+    });
+    let last = last.map_err(unreadable)?;
+    rows.add_last(&last);
+    if changed || has_changed(input, &last) || rows != input.rows {
+        return Err(Failure::input(anyhow::anyhow!("{} changed while it was merged", input.path.display()))
+            .with_hint("merge traces when their programs have ended"));
+    }
+    incoming.finish(writer, &last).map_err(unreadable)?;
+    Ok(rows)
+}
+
+/// Whether a trace has what it did not have when it was read first.
+fn has_changed(input: &Survey, piece: &Tables) -> bool {
+    piece.processes.len() > input.processes.len() || piece.agents.len() > input.agents.len()
+}
+
+/// What the inputs have in common, and sums of what they count.
+fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
+    writer.metadata("schema_version", "rtl-1")?;
+    let common = |of: &dyn Fn(&Survey) -> Option<String>| {
+        let first = of(inputs.first()?)?;
+        inputs.iter().all(|input| of(input).as_ref() == Some(&first)).then_some(first)
+    };
+    let tool = common(&|input| Some(input.about.tool.clone())).unwrap_or_else(|| "several".to_owned());
+    writer.metadata("tool", &tool)?;
+    for (tag, value) in [
+        ("tool_version", common(&|input| input.about.tool_version.clone())),
+        ("mode", common(&|input| input.about.mode.clone())),
+        ("run_id", common(&|input| input.tag("run_id").map(str::to_owned))),
+        ("complete", common(&|input| input.tag("complete").map(str::to_owned))),
+    ] {
+        if let Some(value) = value {
+            writer.metadata(tag, &value)?;
+        }
+    }
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for input in inputs {
+        for (reason, count) in &input.about.losses {
+            let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
+            *counts.entry(tag).or_default() += count;
+        }
+        for tag in TOTALS {
+            if let Some(count) = input.tag(tag).and_then(|count| count.trim().parse::<u64>().ok()) {
+                *counts.entry(tag.to_owned()).or_default() += count;
+            }
+        }
+    }
+    for (tag, count) in counts {
+        writer.metadata(&tag, &count.to_string())?;
+    }
+    Ok(())
+}
+
+/// Who an input was, and all that it says of itself.
+fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Result<(), Error> {
+    let row = json!({
+        "source": at,
+        "file": input.name(),
+        "dialect": input.about.dialect.label(),
+        "tool": input.about.tool,
+        "toolVersion": input.about.tool_version,
+        "mode": input.about.mode,
+        "ranks": input.ranks(),
+        "added": shift.knots(),
+    });
+    writer.metadata(MERGED, &row.to_string())?;
+    // What became rows of the merged trace is not told twice.
+    let rows = ["kernel", "queue", "thread"];
+    let native = input.dialect == Dialect::Native;
+    for (tag, value) in &input.about.metadata {
+        if !(native && rows.contains(&tag.as_str())) {
+            writer.metadata(&format!("source:{at}:{tag}"), value)?;
+        }
+    }
+    Ok(())
+}
+
+/// How many rows the finished file has; every id in it must lead somewhere.
+fn read_back(target: &Target) -> Result<Rows, Failure> {
+    let trace = Trace::open(target.place()).map_err(unreadable)?;
+    let mut rows = Rows::default();
+    let last = trace.stream(&Select::everything(), |piece| {
+        rows.add(piece);
+        Ok::<(), Error>(())
+    });
+    rows.add_last(&last.map_err(unreadable)?);
+    Ok(rows)
+}
+
+/// The failure of a trace that cannot be read or written.
+pub fn unreadable(error: Error) -> Failure {
+    let hint = error.hint();
+    Failure::input(error).with_hint(hint)
+}
