@@ -92,7 +92,9 @@ fn size<T: TryFrom<i64>>(number: i64) -> Option<T> {
 
 /// Shapes met lately by their sizes: most rows repeat one of those, and cost a comparison or two.
 #[derive(Debug, Default)]
-pub(super) struct RecentShapes(Vec<[Option<(Packed, Option<ShapeId>)>; 2]>);
+pub(super) struct RecentShapes(Vec<[Option<Met>; 2]>);
+
+type Met = (Packed, Option<ShapeId>);
 
 /// How many pairs are remembered.
 const RECENT: usize = 1 << 10;
