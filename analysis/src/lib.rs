@@ -6,6 +6,7 @@
 //! Times are integer nanoseconds; only means and shares are floating point.
 
 pub mod about;
+pub mod align;
 pub mod api;
 pub mod books;
 pub mod categories;

@@ -19,6 +19,7 @@
 //! ```
 
 pub mod append;
+mod btree;
 mod column;
 pub mod dialect;
 mod error;

@@ -110,15 +110,30 @@ impl Trace {
     pub fn stream<E: From<Error>>(
         &self,
         select: &Select,
+        each: impl FnMut(&Tables) -> Result<(), E>,
+    ) -> Result<Tables, E> {
+        self.stream_part(select, |_| (), each)
+    }
+
+    /// As [`Self::stream`], of a part: `keep` drops the rows of each piece that do not belong to it. What rows refer to
+    /// must stay.
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub fn stream_part<E: From<Error>>(
+        &self,
+        select: &Select,
+        keep: impl Fn(&mut Tables),
         mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, E> {
         match &self.database {
             Some(database) if self.dialect != Dialect::Rocprofiler => {
                 let _snapshot = database.snapshot()?;
-                self.prepare(database, select)?.stream(database, select, each)
+                self.prepare(database, select)?.stream(database, select, keep, each)
             }
             _ => {
                 let mut tables = self.read(select)?;
+                keep(&mut tables);
                 each(&tables)?;
                 tables.forget_rows();
                 Ok(tables)

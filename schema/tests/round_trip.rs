@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use schema::table::{
     Agent, AgentKind, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
 };
-use schema::write::{Existing, Writer};
+use schema::write::{Existing, Incoming, Writer};
 use schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
@@ -22,24 +22,38 @@ fn written_and_read(tables: &Tables) -> Result<Tables> {
     Ok(Trace::open(&path)?.read(&Select::everything())?)
 }
 
+/// As [`written_and_read`], of a trace that is read and written piece by piece.
+fn streamed_and_read(path: &Path) -> Result<Tables> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("trace.db");
+    let mut writer = Writer::create(&copy, Existing::Refuse)?;
+    let mut incoming = Incoming::default();
+    let last =
+        Trace::open(path)?.stream(&Select::everything(), |piece| incoming.piece(&mut writer, piece))?;
+    incoming.finish(&mut writer, &last)?;
+    writer.finish()?;
+    Ok(Trace::open(&copy)?.read(&Select::everything())?)
+}
+
 /// Every row as one line in which names stand for ids.
 struct Lines<'a> {
     tables: &'a Tables,
+    /// Some sources number dispatches and copies apart.
+    dispatches: HashMap<i64, String>,
     ops: HashMap<i64, String>,
     calls: HashMap<i64, usize>,
 }
 
 impl<'a> Lines<'a> {
     fn of(tables: &'a Tables) -> Vec<String> {
-        let mut ops = HashMap::new();
-        for (at, row) in tables.dispatches.iter().enumerate() {
-            ops.insert(row.id, format!("dispatch {at}"));
-        }
+        let rows = tables.dispatches.iter().enumerate();
+        let dispatches: HashMap<_, _> = rows.map(|(at, row)| (row.id, format!("dispatch {at}"))).collect();
+        let mut ops = dispatches.clone();
         for (at, row) in tables.copies.iter().enumerate() {
             ops.insert(row.id, format!("copy {at}"));
         }
         let calls = tables.api_calls.iter().enumerate().map(|(at, row)| (row.id, at)).collect();
-        Self { tables, ops, calls }.all()
+        Self { tables, dispatches, ops, calls }.all()
     }
 
     fn name(&self, name: NameId) -> &str {
@@ -146,7 +160,7 @@ impl<'a> Lines<'a> {
             let (name, agent) = (self.name(row.name), row.agent.map(|agent| self.agent(agent)));
             line(format!(
                 "{name} {agent:?} {:?} {:?} {}",
-                self.ops.get(&row.dispatch),
+                self.dispatches.get(&row.dispatch),
                 row.process,
                 row.value
             ));
@@ -178,6 +192,7 @@ fn assert_same(before: &Tables, after: &Tables, what: &str) {
 fn check(path: &Path, what: &str) -> Result {
     let before = Trace::open(path)?.read(&Select::everything())?;
     assert_same(&before, &written_and_read(&before)?, what);
+    assert_same(&before, &streamed_and_read(path)?, &format!("{what}, piece by piece"));
     Ok(())
 }
 

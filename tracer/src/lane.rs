@@ -18,6 +18,12 @@ use crate::thread;
 /// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
 const BLOCK: usize = 64;
 
+/// Slots of a queue that is used, at least: 600 kB.
+const LEAST: usize = 2048;
+
+/// How many times what was in flight at once a queue has slots.
+const AHEAD: usize = 2;
+
 /// The half of the threads that submit.
 pub struct Submissions {
     gpu: u16,
@@ -249,13 +255,14 @@ impl Arrivals {
         shared.pool.give_back(slot);
     }
 
-    /// Makes free slots ahead of need: as many as are in flight, where fewer than half of that are free.
+    /// Makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
+    /// flight at once when a pass began, because the next pass may come late.
     pub fn grow_ahead<R: Resolve>(&mut self, in_flight: usize, shared: &Shared<R>) {
-        let free = self.owned.load(Ordering::Relaxed).saturating_sub(in_flight);
-        if free * 2 >= in_flight {
+        if in_flight == 0 {
             return;
         }
-        for _ in 0..in_flight {
+        let wanted = (in_flight * AHEAD).clamp(LEAST, QUEUE_BOUND);
+        for _ in self.owned.load(Ordering::Relaxed)..wanted {
             let Some(slot) = take(&self.owned, shared, self.gpu) else { return };
             if let Err(slot) = self.free.push(slot) {
                 self.give_back(slot, shared);

@@ -112,7 +112,6 @@ impl Tracer {
 
     /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
     pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *mut Intercepted {
-        self.start();
         if let Some(doorbells) = &self.doorbells {
             doorbells.add(doorbell, ring);
         }
@@ -120,7 +119,7 @@ impl Tracer {
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
         let (mut submissions, arrivals) = lane(ordinal, gpu);
         submissions.prepare(&self.shared);
-        if let Some(collector) = &mut *lock(&self.collector) {
+        if let Some(collector) = &mut *self.started() {
             collector.add(arrivals);
         }
         let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
@@ -166,17 +165,19 @@ impl Tracer {
         story::tell(format_args!("queue {} destroyed", ordinal.0));
     }
 
-    /// Starts the threads, once, when the first queue is created.
-    fn start(&self) {
+    /// The collector, while there is one. Starts the threads when the first queue is created; who creates a queue at the
+    /// same moment waits for that, since a queue that the collector does not know is never looked at.
+    fn started(&self) -> MutexGuard<'_, Option<Collector>> {
+        let mut guard = lock(&self.collector);
         if self.started.swap(true, Ordering::SeqCst) {
-            return;
+            return guard;
         }
         let (sender, receiver) = handover::<Dispatch>(BATCHES);
-        *lock(&self.collector) = Some(Collector::new(sender));
         let known = Arc::clone(&self.shared.known);
         let recorder = Recorder::start(self.settings.clone(), self.gpus.clone(), known, receiver);
         let (collector, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
         let thread = process::spawn("rtl-collect", move || collect(&collector, &shared));
+        *guard = Some(Collector::new(sender));
         match (thread, recorder) {
             (Ok(thread), Ok(recorder)) => *lock(&self.threads) = Some((thread, recorder)),
             (Err(error), _) | (_, Err(error)) => {
@@ -184,6 +185,7 @@ impl Tracer {
                 self.shared.advance(Phase::Failed);
             }
         }
+        guard
     }
 
     /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every

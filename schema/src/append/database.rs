@@ -2,10 +2,8 @@
 
 use std::io;
 
-use super::catalog;
-use super::page::SIZE;
-use super::store::{Store, Target};
-use super::tree::{Keep, Tree};
+use crate::btree::{self, Entry, Keep, SIZE, Store, Target, Tree};
+use crate::write::{statement, views};
 
 /// Pages that the metadata rows of one publication take at most, beside one for the open leaf.
 const CLOSING_PAGES: usize = 3;
@@ -89,7 +87,7 @@ impl<T: Target> Database<T> {
     #[cold]
     fn has_room(&self, needed: usize) -> bool {
         let open: usize = self.tables.trees.iter().map(Tree::open_pages).sum();
-        let publication = open + CLOSING_PAGES + catalog::PAGES + 1;
+        let publication = open + CLOSING_PAGES + btree::PAGES + 1;
         let kept = self.store.kept() + needed;
         kept + 2 * publication + Store::<T>::at_rest(kept) <= self.limit
     }
@@ -122,7 +120,10 @@ impl<T: Target> Database<T> {
             roots.push((name, tree.root()));
         }
         let before = std::mem::take(&mut self.tables.catalog);
-        self.tables.catalog = catalog::publish(&roots, before, &mut self.store)?;
+        let tables =
+            roots.iter().map(|&(name, root)| Entry { kind: "table", name, root, sql: statement(name) });
+        let views = views().map(|(name, sql)| Entry { kind: "view", name, root: 0, sql });
+        self.tables.catalog = btree::publish(tables, views, before, &mut self.store)?;
         Ok(())
     }
 

@@ -6,20 +6,9 @@
 //! hold the roots of all tables; so writing it is what publishes everything that was written before. After every
 //! single write the file is a valid database with all that was published so far, whenever the process is killed. There
 //! is no journal, no lock and no sync, so a file system where those hang or fail is as good as any other.
-//!
-//! - `encode`: a row as a record.
-//! - `page`: the two kinds of pages of a table's tree.
-//! - `tree`: a table that grows at its end.
-//! - `store`: which page of the file is whose, and when it may be written.
-//! - `catalog`: the table of tables.
 
-mod catalog;
 mod database;
-mod encode;
-mod page;
 mod recording;
-mod store;
-mod tree;
 
+pub use crate::btree::Target;
 pub use recording::Recording;
-pub use store::Target;

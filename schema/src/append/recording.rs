@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 
 use super::database::{Database, LEAST, Refusal, Table};
-use super::encode::Record;
-use super::store::Target;
-use crate::write::{Call, Cell, Op, OpKind, TextId, VERSION, call_row, op_row};
+use crate::btree::{Datum, Record, Target};
+use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
 use crate::{Error, Result};
 
 /// A native file that is a whole one at every moment while it grows.
@@ -73,7 +72,7 @@ impl<T: Target> Recording<T> {
         if let Some(&id) = self.texts.get(text) {
             return Ok(id);
         }
-        let record = self.record.cells(&[Cell::Null, text.into()]);
+        let record = self.record.row(&[text.into()]);
         let id = self.database.add(Table::Strings, record).map_err(|why| self.error(why))?;
         self.texts.insert(text.into(), TextId(id));
         Ok(TextId(id))
@@ -81,7 +80,7 @@ impl<T: Target> Recording<T> {
 
     /// Adds a metadata row; rows keep their order and a tag may repeat.
     pub fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
-        let record = self.record.cells(&metadata(tag, value));
+        let record = self.record.row(&metadata(tag, value));
         self.database.add(Table::Metadata, record).map_err(|why| self.error(why))?;
         Ok(())
     }
@@ -103,7 +102,7 @@ impl<T: Target> Recording<T> {
     /// Makes everything added so far part of the file, with `closing` as its last metadata rows.
     pub fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
         let record = &mut self.record;
-        let rows = closing.iter().map(|(tag, value)| record.cells(&metadata(tag, value)).to_vec());
+        let rows = closing.iter().map(|(tag, value)| record.row(&metadata(tag, value)).to_vec());
         self.database.publish(rows).map_err(|source| failed("write", &self.path, source))
     }
 
@@ -131,8 +130,8 @@ impl<T: Target> Recording<T> {
     }
 }
 
-fn metadata(tag: &str, value: &str) -> [Cell; 3] {
-    [Cell::Null, tag.into(), value.into()]
+fn metadata<'a>(tag: &'a str, value: &'a str) -> [Datum<'a>; 2] {
+    [tag.into(), value.into()]
 }
 
 fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {

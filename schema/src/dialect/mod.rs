@@ -8,7 +8,8 @@ pub(crate) mod rocprofiler_json;
 pub(crate) mod rpd;
 pub(crate) mod rtg;
 
-pub(crate) use rocpd::Prepared;
+pub(crate) use rocpd::{Function, Prepared, copy_type};
+pub(crate) use rpd::from_rocprofiler_sdk;
 
 /// Whose layout a trace has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,5 +1,6 @@
 use super::rocpd::{Known, LaunchRows, Layout, Metadata, Names, Prepared};
 use crate::sqlite::Database;
+use crate::write::{EXECUTED, LAUNCHES};
 use crate::{Dialect, Error, Result, Strings, Tables};
 
 /// RPD states its version since 2, and so does rocprofv3 with the same tag: the tables decide. The columns
@@ -42,10 +43,10 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
         args_table: if third { "rocpd_ustring" } else { "rocpd_string" },
         signal_is_shape: false,
         typed_ops: false,
-        launches: if from_rocprofiler_sdk(&tables.strings) {
-            LaunchRows::Executed
-        } else {
-            LaunchRows::Arguments
+        launches: match metadata.get(LAUNCHES) {
+            Some(EXECUTED) => LaunchRows::Converted,
+            _ if from_rocprofiler_sdk(&tables.strings) => LaunchRows::Executed,
+            _ => LaunchRows::Arguments,
         },
         gpu_stride: metadata.number("gpu_stride").filter(|&stride| stride > 0),
         pid_stride: metadata.number("pid_stride").filter(|&stride| stride > 0),
@@ -57,7 +58,7 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
 
 /// RPD records through roctracer or through rocprofiler-sdk. The second logs its own overhead under this
 /// name and calls copies by the SDK's operation names.
-fn from_rocprofiler_sdk(strings: &Strings) -> bool {
+pub(crate) fn from_rocprofiler_sdk(strings: &Strings) -> bool {
     strings.lookup("RocprofDataSource::buffer_callback").is_some()
         || strings.iter().any(|(_, text)| text.starts_with("MEMORY_COPY_"))
 }

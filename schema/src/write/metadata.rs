@@ -1,9 +1,9 @@
 use serde_json::{Map, Value, json};
 
 use super::Writer;
-use super::tables::{Places, named};
+use super::numbering::{Places, is_renamed};
 use crate::table::{Agent, AgentKind, Process};
-use crate::{Dialect, NameId, Result, Tables};
+use crate::{Dialect, LaneId, NameId, ProcessId, Result, Tables};
 
 /// Tags whose rows are made from columns, never copied.
 const MADE: [&str; 19] = [
@@ -60,13 +60,8 @@ pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Re
     }
     processes(writer, tables, places)?;
     for (at, agent) in tables.agents.iter().enumerate() {
-        let process = agent.process.and_then(|process| tables.processes.get(process.index()));
         let mut row = self::agent(agent);
-        insert(
-            &mut row,
-            "pid",
-            agent.process.and_then(|process| places.pid(process)).or(process.and_then(|p| p.pid)),
-        );
+        insert(&mut row, "pid", agent.process.and_then(|process| places.process(process, tables)));
         let tag = if agent.kind == AgentKind::Gpu {
             "gpu"
         } else {
@@ -84,7 +79,7 @@ pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Re
     queues(writer, tables, places)?;
     for thread in &tables.threads {
         let mut row = Map::new();
-        insert(&mut row, "pid", pid(tables, places, thread.process));
+        insert(&mut row, "pid", places.process(thread.process, tables));
         insert(&mut row, "tid", Some(thread.tid));
         insert(&mut row, "name", thread.name.clone());
         object(writer, "thread", row)?;
@@ -118,9 +113,15 @@ fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()
             return Ok(());
         }
     }
-    for (at, process) in tables.processes.iter().enumerate() {
+    let ids = (0..tables.processes.len()).map(|at| ProcessId(at as u32));
+    for (process, id) in tables.processes.iter().zip(ids) {
+        let number = places.process(id, tables);
+        if let (true, None, Some(number)) = (tables.processes.len() > 1, places.pid(id), number) {
+            // Its rows have no pid, because it was alone when they came.
+            writer.metadata("pid", &number.to_string())?;
+        }
         let mut row = self::process(process);
-        insert(&mut row, "id", places.pids[at].filter(|&id| process.pid != Some(id)));
+        insert(&mut row, "id", number.filter(|&number| process.pid != Some(number)));
         object(writer, "process", row)?;
     }
     Ok(())
@@ -162,13 +163,14 @@ fn agent(agent: &Agent) -> Map<String, Value> {
 /// One row for each queue that had to be renumbered: its own number and its address on the device.
 fn queues(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
     let mut written = Vec::new();
-    for (lane, &queue) in tables.lanes.rows().iter().zip(&places.queues) {
-        if !named(lane) || written.contains(&queue) {
+    for (at, lane) in tables.lanes.rows().iter().enumerate() {
+        let queue = places.queue(LaneId(at as u32));
+        if !is_renamed(lane, queue) || written.contains(&queue) {
             continue;
         }
         written.push(queue);
         let mut row = Map::new();
-        insert(&mut row, "pid", pid(tables, places, lane.process));
+        insert(&mut row, "pid", places.process(lane.process, tables));
         insert(&mut row, "gpuId", places.gpu(lane.agent));
         insert(&mut row, "queueId", Some(queue));
         insert(&mut row, "source", Some(lane.queue));
@@ -183,7 +185,7 @@ fn symbols(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> 
         let text = |name: NameId| name.is_some().then(|| tables.strings.get(name).to_owned());
         let mut row = Map::new();
         insert(&mut row, "id", Some(symbol.id));
-        insert(&mut row, "pid", pid(tables, places, symbol.process));
+        insert(&mut row, "pid", places.process(symbol.process, tables));
         insert(&mut row, "name", text(symbol.name));
         insert(&mut row, "mangled", text(symbol.mangled));
         insert(&mut row, "codeObject", Some(symbol.code_object).filter(|&id| id != 0));
@@ -197,11 +199,6 @@ fn symbols(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> 
         object(writer, "kernel", row)?;
     }
     Ok(())
-}
-
-/// How a metadata row names a process: as the pid columns do, and by its pid where those are empty.
-fn pid(tables: &Tables, places: &Places, process: crate::ProcessId) -> Option<i64> {
-    places.pid(process).or_else(|| tables.processes.get(process.index())?.pid)
 }
 
 fn insert(row: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {

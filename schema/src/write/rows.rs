@@ -1,3 +1,5 @@
+use crate::table::Direction;
+
 /// A text of the file: the id of its row in `rocpd_string`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextId(pub(crate) i64);
@@ -57,6 +59,18 @@ impl OpKind {
 
     pub(super) fn text(self) -> TextId {
         TextId(TextId::EMPTY.0 + 1 + self as i64)
+    }
+
+    /// The type of copies that go this way.
+    pub(super) fn of_copy(direction: Direction) -> Self {
+        match direction {
+            Direction::HostToDevice => Self::CopyHostToDevice,
+            Direction::DeviceToHost => Self::CopyDeviceToHost,
+            Direction::DeviceToDevice => Self::CopyDeviceToDevice,
+            Direction::HostToHost => Self::CopyHostToHost,
+            Direction::Unknown => Self::Copy,
+            Direction::Fill => Self::FillBuffer,
+        }
     }
 
     /// The text of the file.
@@ -150,4 +164,66 @@ pub struct Call {
     pub parent: i64,
     /// HIP stream.
     pub stream: Option<i64>,
+}
+
+/// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
+#[inline]
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; 24] {
+    // Beside a known x, NULL means 1: most launches then end at their x.
+    let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
+    let group =
+        |axis: usize| op.workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
+    [
+        op.gpu,
+        op.queue,
+        Some(op.start),
+        op.end,
+        text(op.description),
+        text(Some(op.kind.text())),
+        Some(op.range),
+        items(0),
+        group(0),
+        op.tid,
+        known(op.correlation),
+        op.lds.map(i64::from),
+        op.scratch.map(i64::from),
+        items(1),
+        group(1),
+        items(2),
+        group(2),
+        op.symbol,
+        op.sequence,
+        op.pid,
+        op.stream,
+        op.bytes.map(|bytes| bytes as i64),
+        op.peer,
+        text(op.category),
+    ]
+}
+
+/// A row of `rocpd_api` behind its id.
+#[inline]
+pub(crate) fn call_row(call: &Call) -> [Option<i64>; 11] {
+    [
+        call.pid,
+        call.tid,
+        Some(call.start),
+        call.end,
+        text(call.name),
+        text(call.args),
+        text(call.category),
+        text(call.domain),
+        known(call.correlation),
+        known(call.parent),
+        call.stream,
+    ]
+}
+
+fn text(text: Option<TextId>) -> Option<i64> {
+    text.map(|text| text.0)
+}
+
+/// Zero is unknown, and NULL is shorter at the end of a row.
+fn known(id: i64) -> Option<i64> {
+    Some(id).filter(|&id| id != 0)
 }

@@ -1,6 +1,7 @@
 //! A synthetic trace of any size: a training loop with realistic names, lognormal durations, copies,
 //! collectives, two or more queues that overlap, rows in order of completion. One seed, one file.
 
+mod batch;
 mod foreign;
 mod kernels;
 mod lite;

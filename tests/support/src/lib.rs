@@ -6,6 +6,7 @@ mod fixture;
 mod generate;
 pub mod json_schema;
 pub mod layouts;
+pub mod perfetto;
 mod program;
 pub mod real;
 pub mod rocprofiler;

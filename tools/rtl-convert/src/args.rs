@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::names::Names;
+use crate::split;
 use crate::target::Format;
+use crate::tracks::GroupBy;
 
 /// A trace in another format: exact, in bounded memory
 ///
@@ -28,9 +31,25 @@ pub struct Arguments {
     #[arg(long)]
     pub force: bool,
 
+    /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
+    #[arg(long, value_enum, value_name = "PART")]
+    pub split: Option<split::By>,
+
     /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
     #[arg(long)]
     pub no_args: bool,
+
+    /// What ops are drawn by: queue or stream
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT", hide_possible_values = true)]
+    pub group_by: GroupBy,
+
+    /// How kernels are called: full, mangled (as stored) or short (without their types)
+    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_possible_values = true)]
+    pub names: Names,
+
+    /// In pftrace, GPU ops as Perfetto's GPU render stages instead of slices: smaller, without arguments and arrows
+    #[arg(long)]
+    pub gpu_events: bool,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
@@ -56,7 +75,9 @@ impl Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  rtl-convert trace.db -o trace.json.gz
-      for ui.perfetto.dev or chrome://tracing
+  rtl-convert trace.db -o trace.pftrace
+      for ui.perfetto.dev
+  rtl-convert trace.db -o trace.json.gz --names short
+      for chrome://tracing too
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
       one step on two GPUs";

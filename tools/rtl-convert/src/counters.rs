@@ -4,8 +4,15 @@ use std::collections::BTreeMap;
 
 use schema::AgentId;
 
+use crate::event::{Event, Kind};
+use crate::gauges::Gauge;
+use crate::tracks::Group;
+
 /// Steps of a trace; more than a screen has columns.
 const STEPS: u64 = 1000;
+
+/// Parts of a byte that are still counted where few bytes take long.
+const PARTS: i128 = 1 << 20;
 
 /// The counters of all GPUs.
 #[derive(Debug)]
@@ -17,31 +24,22 @@ pub struct Counters {
 }
 
 /// What one GPU did in each step.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Gpu {
     /// The end of what was seen, so that what overlaps counts once.
     until: i64,
     busy: Amounts,
     work: Amounts,
+    /// Parts of bytes that were copied.
+    copied: Amounts,
 }
 
-/// A time in each step. What covers whole steps is kept as where that begins and ends: an op costs the same
+/// An amount in each step. What covers whole steps is kept as where that begins and ends: an op costs the same
 /// however long it is.
 #[derive(Debug, Default)]
 struct Amounts {
-    parts: Vec<u64>,
-    whole: Vec<i64>,
-}
-
-/// One GPU in one step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
-    /// When the step begins, in ns.
-    pub start: i64,
-    /// The part of it in which anything ran, 0 to 1.
-    pub busy: f64,
-    /// How many ops ran at once, on average.
-    pub depth: f64,
+    parts: Vec<i128>,
+    whole: Vec<i128>,
 }
 
 impl Counters {
@@ -50,39 +48,65 @@ impl Counters {
         Self { start, step: end.abs_diff(start).div_ceil(STEPS).max(1), gpus: BTreeMap::new() }
     }
 
-    /// Adds an op; starts must ascend.
-    pub fn add(&mut self, agent: AgentId, start: i64, duration: i64) {
-        let end = start + duration;
-        let gpu = self.gpus.entry(agent).or_insert_with(|| Gpu { until: i64::MIN, ..Gpu::default() });
-        gpu.work.add(start.abs_diff(self.start), end.abs_diff(self.start), self.step);
+    /// Adds an op; starts must ascend. A barrier is no work.
+    #[inline]
+    pub fn add(&mut self, agent: AgentId, op: &Event) {
+        if op.kind == Kind::Barrier {
+            return;
+        }
+        let (start, end) = (op.start, op.start + op.duration);
+        let gpu = self.gpus.entry(agent).or_insert_with(|| Gpu {
+            until: i64::MIN,
+            busy: Amounts::default(),
+            work: Amounts::default(),
+            copied: Amounts::default(),
+        });
+        let (from, to) = (start.abs_diff(self.start), end.abs_diff(self.start));
+        gpu.work.add(from, to, 1, self.step);
+        if let (Kind::Copy, Some(bytes)) = (op.kind, op.bytes) {
+            // A copy that took no time took place in the nanosecond in which it started.
+            let to = to.max(from.saturating_add(1));
+            gpu.copied.add(from, to, i128::from(bytes) * PARTS / i128::from(to - from).max(1), self.step);
+        }
         let fresh = start.max(gpu.until);
         if fresh < end {
-            gpu.busy.add(fresh.abs_diff(self.start), end.abs_diff(self.start), self.step);
+            gpu.busy.add(fresh.abs_diff(self.start), to, 1, self.step);
             gpu.until = end;
         }
     }
 
-    /// The samples of each GPU.
-    pub fn samples(&self) -> impl Iterator<Item = (AgentId, Vec<Sample>)> + '_ {
-        self.gpus.iter().map(|(agent, gpu)| {
-            let (busy, work) = (gpu.busy.totals(self.step), gpu.work.totals(self.step));
-            let share = |time: u64| time as f64 / self.step as f64;
-            let sample = |(number, (&busy, &work)): (usize, (&u64, &u64))| Sample {
-                start: self.start.saturating_add_unsigned(number as u64 * self.step),
-                busy: share(busy),
-                depth: share(work),
+    /// The counters of each GPU.
+    pub fn gauges(&self) -> Vec<Gauge> {
+        let mut gauges = Vec::new();
+        for (&agent, gpu) in &self.gpus {
+            let step = self.step as f64;
+            let mut add = |name: &str, unit, amounts: &Amounts, scale: f64| {
+                if !amounts.parts.is_empty() {
+                    let samples = amounts.totals(self.step).into_iter().zip(0..).map(|(total, number)| {
+                        let time = self.start.saturating_add_unsigned(self.step.saturating_mul(number));
+                        (time, hundredths(total as f64 * scale / step))
+                    });
+                    let group = Group::Agent(agent);
+                    gauges.push(Gauge { group, name: name.to_owned(), unit, samples: samples.collect() });
+                }
             };
-            (
-                *agent,
-                work.iter().zip(&busy).map(|(work, busy)| (busy, work)).enumerate().map(sample).collect(),
-            )
-        })
+            add("busy", "%", &gpu.busy, 100.0);
+            add("ops in flight", "mean", &gpu.work, 1.0);
+            // Bytes in a nanosecond are gigabytes in a second.
+            add("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
+        }
+        gauges
     }
 }
 
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
 impl Amounts {
-    /// Adds the time between two moments from the start of the trace.
-    fn add(&mut self, from: u64, to: u64, step: u64) {
+    /// Adds so much for each nanosecond between two moments from the start of the trace.
+    #[inline]
+    fn add(&mut self, from: u64, to: u64, rate: i128, step: u64) {
         if to <= from {
             return;
         }
@@ -92,21 +116,21 @@ impl Amounts {
             self.whole.resize(last + 2, 0);
         }
         if first == last {
-            self.parts[first] += to - from;
+            self.parts[first] += i128::from(to - from) * rate;
             return;
         }
-        self.parts[first] += (first as u64 + 1) * step - from;
-        self.parts[last] += to - last as u64 * step;
-        self.whole[first + 1] += 1;
-        self.whole[last] -= 1;
+        self.parts[first] += i128::from((first as u64 + 1) * step - from) * rate;
+        self.parts[last] += i128::from(to - last as u64 * step) * rate;
+        self.whole[first + 1] += rate;
+        self.whole[last] -= rate;
     }
 
-    /// The time in each step, and a zero behind the last one.
-    fn totals(&self, step: u64) -> Vec<u64> {
+    /// The amount in each step, and a zero behind the last one.
+    fn totals(&self, step: u64) -> Vec<i128> {
         let mut open = 0;
-        let total = |(at, whole): (usize, &i64)| {
+        let total = |(at, whole): (usize, &i128)| {
             open += whole;
-            self.parts.get(at).unwrap_or(&0) + open.unsigned_abs() * step
+            self.parts.get(at).unwrap_or(&0) + open * i128::from(step)
         };
         self.whole.iter().enumerate().map(total).collect()
     }
@@ -114,27 +138,42 @@ impl Amounts {
 
 #[cfg(test)]
 mod tests {
+    use schema::NameId;
+
     use super::*;
 
-    const GPU: AgentId = AgentId(0);
-
-    fn samples(end: i64, ops: &[(i64, i64)]) -> Vec<(f64, f64)> {
+    /// The values of each counter, of ops with their bytes.
+    fn values(end: i64, ops: &[(i64, i64, Option<u64>)]) -> Vec<Vec<f64>> {
         let mut counters = Counters::new((0, end));
-        ops.iter().for_each(|&(start, end)| counters.add(GPU, start, end - start));
-        let all: Vec<_> = counters.samples().collect();
-        all[0].1.iter().map(|sample| (sample.busy, sample.depth)).collect()
+        for &(start, end, bytes) in ops {
+            let kind = if bytes.is_some() { Kind::Copy } else { Kind::Kernel };
+            counters.add(
+                AgentId(0),
+                &Event { duration: end - start, bytes, ..Event::bare(kind, NameId(0), start) },
+            );
+        }
+        let values = |gauge: Gauge| gauge.samples.into_iter().map(|(_, value)| value).collect();
+        counters.gauges().into_iter().map(values).collect()
     }
 
     #[test]
     fn what_overlaps_counts_once_for_busy_and_twice_for_depth() {
         // Steps of 10 ns.
-        let steps = samples(10_000, &[(0, 10), (5, 10), (12, 15)]);
-        assert_eq!(steps, [(1.0, 1.5), (0.3, 0.3), (0.0, 0.0)]);
+        let values = values(10_000, &[(0, 10, None), (5, 10, None), (12, 15, None)]);
+        assert_eq!(values, [[100.0, 30.0, 0.0], [1.5, 0.3, 0.0]]);
     }
 
     #[test]
     fn a_long_op_fills_every_step_that_it_covers() {
-        let steps = samples(10_000, &[(5, 38)]);
-        assert_eq!(steps, [(0.5, 0.5), (1.0, 1.0), (1.0, 1.0), (0.8, 0.8), (0.0, 0.0)]);
+        let values = values(10_000, &[(5, 38, None)]);
+        assert_eq!(values, [[50.0, 100.0, 100.0, 80.0, 0.0], [0.5, 1.0, 1.0, 0.8, 0.0]]);
+    }
+
+    #[test]
+    fn the_bytes_of_a_copy_are_spread_over_its_time() {
+        let copied = |ops: &[_]| values(10_000, ops).pop();
+        assert_eq!(copied(&[(5, 25, Some(40))]), Some(vec![1.0, 2.0, 1.0, 0.0]));
+        assert_eq!(copied(&[(0, 10, Some(20)), (5, 10, Some(10))]), Some(vec![3.0, 0.0]));
+        assert_eq!(copied(&[(3, 3, Some(50))]), Some(vec![5.0, 0.0]), "in no time");
     }
 }

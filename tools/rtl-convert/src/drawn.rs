@@ -4,11 +4,14 @@ use std::io;
 use std::path::Path;
 
 use cli::{Failure, Progress};
-use schema::Select;
+use schema::{Select, Tables};
 
 use crate::args::Arguments;
-use crate::perfetto_json;
+use crate::gauges::Hardware;
+use crate::perfetto_json::Json;
+use crate::pftrace::Pftrace;
 use crate::rows::Rows;
+use crate::scene::{Scene, Style, draw};
 use crate::source::{Source, Stopped, unreadable};
 use crate::target::{Format, Target};
 use crate::timeline::Gather;
@@ -18,7 +21,7 @@ use crate::timeline::Gather;
 /// # Errors
 /// Where the trace cannot be read, or a file cannot grow.
 pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut gather = Gather::new(target.folder());
+    let mut gather = Gather::new(target.folder(), arguments.group_by);
     let select = Select {
         ids: false,
         shapes: false,
@@ -28,20 +31,33 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
         api: true,
         // Threads come with it, which say where ranges are drawn.
         args: true,
-        rest: false,
+        rest: true,
     };
     let tables = source.pieces(&select, |tables| gather.add(tables)).map_err(stopped)?;
-    let timeline = gather.finish().map_err(unsorted)?;
+    if let Some(mut hardware) = Hardware::of(&tables) {
+        // Counters come last and belong to dispatches by id: they are met a second time.
+        let select = Select { ids: true, rest: false, ..select };
+        let add = |tables: &Tables| {
+            hardware.add(tables);
+            Ok::<(), io::Error>(())
+        };
+        source.pieces(&select, add).map_err(stopped)?;
+        gather.gauges(hardware.gauges(&tables));
+    }
+    let (timeline, drawn) = gather.finish().map_err(unsorted)?;
     let rows = timeline.rows;
     let progress = Progress::new("writing", rows.kept(), arguments.speech.quiet);
     let unwritten = |error| unwritten(error, &arguments.output);
     let mut content = target.writer().map_err(unwritten)?;
+    let style = Style { arguments: !arguments.no_args, names: arguments.names };
+    let scene = Scene::new(&timeline, &drawn.gauges, &tables, style);
+    let advance = |rows| progress.advance(rows);
     match target.format {
-        Format::PerfettoJson => {
-            perfetto_json::write(timeline, &tables, !arguments.no_args, &mut content, |rows| {
-                progress.advance(rows)
-            })
+        Format::Pftrace => {
+            let pen = Pftrace::new(&scene, arguments.gpu_events);
+            draw(pen, &scene, drawn, &mut content, advance)
         }
+        _ => draw(Json::new(&scene), &scene, drawn, &mut content, advance),
     }
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;

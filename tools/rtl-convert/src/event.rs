@@ -20,7 +20,9 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [Self::Kernel, Self::Copy, Self::Barrier, Self::Call, Self::Range, Self::Marker];
+    /// All of them; the position is the number of each.
+    pub const ALL: [Self; 6] =
+        [Self::Kernel, Self::Copy, Self::Barrier, Self::Call, Self::Range, Self::Marker];
 
     /// The word that viewers filter by.
     pub fn category(self) -> &'static str {
@@ -68,11 +70,38 @@ pub struct Event {
     pub text: NameId,
 }
 
+impl Event {
+    /// An event of which only this is known.
+    pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
+        Self {
+            start,
+            order: 0,
+            track: 0,
+            kind,
+            name,
+            duration: 0,
+            flow: 0,
+            tid: None,
+            range: 0,
+            correlation: 0,
+            bytes: None,
+            shape: None,
+            symbol: None,
+            text: NameId::NONE,
+        }
+    }
+}
+
 /// Marks an absent number.
 const ABSENT: u32 = u32::MAX;
 
 impl Record for Event {
     const SIZE: usize = 8 * 7 + 4 * 6 + 3;
+
+    #[inline]
+    fn key(&self) -> i64 {
+        self.start
+    }
 
     fn encode(&self, bytes: &mut [u8]) {
         let (longs, rest) = bytes.split_at_mut(56);

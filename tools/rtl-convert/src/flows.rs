@@ -1,12 +1,16 @@
+//! The arrows from calls to what they launched: an op and a call of one space with the same correlation id.
+
+use std::ops::Range;
+
 use schema::{Id, ProcessId, Tables};
 
-/// The arrows from calls to what they launched: an op and a call of one space with the same correlation id.
+/// The calls that ops can be tied to, by number; 0 is none.
 #[derive(Debug, Default)]
 pub struct Flows {
-    /// Space and correlation id of every call, ascending.
+    /// Space and correlation id of every call, ascending; number 1 is the first.
     calls: Vec<(u32, Id)>,
-    /// Which of them launched an op.
-    launched: Vec<bool>,
+    /// How many ops each of them launched.
+    launched: Vec<u32>,
 }
 
 impl Flows {
@@ -19,31 +23,127 @@ impl Flows {
             .collect();
         keys.sort_unstable();
         keys.dedup();
-        let launched = vec![false; keys.len()];
+        let launched = vec![0; keys.len()];
         Self { calls: keys, launched }
     }
 
-    /// The number of the flow that ends in an op, which has one from now on; 0 where no call has its id.
+    /// The number of the calls of a correlation id; 0 where there is none.
     #[inline]
-    pub fn into_op(&mut self, process: ProcessId, correlation: Id, tables: &Tables) -> u32 {
+    pub fn number(&self, process: ProcessId, correlation: Id, tables: &Tables) -> u32 {
         if correlation == 0 || self.calls.is_empty() {
             return 0;
         }
-        let number = self.number(process, correlation, tables);
-        if let Some(at) = number.checked_sub(1) {
-            self.launched[at as usize] = true;
-        }
-        number
-    }
-
-    /// The number of the flow that may begin in a call; 0 is none.
-    pub fn number(&self, process: ProcessId, correlation: Id, tables: &Tables) -> u32 {
         let key = (tables.process(process).space, correlation);
         self.calls.binary_search(&key).map_or(0, |at| at as u32 + 1)
     }
 
-    /// Whether an op ends the flow.
-    pub fn ends(&self, number: u32) -> bool {
-        number.checked_sub(1).is_some_and(|at| self.launched[at as usize])
+    /// Counts one more op of that number.
+    #[inline]
+    pub fn launch(&mut self, number: u32) {
+        if let Some(at) = number.checked_sub(1) {
+            self.launched[at as usize] += 1;
+        }
+    }
+
+    /// What is needed to draw them.
+    pub fn arrows(self) -> Arrows {
+        let mut next = 0_u32;
+        let first = |&count: &u32| {
+            let first = next;
+            next = next.wrapping_add(count);
+            first
+        };
+        let first = self.launched.iter().map(first).collect();
+        Arrows { first, launched: self.launched, arrived: vec![None; self.calls.len()] }
+    }
+}
+
+/// One end of an arrow, or of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// A call launched these ops, each of which has a number of its own in the trace.
+    Leaves {
+        /// The number of the call.
+        call: u32,
+        /// The numbers of its ops.
+        ops: Range<u32>,
+    },
+    /// An op was launched.
+    Arrives {
+        /// The number of the call.
+        call: u32,
+        /// The number of the op.
+        op: u32,
+    },
+}
+
+/// The arrows while events are drawn in order of time. An arrow points forward: an op that starts before its call, which
+/// clocks that disagree make, has none.
+#[derive(Debug, Default)]
+pub struct Arrows {
+    /// The number of the first op of each call.
+    first: Vec<u32>,
+    launched: Vec<u32>,
+    /// How many ops of each call were drawn; `None` before the call itself.
+    arrived: Vec<Option<u32>>,
+}
+
+impl Arrows {
+    /// The end of arrows in a call. Of several calls with one correlation id, the first has them all.
+    pub fn leaving(&mut self, number: u32) -> Option<End> {
+        let at = number.checked_sub(1)? as usize;
+        let (first, count) = (self.first[at], self.launched[at]);
+        if count == 0 || self.arrived[at].is_some() {
+            return None;
+        }
+        self.arrived[at] = Some(0);
+        Some(End::Leaves { call: number, ops: first..first.wrapping_add(count) })
+    }
+
+    /// The end of an arrow in an op.
+    pub fn arriving(&mut self, number: u32) -> Option<End> {
+        let at = number.checked_sub(1)? as usize;
+        let arrived = self.arrived[at].as_mut()?;
+        *arrived += 1;
+        Some(End::Arrives { call: number, op: self.first[at].wrapping_add(*arrived - 1) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrows(launched: &[u32]) -> Arrows {
+        let calls = (1..).map(|id| (0, id)).take(launched.len()).collect();
+        Flows { calls, launched: launched.to_vec() }.arrows()
+    }
+
+    #[test]
+    fn every_op_of_a_call_has_an_arrow_of_its_own() {
+        let mut arrows = arrows(&[1, 2]);
+        assert_eq!(arrows.leaving(2), Some(End::Leaves { call: 2, ops: 1..3 }));
+        assert_eq!(arrows.arriving(2), Some(End::Arrives { call: 2, op: 1 }));
+        assert_eq!(arrows.arriving(2), Some(End::Arrives { call: 2, op: 2 }));
+    }
+
+    #[test]
+    fn an_op_before_its_call_has_no_arrow() {
+        let mut arrows = arrows(&[1]);
+        assert_eq!(arrows.arriving(1), None);
+        assert!(arrows.leaving(1).is_some());
+    }
+
+    #[test]
+    fn calls_of_one_id_share_what_they_launched() {
+        let mut arrows = arrows(&[1]);
+        assert!(arrows.leaving(1).is_some());
+        assert_eq!(arrows.leaving(1), None);
+        assert!(arrows.arriving(1).is_some());
+    }
+
+    #[test]
+    fn what_launched_nothing_has_no_arrow() {
+        let mut arrows = arrows(&[0]);
+        assert_eq!([arrows.leaving(1), arrows.leaving(0), arrows.arriving(0)], [None, None, None]);
     }
 }

@@ -6,19 +6,30 @@
 
 /// What was typed.
 pub mod args;
+pub mod arguments;
+#[cfg(feature = "columns")]
+pub mod columns;
 pub mod counters;
+pub mod database;
 pub mod drawn;
 /// One row of a timeline.
 pub mod event;
-/// Which call launched which op.
 pub mod flows;
+#[cfg(feature = "columns")]
+pub mod folder;
+pub mod gauges;
 pub mod lanes;
-/// How names are shown.
 pub mod names;
+pub mod native;
 pub mod perfetto_json;
+pub mod pftrace;
+pub mod rocprofv3;
 pub mod rows;
+pub mod rpd;
+pub mod scene;
 pub mod sort;
 pub mod source;
+pub mod split;
 pub mod target;
 pub mod timeline;
 pub mod tracks;
@@ -28,6 +39,8 @@ use std::io::Write;
 use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
+use crate::rocprofv3::Form;
+use crate::rows::Rows;
 use crate::source::Source;
 use crate::target::{Format, Target};
 
@@ -42,14 +55,40 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
-    let target = Target::create(&arguments.output, arguments.format, arguments.force, &arguments.trace)?;
-    let format = target.format;
-    let rows = match format {
-        Format::PerfettoJson => drawn::write(&source, &arguments, &target)?,
+    let format = Format::choose(arguments.format, &arguments.output)?;
+    #[cfg(feature = "columns")]
+    if let Some(kind) = format.columns() {
+        let rows = columns::write(&source, &arguments, kind)?;
+        if !arguments.speech.quiet {
+            writeln!(out, "{}", rows.closing(&arguments.output))?;
+        }
+        return Ok(Exit::Answered);
+    }
+    let Some(by) = arguments.split else { return convert(&source, &arguments, format, out) };
+    let parts = split::parts(&source, by)?;
+    let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output), part)).collect();
+    for (output, _) in &parts {
+        target::may_be_written(output, arguments.force)?;
+    }
+    for (output, part) in parts {
+        convert(&source.part(part), &Arguments { output, ..arguments.clone() }, format, out)?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// Writes one output.
+fn convert(
+    source: &Source,
+    arguments: &Arguments,
+    format: Format,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let (rows, named) = match Form::of(format) {
+        Some(form) => rocprofv3::write(source, arguments, form)?,
+        None => (one_file(source, arguments, format)?, arguments.output.clone()),
     };
-    target.finish()?;
     if !arguments.speech.quiet {
-        writeln!(out, "{}", rows.closing(&arguments.output))?;
+        writeln!(out, "{}", rows.closing(&named))?;
         if format.is_drawn() && rows.kept() > BROWSER {
             out.warning(&format!(
                 "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
@@ -59,4 +98,16 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Answered)
+}
+
+fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {
+    let target = Target::create(&arguments.output, Some(format), arguments.force, &arguments.trace)?;
+    let rows = match format {
+        Format::Native => native::write(source, arguments, &target)?,
+        Format::Rpd => rpd::write(source, arguments, &target)?,
+        Format::Rocpd => rocprofv3::database(source, arguments, &target)?,
+        _ => drawn::write(source, arguments, &target)?,
+    };
+    target.finish()?;
+    Ok(rows)
 }

@@ -1,14 +1,132 @@
-use std::borrow::Cow;
+//! What events are called.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use clap::ValueEnum;
+use schema::table::Direction;
 use schema::{NameId, Strings};
 
-/// What an event is called: a mangled name demangled, without the suffix of kernel descriptors.
+use crate::event::{Event, Kind};
+use crate::timeline;
+
+/// How names of kernels are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Names {
+    /// Demangled, with their types
+    #[default]
+    Full,
+    /// As the trace has them
+    Mangled,
+    /// Without return type, arguments and template arguments where that leaves no two equal
+    Short,
+}
+
+/// What a short name may be long when it has to show where it differs from another.
+const SHORT: usize = 80;
+
+/// The titles of events, by number.
+#[derive(Debug)]
+pub struct Titles<'a> {
+    strings: &'a Strings,
+    names: Names,
+    short: HashMap<NameId, String>,
+}
+
+/// What is shown where the trace has no name.
+const UNNAMED: [&str; 9] = [
+    "host-to-device copy",
+    "device-to-host copy",
+    "device-to-device copy",
+    "host-to-host copy",
+    "fill copy",
+    "unknown copy",
+    "barrier",
+    "(no name)",
+    "(dangling name)",
+];
+
+impl<'a> Titles<'a> {
+    /// The titles of a trace with these `kernels`.
+    pub fn new(strings: &'a Strings, names: Names, kernels: &[NameId]) -> Self {
+        let short = if names == Names::Short { short(strings, kernels) } else { HashMap::new() };
+        Self { strings, names, short }
+    }
+
+    /// The number of an event's title, below [`Self::count`].
+    #[inline]
+    pub fn number(&self, event: &Event) -> usize {
+        let named = match event.kind {
+            Kind::Copy | Kind::Barrier => event.name.is_some() && !self.strings.get(event.name).is_empty(),
+            _ => event.name.is_some(),
+        };
+        if named { event.name.index() } else { self.strings.len() + unnamed(event) }
+    }
+
+    /// How many titles there may be.
+    pub fn count(&self) -> usize {
+        self.strings.len() + UNNAMED.len()
+    }
+
+    /// The title of that number.
+    pub fn text(&self, number: usize) -> Cow<'_, str> {
+        if let Some(unnamed) = number.checked_sub(self.strings.len()) {
+            return Cow::Borrowed(UNNAMED[unnamed]);
+        }
+        let id = NameId(number as u32);
+        let name = schema::identity(self.strings.get(id));
+        match (self.names, self.short.get(&id)) {
+            (Names::Mangled, _) => Cow::Borrowed(name),
+            (_, Some(short)) => Cow::Borrowed(short),
+            _ => full(name),
+        }
+    }
+}
+
+/// A name in full: demangled, without the suffix of kernel descriptors.
 pub fn shown(strings: &Strings, id: NameId) -> Cow<'_, str> {
-    let name = schema::identity(strings.get(id));
+    full(schema::identity(strings.get(id)))
+}
+
+fn full(name: &str) -> Cow<'_, str> {
     schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// One rendering of each string or shape, made when it is first needed.
+fn unnamed(event: &Event) -> usize {
+    match event.kind {
+        Kind::Copy => match timeline::direction(event) {
+            Direction::HostToDevice => 0,
+            Direction::DeviceToHost => 1,
+            Direction::DeviceToDevice => 2,
+            Direction::HostToHost => 3,
+            Direction::Fill => 4,
+            Direction::Unknown => 5,
+        },
+        Kind::Barrier => 6,
+        _ if event.name == NameId::NONE => 7,
+        _ => 8,
+    }
+}
+
+/// A short name for each kernel: without its types, or where another kernel is called that too, the whole name with its
+/// middle left out.
+fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
+    let full: Vec<Cow<'_, str>> = kernels.iter().map(|&id| full(schema::identity(strings.get(id)))).collect();
+    let mut users: HashMap<&str, HashSet<&str>> = HashMap::new();
+    for name in &full {
+        users.entry(schema::shorten(name)).or_default().insert(name);
+    }
+    let texts: Vec<&str> = full
+        .iter()
+        .map(|name| {
+            let short = schema::shorten(name);
+            if users[short].len() == 1 { short } else { name.as_ref() }
+        })
+        .collect();
+    kernels.iter().copied().zip(cli::shorten_distinct(&texts, SHORT)).collect()
+}
+
+/// One rendering of each text or shape, made when it is first needed.
 #[derive(Debug, Default)]
 pub struct Cache(Vec<Option<Box<[u8]>>>);
 
@@ -24,5 +142,38 @@ impl Cache {
             render(&mut bytes);
             bytes.into_boxed_slice()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn titles(names: Names, texts: &[&str]) -> Vec<String> {
+        let mut strings = Strings::default();
+        let kernels: Vec<NameId> = texts.iter().map(|text| strings.intern(text)).collect();
+        let titles = Titles::new(&strings, names, &kernels);
+        (0..texts.len()).map(|number| titles.text(number).into_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_is_shown_whole_as_it_is_stored_or_short() {
+        let stored = ["_Z3addIfEvPT_.kd"];
+        assert_eq!(titles(Names::Full, &stored), ["void add<float>(float*)"]);
+        assert_eq!(titles(Names::Mangled, &stored), ["_Z3addIfEvPT_"]);
+        assert_eq!(titles(Names::Short, &stored), ["add"]);
+    }
+
+    #[test]
+    fn kernels_that_differ_are_never_called_the_same() {
+        let stored =
+            ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*).kd", "copy(int)"];
+        let short = titles(Names::Short, &stored);
+        assert_eq!(short, ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*)", "copy"]);
+        let long = |last: &str| format!("void add<{}, {last}>(int*)", "std::array<char*, 2ul>, ".repeat(9));
+        let (one, other) = (long("float"), long("int"));
+        let short = titles(Names::Short, &[&one, &other]);
+        assert_ne!(short[0], short[1]);
+        assert!(short.iter().all(|name| name.chars().count() <= SHORT), "{short:?}");
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cli::units;
+use schema::Tables;
 
 /// What became of the rows of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,21 +14,31 @@ pub struct Rows {
     pub without_end: u64,
     /// Left out because they end before they start.
     pub negative: u64,
+    /// Left out because the format has no place for them.
+    pub unheld: u64,
 }
 
 impl Rows {
+    /// How many ops, calls, ranges and markers a piece has.
+    pub fn of(piece: &Tables) -> u64 {
+        let ops = piece.dispatches.len() + piece.copies.len() + piece.barriers.len();
+        (ops + piece.api_calls.len() + piece.ranges.len()) as u64
+    }
+
     /// Rows that were written.
     pub fn kept(&self) -> u64 {
-        self.all - self.without_end - self.negative
+        self.all - self.without_end - self.negative - self.unheld
     }
 
     /// The line that a conversion closes with.
     pub fn closing(&self, output: &Path) -> String {
         let (all, kept) = (units::count(self.all), units::count(self.kept()));
         let mut line = format!("{all} rows in, {kept} out: {}", output.display());
-        for (count, why) in
-            [(self.without_end, "without an end"), (self.negative, "that end before they start")]
-        {
+        for (count, why) in [
+            (self.without_end, "without an end"),
+            (self.negative, "that end before they start"),
+            (self.unheld, "that the format has no place for"),
+        ] {
             if count > 0 {
                 line.push_str(&format!("; left out {} {why}", units::count(count)));
             }

@@ -13,6 +13,9 @@ pub trait Record: Ord + Copy {
     /// Bytes of one record.
     const SIZE: usize;
 
+    /// What decides the order where it differs, so that long records need not be looked at.
+    fn key(&self) -> i64;
+
     /// Writes it into [`Self::SIZE`] bytes.
     fn encode(&self, bytes: &mut [u8]);
 
@@ -55,15 +58,14 @@ impl<'a, R: Record> Sorter<'a, R> {
 
     #[cold]
     fn spill(&mut self) -> io::Result<()> {
-        // Rows that come in order are sorted runs already, which this finds in one pass.
-        self.run.sort_unstable();
+        let order = order(&self.run);
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(self.folder)?)),
         };
         let mut bytes = vec![0; R::SIZE];
-        for record in &self.run {
-            record.encode(&mut bytes);
+        for &(_, at) in &order {
+            self.run[at as usize].encode(&mut bytes);
             file.write_all(&bytes)?;
         }
         self.ends.push(self.ends.last().unwrap_or(&0) + self.run.len() as u64);
@@ -77,13 +79,15 @@ impl<'a, R: Record> Sorter<'a, R> {
     /// As [`Self::push`].
     pub fn finish(mut self) -> io::Result<Sorted<R>> {
         if self.file.is_none() {
-            self.run.sort_unstable();
-            return Ok(Sorted::Memory(self.run.into_iter()));
+            let order = order(&self.run);
+            return Ok(Sorted::Memory { run: self.run, order: order.into_iter() });
         }
         if !self.run.is_empty() {
             self.spill()?;
         }
-        let Some(file) = self.file.take() else { return Ok(Sorted::Memory(Vec::new().into_iter())) };
+        let Some(file) = self.file.take() else {
+            return Ok(Sorted::Memory { run: Vec::new(), order: Vec::new().into_iter() });
+        };
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.run = Vec::new();
         let share = (MERGE_BYTES / self.ends.len() / R::SIZE).max(1);
@@ -102,11 +106,26 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 }
 
+/// Keys and positions of records in their order: records are long, and so sorting them moves much. Rows that come in
+/// order are found to be so in one pass.
+fn order<R: Record>(run: &[R]) -> Vec<(i64, u32)> {
+    let mut order: Vec<(i64, u32)> = run.iter().map(R::key).zip(0..).collect();
+    order.sort_unstable_by(|one, other| {
+        one.0.cmp(&other.0).then_with(|| run[one.1 as usize].cmp(&run[other.1 as usize]))
+    });
+    order
+}
+
 /// Records in ascending order.
 #[derive(Debug)]
 pub enum Sorted<R> {
     /// All of them fit in memory.
-    Memory(std::vec::IntoIter<R>),
+    Memory {
+        /// The records as they came.
+        run: Vec<R>,
+        /// Their keys and positions, in order.
+        order: std::vec::IntoIter<(i64, u32)>,
+    },
     /// From the runs of a file.
     File(Merge<R>),
 }
@@ -117,7 +136,7 @@ impl<R: Record> Iterator for Sorted<R> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match self {
-            Self::Memory(records) => records.next().map(Ok),
+            Self::Memory { run, order } => order.next().map(|(_, at)| Ok(run[at as usize])),
             Self::File(merge) => merge.next().transpose(),
         }
     }
@@ -184,6 +203,11 @@ mod tests {
 
     impl Record for i64 {
         const SIZE: usize = 8;
+
+        // As of events, only a part of what decides.
+        fn key(&self) -> i64 {
+            self >> 32
+        }
 
         fn encode(&self, bytes: &mut [u8]) {
             bytes.copy_from_slice(&self.to_le_bytes());

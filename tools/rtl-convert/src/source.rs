@@ -1,10 +1,13 @@
 //! The trace that is converted, as pieces of rows.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use analysis::region;
 use cli::Failure;
 use schema::{Error, Select, Tables, Trace};
+
+use crate::split::Part;
 
 /// Why reading stopped, or what was done with the rows.
 #[derive(Debug, thiserror::Error)]
@@ -23,8 +26,9 @@ pub enum Stopped {
 /// A trace and the part of it that was asked for.
 #[derive(Debug)]
 pub struct Source {
-    trace: Trace,
+    trace: Rc<Trace>,
     filter: Option<region::Filter>,
+    part: Option<Part>,
 }
 
 impl Source {
@@ -35,7 +39,13 @@ impl Source {
     pub fn open(path: &Path, filter: &cli::args::Filter) -> Result<Self, Failure> {
         let rows = rtl_summary::question::filter(filter)?;
         let trace = Trace::open(path).map_err(unreadable)?;
-        Ok(Self { trace, filter: (!filter.is_empty()).then_some(rows) })
+        Ok(Self { trace: Rc::new(trace), filter: (!filter.is_empty()).then_some(rows), part: None })
+    }
+
+    /// A part of it.
+    #[must_use]
+    pub fn part(&self, part: Part) -> Self {
+        Self { trace: Rc::clone(&self.trace), filter: self.filter.clone(), part: Some(part) }
     }
 
     /// Gives out the rows as [`Trace::stream`] does; what a range or a share of the time is only all rows tell, so a
@@ -43,18 +53,32 @@ impl Source {
     ///
     /// # Errors
     /// Where the trace cannot be read or the filter chooses what is not there, and whatever `each` fails with.
-    pub fn pieces(
+    pub fn pieces<E: Into<Stopped>>(
         &self,
         select: &Select,
-        mut each: impl FnMut(&Tables) -> std::io::Result<()>,
+        mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, Stopped> {
-        let Some(filter) = &self.filter else {
-            return self.trace.stream(select, |tables| each(tables).map_err(Stopped::Writing));
+        let mut each = |tables: &Tables| each(tables).map_err(Into::into);
+        let keep = |tables: &mut Tables| {
+            if let Some(part) = &self.part {
+                part.keep(tables);
+            }
         };
+        let Some(filter) = &self.filter else { return self.trace.stream_part(select, keep, each) };
         let mut tables = self.trace.read(select)?;
         region::apply(&mut tables, filter)?;
+        keep(&mut tables);
         each(&tables)?;
         Ok(tables)
+    }
+}
+
+/// The failure behind a reading that stopped; `writing` is what failed if it was not the reading itself.
+pub fn unreadable_or(stopped: Stopped, writing: &'static str) -> Failure {
+    match stopped {
+        Stopped::Reading(error) => unreadable(error),
+        Stopped::Choosing(error) => Failure::input(error),
+        Stopped::Writing(error) => Failure::input(error).context(writing),
     }
 }
 

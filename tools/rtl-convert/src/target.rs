@@ -17,19 +17,82 @@ pub enum Format {
     /// Chrome's and Perfetto's JSON (.json, .json.gz)
     #[value(alias = "json", alias = "chrome", alias = "perfetto")]
     PerfettoJson,
+    /// Perfetto's own format (.pftrace, .pftrace.gz)
+    #[value(alias = "perfetto-trace")]
+    Pftrace,
+    /// rtl's own database: every row, from any other tool's trace (.db)
+    #[value(alias = "rtl")]
+    Native,
+    /// RPD's database, schema 3, for rocmProfileData's tools (.rpd)
+    Rpd,
+    /// A folder with a CSV file for each table (.csv)
+    #[cfg(feature = "columns")]
+    Csv,
+    /// A folder with a Parquet file for each table, compressed by zstd (.parquet)
+    #[cfg(feature = "columns")]
+    Parquet,
+    /// rocprofv3's JSON, one file per process (NAME_results.json)
+    #[value(alias = "rocprofv3", alias = "rocprofiler-json")]
+    Rocprofv3Json,
+    /// rocprofv3's CSV files (NAME_kernel_trace.csv, NAME_kernel_stats.csv, ...), one set per process
+    Rocprofv3Csv,
+    /// rocprofv3's rocpd database, schema 3.0.0 (NAME_results.db)
+    #[value(alias = "rocprofv3-db")]
+    Rocpd,
 }
 
 impl Format {
     /// Whether viewers draw it.
     #[must_use]
     pub fn is_drawn(self) -> bool {
-        matches!(self, Self::PerfettoJson)
+        matches!(self, Self::PerfettoJson | Self::Pftrace)
+    }
+
+    /// How its columns are stored, if it is a folder of them.
+    #[cfg(feature = "columns")]
+    #[must_use]
+    pub fn columns(self) -> Option<frames::files::Kind> {
+        match self {
+            Self::Csv => Some(frames::files::Kind::Csv),
+            Self::Parquet => Some(frames::files::Kind::Parquet),
+            _ => None,
+        }
     }
 
     /// What a file of that name holds.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-        name.strip_suffix(".gz").unwrap_or(&name).ends_with(".json").then_some(Self::PerfettoJson)
+        // What rocprofv3 calls its own files comes first.
+        let ends = [
+            ("_results.json", Self::Rocprofv3Json),
+            ("_results.json.gz", Self::Rocprofv3Json),
+            ("_results.db", Self::Rocpd),
+            (".json", Self::PerfettoJson),
+            (".json.gz", Self::PerfettoJson),
+            (".pftrace", Self::Pftrace),
+            (".pftrace.gz", Self::Pftrace),
+            (".perfetto-trace", Self::Pftrace),
+            (".perfetto-trace.gz", Self::Pftrace),
+            (".db", Self::Native),
+            (".rpd", Self::Rpd),
+            #[cfg(feature = "columns")]
+            (".csv", Self::Csv),
+            #[cfg(feature = "columns")]
+            (".parquet", Self::Parquet),
+        ];
+        ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
+    }
+
+    /// The format that was chosen, else that of a file of this name.
+    ///
+    /// # Errors
+    /// Where neither says one.
+    pub fn choose(chosen: Option<Self>, path: &Path) -> Result<Self, Failure> {
+        chosen.or_else(|| Self::of(path)).ok_or_else(|| {
+            Failure::usage(format!("{} does not say what to write", path.display())).with_hint(
+                "name it .json, .pftrace (or with .gz behind that), .db, .rpd, .csv or .parquet, or choose with --to",
+            )
+        })
     }
 }
 
@@ -49,19 +112,14 @@ impl Target {
     /// Where the name says no format and none was chosen, the file exists and may not be replaced, it is the `input`,
     /// or its folder cannot be written.
     pub fn create(path: &Path, format: Option<Format>, force: bool, input: &Path) -> Result<Self, Failure> {
-        let Some(format) = format.or_else(|| Format::of(path)) else {
-            return Err(Failure::usage(format!("{} does not say what to write", path.display()))
-                .with_hint("name it .json or .json.gz, or choose with --to"));
-        };
+        let format = Format::choose(format, path)?;
         if let (Ok(target), Ok(source)) = (path.canonicalize(), input.canonicalize())
             && target == source
         {
             return Err(Failure::usage(format!("{} is the input", path.display()))
                 .with_hint("an input is never overwritten; write to another file"));
         }
-        if !force && path.symlink_metadata().is_ok() {
-            return Err(exists(path));
-        }
+        may_be_written(path, force)?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // A temporary file is its owner's alone; this one becomes a file like any other.
         let file = tempfile::Builder::new()
@@ -76,6 +134,11 @@ impl Target {
     /// The folder of the output: where there is room for it there is room for temporary files.
     pub fn folder(&self) -> &Path {
         self.file.path().parent().unwrap_or(Path::new("."))
+    }
+
+    /// The file as it grows, for who opens it by its name.
+    pub fn place(&self) -> &Path {
+        self.file.path()
     }
 
     /// Where the content goes, compressed if the name asks for that.
@@ -110,12 +173,23 @@ impl Target {
     }
 }
 
+/// Whether there may be a new file at `path`.
+///
+/// # Errors
+/// Where there is one that may not be replaced.
+pub fn may_be_written(path: &Path, force: bool) -> Result<(), Failure> {
+    if !force && path.symlink_metadata().is_ok() {
+        return Err(exists(path));
+    }
+    Ok(())
+}
+
 fn exists(path: &Path) -> Failure {
     Failure::usage(format!("{} exists", path.display())).with_hint("--force replaces it")
 }
 
 /// What is collected before the operating system gets it.
-const BUFFER: usize = 1 << 18;
+pub const BUFFER: usize = 1 << 18;
 /// Repetitive text shrinks twelvefold at this level; higher ones cost twice the time for a tenth of the size.
 const LEVEL: Compression = Compression::new(1);
 

@@ -8,9 +8,10 @@ use schema::{LaneId, NameId, ProcessId, Tables};
 
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
+use crate::gauges::{self, Gauge};
 use crate::rows::Rows;
 use crate::sort::{Sorted, Sorter};
-use crate::tracks::{Group, Place, Track, Tracks};
+use crate::tracks::{Group, GroupBy, Place, Track, Tracks};
 
 /// Events in memory at once: 28 MB.
 const RUN: usize = 1 << 18;
@@ -21,32 +22,46 @@ pub struct Gather<'a> {
     sorter: Sorter<'a, Event>,
     tracks: Tracks,
     flows: Option<Flows>,
+    gauges: Vec<Gauge>,
+    /// Which strings are names of kernels.
+    kernels: Vec<bool>,
     rows: Rows,
     span: Option<(i64, i64)>,
 }
 
-/// Everything that an exporter needs.
+/// What is known of a trace before it is drawn.
 #[derive(Debug)]
 pub struct Timeline {
-    /// The events by start.
-    pub events: Sorted<Event>,
-    /// Their tracks.
+    /// Where its events are drawn.
     pub tracks: Tracks,
-    /// Their flows.
-    pub flows: Flows,
+    /// The names of its kernels, ascending.
+    pub kernels: Vec<NameId>,
     /// What was left out.
     pub rows: Rows,
-    /// First start and last end in ns; 0 without events.
+    /// First and last moment in ns; 0 without events.
     pub span: (i64, i64),
+}
+
+/// What is drawn.
+#[derive(Debug)]
+pub struct Drawn {
+    /// The events by start.
+    pub events: Sorted<Event>,
+    /// The arrows between them.
+    pub flows: Flows,
+    /// The counters that do not follow from them.
+    pub gauges: Vec<Gauge>,
 }
 
 impl<'a> Gather<'a> {
     /// Nothing yet; what memory should not hold goes to a temporary file in `folder`.
-    pub fn new(folder: &'a Path) -> Self {
+    pub fn new(folder: &'a Path, group_by: GroupBy) -> Self {
         Self {
             sorter: Sorter::new(folder, RUN),
-            tracks: Tracks::default(),
+            tracks: Tracks::new(group_by),
             flows: None,
+            gauges: Vec::new(),
+            kernels: Vec::new(),
             rows: Rows::default(),
             span: None,
         }
@@ -58,43 +73,55 @@ impl<'a> Gather<'a> {
     /// Where the temporary file cannot grow.
     pub fn add(&mut self, tables: &Tables) -> io::Result<()> {
         let mut flows = self.flows.take().unwrap_or_else(|| Flows::of(tables));
+        self.kernels.resize(tables.strings.len(), false);
         self.dispatches(tables, &mut flows)?;
         self.other_ops(tables, &mut flows)?;
         self.calls(tables, &flows)?;
         self.ranges(tables)?;
+        self.gauges(gauges::of(tables));
         self.flows = Some(flows);
         Ok(())
     }
 
-    /// The events in order.
+    /// Adds counters.
+    pub fn gauges(&mut self, gauges: Vec<Gauge>) {
+        for &(time, _) in gauges.iter().flat_map(|gauge| &gauge.samples) {
+            self.stretch(time, time);
+        }
+        self.gauges.extend(gauges);
+    }
+
+    /// The events in order, and what is known of them.
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub fn finish(self) -> io::Result<Timeline> {
-        Ok(Timeline {
+    pub fn finish(self) -> io::Result<(Timeline, Drawn)> {
+        let drawn = Drawn {
             events: self.sorter.finish()?,
-            tracks: self.tracks,
             flows: self.flows.unwrap_or_default(),
-            rows: self.rows,
-            span: self.span.unwrap_or_default(),
-        })
+            gauges: self.gauges,
+        };
+        let kernels = (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
+        let (rows, span) = (self.rows, self.span.unwrap_or_default());
+        Ok((Timeline { tracks: self.tracks, kernels, rows, span }, drawn))
     }
 
     fn dispatches(&mut self, tables: &Tables, flows: &mut Flows) -> io::Result<()> {
         let rows = &tables.dispatches;
         for row in 0..rows.len() {
-            let lane = rows.lane[row];
-            let correlation = rows.correlation.get(row);
+            let name = rows.name[row];
+            if let Some(kernel) = self.kernels.get_mut(name.index()) {
+                *kernel = true;
+            }
             let event = Event {
-                flow: flows.into_op(tables.lanes.get(lane).process, correlation, tables),
-                correlation,
+                correlation: rows.correlation.get(row),
                 tid: rows.tid.get(row),
                 range: rows.range.get(row),
                 shape: rows.shape.get(row),
                 symbol: rows.symbol.get(row),
-                ..bare(Kind::Kernel, rows.name[row], rows.start[row])
+                ..Event::bare(Kind::Kernel, name, rows.start[row])
             };
-            self.op(event, lane, rows.duration.get(row), tables)?;
+            self.op(event, rows.lane[row], rows.duration.get(row), tables, flows)?;
         }
         Ok(())
     }
@@ -102,26 +129,22 @@ impl<'a> Gather<'a> {
     fn other_ops(&mut self, tables: &Tables, flows: &mut Flows) -> io::Result<()> {
         for copy in &tables.copies {
             let event = Event {
-                flow: flows.into_op(tables.lanes.get(copy.lane).process, copy.correlation, tables),
                 correlation: copy.correlation,
                 tid: copy.tid,
                 range: copy.range,
                 bytes: copy.bytes,
-                symbol: None,
                 // What the source calls a copy is often empty; its direction is known more often than not.
                 text: NameId(direction_number(copy.direction)),
-                ..bare(Kind::Copy, copy.name, copy.start)
+                ..Event::bare(Kind::Copy, copy.name, copy.start)
             };
-            self.op(event, copy.lane, copy.duration, tables)?;
+            self.op(event, copy.lane, copy.duration, tables, flows)?;
         }
         for barrier in &tables.barriers {
-            let process = tables.lanes.get(barrier.lane).process;
             let event = Event {
-                flow: flows.into_op(process, barrier.correlation, tables),
                 correlation: barrier.correlation,
-                ..bare(Kind::Barrier, barrier.name, barrier.start)
+                ..Event::bare(Kind::Barrier, barrier.name, barrier.start)
             };
-            self.op(event, barrier.lane, barrier.duration, tables)?;
+            self.op(event, barrier.lane, barrier.duration, tables, flows)?;
         }
         Ok(())
     }
@@ -130,13 +153,10 @@ impl<'a> Gather<'a> {
         for call in tables.api_calls.iter() {
             let place = call.tid.map_or(Place::Unknown, Place::Thread);
             let event = Event {
-                flow: match call.correlation {
-                    0 => 0,
-                    correlation => flows.number(call.process, correlation, tables),
-                },
+                flow: flows.number(call.process, call.correlation, tables),
                 correlation: call.correlation,
                 text: call.args,
-                ..bare(Kind::Call, call.name, call.start)
+                ..Event::bare(Kind::Call, call.name, call.start)
             };
             self.host(event, call.process, place, call.duration)?;
         }
@@ -149,15 +169,26 @@ impl<'a> Gather<'a> {
             let place = range.tid.map_or(Place::Ranges, Place::Thread);
             // A marker is an instant whether its end is known or not.
             let duration = if kind == Kind::Marker { Some(0) } else { range.duration };
-            self.host(bare(kind, range.name, range.start), range.process, place, duration)?;
+            self.host(Event::bare(kind, range.name, range.start), range.process, place, duration)?;
         }
         Ok(())
     }
 
     #[inline]
-    fn op(&mut self, event: Event, lane: LaneId, duration: Option<i64>, tables: &Tables) -> io::Result<()> {
+    fn op(
+        &mut self,
+        event: Event,
+        lane: LaneId,
+        duration: Option<i64>,
+        tables: &Tables,
+        flows: &mut Flows,
+    ) -> io::Result<()> {
         let track = self.tracks.of_op(event.kind, lane, tables);
-        self.push(Event { track, ..event }, duration)
+        let flow = flows.number(tables.lanes.get(lane).process, event.correlation, tables);
+        if self.push(Event { track, flow, ..event }, duration)? {
+            flows.launch(flow);
+        }
+        Ok(())
     }
 
     fn host(
@@ -168,45 +199,33 @@ impl<'a> Gather<'a> {
         duration: Option<i64>,
     ) -> io::Result<()> {
         let track = self.tracks.intern(Track { group: Group::Process(process), place });
-        self.push(Event { track, ..event }, duration)
+        self.push(Event { track, ..event }, duration)?;
+        Ok(())
     }
 
+    /// Adds an event, or counts why it is left out; whether it was added.
     #[inline]
-    fn push(&mut self, event: Event, duration: Option<i64>) -> io::Result<()> {
+    fn push(&mut self, event: Event, duration: Option<i64>) -> io::Result<bool> {
         self.rows.all += 1;
         let Some(duration) = duration else {
             self.rows.without_end += 1;
-            return Ok(());
+            return Ok(false);
         };
         // An end that no clock can show counts as one before the start, as its arithmetic does.
         let Some(end) = event.start.checked_add(duration).filter(|_| duration >= 0) else {
             self.rows.negative += 1;
-            return Ok(());
+            return Ok(false);
         };
-        let (first, last) = self.span.unwrap_or((event.start, end));
-        self.span = Some((first.min(event.start), last.max(end)));
+        self.stretch(event.start, end);
         let order = self.tracks.rows()[event.track as usize].stacking().order(duration);
-        self.sorter.push(Event { order, duration, ..event })
+        self.sorter.push(Event { order, duration, ..event })?;
+        Ok(true)
     }
-}
 
-/// An event of which only this is known.
-fn bare(kind: Kind, name: NameId, start: i64) -> Event {
-    Event {
-        start,
-        order: 0,
-        track: 0,
-        kind,
-        name,
-        duration: 0,
-        flow: 0,
-        tid: None,
-        range: 0,
-        correlation: 0,
-        bytes: None,
-        shape: None,
-        symbol: None,
-        text: NameId::NONE,
+    #[inline]
+    fn stretch(&mut self, start: i64, end: i64) {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
     }
 }
 

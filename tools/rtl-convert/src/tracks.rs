@@ -1,7 +1,8 @@
 //! Where events are drawn: a group for each GPU and each process, in it a track for each queue or thread.
 
+use clap::ValueEnum;
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, Process};
+use schema::table::{AgentKind, Process, Thread};
 use schema::{AgentId, LaneId, ProcessId, Tables};
 
 use crate::event::Kind;
@@ -16,9 +17,21 @@ pub enum Group {
     Process(ProcessId),
 }
 
+/// What the ops of a GPU are sorted into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum GroupBy {
+    /// HSA queues, with copies on a track of their own
+    #[default]
+    Queue,
+    /// HIP streams, with their copies; what has no stream by queue
+    Stream,
+}
+
 /// One place of a group, in the order in which they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
+    /// Kernels and copies of a stream, by the process that owns it.
+    Stream(i64, ProcessId),
     /// Kernels of a queue, by the process that owns it.
     Queue(i64, ProcessId),
     /// Copies that a process asked for.
@@ -43,6 +56,27 @@ pub struct Track {
 }
 
 impl Track {
+    /// The tid under which it is drawn, where the operating system could have given it.
+    pub fn tid(&self) -> Option<u64> {
+        let Place::Thread(tid) = self.place else { return None };
+        i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
+    }
+
+    /// The process that what is drawn on it belongs to.
+    pub fn process(&self) -> ProcessId {
+        match (self.group, self.place) {
+            (Group::Process(process), _)
+            | (
+                _,
+                Place::Stream(_, process)
+                | Place::Queue(_, process)
+                | Place::Copies(process)
+                | Place::Barriers(_, process),
+            ) => process,
+            _ => ProcessId(0),
+        }
+    }
+
     /// What may share a lane on it.
     pub fn stacking(&self) -> Stacking {
         match self.group {
@@ -53,8 +87,9 @@ impl Track {
 }
 
 /// The tracks of a trace, numbered as they are met.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Tracks {
+    group_by: GroupBy,
     rows: Vec<Track>,
     index: FxHashMap<Track, u32>,
     /// Tracks of lanes, by kind of op.
@@ -62,6 +97,11 @@ pub struct Tracks {
 }
 
 impl Tracks {
+    /// No tracks yet.
+    pub fn new(group_by: GroupBy) -> Self {
+        Self { group_by, rows: Vec::new(), index: FxHashMap::default(), of_lanes: Default::default() }
+    }
+
     /// The number of a track.
     pub fn intern(&mut self, track: Track) -> u32 {
         let next = self.rows.len() as u32;
@@ -84,9 +124,11 @@ impl Tracks {
             return *number;
         }
         let at = tables.lanes.get(lane);
-        let place = match kind {
-            Kind::Copy => Place::Copies(at.process),
-            Kind::Barrier => Place::Barriers(at.queue, at.process),
+        let stream = at.stream.filter(|_| self.group_by == GroupBy::Stream);
+        let place = match (kind, stream) {
+            (Kind::Barrier, _) => Place::Barriers(at.queue, at.process),
+            (_, Some(stream)) => Place::Stream(stream, at.process),
+            (Kind::Copy, None) => Place::Copies(at.process),
             _ => Place::Queue(at.queue, at.process),
         };
         let number = self.intern(Track { group: Group::Agent(at.agent), place });
@@ -100,20 +142,20 @@ impl Tracks {
     pub fn rows(&self) -> &[Track] {
         &self.rows
     }
+}
 
-    /// The groups that have a track, GPUs by node and number, then processes.
-    pub fn groups(&self, tables: &Tables) -> Vec<Group> {
-        let mut groups: Vec<Group> = self.rows.iter().map(|track| track.group).collect();
-        groups.sort_unstable_by_key(|group| {
-            let by_number = match group {
-                Group::Agent(agent) => (tables.agent(*agent).node, tables.agent(*agent).number),
-                Group::Process(process) => (tables.process(*process).node, 0),
-            };
-            (matches!(group, Group::Process(_)), by_number, *group)
-        });
-        groups.dedup();
-        groups
-    }
+/// Each of these groups once, GPUs by node and number, then processes.
+pub fn groups(groups: impl Iterator<Item = Group>, tables: &Tables) -> Vec<Group> {
+    let mut groups: Vec<Group> = groups.collect();
+    groups.sort_unstable_by_key(|group| {
+        let by_number = match group {
+            Group::Agent(agent) => (tables.agent(*agent).node, tables.agent(*agent).number),
+            Group::Process(process) => (tables.process(*process).node, 0),
+        };
+        (matches!(group, Group::Process(_)), by_number, *group)
+    });
+    groups.dedup();
+    groups
 }
 
 /// What a group is called: `GPU 3 (AMD Instinct MI300X)`, `python train.py (rank 2)`.
@@ -154,20 +196,22 @@ pub fn track_name(track: &Track, tables: &Tables) -> String {
         _ => format!(" ({})", pid_name(tables.process(process))),
     };
     match track.place {
+        Place::Stream(stream, process) => format!("Stream {stream}{}", owner(process)),
         Place::Queue(queue, process) => format!("Queue {queue}{}", owner(process)),
         Place::Copies(process) => format!("Copies{}", owner(process)),
         Place::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
         Place::Ranges => "Ranges".to_owned(),
         Place::Unknown => "Unknown thread".to_owned(),
-        Place::Thread(tid) => {
-            let named = tables
-                .threads
-                .iter()
-                .find(|thread| thread.tid == tid && track.group == Group::Process(thread.process));
-            match named.and_then(|thread| thread.name.as_ref()) {
-                Some(name) => format!("Thread {tid} ({name})"),
-                None => format!("Thread {tid}"),
-            }
-        }
+        Place::Thread(tid) => match thread_name(track, tables) {
+            Some(name) => format!("Thread {tid} ({name})"),
+            None => format!("Thread {tid}"),
+        },
     }
+}
+
+/// The name of the thread whose track it is, where the trace has it.
+pub fn thread_name<'a>(track: &Track, tables: &'a Tables) -> Option<&'a str> {
+    let Place::Thread(tid) = track.place else { return None };
+    let of = |thread: &&Thread| thread.tid == tid && track.group == Group::Process(thread.process);
+    tables.threads.iter().find(of)?.name.as_deref()
 }

@@ -197,6 +197,25 @@ fn slots_go_round_and_their_signals_are_ready_again() {
 }
 
 #[test]
+fn the_collector_makes_slots_so_that_who_submits_makes_none() {
+    let mut bench = bench(Mode::Standard, 1 << 16, 8);
+    let mut rush = |dispatches: usize| {
+        let signals: Vec<u64> = (0..dispatches).map(|_| bench.submit(kernel(1, 0))).collect();
+        let made = bench.machine.signals.lock().unwrap().len();
+        signals.into_iter().for_each(|signal| bench.machine.complete(signal, 10, 20));
+        let mut collected = 0;
+        while collected < dispatches {
+            collected += bench.collect().len();
+        }
+        (made, bench.machine.signals.lock().unwrap().len())
+    };
+    assert_eq!(rush(1), (64, 2048), "as many as a queue that is used has at least");
+    assert_eq!(rush(2000), (2048, 4000), "twice as many as were in flight");
+    assert_eq!(rush(4000), (4000, 8000));
+    assert_eq!(rush(4000), (8000, 8000));
+}
+
+#[test]
 fn the_applications_signal_stays_in_its_packet_with_value_and_times() {
     let mut bench = bench(Mode::Standard, 64, 4);
     let own = bench.machine.signal(1);

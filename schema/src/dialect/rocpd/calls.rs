@@ -3,6 +3,7 @@ use rustc_hash::FxHashMap;
 use super::{IdMap, Layout, Names, Plan, Processes};
 use crate::sqlite::Database;
 use crate::table::{ApiCall, Range, RangeKind};
+use crate::write::UNRECORDED;
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 
 /// Every row of `rocpd_api` by id: who called, and what the call's launch rows mean.
@@ -33,13 +34,15 @@ pub(crate) enum Function {
     PeerCopy,
     /// A user's annotation.
     Marker,
+    /// No call: it says what is known of an op whose call was not recorded (RPD's tables written by us).
+    Unrecorded,
     #[default]
     Other,
 }
 
 impl Function {
     /// HIP's launch functions take a grid of blocks, but for the two that carry HSA's meaning.
-    fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         match name {
             "hipLaunchKernel"
             | "hipLaunchKernel_spt"
@@ -52,6 +55,7 @@ impl Function {
             "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel" => Self::LaunchOfItems,
             "hipMemcpyPeer" | "hipMemcpyPeerAsync" => Self::PeerCopy,
             "UserMarker" => Self::Marker,
+            UNRECORDED => Self::Unrecorded,
             _ => Self::Other,
         }
     }
@@ -104,11 +108,12 @@ pub(crate) fn read(
         let stored_name = names.get(name.int(row));
         let function =
             *functions.entry(stored_name).or_insert_with(|| Function::of(tables.strings.get(stored_name)));
-        let process = match pid.int(row) {
+        let is_recorded = function != Function::Unrecorded;
+        let process = match pid.int(row).filter(|&pid| !layout.cause_by_link || pid != 0) {
             Some(pid) => processes.intern(pid, &mut tables.processes),
             None => processes.unnamed(&mut tables.processes),
         };
-        let tid = tid.int(row).map(|tid| processes.tid(tid));
+        let tid = tid.int(row).filter(|&tid| is_recorded || tid != 0).map(|tid| processes.tid(tid));
         let caller = Caller { process, tid, function };
         let caller = *callers.entry(caller).or_insert_with(|| {
             calls.callers.push(caller);
@@ -116,6 +121,9 @@ pub(crate) fn read(
         });
         calls.by_id.push(id, caller);
 
+        if !is_recorded {
+            return;
+        }
         let is_range = layout.markers_are_calls && function == Function::Marker;
         if !(if is_range { select.ranges } else { select.api }) {
             return;

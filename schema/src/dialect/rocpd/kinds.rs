@@ -34,6 +34,14 @@ impl OpKind {
     }
 }
 
+/// Which way the ops of a type go, if they are copies.
+pub(crate) fn copy_type(op_type: &str) -> Option<Direction> {
+    match OpKind::of(op_type) {
+        OpKind::Copy(direction) => Some(direction),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -99,20 +99,23 @@ fn read_kernels(
             ([Some(x), Some(y), Some(z)], [Some(wx), Some(wy), Some(wz)]) => {
                 let (grid, workgroup) = ([x, y, z], [wx, wy, wz]);
                 match (layout.launches, caller.function) {
-                    (LaunchRows::Executed, _) | (LaunchRows::Arguments, Function::LaunchOfItems) => {
-                        Shape::from_items(workgroup, grid)
-                    }
+                    (LaunchRows::Executed | LaunchRows::Converted, _)
+                    | (LaunchRows::Arguments, Function::LaunchOfItems) => Shape::from_items(workgroup, grid),
                     (LaunchRows::Groups, _) | (LaunchRows::Arguments, Function::LaunchOfGroups) => {
                         Shape::from_groups(workgroup, grid)
                     }
                     (LaunchRows::Arguments, _) => Shape { workgroup: Some(workgroup), ..Shape::default() },
                 }
             }
+            (_, [Some(wx), Some(wy), Some(wz)]) => {
+                Shape { workgroup: Some([wx, wy, wz]), ..Shape::default() }
+            }
             _ => Shape::default(),
         };
         // A source that copies the call's arguments knows the dynamic LDS only: the dispatch's is unknown.
         let whole = Shape { lds: lds.unsigned(row), scratch: scratch.unsigned(row), ..shape };
-        let known = if layout.launches == LaunchRows::Executed { whole } else { shape };
+        let is_whole = matches!(layout.launches, LaunchRows::Executed | LaunchRows::Converted);
+        let known = if is_whole { whole } else { shape };
         let kernel =
             names.checked(kernel.int(row), &mut tables.problems, "rocpd_kernelapi.kernelName_id", call);
         let shape = (known != Shape::default()).then(|| tables.shapes.intern(known));
@@ -160,8 +163,11 @@ fn read_copies(
         let direction = direction(kind.int(row), layout, names, tables);
         let addresses = address(dst.position(), row).zip(address(src.position(), row));
         let devices = dst_device.int(row).zip(src_device.int(row));
-        let between = devices
-            .filter(|_| caller.function == Function::PeerCopy && layout.launches == LaunchRows::Arguments);
+        let between = devices.filter(|_| match layout.launches {
+            LaunchRows::Arguments => caller.function == Function::PeerCopy,
+            LaunchRows::Converted => true,
+            LaunchRows::Executed | LaunchRows::Groups => false,
+        });
         copies.push((call, CopyLaunch { bytes, direction, addresses, devices: between }));
         if let (true, Some(at)) = (keep, calls.rows.get(call)) {
             let stream = text(stream.position(), row, tables);

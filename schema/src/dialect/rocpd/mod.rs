@@ -20,8 +20,10 @@ mod rest;
 mod signal;
 
 pub(super) use agents::{Agents, NO_GPU};
+pub(crate) use calls::Function;
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
+pub(crate) use kinds::copy_type;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
 pub(super) use plan::{Field, Plan};
@@ -65,6 +67,8 @@ pub(super) enum LaunchRows {
     /// What the GPU executed: a grid of work-items, the whole LDS and scratch, and copy kinds that are string
     /// ids; one row even where a graph launch executes many (RPD on rocprofiler-sdk).
     Executed,
+    /// What the GPU executed too, but with copies as for arguments, and their GPUs (RPD's tables written by us).
+    Converted,
     /// A grid of work-groups whatever the function (ours).
     Groups,
 }
@@ -116,13 +120,16 @@ impl Prepared {
         self,
         database: &Database,
         select: &Select,
+        keep: impl Fn(&mut Tables),
         mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, E> {
         let mut last = read(self, database, select, PIECE, |tables| {
+            keep(tables);
             each(tables)?;
             tables.forget_rows();
             Ok::<(), E>(())
         })?;
+        keep(&mut last);
         each(&last)?;
         last.forget_rows();
         Ok(last)

@@ -1,4 +1,4 @@
-use super::calls::Calls;
+use super::calls::{Calls, Function};
 use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
@@ -280,7 +280,9 @@ impl OpPart {
                     }
                     if context.select.links {
                         cause.tid = cause.tid.or(caller.tid);
-                        cause.correlation = link.call;
+                        if caller.function != Function::Unrecorded {
+                            cause.correlation = link.call;
+                        }
                     }
                 }
             }
@@ -367,7 +369,10 @@ impl OpPart {
     ) -> (Option<ShapeId>, Option<u64>) {
         if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
             // One row describes one of the kernels of a graph launch where the source logs those too.
-            let same = context.layout.launches != LaunchRows::Executed || launch.kernel == name;
+            let is_one_of_many =
+                matches!(context.layout.launches, LaunchRows::Executed | LaunchRows::Converted);
+            let is_named = launch.kernel.is_some() && !context.strings.get(launch.kernel).is_empty();
+            let same = !is_one_of_many || !is_named || launch.kernel == name;
             return (launch.shape.filter(|_| same), None);
         }
         let Some(at) = context.fields.signal.position() else {

@@ -146,12 +146,14 @@ impl Lookup<'_> {
     }
 }
 
-/// rocprofv3 stores work-items.
+/// rocprofv3 stores work-items. A work-group of no work-items is an unknown one: its columns must have a value.
 fn shape(row: &Row<'_>) -> Shape {
     let small = |at: usize| row.int(at).and_then(|value| u32::try_from(value).ok());
     let large = |at: usize| row.int(at).and_then(|value| u64::try_from(value).ok());
     let workgroup = small(11).zip(small(12)).zip(small(13)).map(|((x, y), z)| [x, y, z]);
     let items = large(14).zip(large(15)).zip(large(16)).map(|((x, y), z)| [x, y, z]);
+    let workgroup = workgroup.filter(|group| group[0] != 0);
+    let items = items.filter(|items| items[0] != 0);
     let extent = match (workgroup, items) {
         (Some(workgroup), Some(items)) => Shape::from_items(workgroup, items),
         _ => Shape { workgroup, items, ..Shape::default() },

@@ -75,9 +75,9 @@ impl References {
     }
 
     /// The thread behind `id`: where it is missing (counted) the id itself, as the writer numbers threads
-    /// by their tid.
+    /// by their tid. Thread 0 is none: so a file says that it is unknown whose views want one.
     pub(super) fn tid(&self, problems: &mut Problems, place: &str, row: Id, id: Option<Id>) -> Option<i64> {
-        let id = id?;
+        let id = id.filter(|&id| id != 0)?;
         Some(self.threads.get(&id).copied().unwrap_or_else(|| {
             problems.add(ProblemKind::DanglingReference, place, row);
             id

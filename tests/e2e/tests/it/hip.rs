@@ -55,8 +55,8 @@ fn kernels_by_which_hip_copies_and_fills_and_the_bytes_are_right() {
 }
 
 #[test]
-fn lite_and_full_record_batches_and_count_what_they_skip() {
-    for mode in ["lite", "full"] {
+fn every_mode_records_batches_and_counts_what_it_skips() {
+    for mode in ["lite", "hip", "full"] {
         for stack in stacks() {
             let Some(process) = Process::of_hip(&stack, "hip_graph", graph(&stack)) else { return };
             let outcome = process.mode(mode).unchanged();

@@ -3,7 +3,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use rusqlite::Connection;
-use schema::write::{Batch, Cell};
+
+use super::batch::{Batch, Cell};
 
 /// A SQLite file of another tool's layout in the making.
 pub(super) struct Foreign {

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use schema::write::Cell;
 
+use super::batch::Cell;
 use super::foreign::Foreign;
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 use crate::layouts::RPD3;

@@ -87,12 +87,13 @@ impl Bench {
         Ok((time.parse()?, allocations.parse()?))
     }
 
-    /// The cheapest of each column's runs, which are taken in turn so that all meet the same neighbours.
-    pub(crate) fn timed(&self, dispatches: u32, rounds: u32) -> Result<Vec<Cost>> {
+    /// The cheapest of each column's runs with kernels of that length, which are taken in turn so that all meet the same
+    /// neighbours.
+    pub(crate) fn timed(&self, dispatches: u32, rounds: u32, kernel_ns: u32) -> Result<Vec<Cost>> {
         let mut best: Vec<Option<Cost>> = self.columns.iter().map(|_| None).collect();
         for _ in 0..rounds.max(1) {
             for (column, best) in self.columns.iter().zip(&mut best) {
-                let cost = self.once(column, dispatches)?;
+                let cost = self.once(column, dispatches, kernel_ns)?;
                 let so_far = best.get_or_insert(cost);
                 so_far.cpu = so_far.cpu.min(cost.cpu);
                 so_far.wall = so_far.wall.min(cost.wall);
@@ -102,8 +103,9 @@ impl Bench {
         Ok(best.into_iter().flatten().collect())
     }
 
-    fn once(&self, column: &Column, dispatches: u32) -> Result<Cost> {
+    fn once(&self, column: &Column, dispatches: u32, kernel_ns: u32) -> Result<Cost> {
         let mut command = self.command(&self.submit, column, &[]);
+        command.env("KFD_SIM_KERNEL_NS", kernel_ns.to_string());
         command.args([dispatches.to_string(), WARM_UP.to_string()]);
         let (cpu, wall) = ended_well(command)?;
         let (time, _) = self.report()?;

@@ -9,7 +9,7 @@ pub(crate) struct Table {
 }
 
 struct Row {
-    figure: &'static str,
+    figure: String,
     values: Vec<Option<f64>>,
     decimals: usize,
     /// What the figure must not exceed, and what it should not.
@@ -25,19 +25,20 @@ impl Table {
     }
 
     /// A figure that is only shown.
-    pub(crate) fn row(&mut self, figure: &'static str, values: Vec<Option<f64>>, decimals: usize) {
-        self.rows.push(Row { figure, values, decimals, bounds: None });
+    pub(crate) fn row(&mut self, figure: impl Into<String>, values: Vec<Option<f64>>, decimals: usize) {
+        self.rows.push(Row { figure: figure.into(), values, decimals, bounds: None });
     }
 
     /// A figure that must and should not exceed two bounds.
     pub(crate) fn judged(
         &mut self,
-        figure: &'static str,
+        figure: impl Into<String>,
         values: impl IntoIterator<Item = Option<f64>>,
         decimals: usize,
         bounds: (f64, f64),
     ) {
-        self.rows.push(Row { figure, values: values.into_iter().collect(), decimals, bounds: Some(bounds) });
+        let values = values.into_iter().collect();
+        self.rows.push(Row { figure: figure.into(), values, decimals, bounds: Some(bounds) });
     }
 
     /// Whether every figure of the tracer is what it must be.
@@ -71,7 +72,7 @@ impl fmt::Display for Table {
             };
             let values = row.values.iter().map(|value| value.map_or(String::new(), number));
             let bounds = [bound(|(must, _)| must), bound(|(_, aim)| aim), row.verdict().to_owned()];
-            lines.push([row.figure.to_owned()].into_iter().chain(values).chain(bounds).collect());
+            lines.push([row.figure.clone()].into_iter().chain(values).chain(bounds).collect());
         }
         let widths: Vec<usize> = (0..lines[0].len())
             .map(|at| lines.iter().map(|line| line[at].len()).max().unwrap_or(0))

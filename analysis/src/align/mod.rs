@@ -1,0 +1,46 @@
+//! One clock for many machines, told from the collectives that their ranks left together.
+//!
+//! Ranks on one boot of one machine share CLOCK_BOOTTIME and are never moved against each other; a *node* is such a
+//! boot. Between nodes the clocks differ by anything and drift. A synchronising collective (all-reduce and its like)
+//! ends on all its members within microseconds, whoever came late, so the differences of the ends of matched
+//! collectives are the differences of the clocks, plus noise.
+//!
+//! [`groups`] finds which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's
+//! difference through time; [`fit`] does so for all nodes at once and says how far it can be trusted; [`waits`] then tells
+//! who waited for whom. What it is not: it reads no file, and where the evidence is too thin it says so and
+//! moves nothing.
+
+pub mod clock;
+pub mod fit;
+pub mod groups;
+pub mod waits;
+
+pub use clock::Clock;
+pub use fit::{Alignment, Refusal, align};
+pub use groups::{Group, Meeting, Sequence, tell_apart};
+pub use waits::{RankWaits, Waits, waits};
+
+/// The robust middle of values: the mean of the middle half. 0 of none.
+pub(crate) fn middle(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let cut = values.len() / 4;
+    let kept = &values[cut..values.len() - cut];
+    if kept.is_empty() { 0.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
+}
+
+/// The median; 0 of none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
+    }
+}
+
+/// The spread of normal values that have this median absolute deviation from their median.
+pub(crate) fn spread(values: &mut [f64]) -> f64 {
+    let at = median(values);
+    values.iter_mut().for_each(|value| *value = (*value - at).abs());
+    1.4826 * median(values)
+}

@@ -1,0 +1,160 @@
+//! Who waited for whom in collectives, with clocks and without.
+//!
+//! With one clock: a rank waits from its own start to the start of the last arriver, and what follows is transfer. Without:
+//! the member with the shortest stay arrived last, its stay is the transfer, and what the others stayed longer is how long
+//! they waited. The two agree where the clocks are right; the second needs none.
+
+use super::groups::Meeting;
+
+/// What one rank's collectives say of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RankWaits {
+    /// Collectives that it was in.
+    pub collectives: u64,
+    /// ns that it waited for later ones, by the clocks.
+    pub wait_ns: i64,
+    /// ns that the others would not have waited had it come when the last but one did, by the clocks.
+    pub delay_ns: i64,
+    /// How often it came last, by the clocks.
+    pub last: u64,
+    /// ns that it waited, without clocks.
+    pub clock_free_wait_ns: i64,
+    /// How often it came last, without clocks.
+    pub clock_free_last: u64,
+}
+
+impl RankWaits {
+    /// ns that it waited in a collective, on average, without clocks.
+    #[must_use]
+    pub fn mean_wait_ns(&self) -> f64 {
+        self.clock_free_wait_ns as f64 / self.collectives.max(1) as f64
+    }
+}
+
+/// What all collectives say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Waits {
+    /// By rank.
+    pub ranks: Vec<RankWaits>,
+    /// Collectives of at least two ranks.
+    pub collectives: u64,
+    /// ns from the first arrival to the last, summed over the collectives, by the clocks.
+    pub spread_ns: i64,
+    /// ns from the last arrival to the last end, summed, by the clocks.
+    pub transfer_ns: i64,
+    /// The same without clocks: the shortest stays.
+    pub clock_free_transfer_ns: i64,
+}
+
+impl Waits {
+    /// The rank that the others waited for: the one that itself waited least, without clocks. `None` where
+    /// no rank stands out: it must have waited less than half as long as is usual, in at least ten collectives.
+    #[must_use]
+    pub fn straggler(&self) -> Option<usize> {
+        let waited: Vec<(usize, f64)> = (self.ranks.iter().enumerate())
+            .filter(|(_, rank)| rank.collectives >= 10)
+            .map(|(rank, waits)| (rank, waits.mean_wait_ns()))
+            .collect();
+        let &(rank, least) = waited.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
+        let mut all: Vec<f64> = waited.iter().map(|&(_, wait)| wait).collect();
+        (waited.len() > 1 && least < 0.5 * super::median(&mut all)).then_some(rank)
+    }
+}
+
+/// Counts them; `meetings` on one clock where `aligned`, else only what needs no clocks.
+#[must_use]
+pub fn waits(meetings: &[Meeting], ranks: usize, aligned: bool) -> Waits {
+    let mut waits = Waits { ranks: vec![RankWaits::default(); ranks], ..Waits::default() };
+    for meeting in meetings.iter().filter(|meeting| meeting.len() > 1) {
+        waits.collectives += 1;
+        for &(rank, ..) in meeting {
+            waits.ranks[rank].collectives += 1;
+        }
+        waits.without_clocks(meeting);
+        if aligned {
+            waits.with_clocks(meeting);
+        }
+    }
+    waits
+}
+
+impl Waits {
+    fn without_clocks(&mut self, meeting: &Meeting) {
+        let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
+        let Some(last) = meeting.iter().min_by_key(|member| stay(member)) else { return };
+        let shortest = stay(last);
+        self.ranks[last.0].clock_free_last += 1;
+        self.clock_free_transfer_ns += shortest;
+        for member in meeting {
+            self.ranks[member.0].clock_free_wait_ns += stay(member) - shortest;
+        }
+    }
+
+    fn with_clocks(&mut self, meeting: &Meeting) {
+        let mut starts: Vec<(i64, usize)> = meeting.iter().map(|&(rank, start, _)| (start, rank)).collect();
+        starts.sort_unstable();
+        let [(first, _), .., (before, _), (last, late)] = starts[..] else {
+            if let [(first, _), (last, late)] = starts[..] {
+                self.arrived((first, first, last), late, meeting);
+            }
+            return;
+        };
+        self.arrived((first, before, last), late, meeting);
+    }
+
+    /// Arrivals in ns: the first, the last but one, the last; and whose that was.
+    fn arrived(&mut self, (first, before, last): (i64, i64, i64), late: usize, meeting: &Meeting) {
+        self.spread_ns += last - first;
+        self.ranks[late].last += 1;
+        self.ranks[late].delay_ns += (last - before) * (meeting.len() as i64 - 1);
+        let end = meeting.iter().map(|&(_, _, end)| end).max().unwrap_or(last);
+        self.transfer_ns += (end - last).max(0);
+        for &(rank, start, _) in meeting {
+            self.ranks[rank].wait_ns += last - start;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three ranks, one of which always comes 30 ns after the first; 10 ns of transfer.
+    fn meetings() -> Vec<Meeting> {
+        (0..12)
+            .map(|at| at * 1000)
+            .map(|at| vec![(0, at, at + 40), (1, at + 30, at + 40), (2, at + 20, at + 40)])
+            .collect()
+    }
+
+    #[test]
+    fn a_rank_waits_for_the_last_arriver() {
+        let waits = waits(&meetings(), 3, true);
+        let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.wait_ns / 12).collect();
+        assert_eq!(waited, [30, 0, 10]);
+        assert_eq!((waits.spread_ns, waits.transfer_ns), (12 * 30, 12 * 10));
+        assert_eq!((waits.ranks[1].last, waits.ranks[1].delay_ns), (12, 12 * 10 * 2));
+    }
+
+    #[test]
+    fn the_same_is_told_without_clocks() {
+        let mut meetings = meetings();
+        meetings.iter_mut().for_each(|meeting| meeting[2] = (2, meeting[2].1 + 5_000, meeting[2].2 + 5_000));
+        let waits = waits(&meetings, 3, false);
+        let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.clock_free_wait_ns / 12).collect();
+        assert_eq!((waited, waits.clock_free_transfer_ns), (vec![30, 0, 10], 120));
+        assert_eq!((waits.straggler(), waits.spread_ns), (Some(1), 0));
+    }
+
+    #[test]
+    fn where_all_come_alike_nobody_is_named() {
+        let meetings: Vec<Meeting> =
+            (0..12).map(|at| (0..3).map(|rank| (rank, at * 100, at * 100 + 50)).collect()).collect();
+        assert_eq!(waits(&meetings, 3, true).straggler(), None);
+    }
+
+    #[test]
+    fn one_rank_alone_meets_nobody() {
+        assert_eq!(waits(&[vec![(0, 1, 2)]], 1, true).collectives, 0);
+    }
+}

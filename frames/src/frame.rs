@@ -1,0 +1,94 @@
+//! Rows of a table as they become a frame.
+
+use std::ops::Range;
+
+use polars::prelude::*;
+use rustc_hash::FxHashMap;
+use schema::{AgentId, LaneId, NameId, ProcessId, Tables};
+
+/// Columns in the making: all of them have one value for each row of `rows`.
+pub(crate) struct Frame<'a> {
+    pub(crate) tables: &'a Tables,
+    rows: Range<usize>,
+    columns: Vec<Column>,
+}
+
+impl<'a> Frame<'a> {
+    pub(crate) fn of(tables: &'a Tables, rows: Range<usize>) -> Self {
+        Self { tables, rows, columns: Vec::new() }
+    }
+
+    /// A column of numbers or truths, of one type whether it has values or not.
+    pub(crate) fn add<T>(mut self, name: &str, value: impl Fn(usize) -> T) -> Self
+    where
+        Series: NamedFrom<Vec<T>, [T]>,
+    {
+        let values: Vec<T> = self.rows.clone().map(value).collect();
+        self.columns.push(Series::new(name.into(), values).into_column());
+        self
+    }
+
+    /// A column of texts of the trace: each is stored once, however many rows have it.
+    pub(crate) fn text(mut self, name: &str, value: impl Fn(usize) -> NameId) -> PolarsResult<Self> {
+        let mut places = FxHashMap::<NameId, IdxSize>::default();
+        let mut distinct: Vec<Option<&str>> = Vec::new();
+        let mut rows: Vec<IdxSize> = Vec::with_capacity(self.rows.len());
+        let mut last = None;
+        for row in self.rows.clone() {
+            let id = value(row);
+            let place = match last {
+                Some((known, place)) if known == id => place,
+                _ => *places.entry(id).or_insert_with(|| {
+                    distinct.push(id.is_some().then(|| self.tables.strings.get(id)));
+                    distinct.len() as IdxSize - 1
+                }),
+            };
+            last = Some((id, place));
+            rows.push(place);
+        }
+        let distinct = Series::new(name.into(), distinct);
+        self.columns.push(distinct.take_slice(&rows)?.into_column());
+        Ok(self)
+    }
+
+    /// A column of one of a few words.
+    pub(crate) fn word(mut self, name: &str, value: impl Fn(usize) -> Option<&'a str>) -> Self {
+        let words: Vec<Option<&str>> = self.rows.clone().map(value).collect();
+        self.columns.push(Series::new(name.into(), words).into_column());
+        self
+    }
+
+    /// The columns `pid` and `rank` of the process that each row belongs to.
+    pub(crate) fn process(self, process: impl Fn(usize) -> ProcessId) -> Self {
+        let processes = &self.tables.processes;
+        self.add("pid", |row| processes.get(process(row).index()).and_then(|process| process.pid))
+            .add("rank", |row| processes.get(process(row).index()).and_then(|process| process.rank))
+    }
+
+    /// The columns `start_ns`, `end_ns` and `duration_ns`.
+    pub(crate) fn times(self, start: impl Fn(usize) -> i64, duration: impl Fn(usize) -> Option<i64>) -> Self {
+        self.add("start_ns", &start)
+            .add("end_ns", |row| duration(row).map(|duration| start(row).saturating_add(duration)))
+            .add("duration_ns", &duration)
+    }
+
+    pub(crate) fn finish(self) -> PolarsResult<DataFrame> {
+        DataFrame::new_infer_height(self.columns)
+    }
+}
+
+/// The number of a GPU; none for other agents.
+pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
+    let agent = tables.agents.get(agent?.index())?;
+    (agent.kind == schema::table::AgentKind::Gpu).then_some(agent.number)
+}
+
+/// The same for where an op ran.
+pub(crate) fn gpu_of(tables: &Tables, lane: LaneId) -> Option<i64> {
+    gpu(tables, Some(tables.lanes.get(lane).agent))
+}
+
+/// Zero is no id.
+pub(crate) fn known(id: i64) -> Option<i64> {
+    Some(id).filter(|&id| id != 0)
+}

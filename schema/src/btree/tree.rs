@@ -1,0 +1,234 @@
+//! A table that only grows at its end.
+
+use std::io;
+
+use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
+use super::store::{Store, Target, Use};
+
+/// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
+/// get a new place in the file each time they are published.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    leaf: Leaf,
+    /// The rowid of the newest row; rows count from 1.
+    last: i64,
+    /// From the leaf up: the finished children of each inner node that is still open. None of them is empty, so that
+    /// every node has at least two children.
+    levels: Vec<Vec<Child>>,
+    /// The pages of its last publication, the root at the end.
+    published: Vec<u32>,
+    changed: bool,
+}
+
+/// Where finished pages go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// They stay as they are.
+    Forever,
+    /// Until the next publication.
+    UntilNext,
+}
+
+impl Tree {
+    pub(crate) fn new() -> Self {
+        Self { leaf: Leaf::new(), last: 0, levels: Vec::new(), published: Vec::new(), changed: true }
+    }
+
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> i64 {
+        self.last
+    }
+
+    /// Where it starts in the file as last published.
+    pub(crate) fn root(&self) -> u32 {
+        self.published.last().copied().unwrap_or_default()
+    }
+
+    /// How many pages are at most written to publish it.
+    pub(crate) fn open_pages(&self) -> usize {
+        self.levels.len() + 2
+    }
+
+    /// How many pages at most a record would finish; most finish none.
+    #[inline]
+    pub(crate) fn pages_for(&self, record: usize) -> usize {
+        if self.leaf.fits(record + 18) {
+            return 0;
+        }
+        1 + self.levels.len() + record / OVERFLOW + usize::from(record > OVERFLOW)
+    }
+
+    /// Adds a row and returns its rowid.
+    #[inline]
+    pub(crate) fn push<T: Target>(
+        &mut self,
+        record: &[u8],
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<i64> {
+        let row = self.last + 1;
+        self.push_at(row, record, store, keep)?;
+        Ok(row)
+    }
+
+    /// Adds a row with this rowid, which must be greater than that of every row before.
+    #[inline]
+    pub(crate) fn push_at<T: Target>(
+        &mut self,
+        row: i64,
+        record: &[u8],
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<()> {
+        if row <= self.last {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "rows are not in the order of their ids",
+            ));
+        }
+        let mut head = [0; 18];
+        let (bytes, length) = page::varint(record.len() as u64);
+        head[..9].copy_from_slice(&bytes);
+        let (bytes, width) = page::varint(row as u64);
+        head[length..length + 9].copy_from_slice(&bytes);
+        let head = &head[..length + width];
+        let local = page::local_length(record.len());
+        let (local, rest) = record.split_at(local);
+        let tail = 4 * usize::from(!rest.is_empty());
+        if !self.leaf.fits(head.len() + local.len() + tail) {
+            self.finish_leaf(store, keep)?;
+        }
+        if rest.is_empty() {
+            self.leaf.push(head, local, &[]);
+        } else {
+            let first = self.overflow(rest, store, keep)?;
+            self.leaf.push(head, local, &first.to_be_bytes());
+        }
+        self.last = row;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Begins a new leaf.
+    #[cold]
+    pub(crate) fn finish_leaf<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<()> {
+        let page = self.place(store, keep)?;
+        store.write(page, self.leaf.page())?;
+        self.leaf.clear();
+        let leaf = Child { page, last: self.last };
+        self.finished(0, leaf, store, keep)
+    }
+
+    /// Adds a finished child to the open node of a level.
+    fn finished<T: Target>(
+        &mut self,
+        level: usize,
+        child: Child,
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<()> {
+        if level == self.levels.len() {
+            self.levels.push(Vec::new());
+        }
+        let open = &mut self.levels[level];
+        if open.len() <= MOST_CHILDREN {
+            open.push(child);
+            return Ok(());
+        }
+        let children = std::mem::replace(open, vec![child]);
+        let Some((right, others)) = children.split_last() else { return Ok(()) };
+        let page = self.place(store, keep)?;
+        let mut node = [0; SIZE];
+        page::interior(&mut node, 0, others, right.page);
+        store.write(page, &node)?;
+        self.finished(level + 1, Child { page, last: right.last }, store, keep)
+    }
+
+    /// Writes what does not fit onto a leaf as a chain of pages and returns the first.
+    fn overflow<T: Target>(&mut self, rest: &[u8], store: &mut Store<T>, keep: Keep) -> io::Result<u32> {
+        let parts: Vec<&[u8]> = rest.chunks(OVERFLOW).collect();
+        let places = parts.iter().map(|_| self.place(store, keep)).collect::<io::Result<Vec<u32>>>()?;
+        let mut page = [0; SIZE];
+        for (at, part) in parts.iter().enumerate() {
+            let next = places.get(at + 1).copied().unwrap_or_default();
+            page[..4].copy_from_slice(&next.to_be_bytes());
+            page[4..4 + part.len()].copy_from_slice(part);
+            page[4 + part.len()..].fill(0);
+            store.write(places[at], &page)?;
+        }
+        Ok(places.first().copied().unwrap_or_default())
+    }
+
+    fn place<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<u32> {
+        match keep {
+            Keep::Forever => store.append(),
+            Keep::UntilNext => {
+                let page = store.borrow()?;
+                self.published.push(page);
+                Ok(page)
+            }
+        }
+    }
+
+    /// Writes the pages that are still open to new places, if there is anything new in them.
+    pub(crate) fn publish<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
+        if !self.changed {
+            return Ok(());
+        }
+        self.withdraw(store, Use::Last);
+        self.write_open(store)
+    }
+
+    /// As [`Self::publish`], with rows at the end that are gone with the next publication. For a short table.
+    pub(crate) fn publish_with<T: Target>(
+        &mut self,
+        records: impl Iterator<Item = Vec<u8>>,
+        store: &mut Store<T>,
+    ) -> io::Result<()> {
+        self.withdraw(store, Use::First);
+        let mut whole = self.clone();
+        for record in records {
+            whole.push(&record, store, Keep::UntilNext)?;
+        }
+        whole.write_open(store)?;
+        self.published = whole.published;
+        self.changed = false;
+        Ok(())
+    }
+
+    /// Gives up the pages of the last publication.
+    fn withdraw<T: Target>(&mut self, store: &mut Store<T>, used: Use) {
+        for page in self.published.drain(..) {
+            store.give_back(page, used);
+        }
+    }
+
+    fn write_open<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
+        let mut root = self.place(store, Keep::UntilNext)?;
+        store.write(root, self.leaf.page())?;
+        let mut node = [0; SIZE];
+        for level in 0..self.levels.len() {
+            page::interior(&mut node, 0, &self.levels[level], root);
+            root = self.place(store, Keep::UntilNext)?;
+            store.write(root, &node)?;
+        }
+        self.changed = false;
+        Ok(())
+    }
+
+    /// Hands out the children of a root that lies on the first page of the file, after everything below is written:
+    /// the finished ones and the last.
+    pub(crate) fn publish_below_root<T: Target>(
+        &mut self,
+        store: &mut Store<T>,
+    ) -> io::Result<(&[Child], u32)> {
+        let right = self.place(store, Keep::UntilNext)?;
+        store.write(right, self.leaf.page())?;
+        Ok((self.levels.first().map_or(&[], Vec::as_slice), right))
+    }
+
+    /// The pages that a tree which is built anew each time has taken.
+    pub(crate) fn into_pages(self) -> Vec<u32> {
+        self.published
+    }
+}

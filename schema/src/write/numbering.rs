@@ -1,0 +1,224 @@
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::table::{AgentKind, Lane};
+use crate::{AgentId, Id, LaneId, ProcessId, Tables};
+
+/// How processes, agents and queues are numbered in the file. They are met one after the other, and what is numbered
+/// stays.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// What pid columns hold for each process: nothing for one that was alone when it was met, else its pid, or a
+    /// negative number where another one has that or it is unknown.
+    pids: Vec<Option<i64>>,
+    /// What gpuId columns hold for each agent: a GPU's number, a number below -1 for another one.
+    pub(super) gpus: Vec<Option<i64>>,
+    queues: Queues,
+}
+
+impl Places {
+    /// Numbers what is new.
+    pub(super) fn extend(&mut self, tables: &Tables) {
+        let alone = tables.processes.len() == 1;
+        for process in self.pids.len()..tables.processes.len() {
+            self.pids.push((!alone).then(|| explicit(process, tables)));
+        }
+        for (at, agent) in tables.agents.iter().enumerate().skip(self.gpus.len()) {
+            self.gpus.push(match agent.kind {
+                AgentKind::Gpu => Some(agent.number),
+                AgentKind::Unknown => None,
+                AgentKind::Cpu | AgentKind::Other => Some(-2 - at as i64),
+            });
+        }
+        self.queues.extend(tables.lanes.rows());
+    }
+
+    #[inline]
+    pub(super) fn pid(&self, process: ProcessId) -> Option<i64> {
+        self.pids.get(process.index()).copied().flatten()
+    }
+
+    #[inline]
+    pub(super) fn gpu(&self, agent: AgentId) -> Option<i64> {
+        self.gpus.get(agent.index()).copied().flatten()
+    }
+
+    #[inline]
+    pub(super) fn queue(&self, lane: LaneId) -> i64 {
+        self.queues.numbers[lane.index()]
+    }
+
+    /// What stands for a process in metadata rows: what pid columns hold, or would if it was not alone.
+    pub(super) fn process(&self, process: ProcessId, tables: &Tables) -> Option<i64> {
+        self.pid(process).or_else(|| match tables.processes.len() {
+            0 | 1 => tables.processes.get(process.index())?.pid,
+            _ => Some(explicit(process.index(), tables)),
+        })
+    }
+}
+
+/// The pid of a process, or a number of its own.
+fn explicit(process: usize, tables: &Tables) -> i64 {
+    let pid = |process: usize| tables.processes[process].pid;
+    let taken = (0..process).any(|earlier| pid(earlier) == pid(process));
+    pid(process).filter(|_| !taken).unwrap_or(-1 - process as i64)
+}
+
+/// Queues beyond this are addresses; they get small numbers and a metadata row each.
+const LARGEST_QUEUE: i64 = i16::MAX as i64;
+
+/// What queueId columns hold: a queue's own number where that is small, no other queue got it and there is nothing else
+/// to say of it.
+#[derive(Debug, Default)]
+struct Queues {
+    /// For each lane.
+    numbers: Vec<i64>,
+    given: FxHashMap<(ProcessId, AgentId, i64, Option<u64>), i64>,
+    taken: FxHashSet<i64>,
+    next: i64,
+}
+
+impl Queues {
+    fn extend(&mut self, lanes: &[Lane]) {
+        let lanes = &lanes[self.numbers.len()..];
+        let kept = lanes.iter().filter(|lane| self.keeps_number(lane)).map(|lane| lane.queue + 1).max();
+        self.next = self.next.max(kept.unwrap_or_default());
+        for lane in lanes {
+            if self.keeps_number(lane) {
+                self.numbers.push(lane.queue);
+                continue;
+            }
+            let number = *self
+                .given
+                .entry((lane.process, lane.agent, lane.queue, lane.hardware_queue))
+                .or_insert(self.next);
+            self.numbers.push(number);
+            if number == self.next {
+                self.taken.insert(number);
+                self.next += 1;
+            }
+        }
+    }
+
+    fn keeps_number(&self, lane: &Lane) -> bool {
+        lane.hardware_queue.is_none()
+            && (0..=LARGEST_QUEUE).contains(&lane.queue)
+            && !self.taken.contains(&lane.queue)
+    }
+}
+
+/// Whether the queue of a lane, which has this number in the file, needs a metadata row.
+pub(super) fn is_renamed(lane: &Lane, number: i64) -> bool {
+    lane.hardware_queue.is_some() || number != lane.queue
+}
+
+/// New ids of rows by their old ones. Rows keep their order, so this is as long as there are breaks in it.
+#[derive(Debug, Default)]
+pub(super) struct Renumbered(Vec<Run>);
+
+/// The same of ops. Some sources number dispatches and other ops apart.
+#[derive(Debug, Default)]
+pub(super) struct RenumberedOps {
+    pub(super) dispatches: Renumbered,
+    pub(super) others: Renumbered,
+}
+
+impl RenumberedOps {
+    pub(super) fn settle(&mut self) {
+        self.dispatches.settle();
+        self.others.settle();
+    }
+
+    /// The new id of an op that a link names.
+    pub(super) fn get(&self, space: u32, old: Id) -> Option<i64> {
+        self.dispatches.get(space, old).or_else(|| self.others.get(space, old))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    space: u32,
+    old: Id,
+    new: i64,
+    length: i64,
+}
+
+impl Renumbered {
+    #[inline]
+    pub(super) fn push(&mut self, space: u32, old: Id, new: i64) {
+        if let Some(run) = self.0.last_mut()
+            && (run.space, run.old.wrapping_add(run.length), run.new + run.length) == (space, old, new)
+        {
+            run.length += 1;
+        } else {
+            self.0.push(Run { space, old, new, length: 1 });
+        }
+    }
+
+    /// Makes [`Self::get`] find what was pushed.
+    pub(super) fn settle(&mut self) {
+        if !self.0.is_sorted_by_key(|run| (run.space, run.old)) {
+            self.0.sort_by_key(|run| (run.space, run.old));
+        }
+    }
+
+    pub(super) fn get(&self, space: u32, old: Id) -> Option<i64> {
+        let after = self.0.partition_point(|run| (run.space, run.old) <= (space, old));
+        let run = self.0[..after].last().filter(|run| run.space == space)?;
+        let behind = old.checked_sub(run.old).filter(|behind| *behind < run.length)?;
+        Some(run.new + behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Agent, Process};
+
+    fn lane(queue: i64, hardware_queue: Option<u64>) -> Lane {
+        Lane { queue, hardware_queue, ..Lane::default() }
+    }
+
+    #[test]
+    fn a_queue_whose_number_was_given_away_gets_another_one() {
+        let mut queues = Queues::default();
+        queues.extend(&[lane(2, None), lane(1 << 40, None)]);
+        queues.extend(&[lane(2, None), lane(1 << 40, None), lane(3, None), lane(4, None)]);
+        assert_eq!(queues.numbers, [2, 3, 5, 4]);
+        assert!(is_renamed(&lane(3, None), 5) && !is_renamed(&lane(4, None), 4));
+    }
+
+    #[test]
+    fn one_address_is_one_queue() {
+        let mut queues = Queues::default();
+        let stream = Lane { stream: Some(7), ..lane(0, Some(0x1000)) };
+        queues.extend(&[lane(0, Some(0x1000)), stream, lane(0, Some(0x2000))]);
+        assert_eq!(queues.numbers, [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_process_that_was_alone_keeps_empty_columns() {
+        let mut tables = Tables::default();
+        let mut places = Places::default();
+        tables.processes.push(Process { pid: Some(7), ..Process::default() });
+        tables.agents.push(Agent { number: 5, ..Agent::default() });
+        places.extend(&tables);
+        tables.processes.push(Process { pid: Some(7), ..Process::default() });
+        places.extend(&tables);
+        assert_eq!([0, 1].map(|at| places.pid(ProcessId(at))), [None, Some(-2)]);
+        assert_eq!([0, 1].map(|at| places.process(ProcessId(at), &tables)), [Some(7), Some(-2)]);
+        assert_eq!(places.gpu(AgentId(0)), Some(5));
+    }
+
+    #[test]
+    fn ids_are_found_in_whatever_order_their_rows_came() {
+        let mut ids = Renumbered::default();
+        for (space, old, new) in [(0, 10, 1), (0, 11, 2), (1, 10, 3), (0, 5, 4), (0, 12, 5)] {
+            ids.push(space, old, new);
+        }
+        ids.settle();
+        assert_eq!(ids.0.len(), 4);
+        let found = [(0, 10), (0, 11), (0, 12), (0, 5), (1, 10), (1, 11), (0, 6), (0, 4)];
+        let expected = [Some(1), Some(2), Some(5), Some(4), Some(3), None, None, None];
+        assert_eq!(found.map(|(space, old)| ids.get(space, old)), expected);
+    }
+}

@@ -1,0 +1,103 @@
+//! Records as their writer takes them; times are ns.
+
+/// Who the records of a set are from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Five groups of hexadecimal digits, joined by `-`; unique in the file.
+    pub guid: String,
+    /// The machine.
+    pub node: i64,
+    /// The process.
+    pub pid: i64,
+    /// Its parent, if known.
+    pub parent: Option<i64>,
+}
+
+/// What ties a record to others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The kind of record: `KERNEL_DISPATCH`.
+    pub category: &'a str,
+    /// The correlation id of the record; 0 is unknown.
+    pub correlation: i64,
+    /// That of what caused it.
+    pub parent: i64,
+    /// What a range or marker is called.
+    pub message: Option<&'a str>,
+}
+
+/// A kernel launch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Launched {
+    pub tid: Option<i64>,
+    pub agent: i64,
+    pub kernel: i64,
+    pub dispatch: i64,
+    pub queue: i64,
+    pub stream: Option<i64>,
+    pub start: i64,
+    pub end: i64,
+    pub scratch: Option<u32>,
+    pub lds: Option<u32>,
+    /// Zeros where unknown: the columns must have a value, and no launch has that.
+    pub workgroup: [u32; 3],
+    /// Work-items.
+    pub items: [u64; 3],
+}
+
+/// A copy or fill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Copied<'a> {
+    pub tid: Option<i64>,
+    pub start: i64,
+    pub end: i64,
+    pub name: &'a str,
+    pub destination: i64,
+    pub destination_address: Option<u64>,
+    pub source: i64,
+    pub source_address: Option<u64>,
+    /// 0 where unknown.
+    pub bytes: u64,
+    pub stream: Option<i64>,
+}
+
+/// A call or a range.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Called<'a> {
+    pub tid: Option<i64>,
+    pub start: i64,
+    pub end: i64,
+    pub name: &'a str,
+}
+
+/// An argument of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Argument<'a> {
+    pub position: i64,
+    pub kind: &'a str,
+    pub name: &'a str,
+    pub value: Option<&'a str>,
+}
+
+/// An allocation or scratch event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are the columns")]
+pub struct Allocated<'a> {
+    pub tid: Option<i64>,
+    pub agent: Option<i64>,
+    /// `ALLOC`, `FREE`, `REALLOC`, `RECLAIM`.
+    pub kind: &'a str,
+    /// `REAL`, `VIRTUAL`, `SCRATCH`.
+    pub level: &'a str,
+    pub start: i64,
+    pub end: i64,
+    pub address: Option<u64>,
+    pub bytes: u64,
+    pub queue: Option<i64>,
+    pub stream: Option<i64>,
+    pub flags: Option<i64>,
+}

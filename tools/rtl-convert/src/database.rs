@@ -1,0 +1,29 @@
+//! What all formats share that hold rows as they come: nothing is sorted, nothing left out for its times.
+
+use cli::Failure;
+use schema::{Select, Tables};
+
+use crate::args::Arguments;
+use crate::rows::Rows;
+use crate::source::{Source, Stopped, unreadable_or};
+
+/// Hands every piece of the trace to `each` and counts its rows. The result is what is left at the end, as
+/// [`schema::Trace::stream`] says.
+///
+/// # Errors
+/// Where the trace cannot be read, or what `each` fails with.
+pub fn stream<E: Into<Stopped>>(
+    source: &Source,
+    arguments: &Arguments,
+    mut each: impl FnMut(&Tables) -> Result<(), E>,
+) -> Result<(Tables, Rows), Failure> {
+    let wanted = !arguments.no_args;
+    let select = Select { launch: wanted, args: wanted, ..Select::everything() };
+    let mut rows = Rows::default();
+    let last = source.pieces(&select, |piece| {
+        rows.all += Rows::of(piece);
+        each(piece)
+    });
+    let last = last.map_err(|stopped| unreadable_or(stopped, "cannot write"))?;
+    Ok((last, rows))
+}

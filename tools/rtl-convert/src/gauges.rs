@@ -1,0 +1,176 @@
+//! Counters that the trace has samples of: hardware counters, memory, and what a monitor watched.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use schema::table::{AgentKind, AllocationKind, AllocationLevel};
+use schema::{AgentId, Id, NameId, ProcessId, Tables};
+
+use crate::tracks::Group;
+
+/// Time in ns and value.
+pub type Sample = (i64, f64);
+
+/// A quantity over time. A value holds until the next one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gauge {
+    /// What it belongs to.
+    pub group: Group,
+    /// What is counted.
+    pub name: String,
+    /// In which unit; empty for a bare number.
+    pub unit: &'static str,
+    /// Time in ns and value, finite, in order of time.
+    pub samples: Vec<Sample>,
+}
+
+/// The counters of these rows but for those of the hardware.
+pub fn of(tables: &Tables) -> Vec<Gauge> {
+    let mut all = memory(tables);
+    all.extend(monitors(tables));
+    all
+}
+
+/// Samples by group, name and unit, so that their order does not depend on that of the rows.
+#[derive(Default)]
+struct Samples(BTreeMap<(Group, String, &'static str), Vec<Sample>>);
+
+impl Samples {
+    fn add(&mut self, group: Group, name: &str, unit: &'static str, time: i64, value: f64) {
+        if value.is_finite() {
+            self.0.entry((group, name.to_owned(), unit)).or_default().push((time, value));
+        }
+    }
+
+    fn gauges(self) -> Vec<Gauge> {
+        let mut gauges = Vec::new();
+        for ((group, name, unit), mut samples) in self.0 {
+            samples.sort_by_key(|&(time, _)| time);
+            gauges.push(Gauge { group, name, unit, samples });
+        }
+        gauges
+    }
+}
+
+/// Hardware counters: what was counted during a dispatch is its value from start to end, and 0 between dispatches.
+#[derive(Debug)]
+pub struct Hardware {
+    /// What was counted in each dispatch, all instances of a counter together.
+    counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
+    samples: BTreeMap<(AgentId, NameId), Ended>,
+}
+
+/// Values by time, and when dispatches ended.
+#[derive(Debug, Default)]
+struct Ended {
+    values: BTreeMap<i64, f64>,
+    ends: Vec<i64>,
+}
+
+impl Hardware {
+    /// The counters of a trace, `None` where it has none.
+    pub fn of(tables: &Tables) -> Option<Self> {
+        let mut counted: FxHashMap<_, Vec<(NameId, f64)>> = FxHashMap::default();
+        for counter in tables.counters.iter().filter(|counter| counter.value.is_finite()) {
+            let of_dispatch = counted.entry((counter.process, counter.dispatch)).or_default();
+            match of_dispatch.iter_mut().find(|(name, _)| *name == counter.name) {
+                Some((_, value)) => *value += counter.value,
+                None => of_dispatch.push((counter.name, counter.value)),
+            }
+        }
+        (!counted.is_empty()).then(|| Self { counted, samples: BTreeMap::new() })
+    }
+
+    /// Looks for the dispatches in a piece, which must be read with their ids.
+    pub fn add(&mut self, tables: &Tables) {
+        for dispatch in tables.dispatches.iter() {
+            let lane = tables.lanes.get(dispatch.lane);
+            let Some(counted) = self.counted.get(&(lane.process, dispatch.id)) else { continue };
+            let end = dispatch.duration.and_then(|duration| dispatch.start.checked_add(duration));
+            let Some(end) = end.filter(|&end| end >= dispatch.start) else { continue };
+            for &(name, value) in counted {
+                let samples = self.samples.entry((lane.agent, name)).or_default();
+                *samples.values.entry(dispatch.start).or_default() += value;
+                samples.ends.push(end);
+            }
+        }
+    }
+
+    /// The counters of each GPU.
+    pub fn gauges(self, tables: &Tables) -> Vec<Gauge> {
+        let gauge = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
+            for end in ends {
+                values.entry(end).or_insert(0.0);
+            }
+            Gauge {
+                group: Group::Agent(agent),
+                name: tables.strings.get(name).to_owned(),
+                unit: "",
+                samples: values.into_iter().collect(),
+            }
+        };
+        self.samples.into_iter().map(gauge).collect()
+    }
+}
+
+/// Bytes that are allocated on each GPU, and scratch of its queues.
+fn memory(tables: &Tables) -> Vec<Gauge> {
+    let mut order: Vec<usize> = (0..tables.allocations.len()).collect();
+    order.sort_by_key(|&row| (tables.allocations[row].start, tables.allocations[row].id));
+    let mut samples = Samples::default();
+    let mut blocks: FxHashMap<(ProcessId, u64), (AgentId, u64)> = FxHashMap::default();
+    let mut scratch: FxHashMap<(AgentId, Option<i64>), u64> = FxHashMap::default();
+    let mut totals: FxHashMap<(AgentId, &str), i128> = FxHashMap::default();
+    for row in order.into_iter().map(|row| &tables.allocations[row]) {
+        let takes = matches!(row.kind, AllocationKind::Allocate | AllocationKind::Reallocate);
+        let time = row.start.saturating_add(row.duration.unwrap_or(0).max(0));
+        let mut change = |agent: AgentId, what: &'static str, bytes: i128| {
+            let total = totals.entry((agent, what)).or_default();
+            *total += bytes;
+            samples.add(Group::Agent(agent), what, "bytes", time, *total as f64);
+        };
+        match (row.level, row.agent, row.address) {
+            (AllocationLevel::Scratch, Some(agent), _) => {
+                let held = scratch.entry((agent, row.queue)).or_default();
+                let now = if takes { row.bytes } else { 0 };
+                change(agent, "scratch", i128::from(now) - i128::from(*held));
+                *held = now;
+            }
+            (AllocationLevel::Real, agent, Some(address)) => {
+                if let Some((agent, bytes)) = blocks.remove(&(row.process, address)) {
+                    change(agent, "allocated", -i128::from(bytes));
+                }
+                if let Some(agent) = agent.filter(|_| takes) {
+                    blocks.insert((row.process, address), (agent, row.bytes));
+                    change(agent, "allocated", i128::from(row.bytes));
+                }
+            }
+            _ => {}
+        }
+    }
+    samples.gauges()
+}
+
+/// What was watched from outside: clocks, power.
+fn monitors(tables: &Tables) -> Vec<Gauge> {
+    let mut samples = Samples::default();
+    for monitor in &tables.monitors {
+        let gpu = |number: &usize| {
+            let agent = &tables.agents[*number];
+            agent.kind == AgentKind::Gpu && agent.number == monitor.device
+        };
+        let agent = (0..tables.agents.len()).find(gpu).map(|number| AgentId(number as u32));
+        let name = tables.strings.get(monitor.name);
+        let (group, name) = match agent {
+            Some(agent) => (Group::Agent(agent), name.to_owned()),
+            None => {
+                let device = format!("{} {}", tables.strings.get(monitor.device_kind), monitor.device);
+                (Group::Process(ProcessId(0)), format!("{name} ({device})"))
+            }
+        };
+        if let Ok(value) = tables.strings.get(monitor.value).trim().parse() {
+            samples.add(group, &name, "", monitor.start, value);
+        }
+    }
+    samples.gauges()
+}

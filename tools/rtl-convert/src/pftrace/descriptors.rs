@@ -1,0 +1,82 @@
+//! Where events are drawn, as Perfetto is told: a track with its parent, its place there and its name.
+
+use super::fields::{counter_descriptor, process_descriptor, thread_descriptor, track_descriptor};
+use super::proto::Message;
+use crate::gauges::Gauge;
+use crate::scene::Scene;
+use crate::tracks::{self, Group, Track};
+
+/// A track around the GPUs, for where their order is another than that of their names, which viewers go by at the top.
+pub fn gpus(uuid: u64, out: &mut Message) {
+    out.number(track_descriptor::UUID, uuid);
+    out.text(track_descriptor::NAME, "GPUs");
+    out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
+}
+
+/// The track of a group, whose place among the groups is `rank`: a process for what has threads; a plain track for a
+/// GPU, because viewers show processes in an order of their own, and what is below them by name.
+pub fn group(
+    uuid: u64,
+    parent: Option<u64>,
+    group: Group,
+    rank: usize,
+    scene: &Scene<'_>,
+    out: &mut Message,
+) {
+    let name = tracks::group_name(group, scene.tables);
+    out.number(track_descriptor::UUID, uuid);
+    out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
+    match group {
+        Group::Agent(_) => {
+            out.text(track_descriptor::NAME, &name);
+            out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
+            if let Some(parent) = parent {
+                out.number(track_descriptor::PARENT_UUID, parent);
+            }
+        }
+        Group::Process(_) => out.message(track_descriptor::PROCESS, |process| {
+            process.number(process_descriptor::PID, scene.pid(group));
+            process.text(process_descriptor::PROCESS_NAME, &name);
+            process.number(process_descriptor::LEGACY_SORT_INDEX, rank as u64);
+        }),
+    }
+}
+
+/// The track of a thread: calls and ranges that nest.
+pub fn thread(uuid: u64, tid: u64, track: usize, scene: &Scene<'_>, out: &mut Message) {
+    let at = &scene.tracks[track];
+    out.number(track_descriptor::UUID, uuid);
+    out.message(track_descriptor::THREAD, |thread| {
+        thread.number(thread_descriptor::PID, scene.pid(at.group));
+        thread.number(thread_descriptor::TID, tid);
+        // Viewers show the tid themselves.
+        if let Some(name) = tracks::thread_name(at, scene.tables) {
+            thread.text(thread_descriptor::THREAD_NAME, name);
+        }
+        thread.number(thread_descriptor::LEGACY_SORT_INDEX, scene.ranks[track] as u64);
+    });
+}
+
+/// A lane of a track. All lanes of a track are drawn as one.
+pub fn lane(uuid: u64, parent: u64, track: usize, scene: &Scene<'_>, out: &mut Message) {
+    let at: &Track = &scene.tracks[track];
+    out.number(track_descriptor::UUID, uuid);
+    out.number(track_descriptor::PARENT_UUID, parent);
+    out.text(track_descriptor::NAME, &tracks::track_name(at, scene.tables));
+    out.number(track_descriptor::SIBLING_ORDER_RANK, scene.ranks[track] as u64);
+    out.number(track_descriptor::SIBLING_MERGE_BEHAVIOR, track_descriptor::BY_SIBLING_MERGE_KEY);
+    out.number(track_descriptor::SIBLING_MERGE_KEY_INT, track as u64 + 1);
+}
+
+/// The track of a counter, below all lanes.
+pub fn gauge(uuid: u64, parent: u64, rank: usize, gauge: &Gauge, out: &mut Message) {
+    out.number(track_descriptor::UUID, uuid);
+    out.number(track_descriptor::PARENT_UUID, parent);
+    out.text(track_descriptor::NAME, &gauge.name);
+    out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
+    out.message(track_descriptor::COUNTER, |counter| match gauge.unit {
+        "bytes" => counter.number(counter_descriptor::UNIT, counter_descriptor::SIZE_BYTES),
+        "" => {}
+        unit => counter.text(counter_descriptor::UNIT_NAME, unit),
+    });
+}

@@ -1,0 +1,168 @@
+//! Texts that are written once and then referred to by number.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use schema::{NameId, Strings};
+
+use super::fields::{debug_annotation, interned, interned_data, track_event};
+use super::proto::Message;
+use crate::arguments::{self, Argument, Value};
+use crate::event::{Event, Kind};
+use crate::names::Cache;
+use crate::scene::Scene;
+
+/// The texts of a sequence of packets. What is new comes with the packet that needs it first.
+#[derive(Debug, Default)]
+pub struct Interning {
+    /// What the next packet has to bring.
+    fresh: Message,
+    /// Which titles were written; number `n` of them is `n + 1` here, as no number may be 0.
+    titles: Vec<bool>,
+    /// The numbers of arguments' values, by what they come from.
+    calls: Vec<u64>,
+    labels: FxHashMap<&'static str, u64>,
+    values: u64,
+    /// Arguments as they are written, by what has them in common.
+    shapes: Cache,
+    symbols: Cache,
+}
+
+impl Interning {
+    /// The words that every file has: categories, names of arguments.
+    pub fn new() -> Self {
+        let mut interning = Self::default();
+        for kind in Kind::ALL {
+            interning.add(interned_data::EVENT_CATEGORIES, category(kind), kind.category());
+        }
+        for argument in Argument::ALL {
+            interning.add(interned_data::DEBUG_ANNOTATION_NAMES, argument_name(argument), argument.label());
+        }
+        interning
+    }
+
+    /// Gives what is new to a packet.
+    #[inline]
+    pub fn bring(&mut self, packet: &mut Message) {
+        let fresh = self.fresh.bytes();
+        if !fresh.is_empty() {
+            packet.content(super::fields::packet::INTERNED_DATA, fresh);
+            fresh.clear();
+        }
+    }
+
+    /// The content of an interned message that is not only a text.
+    pub fn entry(&mut self, field: u32, write: impl FnOnce(&mut Message)) {
+        self.fresh.message(field, write);
+    }
+
+    /// The number of an event's title.
+    #[inline]
+    pub fn title<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u64 {
+        let iid = number as u64 + 1;
+        if !self.titles.get(number).is_some_and(|&known| known) {
+            self.titles.resize(self.titles.len().max(number + 1), false);
+            self.titles[number] = true;
+            self.add(interned_data::EVENT_NAMES, iid, &text());
+        }
+        iid
+    }
+
+    /// Writes the arguments of an event.
+    pub fn arguments(&mut self, event: &Event, scene: &Scene<'_>, out: &mut Message) {
+        let tables = scene.tables;
+        if let Some(shape) = event.shape {
+            let mut shapes = std::mem::take(&mut self.shapes);
+            out.append(shapes.get(shape.index(), |bytes| {
+                let mut message = Message::default();
+                arguments::of_shape(tables.shapes.get(shape), |name, value| match value {
+                    Value::Number(value) => number(name, value, &mut message),
+                    Value::Text(text) => reference(name, self.value(text), &mut message),
+                });
+                bytes.append(message.bytes());
+            }));
+            self.shapes = shapes;
+        }
+        if let Some(symbol) = event.symbol {
+            out.append(self.symbols.get(symbol.index(), |bytes| {
+                let mut message = Message::default();
+                arguments::of_symbol(&tables.symbols[symbol.index()], |name, value| {
+                    number(name, value, &mut message);
+                });
+                bytes.append(message.bytes());
+            }));
+        }
+        if let Some(direction) = arguments::direction(event) {
+            let iid = self.label(direction);
+            reference(Argument::Direction, iid, out);
+        }
+        arguments::of_event(event, |name, value| number(name, value, out));
+        if event.kind == Kind::Call && event.text.is_some() {
+            let iid = self.call(event.text, &tables.strings);
+            reference(Argument::Arguments, iid, out);
+        }
+    }
+
+    /// The number of a call's arguments.
+    fn call(&mut self, text: NameId, strings: &Strings) -> u64 {
+        let at = text.index();
+        self.calls.resize(self.calls.len().max(at + 1), 0);
+        if self.calls[at] == 0 {
+            self.calls[at] = self.value(strings.get(text));
+        }
+        self.calls[at]
+    }
+
+    /// The number of a word.
+    fn label(&mut self, label: &'static str) -> u64 {
+        if let Some(&iid) = self.labels.get(label) {
+            return iid;
+        }
+        let iid = self.value(label);
+        self.labels.insert(label, iid);
+        iid
+    }
+
+    /// The number of a new value.
+    fn value(&mut self, text: &str) -> u64 {
+        self.values += 1;
+        self.add(interned_data::DEBUG_ANNOTATION_STRING_VALUES, self.values, text);
+        self.values
+    }
+
+    fn add(&mut self, field: u32, iid: u64, text: &str) {
+        self.fresh.message(field, |entry| {
+            entry.number(interned::IID, iid);
+            entry.text(interned::TEXT, text);
+        });
+    }
+}
+
+/// The number of a category.
+#[inline]
+pub fn category(kind: Kind) -> u64 {
+    kind as u64 + 1
+}
+
+#[inline]
+fn argument_name(argument: Argument) -> u64 {
+    argument as u64 + 1
+}
+
+#[inline]
+fn number(argument: Argument, value: i64, out: &mut Message) {
+    out.message(track_event::DEBUG_ANNOTATIONS, |annotation| {
+        annotation.number(debug_annotation::NAME_IID, argument_name(argument));
+        match u64::try_from(value) {
+            Ok(value) => annotation.number(debug_annotation::UINT_VALUE, value),
+            Err(_) => annotation.signed(debug_annotation::INT_VALUE, value),
+        }
+    });
+}
+
+fn reference(argument: Argument, iid: u64, out: &mut Message) {
+    out.message(track_event::DEBUG_ANNOTATIONS, |annotation| {
+        annotation.number(debug_annotation::NAME_IID, argument_name(argument));
+        annotation.number(debug_annotation::STRING_VALUE_IID, iid);
+    });
+}

@@ -1,0 +1,245 @@
+//! Perfetto's own format: track events on explicit tracks, every slice a packet where it begins and one where it ends.
+
+pub mod descriptors;
+pub mod fields;
+pub mod interning;
+pub mod proto;
+pub mod stages;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fields::{clock, clock_snapshot, packet, packet_defaults, sequence_flags, trace, track_event};
+use interning::Interning;
+use proto::Message;
+use stages::Stages;
+
+use crate::event::{Event, Kind};
+use crate::flows::End;
+use crate::gauges::Gauge;
+use crate::scene::{Pen, Scene};
+use crate::tracks::{self, Group};
+
+/// All packets are one sequence: what is interned is interned once.
+const SEQUENCE: u64 = 1;
+
+/// Perfetto's number of the clock that counts from the start of the machine.
+const BOOTTIME: u64 = 6;
+
+/// A clock of the sequence whose times count from the packet before.
+const STEPS: u64 = 64;
+
+/// The packets, and what was already said in them.
+pub struct Pftrace<'a> {
+    scene: &'a Scene<'a>,
+    page: Message,
+    interning: Interning,
+    /// GPU ops as render stages, where they are wanted.
+    stages: Option<Stages>,
+    /// The uuid of every lane of every track.
+    lanes: Vec<Vec<u64>>,
+    uuids: u64,
+    /// When slices end that have begun, and on which track.
+    open: BinaryHeap<Reverse<(i64, u64)>>,
+    /// The time of the packet before, in ns.
+    now: i64,
+}
+
+impl<'a> Pftrace<'a> {
+    /// The beginning of a file. With `stages`, ops of GPUs become render stages instead of slices.
+    pub fn new(scene: &'a Scene<'a>, stages: bool) -> Self {
+        let mut pftrace = Self {
+            scene,
+            page: Message::default(),
+            interning: Interning::new(),
+            stages: stages.then(|| Stages::new(scene)),
+            lanes: vec![Vec::new(); scene.tracks.len()],
+            uuids: scene.groups.len() as u64,
+            open: BinaryHeap::new(),
+            now: scene.span.0,
+        };
+        pftrace.begin();
+        let gpus = scene.groups.iter().filter(|group| matches!(group, Group::Agent(_)));
+        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, scene.tables)).is_sorted()).then(|| {
+            let uuid = pftrace.uuid();
+            pftrace.describe(|out| descriptors::gpus(uuid, out));
+            uuid
+        });
+        for (rank, &group) in scene.groups.iter().enumerate() {
+            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, scene, out));
+        }
+        pftrace
+    }
+
+    fn begin(&mut self) {
+        let start = self.time(self.now);
+        self.page.message(trace::PACKET, |out| {
+            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            out.number(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
+            out.number(packet::FIRST_PACKET_ON_SEQUENCE, 1);
+            out.message(packet::TRACE_PACKET_DEFAULTS, |defaults| {
+                defaults.number(packet_defaults::TIMESTAMP_CLOCK_ID, STEPS);
+            });
+            self.interning.bring(out);
+        });
+        self.page.message(trace::PACKET, |out| {
+            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            out.message(packet::CLOCK_SNAPSHOT, |snapshot| {
+                for id in [BOOTTIME, STEPS] {
+                    snapshot.message(clock_snapshot::CLOCKS, |out| {
+                        out.number(clock::CLOCK_ID, id);
+                        out.number(clock::TIMESTAMP, start);
+                        out.number(clock::IS_INCREMENTAL, u64::from(id == STEPS));
+                    });
+                }
+            });
+        });
+    }
+
+    /// A time as it is written: that of the trace, or from its first moment where that is before zero.
+    fn time(&self, time: i64) -> u64 {
+        time.abs_diff(self.scene.span.0.min(0))
+    }
+
+    fn uuid(&mut self) -> u64 {
+        self.uuids += 1;
+        self.uuids
+    }
+
+    fn parent(&self, group: Group) -> u64 {
+        self.scene.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
+    }
+
+    fn describe(&mut self, write: impl FnOnce(&mut Message)) {
+        self.page.message(trace::PACKET, |out| {
+            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            out.message(packet::TRACK_DESCRIPTOR, write);
+        });
+    }
+
+    /// The uuid of a lane, which is described when it is first used.
+    fn lane(&mut self, track: usize, lane: usize) -> u64 {
+        if let Some(&uuid) = self.lanes[track].get(lane) {
+            return uuid;
+        }
+        let (scene, uuid) = (self.scene, self.uuid());
+        let at = &scene.tracks[track];
+        match (at.tid(), self.lanes[track].first()) {
+            (Some(tid), None) => self.describe(|out| descriptors::thread(uuid, tid, track, scene, out)),
+            (Some(_), Some(&thread)) => {
+                self.describe(|out| descriptors::lane(uuid, thread, track, scene, out));
+            }
+            (None, _) => {
+                let parent = self.parent(at.group);
+                self.describe(|out| descriptors::lane(uuid, parent, track, scene, out));
+            }
+        }
+        self.lanes[track].push(uuid);
+        uuid
+    }
+
+    /// Ends what ends no later than `time`.
+    #[inline]
+    fn end_until(&mut self, time: i64) {
+        while let Some(&Reverse((end, uuid))) = self.open.peek() {
+            if end > time {
+                break;
+            }
+            self.open.pop();
+            let step = self.step(end);
+            self.page.message(trace::PACKET, |out| {
+                out.number(packet::TIMESTAMP, step);
+                out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+                out.message(packet::TRACK_EVENT, |out| {
+                    out.number(track_event::TYPE, track_event::SLICE_END);
+                    out.number(track_event::TRACK_UUID, uuid);
+                });
+                out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
+            });
+        }
+    }
+
+    /// How far `time` is from the packet before.
+    #[inline]
+    fn step(&mut self, time: i64) -> u64 {
+        let step = time.abs_diff(self.now);
+        self.now = time;
+        step
+    }
+}
+
+impl Pen for Pftrace<'_> {
+    fn event(&mut self, event: &Event, lane: usize, end: Option<End>) {
+        self.end_until(event.start);
+        let (scene, track) = (self.scene, event.track as usize);
+        if let Some(stages) = &mut self.stages
+            && matches!(scene.tracks[track].group, Group::Agent(_))
+        {
+            let step = event.start.abs_diff(self.now);
+            self.now = event.start;
+            return stages.event(event, step, scene, &mut self.interning, &mut self.page);
+        }
+        let uuid = self.lane(track, lane);
+        let number = scene.titles.number(event);
+        let name = self.interning.title(number, || scene.titles.text(number));
+        let step = self.step(event.start);
+        self.page.message(trace::PACKET, |out| {
+            out.number(packet::TIMESTAMP, step);
+            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            out.message(packet::TRACK_EVENT, |out| {
+                let marker = event.kind == Kind::Marker;
+                out.number(
+                    track_event::TYPE,
+                    if marker { track_event::INSTANT } else { track_event::SLICE_BEGIN },
+                );
+                out.number(track_event::TRACK_UUID, uuid);
+                out.number(track_event::CATEGORY_IIDS, interning::category(event.kind));
+                out.number(track_event::NAME_IID, name);
+                match end {
+                    Some(End::Leaves { ops, .. }) => {
+                        ops.for_each(|op| out.fixed(track_event::FLOW_IDS, u64::from(op) + 1));
+                    }
+                    Some(End::Arrives { op, .. }) => {
+                        out.fixed(track_event::TERMINATING_FLOW_IDS, u64::from(op) + 1);
+                    }
+                    None => {}
+                }
+                if scene.arguments {
+                    self.interning.arguments(event, scene, out);
+                }
+            });
+            self.interning.bring(out);
+            out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
+        });
+        if event.kind != Kind::Marker {
+            self.open.push(Reverse((event.start + event.duration, uuid)));
+        }
+    }
+
+    fn gauge(&mut self, gauge: &Gauge) {
+        let (uuid, parent) = (self.uuid(), self.parent(gauge.group));
+        let rank = self.scene.tracks.len() + uuid as usize;
+        self.describe(|out| descriptors::gauge(uuid, parent, rank, gauge, out));
+        for &(time, value) in &gauge.samples {
+            let time = self.time(time);
+            self.page.message(trace::PACKET, |out| {
+                out.number(packet::TIMESTAMP, time);
+                out.number(packet::TIMESTAMP_CLOCK_ID, BOOTTIME);
+                out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+                out.message(packet::TRACK_EVENT, |out| {
+                    out.number(track_event::TYPE, track_event::COUNTER_VALUE);
+                    out.number(track_event::TRACK_UUID, uuid);
+                    out.double(track_event::DOUBLE_COUNTER_VALUE, value);
+                });
+            });
+        }
+    }
+
+    fn close(&mut self) {
+        self.end_until(i64::MAX);
+    }
+
+    fn page(&mut self) -> &mut Vec<u8> {
+        self.page.bytes()
+    }
+}

@@ -1,0 +1,113 @@
+//! Ops of GPUs as Perfetto's render stages: one packet for each, which Perfetto itself puts into lanes.
+
+use super::SEQUENCE;
+use super::fields::{
+    gpu_specification, graphics_context, interned_data, launch, packet, render_stage, sequence_flags, trace,
+};
+use super::interning::Interning;
+use super::proto::Message;
+use crate::event::Event;
+use crate::scene::Scene;
+use crate::tracks::{self, Group};
+
+/// What was already said of queues, kernels and processes. Queues and kernels are numbered together.
+#[derive(Debug)]
+pub struct Stages {
+    known: Vec<bool>,
+    contexts: Vec<bool>,
+    events: u64,
+}
+
+impl Stages {
+    /// Nothing said yet.
+    pub fn new(scene: &Scene<'_>) -> Self {
+        Self {
+            known: vec![false; scene.tracks.len() + scene.titles.count()],
+            contexts: vec![false; scene.tables.processes.len()],
+            events: 0,
+        }
+    }
+
+    /// Draws an op `step` ns after the packet before.
+    pub fn event(
+        &mut self,
+        event: &Event,
+        step: u64,
+        scene: &Scene<'_>,
+        interning: &mut Interning,
+        page: &mut Message,
+    ) {
+        let track = event.track as usize;
+        let at = &scene.tracks[track];
+        // Versions of Perfetto that know one GPU only would put equal queues of several into one track.
+        let queue = self.specification(track, interning, || {
+            format!("{} {}", tracks::group_name(at.group, scene.tables), tracks::track_name(at, scene.tables))
+        });
+        // So does a kernel's name: older versions know no other than that of a stage.
+        let title = scene.titles.number(event);
+        let stage = self
+            .specification(scene.tracks.len() + title, interning, || scene.titles.text(title).into_owned());
+        let context = self.context(at.process().index(), scene, interning);
+        self.events += 1;
+        page.message(trace::PACKET, |out| {
+            out.number(packet::TIMESTAMP, step);
+            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+            out.message(packet::GPU_RENDER_STAGE_EVENT, |out| {
+                out.number(render_stage::EVENT_ID, self.events);
+                out.number(render_stage::DURATION, event.duration.unsigned_abs());
+                out.number(render_stage::CONTEXT, context);
+                if let Group::Agent(agent) = at.group {
+                    out.signed(render_stage::GPU_ID, scene.tables.agent(agent).number);
+                }
+                out.number(render_stage::HW_QUEUE_IID, queue);
+                out.number(render_stage::STAGE_IID, stage);
+                if let Some(shape) = event.shape.filter(|_| scene.arguments) {
+                    let shape = scene.tables.shapes.get(shape);
+                    out.message(render_stage::LAUNCH, |out| {
+                        axes(launch::GRID_SIZE, shape.groups, out);
+                        axes(launch::WORKGROUP_SIZE, shape.workgroup.map(|axes| axes.map(u64::from)), out);
+                    });
+                }
+            });
+            interning.bring(out);
+            out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
+        });
+    }
+
+    fn specification(
+        &mut self,
+        number: usize,
+        interning: &mut Interning,
+        name: impl FnOnce() -> String,
+    ) -> u64 {
+        let iid = number as u64 + 1;
+        if !std::mem::replace(&mut self.known[number], true) {
+            interning.entry(interned_data::GPU_SPECIFICATIONS, |entry| {
+                entry.number(gpu_specification::IID, iid);
+                entry.text(gpu_specification::NAME, &name());
+                entry.number(gpu_specification::CATEGORY, gpu_specification::COMPUTE);
+            });
+        }
+        iid
+    }
+
+    fn context(&mut self, process: usize, scene: &Scene<'_>, interning: &mut Interning) -> u64 {
+        let iid = process as u64 + 1;
+        if !std::mem::replace(&mut self.contexts[process], true) {
+            interning.entry(interned_data::GRAPHICS_CONTEXTS, |entry| {
+                entry.number(graphics_context::IID, iid);
+                if let Some(pid) = scene.tables.processes[process].pid {
+                    entry.signed(graphics_context::PID, pid);
+                }
+                entry.number(graphics_context::API, graphics_context::HIP);
+            });
+        }
+        iid
+    }
+}
+
+fn axes(field: u32, axes: Option<[u64; 3]>, out: &mut Message) {
+    if let Some(axes) = axes {
+        out.message(field, |out| (1..).zip(axes).for_each(|(axis, size)| out.number(axis, size)));
+    }
+}

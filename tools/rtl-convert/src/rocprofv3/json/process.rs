@@ -1,0 +1,111 @@
+use std::io::{self, BufWriter};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use schema::table::Counter;
+use tempfile::NamedTempFile;
+
+use crate::rocprofv3::devices::Devices;
+use crate::rocprofv3::spill::Spill;
+use crate::rocprofv3::text::Pages;
+use crate::target::Content;
+
+/// The file of one process while its records are written.
+pub(super) struct Process {
+    pub(super) file: NamedTempFile,
+    pub(super) content: Content,
+    pub(super) pages: Pages,
+    /// The list that is being written, and those that are complete.
+    pub(super) lists: Vec<&'static str>,
+    pub(super) devices: Devices,
+    pub(super) copies: Spill,
+    pub(super) markers: Spill,
+    /// What ranges and markers are called, by their correlation ids.
+    pub(super) texts: Spill,
+    pub(super) allocations: Spill,
+    pub(super) scratch: Spill,
+    pub(super) counters: Spill,
+    /// The counters that have values; the handle of one is its position from 1.
+    pub(super) counter_kinds: Vec<Counter>,
+    pub(super) dispatched: i64,
+    /// First start and last end in ns.
+    pub(super) span: Option<(i64, i64)>,
+}
+
+impl Process {
+    pub(super) fn create(folder: &Path, compressed: bool) -> io::Result<Self> {
+        // A temporary file is its owner's alone; this one becomes a file like any other.
+        let file = tempfile::Builder::new()
+            .prefix(".rtl-convert-")
+            .permissions(std::fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        let handle = file.as_file().try_clone()?;
+        let content = match compressed {
+            true => Content::Gzip(Box::new(GzEncoder::new(handle, Compression::new(1)))),
+            false => Content::Plain(BufWriter::new(handle)),
+        };
+        let mut pages = Pages::new();
+        pages.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
+        let spill = || Spill::new(folder);
+        Ok(Self {
+            file,
+            content,
+            pages,
+            lists: Vec::new(),
+            devices: Devices::default(),
+            copies: spill(),
+            markers: spill(),
+            texts: spill(),
+            allocations: spill(),
+            scratch: spill(),
+            counters: spill(),
+            counter_kinds: Vec::new(),
+            dispatched: 0,
+            span: None,
+        })
+    }
+
+    /// Where the next record of a list goes. The lists come one after the other.
+    #[inline]
+    pub(super) fn record(&mut self, list: &'static str) -> &mut Vec<u8> {
+        if self.lists.last() == Some(&list) {
+            self.pages.bytes.extend_from_slice(b",\n");
+        } else {
+            self.begin(list);
+        }
+        &mut self.pages.bytes
+    }
+
+    #[cold]
+    pub(super) fn begin(&mut self, list: &'static str) {
+        let bytes = &mut self.pages.bytes;
+        let before: &[u8] = if self.lists.is_empty() { b"\"" } else { b"],\n\"" };
+        bytes.extend_from_slice(before);
+        bytes.extend_from_slice(list.as_bytes());
+        bytes.extend_from_slice(b"\":[");
+        self.lists.push(list);
+    }
+
+    #[inline]
+    pub(super) fn relieve(&mut self) -> io::Result<()> {
+        self.pages.relieve(&mut self.content)
+    }
+
+    #[inline]
+    pub(super) fn extend_span(&mut self, start: i64, end: i64) {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+    }
+
+    /// The handle of a value's counter: one for each name and agent.
+    pub(super) fn counter(&mut self, value: &Counter) -> u64 {
+        let same = |known: &Counter| (known.name, known.agent) == (value.name, value.agent);
+        let position = self.counter_kinds.iter().position(same).unwrap_or_else(|| {
+            self.counter_kinds.push(*value);
+            self.counter_kinds.len() - 1
+        });
+        position as u64 + 1
+    }
+}

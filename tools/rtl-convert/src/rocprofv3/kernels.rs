@@ -1,0 +1,173 @@
+//! The kernels of a process, as rocprofv3 lists them: a symbol each, with an id that dispatches refer to.
+
+use std::borrow::Cow;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use schema::table::{Dispatch, Symbol};
+use schema::{Id, NameId, ProcessId, SymbolId, Tables};
+
+use crate::names;
+
+/// A kernel that was launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its id, unique in its process and never 0: rocprofv3's entry 0 is a placeholder.
+    pub id: Id,
+    /// What its dispatches are called.
+    pub name: NameId,
+    /// What is known of it as it was loaded.
+    pub symbol: Option<SymbolId>,
+}
+
+impl Kernel {
+    /// What is known of it as it was loaded; nothing where the source has no symbol.
+    pub fn loaded(&self, tables: &Tables) -> Symbol {
+        self.symbol.map_or(Symbol::default(), |symbol| tables.symbols[symbol.index()])
+    }
+
+    /// What it is called: `--names` decides how it is shown, as rocprofv3's `-M` and `-T` do.
+    pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> Names<'a> {
+        let mut shown = match how {
+            names::Names::Full => names::shown(&tables.strings, self.name),
+            names::Names::Mangled => Cow::Borrowed(schema::identity(tables.strings.get(self.name))),
+            names::Names::Short => {
+                let full = names::shown(&tables.strings, self.name);
+                Cow::Owned(schema::shorten(&full).to_owned())
+            }
+        };
+        // A name that still ends like a descriptor would lose that end in whoever reads it.
+        if schema::identity(&shown) != shown {
+            shown.to_mut().push_str(".kd");
+        }
+        let mangled = match self.loaded(tables).mangled {
+            name if self.symbol.is_some() && name.is_some() => tables.strings.get(name).to_owned(),
+            _ => format!("{}.kd", schema::identity(tables.strings.get(self.name))),
+        };
+        Names { mangled, shown }
+    }
+}
+
+/// The two names that a kernel has everywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Names<'a> {
+    /// As in its code object, with the `.kd` of the descriptor.
+    pub mangled: String,
+    /// What it is shown as, without it.
+    pub shown: Cow<'a, str>,
+}
+
+/// The kernels of one process in order of first appearance. A symbol keeps the id of the source as far as that is
+/// unique; two symbols of one name stay two kernels.
+#[derive(Debug, Default)]
+pub struct Kernels {
+    rows: Vec<Kernel>,
+    /// Of kernels without symbol, by name; of others, by symbol.
+    by_name: Vec<Option<u32>>,
+    by_symbol: Vec<Option<u32>>,
+    /// Names that differ from that of their symbol.
+    renamed: FxHashMap<(SymbolId, NameId), u32>,
+    ids: FxHashSet<Id>,
+    next: Id,
+}
+
+impl Kernels {
+    /// The position of a dispatch's kernel.
+    #[inline]
+    pub fn of(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
+        let (place, known) = match dispatch.symbol {
+            Some(symbol) => (symbol.index(), &self.by_symbol),
+            // The names that stand for none have no index.
+            None => (dispatch.name.0.wrapping_add(2) as usize, &self.by_name),
+        };
+        if let Some(Some(position)) = known.get(place)
+            && self.rows[*position as usize].name == dispatch.name
+        {
+            return *position as usize;
+        }
+        self.add(dispatch, place, tables)
+    }
+
+    #[cold]
+    fn add(&mut self, dispatch: &Dispatch, place: usize, tables: &Tables) -> usize {
+        if let Some(symbol) = dispatch.symbol
+            && let Some(&position) = self.renamed.get(&(symbol, dispatch.name))
+        {
+            return position as usize;
+        }
+        let position = self.rows.len() as u32;
+        let known = if dispatch.symbol.is_some() { &mut self.by_symbol } else { &mut self.by_name };
+        known.resize(known.len().max(place + 1), None);
+        match (known[place], dispatch.symbol) {
+            (Some(_), Some(symbol)) => {
+                self.renamed.insert((symbol, dispatch.name), position);
+            }
+            _ => known[place] = Some(position),
+        }
+        let stated = dispatch.symbol.map(|symbol| tables.symbols[symbol.index()].id);
+        let id = match stated {
+            Some(id) if id > 0 && self.ids.insert(id) => id,
+            _ => self.free(tables),
+        };
+        self.rows.push(Kernel { id, name: dispatch.name, symbol: dispatch.symbol });
+        position as usize
+    }
+
+    /// An id that no symbol has.
+    fn free(&mut self, tables: &Tables) -> Id {
+        let greatest = tables.symbols.iter().map(|symbol| symbol.id).max().unwrap_or(0);
+        self.next = self.next.max(greatest).saturating_add(1);
+        while !self.ids.insert(self.next) {
+            self.next += 1;
+        }
+        self.next
+    }
+
+    /// The kernel at a position.
+    #[inline]
+    pub fn get(&self, position: usize) -> &Kernel {
+        &self.rows[position]
+    }
+
+    /// Adds the kernels that `process` loaded and never launched.
+    pub fn add_loaded(&mut self, process: ProcessId, tables: &Tables) {
+        for (symbol, row) in (0..).map(SymbolId).zip(&tables.symbols) {
+            let met = self.by_symbol.get(symbol.index()).is_some_and(Option::is_some);
+            if row.process == process && !met {
+                self.of(&Dispatch { name: row.name, symbol: Some(symbol), ..Dispatch::default() }, tables);
+            }
+        }
+    }
+
+    /// All of them.
+    pub fn rows(&self) -> &[Kernel] {
+        &self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_has_one_id_and_symbols_keep_theirs() {
+        let mut tables = Tables::default();
+        let [gemm, relu, other] = ["gemm", "relu", "other"].map(|text| tables.strings.intern(text));
+        tables.symbols = [7, 7].map(|id| Symbol { id, name: gemm, ..Symbol::default() }).to_vec();
+        let dispatch = |name, symbol| Dispatch { name, symbol, ..Dispatch::default() };
+        let mut kernels = Kernels::default();
+        let launched = [
+            dispatch(gemm, Some(SymbolId(0))),
+            dispatch(relu, None),
+            // Another symbol with the id of the first, and the first under another name.
+            dispatch(gemm, Some(SymbolId(1))),
+            dispatch(other, Some(SymbolId(0))),
+            dispatch(NameId::DANGLING, None),
+        ];
+        for _ in 0..2 {
+            let positions: Vec<usize> = launched.iter().map(|row| kernels.of(row, &tables)).collect();
+            assert_eq!(positions, [0, 1, 2, 3, 4]);
+        }
+        let ids: Vec<Id> = kernels.rows().iter().map(|kernel| kernel.id).collect();
+        assert_eq!(ids, [7, 8, 9, 10, 11]);
+    }
+}

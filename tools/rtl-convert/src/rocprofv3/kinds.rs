@@ -1,0 +1,294 @@
+//! What kind of record a row is: rocprofiler-sdk's names of kinds and operations, and the lists they belong to.
+
+use rustc_hash::FxHashMap;
+use schema::table::{Allocation, AllocationKind, AllocationLevel, Direction, Range, RangeKind};
+use schema::{NameId, Strings};
+
+/// The kinds of buffered records by number, as of ROCm 7 (`strings.buffer_records` of a real file), and one of our own
+/// behind them for calls of a library that rocprofv3 does not trace. Numbers differ between versions, so readers go by
+/// the name.
+pub const KINDS: [&str; 34] = [
+    "NONE",
+    "HSA_CORE_API",
+    "HSA_AMD_EXT_API",
+    "HSA_IMAGE_EXT_API",
+    "HSA_FINALIZE_EXT_API",
+    "HIP_RUNTIME_API",
+    "HIP_COMPILER_API",
+    "MARKER_CORE_API",
+    "MARKER_CONTROL_API",
+    "MARKER_NAME_API",
+    "MEMORY_COPY",
+    "KERNEL_DISPATCH",
+    "SCRATCH_MEMORY",
+    "CORRELATION_ID_RETIREMENT",
+    "RCCL_API",
+    "OMPT",
+    "MEMORY_ALLOCATION",
+    "RUNTIME_INITIALIZATION",
+    "ROCDECODE_API",
+    "ROCJPEG_API",
+    "HIP_STREAM",
+    "HIP_RUNTIME_API_EXT",
+    "HIP_COMPILER_API_EXT",
+    "ROCDECODE_API_EXT",
+    "KFD_EVENT_PAGE_MIGRATE",
+    "KFD_EVENT_PAGE_FAULT",
+    "KFD_EVENT_QUEUE",
+    "KFD_EVENT_UNMAP_FROM_GPU",
+    "KFD_EVENT_DROPPED_EVENTS",
+    "KFD_PAGE_MIGRATE",
+    "KFD_PAGE_FAULT",
+    "KFD_QUEUE",
+    "MARKER_CORE_RANGE_API",
+    "OTHER_API",
+];
+
+/// A position in [`KINDS`].
+pub type Kind = u8;
+
+/// The kind of copies.
+pub const MEMORY_COPY: Kind = 10;
+/// The kind of dispatches.
+pub const KERNEL_DISPATCH: Kind = 11;
+/// The kind of scratch events.
+pub const SCRATCH_MEMORY: Kind = 12;
+/// The kind of allocations.
+pub const MEMORY_ALLOCATION: Kind = 16;
+/// The kind of ranges and markers.
+pub const MARKER_RANGE: Kind = 32;
+const HIP_RUNTIME: Kind = 21;
+const HIP_COMPILER: Kind = 22;
+const OTHER: Kind = 33;
+
+/// The operation of a finished dispatch.
+pub const DISPATCH_COMPLETE: usize = 2;
+
+/// The operations of the kinds whose numbers mean the same in every trace; those of API calls are numbered as they are
+/// met. Fills have none in rocprofv3, which does not record them: theirs is our own.
+const OPERATIONS: [(Kind, &[&str]); 5] = [
+    (
+        MEMORY_COPY,
+        &[
+            "MEMORY_COPY_NONE",
+            "MEMORY_COPY_HOST_TO_HOST",
+            "MEMORY_COPY_HOST_TO_DEVICE",
+            "MEMORY_COPY_DEVICE_TO_HOST",
+            "MEMORY_COPY_DEVICE_TO_DEVICE",
+            "MEMORY_COPY_FILL_BUFFER",
+        ],
+    ),
+    (KERNEL_DISPATCH, &["KERNEL_DISPATCH_NONE", "KERNEL_DISPATCH_ENQUEUE", "KERNEL_DISPATCH_COMPLETE"]),
+    (
+        SCRATCH_MEMORY,
+        &[
+            "SCRATCH_MEMORY_NONE",
+            "SCRATCH_MEMORY_ALLOC",
+            "SCRATCH_MEMORY_FREE",
+            "SCRATCH_MEMORY_ASYNC_RECLAIM",
+        ],
+    ),
+    (
+        MEMORY_ALLOCATION,
+        &[
+            "MEMORY_ALLOCATION_NONE",
+            "MEMORY_ALLOCATION_ALLOCATE",
+            "MEMORY_ALLOCATION_VMEM_ALLOCATE",
+            "MEMORY_ALLOCATION_FREE",
+            "MEMORY_ALLOCATION_VMEM_FREE",
+        ],
+    ),
+    (MARKER_RANGE, &["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"]),
+];
+
+/// The operations of a kind that every trace has.
+pub fn operations(kind: Kind) -> &'static [&'static str] {
+    OPERATIONS.iter().find(|(of, _)| *of == kind).map_or(&[], |(_, operations)| operations)
+}
+
+/// The operation of a copy.
+pub fn copy_operation(direction: Direction) -> usize {
+    match direction {
+        Direction::Unknown => 0,
+        Direction::HostToHost => 1,
+        Direction::HostToDevice => 2,
+        Direction::DeviceToHost => 3,
+        Direction::DeviceToDevice => 4,
+        Direction::Fill => 5,
+    }
+}
+
+/// The operation of a range or marker. How a range was made is often unknown; one that has a thread counts as pushed
+/// and popped on it.
+pub fn range_operation(range: &Range) -> usize {
+    match range.kind {
+        _ if range.is_marker() => 0,
+        RangeKind::Process => 2,
+        RangeKind::Unknown if range.tid.is_none() => 2,
+        _ => 1,
+    }
+}
+
+/// The kind and operation of an allocation. A change of size is an allocation to rocprofv3.
+pub fn allocation_operation(allocation: &Allocation) -> (Kind, usize) {
+    use AllocationKind::{Free, Reclaim};
+    use AllocationLevel::{Scratch, Virtual};
+    match (allocation.level, allocation.kind) {
+        (Scratch, Free) => (SCRATCH_MEMORY, 2),
+        (Scratch, Reclaim) => (SCRATCH_MEMORY, 3),
+        (Scratch, _) => (SCRATCH_MEMORY, 1),
+        (Virtual, Free | Reclaim) => (MEMORY_ALLOCATION, 4),
+        (Virtual, _) => (MEMORY_ALLOCATION, 2),
+        (_, Free | Reclaim) => (MEMORY_ALLOCATION, 3),
+        _ => (MEMORY_ALLOCATION, 1),
+    }
+}
+
+/// A list of `buffer_records`, and the beginning of the names of its CSV files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum List {
+    /// HIP.
+    Hip,
+    /// HSA.
+    Hsa,
+    /// roctx.
+    Marker,
+    /// RCCL.
+    Rccl,
+    /// rocDecode.
+    Decode,
+    /// rocJPEG.
+    Jpeg,
+    /// Anything else.
+    Other,
+}
+
+impl List {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Hip, Self::Hsa, Self::Marker, Self::Rccl, Self::Decode, Self::Jpeg, Self::Other];
+
+    /// Its name: `hip_api`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hip => "hip_api",
+            Self::Hsa => "hsa_api",
+            Self::Marker => "marker_api",
+            Self::Rccl => "rccl_api",
+            Self::Decode => "rocdecode_api",
+            Self::Jpeg => "rocjpeg_api",
+            Self::Other => "other_api",
+        }
+    }
+
+    /// Where records of a kind are listed.
+    pub fn of(kind: Kind) -> Self {
+        match KINDS[usize::from(kind)] {
+            name if name.starts_with("HIP") => Self::Hip,
+            name if name.starts_with("HSA") => Self::Hsa,
+            name if name.starts_with("MARKER") => Self::Marker,
+            name if name.starts_with("RCCL") => Self::Rccl,
+            name if name.starts_with("ROCDECODE") => Self::Decode,
+            name if name.starts_with("ROCJPEG") => Self::Jpeg,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Prefixes of functions, longer ones first.
+const FUNCTIONS: [(&str, Kind); 12] = [
+    ("hsa_amd_", 2),
+    ("hsa_ext_image_", 3),
+    ("hsa_ext_program_", 4),
+    ("hsa_", 1),
+    ("__hip", HIP_COMPILER),
+    ("hip", HIP_RUNTIME),
+    ("roctxName", 9),
+    ("roctxProfiler", 8),
+    ("roctx", 7),
+    ("nccl", 14),
+    ("rocDec", 18),
+    ("rocJpeg", 19),
+];
+
+/// The kind of a call: what its source says where rocprofv3 knows the word, else what its function is called.
+fn kind_of_call(domain: Option<&str>, function: &str) -> Kind {
+    let stated = domain.and_then(|domain| KINDS.iter().position(|kind| *kind == domain));
+    let stated = stated.filter(|&kind| KINDS[kind].contains("_API") || KINDS[kind] == "OMPT");
+    stated.map(|kind| kind as Kind).unwrap_or_else(|| {
+        let named = FUNCTIONS.iter().find(|(prefix, _)| function.starts_with(prefix));
+        named.map_or(OTHER, |&(_, kind)| kind)
+    })
+}
+
+/// The kinds of calls and the numbers of their operations, in order of first appearance.
+#[derive(Debug, Default)]
+pub struct Operations {
+    known: FxHashMap<(NameId, NameId), (Kind, u32)>,
+    numbers: FxHashMap<(Kind, NameId), u32>,
+    names: FxHashMap<Kind, Vec<NameId>>,
+}
+
+impl Operations {
+    /// The kind and operation of a call of `function`.
+    #[inline]
+    pub fn of_call(&mut self, domain: NameId, function: NameId, strings: &Strings) -> (Kind, u32) {
+        if let Some(&known) = self.known.get(&(domain, function)) {
+            return known;
+        }
+        let stated = domain.is_some().then(|| strings.get(domain));
+        let kind = kind_of_call(stated, strings.get(function));
+        let names = self.names.entry(kind).or_default();
+        let next = names.len() as u32;
+        let number = *self.numbers.entry((kind, function)).or_insert(next);
+        if number == next {
+            names.push(function);
+        }
+        self.known.insert((domain, function), (kind, number));
+        (kind, number)
+    }
+
+    /// The functions of a kind by their numbers.
+    pub fn names(&self, kind: Kind) -> &[NameId] {
+        self.names.get(&kind).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_of_the_kind_that_its_source_or_its_function_names() {
+        let kind = |domain, function| KINDS[usize::from(kind_of_call(domain, function))];
+        assert_eq!(kind(Some("HIP_RUNTIME_API"), "anything"), "HIP_RUNTIME_API");
+        assert_eq!(kind(Some("hip"), "hipMalloc"), "HIP_RUNTIME_API_EXT");
+        assert_eq!(kind(None, "__hipRegisterFatBinary"), "HIP_COMPILER_API_EXT");
+        assert_eq!(kind(None, "hsa_amd_memory_pool_allocate"), "HSA_AMD_EXT_API");
+        assert_eq!(kind(None, "hsa_init"), "HSA_CORE_API");
+        assert_eq!(kind(None, "ncclAllReduce"), "RCCL_API");
+        assert_eq!(kind(None, "aten::mm"), "OTHER_API");
+        // A kind that is no kind of calls says nothing.
+        assert_eq!(kind(Some("KERNEL_DISPATCH"), "aten::mm"), "OTHER_API");
+    }
+
+    #[test]
+    fn every_kind_of_calls_has_a_list() {
+        assert_eq!(List::of(HIP_COMPILER).name(), "hip_api");
+        assert_eq!(List::of(4).name(), "hsa_api");
+        assert_eq!(List::of(MARKER_RANGE).name(), "marker_api");
+        assert_eq!(List::of(OTHER).name(), "other_api");
+        assert_eq!(List::of(15).name(), "other_api");
+    }
+
+    #[test]
+    fn operations_are_numbered_as_they_come() {
+        let mut strings = Strings::default();
+        let [hip, malloc, free] = ["hip", "hipMalloc", "hipFree"].map(|text| strings.intern(text));
+        let mut operations = Operations::default();
+        assert_eq!(operations.of_call(hip, malloc, &strings), (HIP_RUNTIME, 0));
+        assert_eq!(operations.of_call(hip, free, &strings), (HIP_RUNTIME, 1));
+        assert_eq!(operations.of_call(NameId::NONE, malloc, &strings), (HIP_RUNTIME, 0));
+        assert_eq!(operations.names(HIP_RUNTIME), [malloc, free]);
+    }
+}

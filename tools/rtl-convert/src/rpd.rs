@@ -1,0 +1,21 @@
+//! A trace for RPD's own tools, schema 3: rows as they come.
+
+use cli::Failure;
+use schema::write::Rpd;
+
+use crate::args::Arguments;
+use crate::database;
+use crate::rows::Rows;
+use crate::source::{Source, unreadable};
+use crate::target::Target;
+
+/// Writes the target.
+///
+/// # Errors
+/// Where the trace cannot be read, or the file cannot grow.
+pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
+    let mut rpd = Rpd::within(target.place(), &arguments.output).map_err(unreadable)?;
+    let (last, rows) = database::stream(source, arguments, |piece| rpd.piece(piece))?;
+    let without_end = rpd.finish(&last).map_err(unreadable)?;
+    Ok(Rows { without_end, ..rows })
+}

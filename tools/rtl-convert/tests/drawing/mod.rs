@@ -1,0 +1,163 @@
+//! What tests of all drawn formats share: the program in a folder, and what should be drawn.
+
+#![allow(dead_code, reason = "not every test program uses all of it")]
+#![allow(unreachable_pub, clippy::unwrap_used, reason = "a module of several test programs")]
+
+pub mod hazards;
+pub mod packets;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use schema::{Select, Tables, Trace};
+
+/// A folder in which the program runs.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn story(&self, name: &str) -> PathBuf {
+        let path = self.path("in.db");
+        std::fs::copy(support::fixture(name), &path).unwrap();
+        path
+    }
+
+    /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
+    pub fn run(&self, line: &str) -> (i32, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-convert"));
+        let output = command.args(line.split_whitespace()).current_dir(self.0.path()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+}
+
+/// One slice: where it is drawn (the GPU's or process's name and the track's without its lane), name, start from the
+/// first one and duration in ns.
+pub type Slice = (String, String, u64, u64);
+
+/// Everything that a trace holds.
+pub fn rows(path: &Path) -> Tables {
+    Trace::open(path).unwrap().read(&Select::everything()).unwrap()
+}
+
+/// What should be drawn, from the rows of the source.
+pub fn expected(path: &Path) -> Vec<Slice> {
+    let tables = rows(path);
+    let gpu = |lane| {
+        let agent = tables.agent(tables.lanes.get(lane).agent);
+        let product = agent.product.as_ref().map_or(String::new(), |product| format!(" ({product})"));
+        format!("GPU {}{product}", agent.number)
+    };
+    let host = |process, tid: Option<i64>| {
+        let process = tables.process(process);
+        let pid = process.pid.map_or(String::new(), |pid| format!(" {pid}"));
+        let group = process.command.clone().unwrap_or_else(|| format!("Process{pid}"));
+        format!("{group} / {}", tid.map_or("Ranges".to_owned(), |tid| format!("Thread {tid}")))
+    };
+    let name = |id| {
+        let text = schema::identity(tables.strings.get(id));
+        schema::demangle(text).unwrap_or_else(|| text.to_owned())
+    };
+    let mut rows: Vec<(String, String, i64, Option<i64>)> = Vec::new();
+    for row in tables.dispatches.iter() {
+        let track = format!("{} / Queue {}", gpu(row.lane), tables.lanes.get(row.lane).queue);
+        rows.push((track, name(row.name), row.start, row.duration));
+    }
+    for row in &tables.copies {
+        let text = name(row.name);
+        let text = if text.is_empty() || !row.name.is_some() {
+            format!("{} copy", row.direction.label())
+        } else {
+            text
+        };
+        rows.push((format!("{} / Copies", gpu(row.lane)), text, row.start, row.duration));
+    }
+    for row in &tables.barriers {
+        let track = format!("{} / Queue {} barriers", gpu(row.lane), tables.lanes.get(row.lane).queue);
+        let text = name(row.name);
+        let text = if text.is_empty() || !row.name.is_some() { "barrier".to_owned() } else { text };
+        rows.push((track, text, row.start, row.duration));
+    }
+    for row in tables.api_calls.iter() {
+        rows.push((host(row.process, row.tid), name(row.name), row.start, row.duration));
+    }
+    for row in &tables.ranges {
+        let duration = if row.is_marker() { Some(0) } else { row.duration };
+        rows.push((host(row.process, row.tid), name(row.name), row.start, duration));
+    }
+    rows.retain(|row| row.3.is_some_and(|duration| duration >= 0));
+    let first = rows.iter().map(|row| row.2).min().unwrap_or(0);
+    let slice = |row: (String, String, i64, Option<i64>)| {
+        (row.0, row.1, row.2.abs_diff(first), row.3.unwrap() as u64)
+    };
+    let mut slices: Vec<Slice> = rows.into_iter().map(slice).collect();
+    slices.sort();
+    slices
+}
+
+/// That the same is drawn; names the first difference alone, for traces are long.
+#[track_caller]
+pub fn assert_same(drawn: &[Slice], expected: &[Slice], what: &str) {
+    let different = drawn.iter().zip(expected).find(|(drawn, expected)| drawn != expected);
+    assert_eq!(different, None, "{what}");
+    assert_eq!(drawn.len(), expected.len(), "{what}");
+}
+
+/// The arrows that should be drawn: name and start from the first slice of a call and of an op that it launched.
+pub fn arrows(path: &Path) -> Vec<(String, u64, String, u64)> {
+    let tables = rows(path);
+    let first = expected_start(&tables);
+    let name = |id| tables.strings.get(id).to_owned();
+    let mut calls: Vec<_> = tables
+        .api_calls
+        .iter()
+        .filter(|call| call.correlation != 0 && call.duration.is_some_and(|duration| duration >= 0))
+        .collect();
+    // Of several calls of one id, the first: of those that start together, the longest.
+    calls.sort_by_key(|call| (call.start, call.duration.map(|duration| -duration)));
+    let mut arrows = Vec::new();
+    let mut arrow = |lane, correlation, op: String, start: i64, duration: Option<i64>| {
+        let space = tables.process(tables.lanes.get(lane).process).space;
+        let launched = |call: &&schema::table::ApiCall| {
+            call.correlation == correlation && tables.process(call.process).space == space
+        };
+        let drawn = duration.is_some_and(|duration| duration >= 0);
+        if let Some(call) =
+            calls.iter().find(|call| launched(call)).filter(|call| drawn && call.start <= start)
+        {
+            arrows.push((name(call.name), call.start.abs_diff(first), op, start.abs_diff(first)));
+        }
+    };
+    for op in tables.dispatches.iter() {
+        let text = schema::identity(tables.strings.get(op.name));
+        let text = schema::demangle(text).unwrap_or_else(|| text.to_owned());
+        arrow(op.lane, op.correlation, text, op.start, op.duration);
+    }
+    for op in &tables.copies {
+        let text = name(op.name);
+        let text = if text.is_empty() { format!("{} copy", op.direction.label()) } else { text };
+        arrow(op.lane, op.correlation, text, op.start, op.duration);
+    }
+    arrows.sort();
+    arrows
+}
+
+/// The start of the first row that can be drawn.
+pub fn expected_start(tables: &Tables) -> i64 {
+    let good = |duration: Option<i64>| duration.is_some_and(|duration| duration >= 0);
+    let ops = tables.dispatches.iter().map(|row| (row.start, row.duration));
+    let copies = tables.copies.iter().map(|row| (row.start, row.duration));
+    let barriers = tables.barriers.iter().map(|row| (row.start, row.duration));
+    let calls = tables.api_calls.iter().map(|row| (row.start, row.duration));
+    let ranges =
+        tables.ranges.iter().map(|row| (row.start, if row.is_marker() { Some(0) } else { row.duration }));
+    let all = ops.chain(copies).chain(barriers).chain(calls).chain(ranges);
+    all.filter(|row| good(row.1)).map(|row| row.0).min().unwrap_or(0)
+}
