@@ -25,7 +25,8 @@ impl Select {
     pub const fn everything() -> Self {
         Self {
             ids: true,
-            shapes: true,
+            // They come with `launch`.
+            shapes: false,
             launch: true,
             links: true,
             ranges: true,

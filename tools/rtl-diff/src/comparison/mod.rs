@@ -183,6 +183,12 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
         comparison.other_work = comparable::other_work(&rows);
     }
     comparison.notes = notes(baseline, candidate, &rows);
+    if joined.runs.iter().flatten().flatten().any(|run| run.at_equal_mix.is_some()) {
+        comparison.notes.push(
+            "kernels of several launch shapes are compared at equal mix of them; before and after are as they ran"
+                .to_owned(),
+        );
+    }
     comparison.rows = rows;
     comparison.rows.sort_by(|one, other| one.rank().cmp(&other.rank()));
     Ok(comparison)

@@ -1,5 +1,7 @@
 //! The books as a user reads them, and kernels that have another name.
 
+use schema::write::{Existing, Op, Writer};
+
 use crate::{Folder, status};
 
 fn terms(document: &serde_json::Value) -> Vec<(String, i64)> {
@@ -65,4 +67,45 @@ fn the_same_question_has_the_same_answer() {
         let line = format!("--gate a.db b.db --format {format}");
         assert_eq!(folder.answer(0, &line), folder.answer(0, &line));
     }
+}
+
+/// A trace of one kernel that runs in 100 us with 256 work-items and in 200 us with 512, so often each.
+fn in_two_shapes(folder: &Folder, file: &str, calls: [i64; 2]) {
+    let mut writer = Writer::create(folder.path(file), Existing::Replace).unwrap();
+    let name = writer.text("gemm").unwrap();
+    let mut now = 1_000;
+    for (items, count) in [256, 512].into_iter().zip(calls) {
+        for call in 0..count {
+            let duration = 100_000 * (items as i64 / 256) + call % 7;
+            let op = Op {
+                gpu: Some(0),
+                queue: Some(0),
+                start: now,
+                end: Some(now + duration),
+                description: Some(name),
+                items: Some([items, 1, 1]),
+                workgroup: Some([64, 1, 1]),
+                ..Op::default()
+            };
+            writer.op(&op).unwrap();
+            now += duration + 100;
+        }
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn calls_that_shift_between_launch_shapes_are_mix_and_no_slowdown() {
+    let folder = Folder::new();
+    in_two_shapes(&folder, "a.db", [28, 14]);
+    in_two_shapes(&folder, "b.db", [14, 28]);
+    let document = folder.json(0, "--max-kernel 5% a.db b.db");
+    assert_eq!(status(&document, "gemm"), "unchanged");
+    assert!((document["kernels"][0]["ratio"].as_f64().unwrap() - 1.0).abs() < 1e-3);
+    let terms = &document["decomposition"]["terms"];
+    assert_eq!((terms["mix_ns"].as_i64(), terms["duration_ns"].as_i64()), (Some(1_400_000), Some(0)));
+
+    let document = folder.json(0, "--no-mix a.db b.db");
+    assert!(document["kernels"][0]["ratio"].as_f64().unwrap() > 1.2);
+    assert_eq!(document["decomposition"]["terms"]["mix_ns"], 0);
 }

@@ -6,6 +6,7 @@ mod document;
 mod explained;
 mod formats;
 mod gates;
+mod real;
 mod refusals;
 mod sides;
 
