@@ -1,6 +1,7 @@
 //! Several files that appear together or not at all.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
@@ -64,6 +65,12 @@ impl Files {
         }
         Ok(published)
     }
+}
+
+/// A file in the making. Such a file is its owner's alone; this one becomes a file like any other.
+pub(super) fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let everybody = std::fs::Permissions::from_mode(0o666);
+    tempfile::Builder::new().prefix(".rtl-convert-").permissions(everybody).tempfile_in(folder)
 }
 
 /// The failure of a file that cannot be written.

@@ -13,6 +13,7 @@ use super::stats::{self, Stat, Stats};
 use super::{Made, agents};
 use crate::names::{Cache, Names};
 use crate::rocprofv3::devices::Devices;
+use crate::rocprofv3::files;
 use crate::rocprofv3::kernels::Kernel;
 use crate::rocprofv3::kinds::{self, Kind};
 use crate::rocprofv3::walk::Walk;
@@ -151,10 +152,7 @@ const DOMAINS: [(&str, &str); 10] = [
 ];
 
 fn written(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
-    let sheet = Sheet::create(folder, &[])?;
-    let mut file = sheet.finish()?;
-    file.as_file_mut().set_len(0)?;
-    io::Seek::rewind(file.as_file_mut())?;
+    let mut file = files::temporary(folder)?;
     file.write_all(text.as_bytes())?;
     Ok(file)
 }

@@ -2,11 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use tempfile::NamedTempFile;
 
+use crate::rocprofv3::files;
 use crate::rocprofv3::text::{Pages, signed};
 
 /// A file and its newest rows.
@@ -19,11 +19,7 @@ pub(super) struct Sheet {
 impl Sheet {
     /// A file with these columns.
     pub(super) fn create(folder: &Path, columns: &[&str]) -> io::Result<Self> {
-        // A temporary file is its owner's alone; this one becomes a file like any other.
-        let file = tempfile::Builder::new()
-            .prefix(".rtl-convert-")
-            .permissions(std::fs::Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
+        let file = files::temporary(folder)?;
         let mut sheet = Self { out: file.as_file().try_clone()?, file, pages: Pages::new() };
         let mut row = sheet.row();
         columns.iter().for_each(|column| row.text(column));

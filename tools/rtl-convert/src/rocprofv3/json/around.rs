@@ -93,7 +93,6 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
     let command: Vec<&str> = process.command.as_deref().map_or(Vec::new(), |text| text.split(' ').collect());
     let mut metadata = json!({
         "node": {},
-        "pid": process.pid.unwrap_or(0),
         "init_time": process.start.unwrap_or(first),
         "fini_time": process.end.unwrap_or(last),
         "command": command,
@@ -104,8 +103,10 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
             metadata["node"][key] = text.as_str().into();
         }
     }
-    if let Some(parent) = process.ppid {
-        metadata["ppid"] = parent.into();
+    for (key, number) in [("pid", process.pid), ("ppid", process.ppid)] {
+        if let Some(number) = number {
+            metadata[key] = number.into();
+        }
     }
     if let Some(environment) = environment::of(process) {
         metadata["environment"] = environment;

@@ -1,5 +1,4 @@
 use std::io::{self, BufWriter};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use flate2::Compression;
@@ -8,6 +7,7 @@ use schema::table::Counter;
 use tempfile::NamedTempFile;
 
 use crate::rocprofv3::devices::Devices;
+use crate::rocprofv3::files;
 use crate::rocprofv3::spill::Spill;
 use crate::rocprofv3::text::Pages;
 use crate::target::Content;
@@ -36,11 +36,7 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn create(folder: &Path, compressed: bool) -> io::Result<Self> {
-        // A temporary file is its owner's alone; this one becomes a file like any other.
-        let file = tempfile::Builder::new()
-            .prefix(".rtl-convert-")
-            .permissions(std::fs::Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
+        let file = files::temporary(folder)?;
         let handle = file.as_file().try_clone()?;
         let content = match compressed {
             true => Content::Gzip(Box::new(GzEncoder::new(handle, Compression::new(1)))),
