@@ -6,7 +6,6 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
-import os from 'node:os';
 import path from 'node:path';
 
 const [ui, chromium, trace, picture, ...wanted] = process.argv.slice(2);
@@ -24,7 +23,8 @@ await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const site = `http://127.0.0.1:${server.address().port}`;
 
 // Chromium speaks its DevTools protocol on descriptors 3 and 4: JSON, each message ended by a zero byte.
-const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'chromium-'));
+// Its profile goes with the folder of the picture.
+const profile = fs.mkdtempSync(path.join(path.dirname(picture), 'chromium-'));
 const browser = spawn(
   chromium,
   ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking',
@@ -56,17 +56,21 @@ const send = (method, params = {}) =>
 function leave(code, message) {
   if (message) console.error(message);
   browser.stdio.forEach((stream) => stream?.removeAllListeners().on('error', () => {}));
-  browser.on('exit', () => {
-    fs.rmSync(profile, { recursive: true, force: true });
-    process.exit(code);
-  });
-  browser.kill('SIGKILL');
+  browser.on('exit', () => process.exit(code));
+  sessionId = undefined;
+  send('Browser.close').catch(() => {});
+  setTimeout(() => browser.kill('SIGKILL'), 10_000);
 }
-browser.on('error', (error) => leave(1, String(error)));
+browser.on('error', (error) => {
+  console.error(String(error));
+  process.exit(1);
+});
 setTimeout(() => leave(1, `after ${MINUTES} minutes: ${seen}`), MINUTES * 60_000);
 let seen = 'nothing is drawn';
 
-const page = async (expression) => (await send('Runtime.evaluate', { expression, returnByValue: true })).result.value;
+// Nothing where the page is on its way to another.
+const page = (expression) =>
+  send('Runtime.evaluate', { expression, returnByValue: true }).then((told) => told.result.value, () => undefined);
 async function until(what) {
   while (!(await what())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
@@ -82,7 +86,7 @@ await until(async () => {
   await page(`app.commands.runCommand('dev.perfetto.ExpandAllGroups'), null`);
   shown = await page(titles);
   seen = JSON.stringify(shown);
-  return wanted.every((title) => shown.includes(title));
+  return shown !== undefined && wanted.every((title) => shown.includes(title));
 });
 await until(() => page(`!document.body.textContent.includes('Loading...')`));
 const { data } = await send('Page.captureScreenshot', { format: 'png' });

@@ -1,7 +1,5 @@
 //! How busy each GPU was, in equal steps of the trace.
 
-use std::collections::BTreeMap;
-
 use schema::AgentId;
 
 use crate::event::{Event, Kind};
@@ -20,7 +18,10 @@ pub struct Counters {
     start: i64,
     /// Length of a step in ns.
     step: u64,
-    gpus: BTreeMap<AgentId, Gpu>,
+    /// The step in which the last op started, and its end from the start of the trace.
+    now: (usize, u64),
+    /// By number of the agent.
+    gpus: Vec<Option<Gpu>>,
 }
 
 /// What one GPU did in each step.
@@ -45,7 +46,8 @@ struct Amounts {
 impl Counters {
     /// For a trace of that first start and last end.
     pub fn new((start, end): (i64, i64)) -> Self {
-        Self { start, step: end.abs_diff(start).div_ceil(STEPS).max(1), gpus: BTreeMap::new() }
+        let step = end.abs_diff(start).div_ceil(STEPS).max(1);
+        Self { start, step, now: (0, step), gpus: Vec::new() }
     }
 
     /// Adds an op; starts must ascend. A barrier is no work.
@@ -55,22 +57,32 @@ impl Counters {
             return;
         }
         let (start, end) = (op.start, op.start + op.duration);
-        let gpu = self.gpus.entry(agent).or_insert_with(|| Gpu {
+        let (from, to) = (start.abs_diff(self.start), end.abs_diff(self.start));
+        while self.now.1 <= from && self.now.1 < u64::MAX {
+            self.now = (self.now.0 + 1, self.now.1.saturating_add(self.step));
+        }
+        let span = |to: u64| Span { from, to, first: self.now.0, end: self.now.1, step: self.step };
+        if self.gpus.len() <= agent.index() {
+            self.gpus.resize_with(agent.index() + 1, || None);
+        }
+        let gpu = self.gpus[agent.index()].get_or_insert_with(|| Gpu {
             until: i64::MIN,
             busy: Amounts::default(),
             work: Amounts::default(),
             copied: Amounts::default(),
         });
-        let (from, to) = (start.abs_diff(self.start), end.abs_diff(self.start));
-        gpu.work.add(from, to, 1, self.step);
+        gpu.work.add(span(to), 1);
         if let (Kind::Copy, Some(bytes)) = (op.kind, op.bytes) {
             // A copy that took no time took place in the nanosecond in which it started.
             let to = to.max(from.saturating_add(1));
-            gpu.copied.add(from, to, i128::from(bytes) * PARTS / i128::from(to - from).max(1), self.step);
+            gpu.copied.add(span(to), i128::from(bytes) * PARTS / i128::from(to - from).max(1));
         }
-        let fresh = start.max(gpu.until);
-        if fresh < end {
-            gpu.busy.add(fresh.abs_diff(self.start), to, 1, self.step);
+        if start >= gpu.until {
+            gpu.busy.add(span(to), 1);
+            gpu.until = end;
+        } else if gpu.until < end {
+            let from = gpu.until.abs_diff(self.start);
+            gpu.busy.add(Span::new(from, to, self.step), 1);
             gpu.until = end;
         }
     }
@@ -78,7 +90,8 @@ impl Counters {
     /// The counters of each GPU.
     pub fn gauges(&self) -> Vec<Gauge> {
         let mut gauges = Vec::new();
-        for (&agent, gpu) in &self.gpus {
+        for (agent, gpu) in (0..).map(AgentId).zip(&self.gpus) {
+            let Some(gpu) = gpu else { continue };
             let step = self.step as f64;
             let mut add = |name: &str, unit, amounts: &Amounts, scale: f64| {
                 if !amounts.parts.is_empty() {
@@ -103,14 +116,33 @@ fn hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
+/// The time between two moments from the start of the trace, and the step in which it starts.
+#[derive(Clone, Copy)]
+struct Span {
+    from: u64,
+    to: u64,
+    /// The number of the step.
+    first: usize,
+    /// Where it ends.
+    end: u64,
+    step: u64,
+}
+
+impl Span {
+    fn new(from: u64, to: u64, step: u64) -> Self {
+        let first = from / step;
+        Self { from, to, first: first as usize, end: (first + 1).saturating_mul(step), step }
+    }
+}
+
 impl Amounts {
-    /// Adds so much for each nanosecond between two moments from the start of the trace.
+    /// Adds so much for each nanosecond of a span.
     #[inline]
-    fn add(&mut self, from: u64, to: u64, rate: i128, step: u64) {
+    fn add(&mut self, Span { from, to, first, end, step }: Span, rate: i128) {
         if to <= from {
             return;
         }
-        let (first, last) = ((from / step) as usize, ((to - 1) / step) as usize);
+        let last = if to <= end { first } else { ((to - 1) / step) as usize };
         if self.parts.len() <= last {
             self.parts.resize(last + 1, 0);
             self.whole.resize(last + 2, 0);
@@ -119,7 +151,7 @@ impl Amounts {
             self.parts[first] += i128::from(to - from) * rate;
             return;
         }
-        self.parts[first] += i128::from((first as u64 + 1) * step - from) * rate;
+        self.parts[first] += i128::from(end - from) * rate;
         self.parts[last] += i128::from(to - last as u64 * step) * rate;
         self.whole[first + 1] += rate;
         self.whole[last] -= rate;

@@ -8,6 +8,7 @@ use schema::{Select, Tables};
 
 use crate::args::Arguments;
 use crate::gauges::Hardware;
+use crate::pages;
 use crate::perfetto_json::Json;
 use crate::pftrace::Pftrace;
 use crate::rows::Rows;
@@ -52,13 +53,13 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
     let style = Style { arguments: !arguments.no_args, names: arguments.names };
     let scene = Scene::new(&timeline, &drawn.gauges, &tables, style);
     let advance = |rows| progress.advance(rows);
-    match target.format {
+    pages::write(&mut content, |pages| match target.format {
         Format::Pftrace => {
             let pen = Pftrace::new(&scene, arguments.gpu_events);
-            draw(pen, &scene, drawn, &mut content, advance)
+            draw(pen, &scene, drawn, pages, advance)
         }
-        _ => draw(Json::new(&scene), &scene, drawn, &mut content, advance),
-    }
+        _ => draw(Json::new(&scene), &scene, drawn, pages, advance),
+    })
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
     Ok(rows)

@@ -21,6 +21,7 @@ pub mod gauges;
 pub mod lanes;
 pub mod names;
 pub mod native;
+pub mod pages;
 pub mod perfetto_json;
 pub mod pftrace;
 pub mod rocprofv3;

@@ -134,13 +134,9 @@ impl<'a> Json<'a> {
     #[inline]
     fn microseconds(&mut self, ns: u64) {
         digits(ns / 1000, &mut self.page);
-        let rest = ns % 1000;
-        self.page.extend_from_slice(&[
-            b'.',
-            b'0' + (rest / 100) as u8,
-            b'0' + (rest / 10 % 10) as u8,
-            b'0' + (rest % 10) as u8,
-        ]);
+        let rest = (ns % 1000) as usize;
+        let [tens, ones] = PAIRS[rest % 100];
+        self.page.extend_from_slice(&[b'.', b'0' + (rest / 100) as u8, tens, ones]);
     }
 }
 
@@ -241,13 +237,39 @@ fn quoted(text: &str) -> Vec<u8> {
 fn digits(mut value: u64, bytes: &mut Vec<u8>) {
     let mut text = [0; 20];
     let mut at = text.len();
-    loop {
-        at -= 1;
-        text[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
+    while value >= 100 {
+        at -= 2;
+        text[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
+        value /= 100;
+    }
+    let pair = PAIRS[value as usize];
+    at -= 2;
+    text[at..at + 2].copy_from_slice(&pair);
+    at += usize::from(value < 10);
+    bytes.extend_from_slice(&text[at..]);
+}
+
+/// Every number of two digits: a division less for each.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut value = 0;
+    while value < 100 {
+        pairs[value] = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+        value += 1;
+    }
+    pairs
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_decimal() {
+        for value in [0, 7, 9, 10, 42, 99, 100, 101, 999, 1_000, 123_456_789, u64::MAX] {
+            let mut bytes = Vec::new();
+            digits(value, &mut bytes);
+            assert_eq!(String::from_utf8(bytes).unwrap(), value.to_string());
         }
     }
-    bytes.extend_from_slice(&text[at..]);
 }

@@ -1,7 +1,7 @@
 //! What every format draws: events on lanes of tracks, arrows and counters. A format is a [`Pen`].
 
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io;
 
 use rustc_hash::FxHashMap;
 use schema::Tables;
@@ -12,6 +12,7 @@ use crate::flows::End;
 use crate::gauges::Gauge;
 use crate::lanes::Lanes;
 use crate::names::{Names, Titles};
+use crate::pages::Pages;
 use crate::target;
 use crate::timeline::{Drawn, Timeline};
 use crate::tracks::{self, Group, Track};
@@ -117,12 +118,12 @@ pub trait Pen {
 /// 65,536 events.
 ///
 /// # Errors
-/// Where the output cannot grow or the events cannot be read back.
+/// Where nobody takes the pages or the events cannot be read back.
 pub fn draw(
     mut pen: impl Pen,
     scene: &Scene<'_>,
     drawn: Drawn,
-    out: &mut impl Write,
+    pages: &Pages,
     advance: impl Fn(u64),
 ) -> io::Result<()> {
     let mut lanes: Vec<Lanes> = scene.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
@@ -142,8 +143,7 @@ pub fn draw(
         let lane = lanes[track].place(event.start, event.start + event.duration);
         pen.event(&event, lane, end);
         if pen.page().len() >= PAGE {
-            out.write_all(pen.page())?;
-            pen.page().clear();
+            pages.turn(pen.page())?;
         }
         count += 1;
         if count.is_multiple_of(1 << 16) {
@@ -154,5 +154,5 @@ pub fn draw(
         pen.gauge(gauge);
     }
     pen.close();
-    out.write_all(pen.page())
+    pages.turn(pen.page())
 }

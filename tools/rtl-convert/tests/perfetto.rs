@@ -125,23 +125,30 @@ fn as_json_is_read(name: &str) -> String {
     escaped[1..escaped.len() - 1].replace("\\\"", "\"")
 }
 
-fn assert_slices(rows: &Rows, format: &str, source: &Path) {
-    let mut expected = expected(source);
+/// What should be drawn of a trace.
+struct Source {
+    name: String,
+    slices: Vec<Slice>,
+    arrows: Vec<(String, u64, String, u64)>,
+}
+
+fn assert_slices(rows: &Rows, format: &str, source: &Source) {
+    let mut expected = source.slices.clone();
     if format == "json.gz" {
         expected.iter_mut().for_each(|slice| slice.1 = as_json_is_read(&slice.1));
         expected.sort();
     }
-    assert_same(&slices(rows).0, &expected, &format!("{}: {format}", source.display()));
+    assert_same(&slices(rows).0, &expected, &format!("{}.{format}", source.name));
 }
 
-fn assert_arrows(rows: &Rows, first: i64, format: &str, source: &Path) {
+fn assert_arrows(rows: &Rows, first: i64, format: &str, source: &Source) {
     let arrow = |row: &Vec<Option<String>>| {
         let from_first = |cell| number(cell).abs_diff(first);
         (text(&row[0]), from_first(&row[1]), text(&row[2]), from_first(&row[3]))
     };
     let mut drawn: Vec<_> = rows.iter().map(arrow).collect();
     drawn.sort();
-    let mut expected = arrows(source);
+    let mut expected = source.arrows.clone();
     if format == "json.gz" {
         for arrow in &mut expected {
             (arrow.0, arrow.2) = (as_json_is_read(&arrow.0), as_json_is_read(&arrow.2));
@@ -149,7 +156,7 @@ fn assert_arrows(rows: &Rows, first: i64, format: &str, source: &Path) {
         expected.sort();
     }
     let different = drawn.iter().zip(&expected).find(|(drawn, expected)| drawn != expected);
-    assert_eq!((different, drawn.len()), (None, expected.len()), "{}: {format}", source.display());
+    assert_eq!((different, drawn.len()), (None, expected.len()), "{}.{format}", source.name);
 }
 
 /// Counters as all formats tell them: one counts from the first moment, another from that of the machine, and JSON has no
@@ -172,14 +179,19 @@ fn counters(rows: &Rows) -> Rows {
 #[test]
 fn perfetto_draws_every_slice_arrow_and_counter_as_it_was() {
     let shown = Shown::new();
+    let source = |name: &String| {
+        let input = shown.input(name);
+        Source { name: name.clone(), slices: expected(&input), arrows: arrows(&input) }
+    };
+    let sources: Vec<Source> = shown.names.iter().map(source).collect();
     let mut told: Vec<Vec<Rows>> = Vec::new();
     for format in ["json.gz", "pftrace"] {
         let Some(answers) = shown.ask(format, &[FAULTS, SLICES, ARROWS, COUNTERS]) else { return };
-        for (name, answers) in shown.names.iter().zip(&answers) {
-            let source = shown.input(name);
+        for (source, answers) in sources.iter().zip(&answers) {
+            let name = &source.name;
             assert_eq!(answers[0], Rows::new(), "{name}.{format}");
-            assert_slices(&answers[1], format, &source);
-            assert_arrows(&answers[2], slices(&answers[1]).1, format, &source);
+            assert_slices(&answers[1], format, source);
+            assert_arrows(&answers[2], slices(&answers[1]).1, format, source);
             let idle = ["empty", "only-markers"].contains(&name.as_str());
             assert_eq!(answers[3].is_empty(), idle, "{name}.{format}");
         }

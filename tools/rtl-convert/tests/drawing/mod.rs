@@ -6,10 +6,12 @@
 pub mod hazards;
 pub mod packets;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::{Select, Tables, Trace};
+use schema::table::ApiCall;
+use schema::{NameId, Select, Tables, Trace};
 
 /// A folder in which the program runs.
 pub struct Folder(tempfile::TempDir);
@@ -47,6 +49,16 @@ pub fn rows(path: &Path) -> Tables {
     Trace::open(path).unwrap().read(&Select::everything()).unwrap()
 }
 
+/// What names are drawn as: demangling each once takes long enough.
+fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
+    let full = |(_, text)| {
+        let text = schema::identity(text);
+        schema::demangle(text).unwrap_or_else(|| text.to_owned())
+    };
+    let all: Vec<String> = tables.strings.iter().map(full).collect();
+    move |id| all.get(id.index()).cloned().unwrap_or_else(|| tables.strings.get(id).to_owned())
+}
+
 /// What should be drawn, from the rows of the source.
 pub fn expected(path: &Path) -> Vec<Slice> {
     let tables = rows(path);
@@ -61,10 +73,7 @@ pub fn expected(path: &Path) -> Vec<Slice> {
         let group = process.command.clone().unwrap_or_else(|| format!("Process{pid}"));
         format!("{group} / {}", tid.map_or("Ranges".to_owned(), |tid| format!("Thread {tid}")))
     };
-    let name = |id| {
-        let text = schema::identity(tables.strings.get(id));
-        schema::demangle(text).unwrap_or_else(|| text.to_owned())
-    };
+    let name = names(&tables);
     let mut rows: Vec<(String, String, i64, Option<i64>)> = Vec::new();
     for row in tables.dispatches.iter() {
         let track = format!("{} / Queue {}", gpu(row.lane), tables.lanes.get(row.lane).queue);
@@ -114,31 +123,27 @@ pub fn assert_same(drawn: &[Slice], expected: &[Slice], what: &str) {
 pub fn arrows(path: &Path) -> Vec<(String, u64, String, u64)> {
     let tables = rows(path);
     let first = expected_start(&tables);
-    let name = |id| tables.strings.get(id).to_owned();
-    let mut calls: Vec<_> = tables
-        .api_calls
-        .iter()
-        .filter(|call| call.correlation != 0 && call.duration.is_some_and(|duration| duration >= 0))
-        .collect();
-    // Of several calls of one id, the first: of those that start together, the longest.
-    calls.sort_by_key(|call| (call.start, call.duration.map(|duration| -duration)));
+    let name = names(&tables);
+    let mut calls: HashMap<_, ApiCall> = HashMap::new();
+    let drawn = |duration: Option<i64>| duration.is_some_and(|duration| duration >= 0);
+    for call in tables.api_calls.iter().filter(|call| call.correlation != 0 && drawn(call.duration)) {
+        // Of several calls of one id, the first: of those that start together, the longest.
+        let order = |call: &ApiCall| (call.start, call.duration.map(|duration| -duration));
+        let first = calls.entry((tables.process(call.process).space, call.correlation)).or_insert(call);
+        if order(&call) < order(first) {
+            *first = call;
+        }
+    }
     let mut arrows = Vec::new();
     let mut arrow = |lane, correlation, op: String, start: i64, duration: Option<i64>| {
         let space = tables.process(tables.lanes.get(lane).process).space;
-        let launched = |call: &&schema::table::ApiCall| {
-            call.correlation == correlation && tables.process(call.process).space == space
-        };
-        let drawn = duration.is_some_and(|duration| duration >= 0);
-        if let Some(call) =
-            calls.iter().find(|call| launched(call)).filter(|call| drawn && call.start <= start)
-        {
+        let call = calls.get(&(space, correlation)).filter(|call| drawn(duration) && call.start <= start);
+        if let Some(call) = call {
             arrows.push((name(call.name), call.start.abs_diff(first), op, start.abs_diff(first)));
         }
     };
     for op in tables.dispatches.iter() {
-        let text = schema::identity(tables.strings.get(op.name));
-        let text = schema::demangle(text).unwrap_or_else(|| text.to_owned());
-        arrow(op.lane, op.correlation, text, op.start, op.duration);
+        arrow(op.lane, op.correlation, name(op.name), op.start, op.duration);
     }
     for op in &tables.copies {
         let text = name(op.name);
