@@ -18,7 +18,7 @@ pub fn stream<E: Into<Stopped>>(
     mut each: impl FnMut(&Tables) -> Result<(), E>,
 ) -> Result<(Tables, Rows), Failure> {
     let wanted = !arguments.no_args;
-    let select = Select { launch: wanted, args: wanted, ..Select::everything() };
+    let select = Select { shapes: wanted, launch: wanted, args: wanted, ..Select::everything() };
     let mut rows = Rows::default();
     let last = source.pieces(&select, |piece| {
         rows.all += Rows::of(piece);
