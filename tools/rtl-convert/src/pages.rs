@@ -15,7 +15,7 @@ impl Pages {
     /// Hands over a page and leaves an empty one in its place; waits while the one before is not written.
     ///
     /// # Errors
-    /// Where nobody writes any more, because the file cannot grow; [`write`] says why.
+    /// Where nobody writes any more, because the file cannot grow; [`write()`] says why.
     pub fn turn(&self, page: &mut Vec<u8>) -> io::Result<()> {
         let full = std::mem::replace(page, self.empty.try_recv().unwrap_or_default());
         self.full.send(full).map_err(|_| io::Error::other("nobody takes the output"))

@@ -1,6 +1,6 @@
 //! One trace from many ranks. The verb behind `rtl-merge`.
 //!
-//! It reads as the data flows: [`args`] is what was typed, [`survey`] reads every input once, [`ranks`], [`runs`],
+//! It reads as the data flows: [`args`] is what was typed, [`mod@survey`] reads every input once, [`ranks`], [`runs`],
 //! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
 //! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
 //! report and [`render`] prints it. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
