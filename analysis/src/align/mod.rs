@@ -6,7 +6,7 @@
 //! collectives are the differences of the clocks, plus noise.
 //!
 //! [`groups`] finds which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's
-//! difference through time; [`fit`] does so for all nodes at once and says how far it can be trusted; [`waits`] then tells
+//! difference through time; [`fit`] does so for all nodes at once and says how far it can be trusted; [`mod@waits`] then tells
 //! who waited for whom. What it is not: it reads no file, and where the evidence is too thin it says so and
 //! moves nothing.
 
