@@ -4,6 +4,7 @@
 //! grow with its rows; who produces rows one by one uses [`Writer::op`], [`Writer::call`] and [`Writer::metadata`].
 //! The file appears under its name only with [`Writer::finish`]; a writer that is dropped leaves nothing behind.
 
+mod checkpoint;
 mod extras;
 mod incoming;
 mod layout;
@@ -23,6 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::btree::{Builder, Datum, TableId};
 use crate::table::{Agent, Extra, Process};
 use crate::{Id, Result, Tables};
+pub use checkpoint::Texts;
 pub(crate) use extras::add as add_extras;
 pub use incoming::Incoming;
 use layout::Table;

@@ -6,8 +6,9 @@ use std::io;
 
 use super::catalog::{self, Entry};
 use super::encode::{Datum, Record};
+use super::page::SIZE;
 use super::store::Store;
-use super::tree::{Keep, Tree};
+use super::tree::{Keep, Tree, put, take};
 
 /// A table of a [`Builder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,39 @@ impl Builder {
     ) -> TableId {
         self.tables.push(Table { name: name.into(), sql: sql.into(), tree: Tree::new() });
         TableId(self.tables.len() - 1)
+    }
+
+    /// Writes all finished pages and adds to `state` what else [`Self::restored`] needs.
+    pub(crate) fn save(&mut self, state: &mut Vec<u8>) -> io::Result<()> {
+        put(state, i64::from(self.store.settle()?));
+        put(state, self.tables.len() as i64);
+        for table in &mut self.tables {
+            put(state, table.name.len() as i64);
+            state.extend_from_slice(table.name.as_bytes());
+            table.tree.save(state);
+        }
+        Ok(())
+    }
+
+    /// Goes on where [`Self::save`] was, in the same file; `statement` knows each table. Nothing where `state` is something
+    /// else or the file has lost pages.
+    pub(crate) fn restored(
+        file: File,
+        state: &mut &[u8],
+        statement: impl Fn(&str) -> Option<(&'static str, &'static str)>,
+    ) -> io::Result<Option<Self>> {
+        let Some((next, tables)) = read(state, statement) else { return Ok(None) };
+        let bytes = u64::from(next - 1) * SIZE as u64;
+        if file.metadata()?.len() < bytes {
+            return Ok(None);
+        }
+        file.set_len(bytes)?;
+        Ok(Some(Self { store: Store::resume(file, next), tables, record: Record::new() }))
+    }
+
+    /// The tables by name, in the order of their ids.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (&'static str, TableId)> {
+        self.tables.iter().enumerate().map(|(at, table)| (table.name, TableId(at)))
     }
 
     /// Adds a row of integers behind the id and returns that: ids count from 1.
@@ -95,4 +129,20 @@ impl Builder {
         catalog::publish(tables, views, Vec::new(), &mut self.store)?;
         Ok(())
     }
+}
+
+fn read(
+    state: &mut &[u8],
+    statement: impl Fn(&str) -> Option<(&'static str, &'static str)>,
+) -> Option<(u32, Vec<Table>)> {
+    let next = u32::try_from(take(state)?).ok().filter(|&next| next > 1)?;
+    let mut tables = Vec::new();
+    for _ in 0..take(state)? {
+        let length = usize::try_from(take(state)?).ok()?;
+        let (name, rest) = state.split_at_checked(length)?;
+        *state = rest;
+        let (name, sql) = statement(std::str::from_utf8(name).ok()?)?;
+        tables.push(Table { name, sql, tree: Tree::restored(state)? });
+    }
+    Some((next, tables))
 }

@@ -20,4 +20,4 @@ pub(crate) use encode::{Datum, Record};
 pub(crate) use page::SIZE;
 pub(crate) use store::Store;
 pub use store::Target;
-pub(crate) use tree::{Keep, Tree};
+pub(crate) use tree::{Keep, Tree, put, take};

@@ -38,6 +38,12 @@ impl Leaf {
         Self { page, cells: 0, content: SIZE }
     }
 
+    /// The leaf that [`Self::page`] gave out.
+    pub(crate) fn restored(page: Box<Page>) -> Self {
+        let number = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
+        Self { cells: number(3), content: number(5), page }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.cells = 0;
         self.content = SIZE;

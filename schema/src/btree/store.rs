@@ -99,6 +99,20 @@ impl<T: Target> Store<T> {
         })
     }
 
+    /// Goes on where [`Self::settle`] was, in a file that ends there.
+    pub(crate) fn resume(target: T, next: u32) -> Self {
+        Self {
+            target,
+            next,
+            run: Vec::with_capacity(RUN),
+            run_start: next,
+            free: Free::default(),
+            published: Published { next: 2, count: 1, ..Published::default() },
+            borrowed: 0,
+            is_short: false,
+        }
+    }
+
     /// How many pages stay as they are, the first included.
     pub(crate) fn kept(&self) -> usize {
         self.next as usize - 1 - self.borrowed
@@ -157,6 +171,13 @@ impl<T: Target> Store<T> {
             self.run[at..at + SIZE].copy_from_slice(content);
         }
         if self.run.len() >= RUN { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what waits. The number of the page after the last one is all that [`Self::resume`] needs, as long as nothing
+    /// was published or borrowed.
+    pub(crate) fn settle(&mut self) -> io::Result<u32> {
+        self.flush()?;
+        Ok(self.next)
     }
 
     fn flush(&mut self) -> io::Result<()> {

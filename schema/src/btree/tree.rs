@@ -20,6 +20,18 @@ pub(crate) struct Tree {
     changed: bool,
 }
 
+/// Appends a number to a saved state.
+pub(crate) fn put(state: &mut Vec<u8>, number: i64) {
+    state.extend_from_slice(&number.to_le_bytes());
+}
+
+/// Takes the next number from a saved state.
+pub(crate) fn take(state: &mut &[u8]) -> Option<i64> {
+    let (number, rest) = state.split_first_chunk::<8>()?;
+    *state = rest;
+    Some(i64::from_le_bytes(*number))
+}
+
 /// Where finished pages go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
@@ -32,6 +44,37 @@ pub(crate) enum Keep {
 impl Tree {
     pub(crate) fn new() -> Self {
         Self { leaf: Leaf::new(), last: 0, levels: Vec::new(), published: Vec::new(), changed: true }
+    }
+
+    /// All that [`Self::restored`] needs, of a tree that was never published.
+    pub(crate) fn save(&mut self, state: &mut Vec<u8>) {
+        state.extend_from_slice(self.leaf.page());
+        put(state, self.last);
+        put(state, self.levels.len() as i64);
+        for level in &self.levels {
+            put(state, level.len() as i64);
+            for child in level {
+                put(state, i64::from(child.page));
+                put(state, child.last);
+            }
+        }
+    }
+
+    /// The tree that [`Self::save`] was told of; nothing where `state` is something else.
+    pub(crate) fn restored(state: &mut &[u8]) -> Option<Self> {
+        let (page, rest) = state.split_first_chunk::<SIZE>()?;
+        *state = rest;
+        let last = take(state)?;
+        let mut levels = Vec::new();
+        for _ in 0..take(state)? {
+            let mut level = Vec::new();
+            for _ in 0..take(state)? {
+                level.push(Child { page: u32::try_from(take(state)?).ok()?, last: take(state)? });
+            }
+            levels.push(level);
+        }
+        let leaf = Leaf::restored(Box::new(*page));
+        Some(Self { leaf, last, levels, published: Vec::new(), changed: true })
     }
 
     /// How many rows it has.

@@ -25,6 +25,21 @@ pub(super) enum Table {
 
 impl Table {
     pub(super) const COUNT: usize = 13;
+    pub(super) const ALL: [Self; Self::COUNT] = [
+        Self::String,
+        Self::Metadata,
+        Self::Op,
+        Self::Api,
+        Self::ApiOps,
+        Self::Kernelapi,
+        Self::Copyapi,
+        Self::Arg,
+        Self::Copy,
+        Self::Allocation,
+        Self::Monitor,
+        Self::Counter,
+        Self::Stackframe,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Part;
+use crate::btree::{put, take};
 use crate::table::{AgentKind, Lane};
 use crate::{AgentId, Id, LaneId, ProcessId, Tables};
 
@@ -92,6 +93,35 @@ pub(super) struct Queues {
 type Queue = (Option<i64>, Option<i64>, i64, Option<u64>);
 
 impl Queues {
+    /// All that [`Self::restored`] needs.
+    pub(super) fn save(&self, state: &mut Vec<u8>) {
+        put(state, self.next);
+        put(state, self.given.len() as i64);
+        for (&(pid, gpu, queue, address), &number) in &self.given {
+            let known =
+                i64::from(pid.is_some()) | i64::from(gpu.is_some()) << 1 | i64::from(address.is_some()) << 2;
+            let address = address.unwrap_or_default() as i64;
+            for part in [known, pid.unwrap_or_default(), gpu.unwrap_or_default(), queue, address, number] {
+                put(state, part);
+            }
+        }
+    }
+
+    /// What [`Self::save`] was told of; nothing where `state` is something else.
+    pub(super) fn restored(state: &mut &[u8]) -> Option<Self> {
+        let mut queues = Self { next: take(state)?, ..Self::default() };
+        for _ in 0..take(state)? {
+            let known = take(state)?;
+            let (pid, gpu, queue) = (take(state)?, take(state)?, take(state)?);
+            let (address, number) = (take(state)? as u64, take(state)?);
+            let is = |bit: i64| known & bit != 0;
+            let queue = (is(1).then_some(pid), is(2).then_some(gpu), queue, is(4).then_some(address));
+            queues.given.insert(queue, number);
+            queues.taken.insert(number);
+        }
+        Some(queues)
+    }
+
     /// Gives no number away that one of these lanes keeps.
     fn make_room(&mut self, lanes: &[Lane]) {
         let kept = lanes.iter().filter(|lane| self.keeps_number(lane)).map(|lane| lane.queue + 1).max();

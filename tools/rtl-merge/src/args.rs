@@ -33,6 +33,10 @@ pub struct Arguments {
     #[arg(long)]
     pub keep_going: bool,
 
+    /// Go on where a merge of the same traces into the same output was interrupted
+    #[arg(long)]
+    pub resume: bool,
+
     /// How to print the report: text or json
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
     pub format: Report,

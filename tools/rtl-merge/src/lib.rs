@@ -21,6 +21,7 @@ pub mod runs;
 pub mod survey;
 pub mod target;
 pub mod waits;
+pub mod work;
 pub mod write;
 
 use std::ffi::OsString;
@@ -40,7 +41,7 @@ use crate::plan::Plan;
 use crate::ranks::Given;
 use crate::rows::Rows;
 use crate::survey::Survey;
-use crate::target::Target;
+use crate::work::Work;
 
 /// Merges the traces.
 ///
@@ -50,7 +51,7 @@ use crate::target::Target;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let given = Given::of(&arguments.identity)?;
     if !arguments.check {
-        Target::check(&arguments)?;
+        target::check(&arguments)?;
     }
     let (mut inputs, failures) = survey(&arguments, out)?;
     ranks::assign(&mut inputs, &given, &arguments.identity)?;
@@ -121,11 +122,11 @@ fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Device
     room::check(target::folder(&arguments.output), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
     let progress = Progress::new("merging", sizes, arguments.speech.quiet);
-    let target = Target::create(&arguments.output)?;
-    let written = write::write(inputs, plan, devices, &target, &progress)?;
+    let work = Work::take(&arguments.output, plan.fingerprint(inputs))?;
+    let written = write::write(inputs, plan, devices, &work, arguments.resume, &progress)?;
     match arguments.target() {
-        Format::Native => target.finish()?,
-        Format::Rpd => convert(target.place(), arguments)?,
+        Format::Native => work.finish()?,
+        Format::Rpd => convert(&work.part(), arguments)?,
     }
     Ok(written)
 }

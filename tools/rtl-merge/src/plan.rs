@@ -1,6 +1,8 @@
 //! What everything is called in the merged trace, decided before the first row is written.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use schema::table::Process;
 use schema::write::Part;
 
@@ -74,6 +76,21 @@ impl Plan {
             });
         }
         plan
+    }
+
+    /// The same for the same traces merged in the same way by the same program.
+    #[must_use]
+    pub fn fingerprint(&self, inputs: &[Survey]) -> u64 {
+        let mut hasher = FxHasher::default();
+        env!("CARGO_PKG_VERSION").hash(&mut hasher);
+        for input in inputs {
+            let modified = std::fs::metadata(&input.path).and_then(|file| file.modified()).ok();
+            (&input.path, input.bytes(), modified, input.rows.counts).hash(&mut hasher);
+        }
+        for part in &self.parts {
+            (&part.pids, &part.gpus, part.clock.knots()).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 }
 

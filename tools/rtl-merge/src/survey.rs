@@ -26,6 +26,8 @@ pub struct Survey {
     pub users: BTreeSet<(ProcessId, AgentId)>,
     /// The GPUs that its monitors watched, as those number them.
     pub watched: BTreeSet<i64>,
+    /// Whether it has tables of other tools.
+    pub has_extras: bool,
     /// How many rows it has.
     pub rows: Rows,
     /// What is wrong with them.
@@ -64,6 +66,7 @@ impl Survey {
 
     fn piece(&mut self, piece: &Tables) {
         self.rows.add(piece);
+        self.has_extras |= !piece.extras.is_empty();
         let dispatches = (0..piece.dispatches.len()).map(|at| piece.dispatches.start(at));
         let others = piece.copies.iter().map(|copy| copy.start);
         let ranges = piece.ranges.iter().map(|range| range.start);

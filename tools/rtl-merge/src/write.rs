@@ -1,6 +1,7 @@
 //! The merged trace, written input by input.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use cli::{Failure, Progress};
 use schema::write::{Incoming, Shift, Writer};
@@ -12,12 +13,14 @@ use crate::machines::Evidence;
 use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::survey::Survey;
-use crate::target::{CLOCK, MERGED, Target};
+use crate::target::{CLOCK, MERGED};
+use crate::work::Work;
 
 /// Tags of one process or one file, which mean nothing for several: each stays with its source.
 const TOTALS: [&str; 2] = ["seen", "recorded"];
 
-/// Writes the merged trace and reads it back; the result is how many rows it has.
+/// Writes the merged trace and reads it back; the result is how many rows it has. Where `resume` says so, it goes on with
+/// what an interrupted merge of the same traces has left.
 ///
 /// # Errors
 /// Where an input is not any more what it was, the file cannot grow, or it does not hold what was put into it.
@@ -25,28 +28,28 @@ pub fn write(
     inputs: &[Survey],
     plan: &Plan,
     devices: &Devices,
-    target: &Target,
+    work: &Work,
+    resume: bool,
     progress: &Progress,
 ) -> Result<Rows, Failure> {
-    let mut writer = Writer::within(target.place(), target.path()).map_err(unreadable)?;
-    about(&mut writer, inputs).map_err(unreadable)?;
-    if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
-        writer.metadata(CLOCK, &json!({ field: id }).to_string()).map_err(unreadable)?;
-    }
-    for (number, process) in &plan.processes {
-        writer.process(process, *number).map_err(unreadable)?;
-    }
-    for device in &devices.all {
-        writer.agent(&device.agent, None, device.number).map_err(unreadable)?;
-    }
+    let mut state = work.start(resume)?;
     let mut all = Rows::default();
+    if state.done.is_none() {
+        whole(&mut state.writer, inputs, plan, devices).map_err(unreadable)?;
+    }
     for (at, input) in inputs.iter().enumerate() {
-        source(&mut writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
-        all.append(&rows_of(&mut writer, input, plan, at)?);
+        if state.done.is_some_and(|done| at < done) {
+            all.append(&input.rows);
+            extras(&mut state.writer, input)?;
+        } else {
+            source(&mut state.writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
+            all.append(&rows_of(&mut state.writer, input, plan, at)?);
+            work.save(&mut state, at + 1)?;
+        }
         progress.advance(input.bytes());
     }
-    writer.finish().map_err(unreadable)?;
-    let written = read_back(target)?;
+    state.writer.finish().map_err(unreadable)?;
+    let written = read_back(&work.part())?;
     if written != all {
         let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
@@ -55,6 +58,34 @@ pub fn write(
             .with_hint("this is an error of rtl-merge; nothing was written"));
     }
     Ok(written)
+}
+
+/// What belongs to the merged trace as a whole.
+fn whole(writer: &mut Writer, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<(), Error> {
+    about(writer, inputs)?;
+    if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
+        writer.metadata(CLOCK, &json!({ field: id }).to_string())?;
+    }
+    for (number, process) in &plan.processes {
+        writer.process(process, *number)?;
+    }
+    for device in &devices.all {
+        writer.agent(&device.agent, None, device.number)?;
+    }
+    Ok(())
+}
+
+/// Takes the tables of other tools from an input whose rows are written already.
+fn extras(writer: &mut Writer, input: &Survey) -> Result<(), Failure> {
+    if input.has_extras {
+        let trace = Trace::open(&input.path).map_err(unreadable)?;
+        let taken = trace.stream(&Select::everything(), |piece| {
+            writer.extras(piece);
+            Ok::<(), Error>(())
+        });
+        taken.map_err(unreadable)?;
+    }
+    Ok(())
 }
 
 fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Failure> {
@@ -144,8 +175,8 @@ fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Resu
 }
 
 /// How many rows the finished file has; every id in it must lead somewhere.
-fn read_back(target: &Target) -> Result<Rows, Failure> {
-    let trace = Trace::open(target.place()).map_err(unreadable)?;
+fn read_back(path: &Path) -> Result<Rows, Failure> {
+    let trace = Trace::open(path).map_err(unreadable)?;
     let mut rows = Rows::default();
     let last = trace.stream(&Select::everything(), |piece| {
         rows.add(piece);

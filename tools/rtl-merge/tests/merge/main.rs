@@ -4,7 +4,9 @@
 
 mod clocks;
 mod content;
+mod document;
 mod identity;
+mod interrupted;
 mod refusals;
 
 use std::path::PathBuf;

@@ -1,0 +1,153 @@
+//! A file in the making that another process can go on with: whoever writes for minutes may be killed.
+//!
+//! Finished pages lie in the file, and strings in a list beside it that only grows; what else there is (open pages, numbers
+//! given) is small and written anew each time.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use super::layout::Table;
+use super::numbering::Queues;
+use super::place::Place;
+use super::{TextId, Writer, statement};
+use crate::btree::{Builder, put, take};
+use crate::{Result, Tables};
+
+/// The strings of a file in the making, in a file of their own.
+#[derive(Debug)]
+pub struct Texts {
+    file: File,
+    /// How many strings of the writer are in it, and how many bytes that is.
+    written: (usize, u64),
+}
+
+impl Texts {
+    /// Starts the list at `path`, replacing what is there.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        Ok(Self { file: File::create(path)?, written: (0, 0) })
+    }
+}
+
+impl Writer {
+    /// Writes what is finished, and the new strings to `texts`. The result is all that [`Self::resume`] needs besides.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] if a file cannot grow.
+    pub fn checkpoint(&mut self, texts: &mut Texts) -> Result<Vec<u8>> {
+        let mut state = Vec::new();
+        let mut save = || {
+            let (known, mut bytes) = texts.written;
+            let mut new: Vec<(TextId, &str)> = (self.texts.iter())
+                .map(|(text, &id)| (id, text.as_ref()))
+                .filter(|&(id, _)| id.0 > known as i64)
+                .collect();
+            new.sort_unstable();
+            let mut list = Vec::new();
+            for (_, text) in new {
+                put(&mut list, text.len() as i64);
+                list.extend_from_slice(text.as_bytes());
+            }
+            texts.file.write_all(&list)?;
+            bytes += list.len() as u64;
+            texts.written = (self.texts.len(), bytes);
+            put(&mut state, self.texts.len() as i64);
+            put(&mut state, bytes as i64);
+            put(&mut state, self.ranges);
+            put(&mut state, self.range_numbers.len() as i64);
+            for (&(space, old), &new) in &self.range_numbers {
+                [i64::from(space), old, new].into_iter().for_each(|number| put(&mut state, number));
+            }
+            self.queues.save(&mut state);
+            self.builder.save(&mut state)
+        };
+        save().map_err(|source| self.place.io(source))?;
+        Ok(state)
+    }
+
+    /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. Nothing where
+    /// the three do not belong together. Tables of other tools are not part of a checkpoint: see
+    /// [`Self::extras`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`] if a file cannot be read or written.
+    pub fn resume(
+        place: &Path,
+        path: &Path,
+        texts: &Path,
+        mut state: &[u8],
+    ) -> Result<Option<(Self, Texts)>> {
+        let (place, file) = Place::given(place, path)?;
+        let state = &mut state;
+        let restore = || {
+            let Some((count, bytes)) = take(state).zip(take(state)) else { return Ok(None) };
+            let Some((list, known)) = read(texts, count, bytes)? else { return Ok(None) };
+            let Some((ranges, range_numbers)) = take(state).zip(range_numbers(state)) else {
+                return Ok(None);
+            };
+            let Some(queues) = Queues::restored(state) else { return Ok(None) };
+            let table = |name: &str| {
+                let table = Table::ALL.into_iter().find(|table| table.name() == name)?;
+                Some((table.name(), statement(table.name())))
+            };
+            let Some(builder) = Builder::restored(file, state, table)? else { return Ok(None) };
+            Ok(Some((list, known, ranges, range_numbers, queues, builder)))
+        };
+        let restored = restore().map_err(|source| place.io(source))?;
+        Ok(restored.map(|(list, texts, ranges, range_numbers, queues, builder)| {
+            let mut tables = [None; Table::COUNT];
+            for (name, id) in builder.tables() {
+                if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
+                    tables[table as usize] = Some(id);
+                }
+            }
+            let extras = Vec::new();
+            (Self { builder, tables, texts, place, extras, queues, ranges, range_numbers }, list)
+        }))
+    }
+
+    /// Takes the tables of other tools from a trace that was written before a checkpoint.
+    pub fn extras(&mut self, tables: &Tables) {
+        self.extras.extend(tables.extras.iter().cloned());
+    }
+}
+
+type Known = FxHashMap<Box<str>, TextId>;
+
+/// The first strings of a list, which goes on behind them.
+fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(Texts, Known)>> {
+    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    let Some(mut list) = usize::try_from(bytes).ok().and_then(|bytes| content.get(..bytes)) else {
+        return Ok(None);
+    };
+    let mut known = Known::default();
+    while let Some(length) = take(&mut list) {
+        let Some((text, rest)) =
+            usize::try_from(length).ok().and_then(|length| list.split_at_checked(length))
+        else {
+            return Ok(None);
+        };
+        list = rest;
+        let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
+        known.insert(text.into(), TextId(known.len() as i64 + 1));
+    }
+    file.set_len(bytes as u64)?;
+    let written = (known.len(), bytes as u64);
+    Ok((known.len() as i64 == count).then_some((Texts { file, written }, known)))
+}
+
+fn range_numbers(state: &mut &[u8]) -> Option<FxHashMap<(u32, i64), i64>> {
+    let mut numbers = FxHashMap::default();
+    for _ in 0..take(state)? {
+        let space = u32::try_from(take(state)?).ok()?;
+        numbers.insert((space, take(state)?), take(state)?);
+    }
+    Some(numbers)
+}
