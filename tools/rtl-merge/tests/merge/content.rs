@@ -230,3 +230,63 @@ proptest! {
         prop_assert_eq!(bytes("sorted.db"), bytes("shuffled.db"));
     }
 }
+
+#[test]
+fn six_hundred_traces_become_one() {
+    // More than SQLite attaches at once, and than a compound select has terms.
+    let job = Job { nodes: 75, ranks_per_node: 8, steps: 12, kernels: 2, ..Job::default() };
+    let folder = Folder::of(&job);
+    let report = folder.merge(&format!("-o all.db {}", ranks(600)));
+    assert_eq!(report["rows"][0]["rows_out"], 600 * 12 * 3);
+    assert_eq!(report["gpus"].as_array().unwrap().len(), 600);
+    assert_eq!(report["clock"]["violations"], 0);
+    let ranks: std::collections::BTreeSet<_> =
+        folder.tables("all.db").processes.iter().map(|process| process.rank).collect();
+    assert_eq!(ranks, (0..600).map(Some).collect());
+}
+
+/// What `rtl-summary` says of a trace.
+fn summary(folder: &Folder, file: &str) -> serde_json::Value {
+    use clap::Parser;
+    let path = folder.path(file).to_str().unwrap().to_owned();
+    let line = ["rtl-summary", "--format", "json", "--section", "kernels,gpus,copies,api,ranges", &path];
+    let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
+    let answer = folder.path("answer.json");
+    let to = Box::new(std::fs::File::create(&answer).unwrap());
+    let mut out = cli::Output::new("rtl-summary", to, Box::new(std::io::sink()));
+    rtl_summary::run(arguments, &mut out).unwrap();
+    drop(out);
+    let mut document: serde_json::Value = serde_json::from_slice(&std::fs::read(answer).unwrap()).unwrap();
+    // Who the file is differs; what it says must not.
+    document.as_object_mut().unwrap().remove("inputs");
+    document
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_parts_of_a_split_trace_become_what_it_was(seed in 0_u64..1_000, parts in 2_usize..4, api: bool) {
+        let job = Job { nodes: 1, ranks_per_node: 1, steps: 5, kernels: 4, api, seed, ..Job::default() };
+        let folder = Folder::of(&job);
+        let mut files = String::new();
+        for part in 0..parts {
+            // Every part has what belongs to the process, and some of its rows.
+            let file = format!("part{part}.db");
+            std::fs::copy(folder.path("rank0.db"), folder.path(&file)).unwrap();
+            let split = support::rusqlite::Connection::open(folder.path(&file)).unwrap();
+            for table in ["rocpd_op", "rocpd_api"] {
+                let sql = format!("delete from {table} where id % {parts} <> {part}");
+                if api || table == "rocpd_op" {
+                    split.execute(&sql, []).unwrap();
+                }
+            }
+            files += &format!("{file} ");
+        }
+        folder.merge(&format!("-o whole.db {files}"));
+        let [original, merged] = ["rank0.db", "whole.db"].map(|file| folder.tables(file));
+        prop_assert_eq!(rows(&merged, by_uuid(&merged)), rows(&original, by_uuid(&original)));
+        prop_assert_eq!(merged.processes.len(), 1);
+        prop_assert_eq!(summary(&folder, "whole.db"), summary(&folder, "rank0.db"));
+    }
+}
