@@ -75,8 +75,8 @@ impl Builder {
     }
 
     /// The tables by name, in the order of their ids.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (&'static str, TableId)> {
-        self.tables.iter().enumerate().map(|(at, table)| (table.name, TableId(at)))
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (&str, TableId)> {
+        self.tables.iter().enumerate().map(|(at, table)| (table.name.as_ref(), TableId(at)))
     }
 
     /// Adds a row of integers behind the id and returns that: ids count from 1.
@@ -142,7 +142,7 @@ fn read(
         let (name, rest) = state.split_at_checked(length)?;
         *state = rest;
         let (name, sql) = statement(std::str::from_utf8(name).ok()?)?;
-        tables.push(Table { name, sql, tree: Tree::restored(state)? });
+        tables.push(Table { name: name.into(), sql: sql.into(), tree: Tree::restored(state)? });
     }
     Some((next, tables))
 }

@@ -126,17 +126,19 @@ fn rewrite(folder: &Path, output: &str) -> Call {
     Call::new("sh", words)
 }
 
-/// MiB.
-fn peak(call: &Call) -> Result<f64> {
+/// The largest anonymous memory in MiB.
+pub(super) fn peak(call: &Call) -> Result<f64> {
     Ok(call.peak_anonymous()? as f64 / f64::from(1 << 20))
 }
 
-fn repeated(bench: &Bench, call: &Call) -> Result<f64> {
+/// CPU seconds, the median of some runs.
+pub(super) fn repeated(bench: &Bench, call: &Call) -> Result<f64> {
     let costs = (0..bench.rounds).map(|_| call.cost(1).map(|cost| cost.cpu));
     Ok(median(costs.collect::<Result<_>>()?))
 }
 
-fn figure(
+/// One line of the table.
+pub(super) fn figure(
     work: &str,
     what: &str,
     floor: String,

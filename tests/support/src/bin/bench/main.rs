@@ -5,6 +5,7 @@
 
 mod convert;
 mod measure;
+mod merge;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,10 @@ struct Arguments {
     convert: bool,
     /// Read a trace to its end and do nothing with it: the floor of every conversion
     #[arg(long, value_name = "TRACE", hide = true)]
-    read: Option<PathBuf>,
+    read: Vec<PathBuf>,
+    /// rtl-merge alone
+    #[arg(long, conflicts_with = "convert")]
+    merge: bool,
     /// Exit 1 when a figure misses what it must reach
     #[arg(long)]
     check: bool,
@@ -311,22 +315,28 @@ fn circumstances() -> String {
 
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
-    if let Some(trace) = &arguments.read {
-        convert::read(trace)?;
+    if !arguments.read.is_empty() {
+        arguments.read.iter().try_for_each(|trace| convert::read(trace))?;
         return Ok(ExitCode::SUCCESS);
     }
     let bench = Bench::new(&arguments)?;
     let circumstances = circumstances();
     let mut figures = Vec::new();
-    if !arguments.convert {
+    let all = !arguments.convert && !arguments.merge;
+    if all {
         for layout in &arguments.layout {
             figures.extend(bench.large(layout, arguments.ops)?);
         }
         figures.push(bench.small()?);
         figures.push(bench.diff(arguments.ops)?);
     }
-    figures.extend(convert::figures(&bench)?);
-    if !arguments.convert {
+    if all || arguments.convert {
+        figures.extend(convert::figures(&bench)?);
+    }
+    if all || arguments.merge {
+        figures.extend(merge::figures(&bench)?);
+    }
+    if all {
         if arguments.callgrind > 0 {
             for layout in &arguments.layout {
                 figures.extend(bench.instructions(layout, arguments.callgrind)?);
