@@ -69,7 +69,7 @@ pub struct Options {
     #[arg(long)]
     pub workload: Option<u64>,
     /// Make one kernel slower: its number (0 is the most frequent) and the factor, as `4=1.2`.
-    #[arg(long, value_parser = parse_slow)]
+    #[arg(long, value_parser = parse_slow::<u16>)]
     pub slow: Option<(u16, f64)>,
 }
 
@@ -135,12 +135,12 @@ pub fn generate(options: &Options, path: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn parse_slow(text: &str) -> Result<(u16, f64), String> {
+fn parse_slow<N: std::str::FromStr>(text: &str) -> Result<(N, f64), String> {
     let parts =
         text.split_once('=').and_then(|(kernel, factor)| Some((kernel.parse().ok()?, factor.parse().ok()?)));
     parts
-        .filter(|&(_, factor): &(u16, f64)| factor > 0.0)
-        .ok_or_else(|| "expected KERNEL=FACTOR, e.g. 4=1.2".to_owned())
+        .filter(|&(_, factor): &(N, f64)| factor > 0.0)
+        .ok_or_else(|| "expected NUMBER=FACTOR, e.g. 4=1.2".to_owned())
 }
 
 /// The type and size of a copy; `None` for a kernel.

@@ -9,27 +9,37 @@ use schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
 use super::random::Random;
 
 /// A job; every default is small enough for a test.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Job {
     /// Machines.
+    #[arg(long, default_value_t = 2)]
     pub nodes: u32,
     /// Ranks of each, with a GPU each.
+    #[arg(long, default_value_t = 4)]
     pub ranks_per_node: u32,
     /// Steps, which end in a collective each.
+    #[arg(long, default_value_t = 40)]
     pub steps: u32,
     /// Kernels of a step besides the collective.
+    #[arg(long, default_value_t = 12)]
     pub kernels: u32,
     /// Largest difference between two clocks in ns, beyond that of their nodes' starts.
+    #[arg(long, default_value_t = 5_000_000)]
     pub skew: i64,
     /// How fast clocks drift apart at most, in ns a second.
+    #[arg(long, default_value_t = 3_000.0)]
     pub drift: f64,
     /// A rank whose kernels take longer, and by what factor.
+    #[arg(long, value_parser = super::parse_slow::<u32>)]
     pub slow: Option<(u32, f64)>,
     /// Whether each launch has its call.
+    #[arg(long)]
     pub api: bool,
     /// Whether traces say which clock is what on the machine's other one.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
     pub anchors: bool,
     /// The same seed gives the same files.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
