@@ -4,42 +4,91 @@ use std::sync::LazyLock;
 
 use cli::Failure;
 use regex::Regex;
+use schema::table::Process;
 
 use crate::machines::Machines;
 use crate::survey::Survey;
+use crate::target::MERGED;
 
-/// Checks that they are.
+/// Checks that they are, and that none is there twice.
 ///
 /// # Errors
-/// Where two traces name different runs, or different numbers of ranks.
+/// Where two traces name different runs, or different numbers of ranks, or have the same rows.
 pub fn check(inputs: &[Survey], machines: &Machines) -> Result<(), Failure> {
-    for (at, one) in inputs.iter().enumerate() {
-        // Each against the one before: what differs anywhere differs somewhere between neighbours.
-        let Some(before) = at.checked_sub(1) else { continue };
-        if let Some(why) = differ(&inputs[before], one, machines.only(before) == machines.only(at)) {
-            let what = format!("{} and {} are of different runs: {why}", inputs[before].name(), one.name());
-            return Err(Failure::input(anyhow::anyhow!(what)).with_hint("--force merges them all the same"));
+    let runs: Vec<Run<'_>> = (inputs.iter().enumerate())
+        .map(|(at, survey)| Run {
+            survey,
+            name: survey.tag("run_id"),
+            world: survey.processes.iter().find_map(|process| process.world),
+            is_merged: survey.tag(MERGED).is_some(),
+            machine: machines.only(at),
+        })
+        .collect();
+    for (at, one) in runs.iter().enumerate() {
+        for other in &runs[..at] {
+            let names = || format!("{} and {}", other.survey.name(), one.survey.name());
+            if is_twice(one, other) {
+                let what = format!("{} have the same rows", names());
+                return Err(Failure::input(anyhow::anyhow!(what))
+                    .with_hint("name each trace once; --force merges them all the same"));
+            }
+            if let Some(why) = differ(other, one) {
+                let what = format!("{} are of different runs: {why}", names());
+                return Err(
+                    Failure::input(anyhow::anyhow!(what)).with_hint("--force merges them all the same")
+                );
+            }
         }
     }
     Ok(())
 }
 
-fn differ(one: &Survey, other: &Survey, one_machine: bool) -> Option<String> {
-    let world = |survey: &Survey| survey.processes.iter().find_map(|process| process.world);
-    if let (Some(ranks), Some(others)) = (world(one), world(other))
+/// What a trace says of its run.
+struct Run<'a> {
+    survey: &'a Survey,
+    name: Option<&'a str>,
+    /// How many ranks it has.
+    world: Option<u32>,
+    is_merged: bool,
+    machine: Option<usize>,
+}
+
+/// Whether two traces hold rows of one process that are not different parts of it: a copy, or a merged trace beside one of
+/// its sources.
+fn is_twice(one: &Run<'_>, other: &Run<'_>) -> bool {
+    let (own, others) = (one.survey, other.survey);
+    let is_copy = own.rows == others.rows && own.span == others.span && own.rows.all() > 0;
+    (is_copy || one.is_merged || other.is_merged)
+        && own.processes.iter().any(|process| others.processes.iter().any(|same| is_same(process, same)))
+}
+
+/// Whether two traces mean one process, as far as they say who it is.
+fn is_same(one: &Process, other: &Process) -> bool {
+    match (&one.guid, &other.guid) {
+        (Some(guid), Some(same)) => guid == same,
+        _ => {
+            let is_known = one.boot_id.is_some() && one.pid.is_some();
+            is_known && (&one.boot_id, one.pid) == (&other.boot_id, other.pid)
+        }
+    }
+}
+
+fn differ(one: &Run<'_>, other: &Run<'_>) -> Option<String> {
+    if let (Some(ranks), Some(others)) = (one.world, other.world)
         && ranks != others
     {
         return Some(format!("one has {ranks} ranks, the other {others}"));
     }
-    let (run, other_run) = (one.tag("run_id")?, other.tag("run_id")?);
+    let (run, other_run) = (one.name?, other.name?);
     if run == other_run {
         return None;
     }
     let told = Some(format!("run {run}, run {other_run}"));
+    let one_machine = one.machine.is_some() && one.machine == other.machine;
     match (is_launcher(run), is_launcher(other_run)) {
         (false, false) => told,
         // Each host has a launcher of its own, and a wrapper of each rank may be one too: then they ran at one time.
-        (true, true) if one_machine && !overlap(one, other) => told,
+        (true, true) if one_machine && !overlap(one.survey, other.survey) => told,
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cli::Failure;
+use rustc_hash::FxHashSet;
 use schema::{Select, Trace};
 
 use crate::args::Arguments;
@@ -20,7 +21,11 @@ pub const CLOCK: &str = "clock";
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.output;
     let place = path.canonicalize().ok();
+    let mut seen = FxHashSet::default();
     for trace in &arguments.traces {
+        if !trace.canonicalize().is_ok_and(|place| seen.insert(place)) && trace.exists() {
+            return Err(Failure::usage(format!("{} is named twice", trace.display())));
+        }
         if place.is_some() && trace.canonicalize().ok() == place {
             return Err(Failure::usage(format!("{} is one of the traces", path.display()))
                 .with_hint("an input is never overwritten; -o names another file"));

@@ -16,7 +16,7 @@ use crate::survey::Survey;
 use crate::target::{CLOCK, MERGED};
 use crate::work::Work;
 
-/// Tags of one process or one file, which mean nothing for several: each stays with its source.
+/// Counts of ops that add up.
 const TOTALS: [&str; 2] = ["seen", "recorded"];
 
 /// Writes the merged trace and reads it back; the result is how many rows it has. Where `resume` says so, it goes on with
@@ -126,7 +126,8 @@ fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
         ("tool_version", common(&|input| input.about.tool_version.clone())),
         ("mode", common(&|input| input.about.mode.clone())),
         ("run_id", common(&|input| input.tag("run_id").map(str::to_owned))),
-        ("complete", common(&|input| input.tag("complete").map(str::to_owned))),
+        // As complete as the least complete of them.
+        ("complete", inputs.iter().filter_map(|input| input.tag("complete")).min().map(str::to_owned)),
     ] {
         if let Some(value) = value {
             writer.metadata(tag, &value)?;

@@ -69,6 +69,19 @@ fn traces_of_two_runs_are_refused_without_force() {
 }
 
 #[test]
+fn no_row_is_merged_twice() {
+    let folder = two_ranks();
+    assert_eq!(folder.run("-o all.db rank0.db rank0.db").code, 2);
+    std::fs::copy(folder.path("rank0.db"), folder.path("copy.db")).unwrap();
+    let run = folder.run("-o all.db rank0.db copy.db");
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.messages.contains("error: copy.db and rank0.db have the same rows\n"), "{run:?}");
+    folder.merge(&format!("-o all.db {}", ranks(2)));
+    let run = folder.run("-o more.db all.db rank1.db");
+    assert!(run.messages.contains("all.db and rank1.db have the same rows\n"), "{run:?}");
+}
+
+#[test]
 fn an_input_is_never_the_output_and_a_foreign_file_is_not_replaced() {
     let folder = two_ranks();
     let run = folder.run("-o rank0.db rank0.db rank1.db");
