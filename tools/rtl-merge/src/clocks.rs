@@ -77,13 +77,14 @@ impl Together {
 }
 
 impl Clocks {
-    /// Finds out what each clock needs.
+    /// Finds out what each clock needs; the collectives of the inputs go into it.
     ///
     /// # Errors
     /// Where the user's offsets make no sense.
-    pub fn of(inputs: &[Survey], machines: &Machines, wanted: &args::Clock) -> Result<Self, Failure> {
+    pub fn of(inputs: &mut [Survey], machines: &Machines, wanted: &args::Clock) -> Result<Self, Failure> {
         let given = given(inputs, wanted)?;
         let found = Found::of(inputs);
+        let inputs = &*inputs;
         let groups = align::tell_apart(&found.sequences);
         // The machine whose clock an input has, where that is known and something may be done to it.
         let domains: Vec<Option<usize>> = (0..inputs.len())
@@ -159,10 +160,10 @@ struct Found {
 }
 
 impl Found {
-    fn of(inputs: &[Survey]) -> Self {
+    fn of(inputs: &mut [Survey]) -> Self {
         let mut found = Self::default();
-        for (input, survey) in inputs.iter().enumerate() {
-            for collective in &survey.collectives {
+        for (input, survey) in inputs.iter_mut().enumerate() {
+            for collective in std::mem::take(&mut survey.collectives) {
                 let member = Member { input, process: collective.process, agent: collective.agent };
                 // Those of one input stand together at the end.
                 let known = found.members.iter().rev().take_while(|known| known.input == input);
@@ -171,9 +172,8 @@ impl Found {
                 if known.is_none() {
                     found.members.push(member);
                 }
-                let calls = collective.calls.clone();
-                found.sequences.push(Sequence { rank, kind: collective.kind, calls });
-                found.names.push(collective.name.clone());
+                found.sequences.push(Sequence { rank, kind: collective.kind, calls: collective.calls });
+                found.names.push(collective.name);
             }
         }
         found

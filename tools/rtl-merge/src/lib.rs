@@ -60,12 +60,14 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         runs::check(&inputs, &machines)?;
     }
     let devices = Devices::of(&inputs, &machines, arguments.identity.same_gpus);
-    let clocks = Clocks::of(&inputs, &machines, &arguments.clock)?;
+    let mut clocks = Clocks::of(&mut inputs, &machines, &arguments.clock)?;
     if arguments.clock.require_alignment {
         require(&clocks, &inputs)?;
     }
     let mut document = Document::of(&inputs, &machines, &devices, &failures);
     document.clocks(&clocks, &inputs);
+    // All is told of them, and they would stay in memory with every rank.
+    clocks.together = Vec::new();
     let mut read = Rows::default();
     inputs.iter().for_each(|input| read.append(&input.rows));
     if arguments.check {
