@@ -68,14 +68,14 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     document.clocks(&clocks, &inputs);
     // All is told of them, and they would stay in memory with every rank.
     clocks.together = Vec::new();
-    let mut read = Rows::default();
-    inputs.iter().for_each(|input| read.append(&input.rows));
     if arguments.check {
+        let mut read = Rows::default();
+        inputs.iter().for_each(|input| read.append(&input.rows));
         document.rows(&read, None);
     } else {
         let plan = Plan::of(&inputs, &machines, &devices, &clocks);
         let written = merge(&arguments, &inputs, &plan, &devices)?;
-        document.rows(&read, Some((&written, &arguments.output)));
+        document.rows(&written, Some((&written, &arguments.output)));
     }
     report(&document, &arguments, out)?;
     Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
@@ -101,7 +101,7 @@ fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<F
     let progress = Progress::new("reading", sizes, arguments.speech.quiet);
     let (mut inputs, mut failures) = (Vec::new(), Vec::new());
     for path in &arguments.traces {
-        match Survey::of(path).map_err(write::unreadable) {
+        match Survey::of(path, arguments.check).map_err(write::unreadable) {
             Ok(input) => inputs.push(input),
             Err(failure) => {
                 out.failure(&failure);

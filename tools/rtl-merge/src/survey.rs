@@ -28,7 +28,7 @@ pub struct Survey {
     pub watched: BTreeSet<i64>,
     /// Whether it has tables of other tools.
     pub has_extras: bool,
-    /// How many rows it has.
+    /// How many rows it has, as far as they were read.
     pub rows: Rows,
     /// What is wrong with them.
     pub problems: Problems,
@@ -39,16 +39,23 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads the trace at `path`.
+    /// Reads the trace at `path`; only the `whole` of it tells how many arguments and launches it has.
     ///
     /// # Errors
     /// Where it cannot be read to its end.
-    pub fn of(path: &Path) -> Result<Self, Error> {
+    pub fn of(path: &Path, whole: bool) -> Result<Self, Error> {
         let trace = Trace::open(path)?;
         let mut survey = Self { path: path.to_owned(), dialect: trace.dialect(), ..Self::default() };
-        // The same rows as the merge itself will read, so that both meet the same processes and agents in one order.
+        // The same tables as the merge itself will read, so that both meet the same processes and agents in one order.
+        // Shapes of launches tell collectives apart, but rocm-trace-lite's are text and cost more than all else of a row.
+        let select = match (whole, trace.dialect()) {
+            (true, _) => Select::everything(),
+            (false, dialect) => {
+                Select { ids: false, args: false, launch: dialect != Dialect::Lite, ..Select::everything() }
+            }
+        };
         let mut finder = Finder::default();
-        let last = trace.stream(&Select::everything(), |piece| {
+        let last = trace.stream(&select, |piece| {
             survey.piece(piece);
             finder.piece(piece);
             Ok::<(), Error>(())

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use cli::{Explain, Failure};
 use schema::write::{Texts, Writer};
 
+use crate::rows::Rows;
 use crate::write::unreadable;
 
 /// The folder; it goes with this value, and stays only where the program is killed.
@@ -28,6 +29,8 @@ pub struct Progress {
     pub texts: Texts,
     /// How many inputs are in it; nothing at all is where this is none.
     pub done: Option<usize>,
+    /// How many rows those have.
+    pub rows: Rows,
 }
 
 impl Work {
@@ -86,20 +89,25 @@ impl Work {
         };
         let texts = fresh().while_doing(|| format!("cannot write {}", self.output.display()))?;
         let writer = Writer::within(&self.part(), &self.output).map_err(unreadable)?;
-        Ok(Progress { writer, texts, done: None })
+        Ok(Progress { writer, texts, done: None, rows: Rows::default() })
     }
 
     fn found(&self) -> Result<Option<Progress>, Failure> {
         let Ok(state) = fs::read(self.state()) else { return Ok(None) };
         let Some((fingerprint, state)) = state.split_first_chunk::<8>() else { return Ok(None) };
-        let Some((done, state)) = state.split_first_chunk::<8>() else { return Ok(None) };
+        let Some((done, mut state)) = state.split_first_chunk::<8>() else { return Ok(None) };
+        let mut rows = Rows::default();
+        for count in &mut rows.counts {
+            let Some((number, rest)) = state.split_first_chunk::<8>() else { return Ok(None) };
+            (*count, state) = (u64::from_le_bytes(*number), rest);
+        }
         let is_there = self.part().exists() && self.texts().exists();
         if !is_there || u64::from_le_bytes(*fingerprint) != self.fingerprint {
             return Ok(None);
         }
         let resumed = Writer::resume(&self.part(), &self.output, &self.texts(), state).map_err(unreadable)?;
         let done = usize::try_from(u64::from_le_bytes(*done)).ok();
-        Ok(resumed.map(|(writer, texts)| Progress { writer, texts, done }))
+        Ok(resumed.map(|(writer, texts)| Progress { writer, texts, done, rows }))
     }
 
     /// Makes what was written something to go on from.
@@ -112,6 +120,7 @@ impl Work {
         let next = self.folder.join("state.next");
         let mut bytes = self.fingerprint.to_le_bytes().to_vec();
         bytes.extend_from_slice(&(done as u64).to_le_bytes());
+        bytes.extend(progress.rows.counts.iter().flat_map(|count| count.to_le_bytes()));
         bytes.extend_from_slice(&state);
         fs::write(&next, bytes)
             .and_then(|()| fs::rename(&next, self.state()))

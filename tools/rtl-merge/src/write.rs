@@ -33,17 +33,17 @@ pub fn write(
     progress: &Progress,
 ) -> Result<Rows, Failure> {
     let mut state = work.start(resume)?;
-    let mut all = Rows::default();
+    let mut all = state.rows;
     if state.done.is_none() {
         whole(&mut state.writer, inputs, plan, devices).map_err(unreadable)?;
     }
     for (at, input) in inputs.iter().enumerate() {
         if state.done.is_some_and(|done| at < done) {
-            all.append(&input.rows);
             extras(&mut state.writer, input)?;
         } else {
             source(&mut state.writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
             all.append(&rows_of(&mut state.writer, input, plan, at)?);
+            state.rows = all;
             work.save(&mut state, at + 1)?;
         }
         progress.advance(input.bytes());
@@ -100,7 +100,7 @@ fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Resul
     });
     let last = last.map_err(unreadable)?;
     rows.add_last(&last);
-    if changed || has_changed(input, &last) || rows != input.rows {
+    if changed || has_changed(input, &last) || rows.ops() != input.rows.ops() {
         return Err(Failure::input(anyhow::anyhow!("{} changed while it was merged", input.path.display()))
             .with_hint("merge traces when their programs have ended"));
     }
