@@ -81,11 +81,12 @@ impl Collector {
         let mut pass = Pass::default();
         for lane in &mut self.lanes {
             lane.accept();
-            lane.arrivals.grow_ahead(lane.in_flight(), shared);
+            let in_flight = lane.in_flight();
             lane.forward(shared);
             pass.completed += lane.collect(thorough, &mut self.sender, shared);
             pass.in_flight += lane.in_flight();
             pass.forwards += lane.forwards.len();
+            lane.arrivals.grow_ahead(in_flight, shared);
         }
         self.sender.flush();
         pass

@@ -18,8 +18,11 @@ use crate::thread;
 /// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
 const BLOCK: usize = 64;
 
-/// Slots of a queue that is used, at least: 600 kB.
+/// Slots of a queue at least, 600 kB, which are made before its first packet comes.
 const LEAST: usize = 2048;
+
+/// Slots that are made at once: making them must not keep the collector from what it is there for.
+const AT_ONCE: usize = 2048;
 
 /// How many times what was in flight at once a queue has slots.
 const AHEAD: usize = 2;
@@ -258,11 +261,9 @@ impl Arrivals {
     /// Makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
     /// flight at once when a pass began, because the next pass may come late.
     pub fn grow_ahead<R: Resolve>(&mut self, in_flight: usize, shared: &Shared<R>) {
-        if in_flight == 0 {
-            return;
-        }
         let wanted = (in_flight * AHEAD).clamp(LEAST, QUEUE_BOUND);
-        for _ in self.owned.load(Ordering::Relaxed)..wanted {
+        let owned = self.owned.load(Ordering::Relaxed);
+        for _ in owned..wanted.min(owned + AT_ONCE) {
             let Some(slot) = take(&self.owned, shared, self.gpu) else { return };
             if let Err(slot) = self.free.push(slot) {
                 self.give_back(slot, shared);

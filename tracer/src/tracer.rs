@@ -122,6 +122,7 @@ impl Tracer {
         if let Some(collector) = &mut *self.started() {
             collector.add(arrivals);
         }
+        self.shared.bell.ring();
         let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
         let pointer = &raw mut *queue;
         lock(&self.queues).insert(address as usize, (ordinal, queue));

@@ -107,6 +107,10 @@ fn pause(next: Turn, idle_turns: u32) -> Pause {
         Turn::Worked => Pause::Spin,
         Turn::Busy(end) => {
             let left = Duration::from_nanos(end.saturating_sub(clock::now()));
+            // Sleeping or yielding would take longer.
+            if left < GATHERING {
+                return Pause::None;
+            }
             // Other queues may begin meanwhile.
             let sleeps = left.checked_sub(OVERSLEEP).filter(|left| !left.is_zero());
             sleeps.map_or(Pause::Yield, |left| Pause::Sleep(left.min(LONGEST)))
@@ -156,7 +160,8 @@ mod tests {
 
     #[test]
     fn what_ends_soon_is_waited_for_awake() {
-        assert_eq!(pause(Turn::Busy(clock::now() + 1_000), 0), Pause::Yield);
+        assert_eq!(pause(Turn::Busy(clock::now()), 0), Pause::None);
+        assert_eq!(pause(Turn::Busy(clock::now() + 50_000), 0), Pause::Yield);
         assert_ne!(pause(Turn::Busy(clock::now() + 1_000_000_000), 0), Pause::Yield);
     }
 }

@@ -124,7 +124,10 @@ impl Queue {
         self.publish();
         // A barrier of this queue may wait for one of the signals, and where work came more may follow.
         let worked = hardware.settle() || self.next != before;
-        if worked && turn != Turn::More { Turn::Worked } else { turn }
+        match turn {
+            Turn::Idle | Turn::Blocked if worked => Turn::Worked,
+            turn => turn,
+        }
     }
 
     fn turn(&mut self, hardware: &mut Hardware) -> Turn {

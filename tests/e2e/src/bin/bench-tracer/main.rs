@@ -92,7 +92,7 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
 /// How long the kernels are for which the wall times are judged. Their bounds are those of a floor of 0.40 s a million;
 /// kernels that take no time have a floor of less than half of that, with the program on one of two cores and the
 /// simulated GPU on the other.
-const KERNEL_NS: u32 = 400;
+const KERNEL_NS: u32 = 300;
 
 /// Wall times, in seconds and over the floor's: whole process, until the last wait.
 fn walls(table: &mut Table, costs: &[Cost], kernels: &str, bounds: Option<[(f64, f64); 2]>) {
@@ -121,7 +121,7 @@ fn measure(bench: &Bench, arguments: &Arguments) -> Result<Table> {
     table.judged("process CPU over the floor, us a dispatch", costs.iter().map(above), 2, (1.2, 0.8));
     walls(&mut table, &costs, "kernels of 0 ns", None);
     let paced = bench.timed(dispatches, arguments.rounds, KERNEL_NS)?;
-    walls(&mut table, &paced, "kernels of 400 ns", Some([(2.2, 1.8), (1.5, 1.2)]));
+    walls(&mut table, &paced, "kernels of 300 ns", Some([(2.2, 1.8), (1.5, 1.2)]));
     table.judged("bytes on disk, an op", costs.iter().map(|cost| cost.bytes_per_op), 1, (56.0, 48.0));
     let recorded = costs
         .iter()

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use support::rusqlite::{Connection, OpenFlags};
 
 /// Dispatches before the clock starts: pools have grown, names are known.
-pub(crate) const WARM_UP: u32 = 16_384;
+pub(crate) const WARM_UP: u32 = 131_072;
 
 /// Runs of what takes less than a tick of the clock that CPU is counted in.
 const REPETITIONS: u32 = 20;
