@@ -138,8 +138,7 @@ pub(super) fn repeated(bench: &Bench, call: &Call) -> Result<f64> {
     Ok(median(costs.collect::<Result<_>>()?))
 }
 
-/// One line of the table.
-pub(super) /// CPU seconds of a conversion into a file that was not there before: taking a large one away costs the system, too.
+/// CPU seconds of a conversion into a file that was not there before: taking a large one away costs the system, too.
 fn anew(bench: &Bench, call: &Call, folder: &Path) -> Result<f64> {
     let mut costs = Vec::new();
     for _ in 0..bench.rounds {
@@ -150,7 +149,8 @@ fn anew(bench: &Bench, call: &Call, folder: &Path) -> Result<f64> {
     Ok(median(costs))
 }
 
-fn figure(
+/// One line of the table.
+pub(super) fn figure(
     work: &str,
     what: &str,
     floor: String,
