@@ -8,6 +8,9 @@ use std::process::Command;
 
 use support::Options;
 
+#[path = "drawing/mod.rs"]
+mod drawing;
+
 /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
 fn run(folder: &Path, line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-convert"));
@@ -51,6 +54,28 @@ fn each_table_with_rows_is_a_file() {
     let csv = std::fs::read_to_string(folder.path().join("out.csv/ops.csv")).unwrap();
     assert!(csv.starts_with("id,kind,name,gpu,queue,stream,pid,rank,tid,start_ns,end_ns,duration_ns,"));
     assert_eq!(csv.lines().count(), 301);
+}
+
+#[test]
+fn queues_markers_and_calls_have_their_rows_where_there_is_nothing_else() {
+    type Put = fn(&drawing::Folder) -> std::path::PathBuf;
+    let traces: [(&str, usize, Put); 3] = [
+        ("ops", 101, |folder| folder.hundred_queues()),
+        ("api_calls", 2, |folder| folder.calls_alone()),
+        ("ranges", 0, |folder| folder.story("only-markers")),
+    ];
+    for (table, count, put) in traces {
+        let folder = drawing::Folder::new();
+        let path = put(&folder);
+        let count = if count == 0 { drawing::rows(&path).ranges.len() } else { count };
+        for ending in ["csv", "parquet"] {
+            assert_eq!(folder.run(&format!("in.db -o out.{ending}")).0, 0, "{table} {ending}");
+            assert!(folder.path(&format!("out.{ending}/{table}.{ending}")).exists(), "{table}");
+        }
+        let csv = std::fs::read_to_string(folder.path(&format!("out.csv/{table}.csv"))).unwrap();
+        assert_eq!(csv.lines().count() - 1, count, "{table}");
+        assert!(table != "ops" || csv.lines().skip(1).all(|line| line.contains(",k,5,")), "{csv}");
+    }
 }
 
 #[test]

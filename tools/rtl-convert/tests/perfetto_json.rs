@@ -109,6 +109,18 @@ fn hard_to_draw_traces_are_drawn_as_they_were() {
 }
 
 #[test]
+fn a_hundred_queues_and_calls_alone_are_drawn_as_they_were() {
+    let folder = Folder::new();
+    let path = folder.hundred_queues();
+    let slices = drawn(&events(&folder, "out.json", ""));
+    assert_same(&slices, &expected(&path), "101 queues");
+    assert!(slices.len() == 101 && slices.iter().all(|slice| slice.0.starts_with("GPU 5 / Queue ")));
+    let folder = Folder::new();
+    let path = folder.calls_alone();
+    assert_same(&drawn(&events(&folder, "out.json", "")), &expected(&path), "calls alone");
+}
+
+#[test]
 fn the_order_of_the_rows_does_not_matter() {
     let folder = Folder::new();
     let mut written = Vec::new();

@@ -96,14 +96,20 @@ fn a_compressed_file_has_the_same_content() {
 #[test]
 fn a_hundred_queues_are_a_hundred_tracks() {
     let folder = Folder::new();
-    let rows: Vec<String> =
-        (0..101).map(|queue| format!("(5, {queue}, {queue}, {}, 'k')", queue + 50)).collect();
-    let story = format!("INSERT INTO kernels(gpu, queue, start, end, name) VALUES {};", rows.join(", "));
-    std::fs::copy(support::database(&story, Layout::Native).unwrap(), folder.path("in.db")).unwrap();
+    folder.hundred_queues();
     let mut tracks: Vec<String> = drawn(&folder, "").0.into_iter().map(|slice| slice.0).collect();
     tracks.dedup();
     assert_eq!(tracks.len(), 101);
     assert!(tracks.iter().all(|track| track.starts_with("GPU 5 / Queue ")));
+}
+
+#[test]
+fn calls_alone_are_drawn_on_their_thread() {
+    let folder = Folder::new();
+    let path = folder.calls_alone();
+    let (slices, samples) = drawn(&folder, "");
+    assert_same(&slices, &expected(&path), "calls alone");
+    assert_eq!((slices.len(), samples), (2, 0));
 }
 
 #[test]

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::table::ApiCall;
+use schema::table::{ApiCall, Process};
+use schema::write::{Existing, Writer};
 use schema::{NameId, Select, Tables, Trace};
 
 /// A folder in which the program runs.
@@ -28,6 +29,40 @@ impl Folder {
     pub fn story(&self, name: &str) -> PathBuf {
         let path = self.path("in.db");
         std::fs::copy(support::fixture(name), &path).unwrap();
+        path
+    }
+
+    /// A kernel on each of 101 queues of GPU 5, overlapping.
+    pub fn hundred_queues(&self) -> PathBuf {
+        let row = |queue: i64| format!("(5, {queue}, {queue}, {}, 'k')", queue + 50);
+        let rows: Vec<String> = (0..101).map(row).collect();
+        let story = format!("INSERT INTO kernels(gpu, queue, start, end, name) VALUES {};", rows.join(", "));
+        let path = self.path("in.db");
+        std::fs::copy(support::database(&story, support::Layout::Native).unwrap(), &path).unwrap();
+        path
+    }
+
+    /// Two calls on a thread, one within the other, and nothing else.
+    pub fn calls_alone(&self) -> PathBuf {
+        let mut tables =
+            Tables { processes: vec![Process { pid: Some(7), ..Process::default() }], ..Tables::default() };
+        let none = NameId::NONE;
+        for (id, name, start, duration) in [(1, "hipInit", 5, 90), (2, "hipMalloc", 10, 20)] {
+            let name = tables.strings.intern(name);
+            let call =
+                ApiCall { id, name, tid: Some(8), start, duration: Some(duration), ..ApiCall::default() };
+            tables.api_calls.push(ApiCall {
+                domain: none,
+                category: none,
+                args: none,
+                correlation: id,
+                ..call
+            });
+        }
+        let path = self.path("in.db");
+        let mut writer = Writer::create(&path, Existing::Refuse).unwrap();
+        writer.tables(&tables).unwrap();
+        writer.finish().unwrap();
         path
     }
 
