@@ -195,19 +195,24 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     if let Some(leave) = guarded(|tracer| tracer.cooperative.leave(queue as u64)) {
         if let Leave::Last(gpu) = leave {
             guarded(|tracer| {
-                tracer.queue_ends(queue as u64);
-                tracer.queue_destroyed(queue as u64);
+                if let Some(leaving) = tracer.queue_ends(queue as u64) {
+                    tracer.queue_destroyed(leaving);
+                }
                 release_cooperative(hsa_agent_t { handle: tracer.agent(gpu)? });
                 Some(())
             });
         }
         return HSA_STATUS_SUCCESS;
     }
-    let ours = guarded(|tracer| tracer.is_intercepted(queue as u64).then(|| tracer.queue_ends(queue as u64)));
+    // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
+    let leaving = guarded(|tracer| tracer.queue_ends(queue as u64));
     let status = original!(core.hsa_queue_destroy_fn(queue));
-    if ours.is_some() && status == HSA_STATUS_SUCCESS {
+    if let Some(leaving) = leaving {
         guarded(|tracer| {
-            tracer.queue_destroyed(queue as u64);
+            match status {
+                HSA_STATUS_SUCCESS => tracer.queue_destroyed(leaving),
+                _ => tracer.queue_stays(queue as u64, leaving),
+            }
             Some(())
         });
     }

@@ -39,7 +39,7 @@ pub struct Tracer {
     settings: Settings,
     gpus: Vec<Gpu>,
     /// By the address of their `hsa_queue_t`.
-    queues: Mutex<HashMap<usize, (QueueOrdinal, Box<Intercepted>)>>,
+    queues: Mutex<HashMap<usize, Leaving>>,
     /// Those that are never destroyed.
     pub cooperative: Cooperative,
     collector: Arc<Mutex<Option<Collector>>>,
@@ -48,6 +48,9 @@ pub struct Tracer {
     ended: AtomicBool,
     pid: AtomicU32,
 }
+
+/// A queue that leaves: its number, and what its interceptor works with.
+pub type Leaving = (QueueOrdinal, Box<Intercepted>);
 
 static TRACER: AtomicPtr<Tracer> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -146,17 +149,23 @@ impl Tracer {
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
     }
 
-    /// A queue is about to be destroyed.
-    pub fn queue_ends(&self, address: u64) {
+    /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.
+    pub fn queue_ends(&self, address: u64) -> Option<Leaving> {
+        let leaving = lock(&self.queues).remove(&(address as usize))?;
         self.harvest();
         if let Some(doorbells) = &self.doorbells {
             doorbells.remove(address);
         }
+        Some(leaving)
+    }
+
+    /// A queue could not be destroyed.
+    pub fn queue_stays(&self, address: u64, leaving: Leaving) {
+        lock(&self.queues).insert(address as usize, leaving);
     }
 
     /// Takes leave of a queue that has been destroyed.
-    pub fn queue_destroyed(&self, address: u64) {
-        let Some((ordinal, queue)) = lock(&self.queues).remove(&(address as usize)) else { return };
+    pub fn queue_destroyed(&self, (ordinal, queue): Leaving) {
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.remove(ordinal, &self.shared);
         }
