@@ -11,6 +11,7 @@ static pthread_barrier_t start;
 static pthread_mutex_t reporting = PTHREAD_MUTEX_INITIALIZER;
 
 static void *work(void *unused) {
+    (void)unused;
     hsa_signal_t signal = signal_of(2);
     pthread_barrier_wait(&start);
     hsa_queue_t *queue = timed_queue(0);
@@ -22,8 +23,7 @@ static void *work(void *unused) {
     report_untimed(second);
     pthread_mutex_unlock(&reporting);
     CHECK(hsa_signal_destroy(signal));
-    CHECK(hsa_queue_destroy(queue));
-    return unused;
+    return queue;
 }
 
 int main(int argc, char **argv) {
@@ -32,9 +32,15 @@ int main(int argc, char **argv) {
     begin();
     alpha = kernel_of(load(0), 0, "alpha");
     pthread_t running[MOST_THREADS];
+    hsa_queue_t *queues[MOST_THREADS];
     REQUIRE(pthread_barrier_init(&start, NULL, (unsigned)threads) == 0);
     for (int at = 0; at < threads; at++) REQUIRE(pthread_create(&running[at], NULL, work, NULL) == 0);
-    for (int at = 0; at < threads; at++) REQUIRE(pthread_join(running[at], NULL) == 0);
+    for (int at = 0; at < threads; at++) {
+        void *queue;
+        REQUIRE(pthread_join(running[at], &queue) == 0);
+        queues[at] = queue;
+    }
+    for (int at = 0; at < threads; at++) CHECK(hsa_queue_destroy(queues[at]));
     end();
     return 0;
 }
