@@ -160,26 +160,31 @@ impl Record {
 }
 
 /// A number in SQLite's variable length, seven bits to a byte, and how many bytes that are.
+///
+/// All bytes are made in one word: what is stored byte by byte and loaded as a whole right after makes the processor
+/// wait, which was a third of what a row cost.
 #[inline]
 pub(crate) fn varint(value: u64) -> ([u8; 9], usize) {
-    let mut bytes = [0; 9];
-    if value < 0x80 {
-        bytes[0] = value as u8;
-        return (bytes, 1);
-    }
+    const MORE: u64 = 0x8080_8080_8080_8080;
+    let bytes = |word: u64, last: u8| {
+        let mut bytes = [last; 9];
+        bytes[..8].copy_from_slice(&word.to_be_bytes());
+        bytes
+    };
     if value >= 1 << 56 {
-        for (at, byte) in bytes[..8].iter_mut().enumerate() {
-            *byte = (value >> (57 - 7 * at)) as u8 | 0x80;
-        }
-        bytes[8] = value as u8;
-        return (bytes, 9);
+        return (bytes(sevens(value >> 8) | MORE, value as u8), 9);
     }
-    let length = (70 - value.leading_zeros() as usize) / 7;
-    for (at, byte) in bytes[..length].iter_mut().enumerate() {
-        *byte = (value >> (7 * (length - 1 - at))) as u8 | 0x80;
-    }
-    bytes[length - 1] &= 0x7f;
-    (bytes, length)
+    let length = ((70 - (value | 1).leading_zeros()) / 7) as usize;
+    let word = sevens(value) | (MORE & !0xff);
+    (bytes(word << (64 - 8 * length), 0), length)
+}
+
+/// The lower 56 bits of a number, seven to a byte.
+#[inline]
+fn sevens(value: u64) -> u64 {
+    let halves = (value & 0x0fff_ffff) | (value << 4 & 0x0fff_ffff_0000_0000);
+    let quarters = (halves & 0x3fff_0000_3fff) | (halves << 2 & 0x3fff_0000_3fff_0000);
+    (quarters & 0x007f_007f_007f_007f) | (quarters << 1 & 0x7f00_7f00_7f00_7f00)
 }
 
 fn push_varint(target: &mut Vec<u8>, value: u64) {

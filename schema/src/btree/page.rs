@@ -72,10 +72,44 @@ impl Leaf {
             self.page[at..at + part.len()].copy_from_slice(part);
             at += part.len();
         }
+        self.point();
+    }
+
+    /// Adds a row whose record is shorter than 128 bytes, as most are, and which must fit: its head is written as one
+    /// word, over whose end the record comes.
+    #[inline]
+    pub(crate) fn push_short(&mut self, row: i64, record: &[u8]) {
+        let (bytes, width) = varint(row as u64);
+        let head = 1 + width;
+        let (Some(&word), 7..0x80, ..=8) = (bytes.first_chunk::<8>(), record.len(), head) else {
+            let (head, width) = self::head(record.len(), row);
+            return self.push(&head[..width], record, &[]);
+        };
+        self.content -= head + record.len();
+        let at = self.content;
+        let word = (record.len() as u64) << 56 | u64::from_be_bytes(word) >> 8;
+        self.page[at..at + 8].copy_from_slice(&word.to_be_bytes());
+        self.page[at + head..at + head + record.len()].copy_from_slice(record);
+        self.point();
+    }
+
+    /// Enters the newest cell.
+    #[inline]
+    fn point(&mut self) {
         let pointer = Self::HEADER + 2 * self.cells;
         self.page[pointer..pointer + 2].copy_from_slice(&(self.content as u16).to_be_bytes());
         self.cells += 1;
     }
+}
+
+/// What stands before a record on its leaf, its length and its rowid, and how many bytes that are.
+#[inline]
+pub(crate) fn head(record: usize, row: i64) -> ([u8; 18], usize) {
+    let mut head = [0; 18];
+    let ((record, length), (row, width)) = (varint(record as u64), varint(row as u64));
+    head[..9].copy_from_slice(&record);
+    head[length..length + 9].copy_from_slice(&row);
+    (head, length + width)
 }
 
 /// How many bytes of a record lie on its leaf.

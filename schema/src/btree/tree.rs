@@ -129,12 +129,29 @@ impl Tree {
                 "rows are not in the order of their ids",
             ));
         }
-        let mut head = [0; 18];
-        let (bytes, length) = page::varint(record.len() as u64);
-        head[..9].copy_from_slice(&bytes);
-        let (bytes, width) = page::varint(row as u64);
-        head[length..length + 9].copy_from_slice(&bytes);
-        let head = &head[..length + width];
+        if record.len() < 0x80 {
+            if !self.leaf.fits(record.len() + 10) {
+                self.finish_leaf(store, keep)?;
+            }
+            self.leaf.push_short(row, record);
+        } else {
+            self.push_long(row, record, store, keep)?;
+        }
+        self.last = row;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Adds a row whose record may be longer than a page.
+    fn push_long<T: Target>(
+        &mut self,
+        row: i64,
+        record: &[u8],
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<()> {
+        let (head, width) = page::head(record.len(), row);
+        let head = &head[..width];
         let local = page::local_length(record.len());
         let (local, rest) = record.split_at(local);
         let tail = 4 * usize::from(!rest.is_empty());
@@ -147,8 +164,6 @@ impl Tree {
             let first = self.overflow(rest, store, keep)?;
             self.leaf.push(head, local, &first.to_be_bytes());
         }
-        self.last = row;
-        self.changed = true;
         Ok(())
     }
 
