@@ -308,22 +308,19 @@ impl Process {
         outcome
     }
 
-    /// Runs it with the tracer and with its standard input open until a trace that can be read says enough: what is
-    /// there before a process is killed. It is given a minute for that.
+    /// Runs it with the tracer and with its standard input open until a trace has so many kernels: what is there before
+    /// a process is killed. It is given a minute for that.
     ///
     /// # Panics
     /// If it cannot be started.
     #[must_use]
-    pub fn traced_until(&self, enough: impl Fn(&Trace) -> bool) -> Outcome {
+    pub fn traced_until(&self, kernels: i64) -> Outcome {
         let (mut command, folder) = self.prepare("traced", &self.with_tracer());
         let mut running =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
-        let says_enough = || {
-            files(&folder.join("traces"))
-                .iter()
-                .any(|file| Trace::read_begun(file).as_ref().is_some_and(&enough))
-        };
+        let says_enough =
+            || files(&folder.join("traces")).iter().any(|file| Trace::kernels_so_far(file) >= kernels);
         while Instant::now() < until && running.try_wait().unwrap().is_none() && !says_enough() {
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -108,6 +108,16 @@ impl Trace {
         (tables > 0).then(|| Self::read(path))
     }
 
+    /// How many kernels a file has that is being written; 0 while it cannot be read. A look that takes longer than two
+    /// publications sees pages of several, which is no trace: only the next look, or the last one, says anything.
+    #[must_use]
+    pub fn kernels_so_far(path: &Path) -> i64 {
+        let kernels = "SELECT count(*) FROM rocpd_op JOIN rocpd_string kind ON kind.id = opType_id
+                       WHERE kind.string IN ('KernelExecution', 'Task')";
+        let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        database.and_then(|database| database.query_row(kernels, [], |row| row.get(0))).unwrap_or(0)
+    }
+
     /// All counts of what is not in the file, by tag.
     ///
     /// # Panics

@@ -49,7 +49,7 @@ fn a_process_that_is_gone_in_an_instant_keeps_its_exit_code_and_leaves_a_healthy
 fn what_was_done_a_moment_before_a_process_is_killed_is_in_its_file() {
     for how in ["now", "abort", "kill"] {
         for process in processes(how) {
-            let outcome = process.traced_until(|trace| trace.rows.len() >= DISPATCHES);
+            let outcome = process.traced_until(DISPATCHES as i64);
             assert!(!outcome.status.success(), "{outcome:?}");
             assert_executed(&outcome, &outcome.trace());
             assert_has_what_was_waited_for(&outcome);
