@@ -13,6 +13,8 @@ pub enum Exit {
     Input,
     /// 4: inconclusive, where the user asked to fail on that.
     Inconclusive,
+    /// The number of a command that the tool ran for the user, or why it was not run; its help says which.
+    Command(u8),
 }
 
 impl Exit {
@@ -24,6 +26,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Input => 3,
             Self::Inconclusive => 4,
+            Self::Command(code) => code,
         }
     }
 

@@ -73,6 +73,8 @@ fn answer<Arguments: Parser>(
 fn complete(command: Command) -> Command {
     let examples = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
     let ending = match examples {
+        // A tool that runs commands for the user has theirs.
+        Some(examples) if examples.contains("Exit codes:") => examples,
         Some(examples) => format!("{examples}\n\n{}", Exit::HELP),
         None => Exit::HELP.to_owned(),
     };

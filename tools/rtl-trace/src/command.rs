@@ -1,0 +1,139 @@
+//! The command: how it is started, what it is told while it runs, and how it ended.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cli::Failure;
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+
+use crate::status;
+
+/// What is passed on. What the terminal sends it sends to the command as well.
+const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
+/// The signals that were meant for the command.
+#[derive(Debug)]
+pub struct Signals {
+    /// The process that they go to; 0 while there is none.
+    to: Arc<AtomicU32>,
+    /// How many have come that ask for the end.
+    asked: Arc<AtomicU32>,
+}
+
+impl Signals {
+    /// From now on signals are passed on instead of ending this process. Those that this process ignores, as nohup has it
+    /// do, stay ignored, by the command too.
+    ///
+    /// # Errors
+    /// The system has no thread or no pipe for it.
+    pub fn catch() -> io::Result<Self> {
+        let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
+        let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let mut signals = SignalsInfo::<WithOrigin>::new(caught)?;
+        let (to, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let caught = Self { to: Arc::clone(&to), asked: Arc::clone(&asked) };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            for origin in &mut signals {
+                if ![SIGUSR1, SIGUSR2].contains(&origin.signal) {
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+                // A terminal's go to the whole group.
+                if origin.cause != Cause::Kernel {
+                    pass_on(origin.signal, to.load(Ordering::Relaxed));
+                }
+            }
+        })?;
+        Ok(caught)
+    }
+
+    /// How many signals have asked for the end.
+    #[must_use]
+    pub fn asked_to_end(&self) -> u32 {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+fn pass_on(signal: i32, to: u32) {
+    let pid = i32::try_from(to).ok().and_then(Pid::from_raw);
+    if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
+        // It may have ended a moment ago.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// The signals that a process ignores, a bit each, from its `/proc/PID/status`.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Runs the command with these variables until it ends.
+///
+/// # Errors
+/// It cannot be started: [`status::NOT_FOUND`] or [`status::NOT_EXECUTABLE`].
+pub fn run(
+    line: &[OsString],
+    variables: &[(&str, OsString)],
+    signals: &Signals,
+) -> Result<ExitStatus, Failure> {
+    let [program, arguments @ ..] = line else { return Err(Failure::usage("missing: <COMMAND>")) };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
+    let mut running = command.spawn().map_err(|error| not_started(program, error))?;
+    let status = wait(&mut running, signals);
+    Ok(status?)
+}
+
+fn wait(running: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
+    signals.to.store(running.id(), Ordering::Relaxed);
+    let status = running.wait();
+    signals.to.store(0, Ordering::Relaxed);
+    status
+}
+
+fn not_started(program: &OsStr, error: io::Error) -> Failure {
+    let program = program.to_string_lossy();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            let hint = "a shell's own commands and aliases need the shell: sh -c '...'";
+            Failure::new(status::NOT_FOUND, anyhow::anyhow!("no such command: {program}")).with_hint(hint)
+        }
+        _ => Failure::new(status::NOT_EXECUTABLE, error).context(format!("cannot execute {program}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_ignores_is_a_mask_of_its_status() {
+        assert_eq!(ignored("Name:\tcat\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n"), 0x1001);
+        assert_eq!(ignored("Name:\tcat\n"), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_started_is_told_apart() {
+        let signals = Signals { to: Arc::default(), asked: Arc::default() };
+        let exit = |line: &str| run(&[line.into()], &[], &signals).unwrap_err().exit();
+        assert_eq!(exit("/nowhere/at-all"), status::NOT_FOUND);
+        assert_eq!(exit("no-such-command-anywhere"), status::NOT_FOUND);
+        assert_eq!(exit("/"), status::NOT_EXECUTABLE);
+    }
+
+    #[test]
+    fn the_command_has_its_arguments_and_the_variables() {
+        let signals = Signals { to: Arc::default(), asked: Arc::default() };
+        let line = ["sh", "-c", "test \"$1\" = \"--a b\" && test \"$RTL_TEST\" = x && exit 7", "sh", "--a b"];
+        let line = line.map(OsString::from);
+        let status = run(&line, &[("RTL_TEST", "x".into())], &signals).unwrap();
+        assert_eq!(status.code(), Some(7));
+    }
+}

@@ -1,0 +1,107 @@
+//! What the command's processes find in their environment.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cli::Failure;
+
+use crate::args::Mode;
+use crate::status;
+
+/// Variables that say to which run a process belongs, as the tracer asks them.
+const RUNS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
+
+/// The variables to set: the tracer at `library` writes into `folder`, and all files are of one run, that of the
+/// environment as `inherited` or a new one.
+///
+/// # Errors
+/// The runtime cannot be told of a library whose path has a space.
+pub fn variables(
+    library: &Path,
+    folder: &Path,
+    mode: Option<Mode>,
+    inherited: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<(&'static str, OsString)>, Failure> {
+    if library.as_os_str().as_bytes().contains(&b' ') {
+        let what =
+            format!("the path of {} has a space, at which the ROCm runtime would cut it", library.display());
+        return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
+            .with_hint("--lib names a copy or a link elsewhere"));
+    }
+    let run = RUNS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
+    let mut variables = vec![
+        ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
+        ("RTL_OUTPUT", pattern(folder)),
+        ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
+    ];
+    variables.extend(mode.map(|mode| ("RTL_MODE", mode.value().into())));
+    Ok(variables)
+}
+
+/// The tools that the environment names and that the command will do without.
+#[must_use]
+pub fn replaced(library: &Path, inherited: impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
+    inherited("HSA_TOOLS_LIB").filter(|tools| !tools.is_empty() && tools != library.as_os_str())
+}
+
+/// A file of its own for each process, also of those on other hosts that share the folder.
+fn pattern(folder: &Path) -> OsString {
+    let mut pattern = Vec::new();
+    for &byte in folder.as_os_str().as_bytes() {
+        pattern.extend(if byte == b'%' { &b"%%"[..] } else { std::slice::from_ref(&byte) });
+    }
+    pattern.extend(b"/%h_%p.db");
+    OsString::from_vec(pattern)
+}
+
+fn new_run() -> OsString {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("rtl-trace-{}-{}", now.as_millis(), std::process::id()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(inherited: &[(&str, &str)]) -> Vec<(&'static str, OsString)> {
+        let inherited = |name: &str| {
+            inherited.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        variables(Path::new("/lib/librtl.so"), Path::new("/data/100%/x"), Some(Mode::Hip), inherited).unwrap()
+    }
+
+    #[test]
+    fn every_process_has_its_own_file_in_the_folder() {
+        let variables = set(&[("RTL_OUTPUT", "elsewhere.db")]);
+        assert!(variables.contains(&("RTL_OUTPUT", "/data/100%%/x/%h_%p.db".into())));
+        assert!(variables.contains(&("HSA_TOOLS_LIB", "/lib/librtl.so".into())));
+        assert!(variables.contains(&("RTL_MODE", "hip".into())));
+    }
+
+    #[test]
+    fn all_files_are_of_one_run_which_is_the_schedulers_where_there_is_one() {
+        assert!(set(&[("SLURM_JOB_ID", "42")]).contains(&("RTL_RUN_ID", "42".into())));
+        assert!(
+            set(&[("SLURM_JOB_ID", "42"), ("RTL_RUN_ID", "mine")]).contains(&("RTL_RUN_ID", "mine".into()))
+        );
+        assert!(
+            set(&[("RTL_RUN_ID", "")]).iter().any(|(name, value)| *name == "RTL_RUN_ID" && !value.is_empty())
+        );
+    }
+
+    #[test]
+    fn another_tool_of_the_environment_is_told() {
+        let library = Path::new("/lib/librtl.so");
+        assert_eq!(replaced(library, |_| None), None);
+        assert_eq!(replaced(library, |_| Some("/lib/librtl.so".into())), None);
+        assert_eq!(replaced(library, |_| Some("/other.so".into())), Some("/other.so".into()));
+    }
+
+    #[test]
+    fn a_library_that_the_runtime_would_cut_is_refused() {
+        let failure = variables(Path::new("/my lib/librtl.so"), Path::new("/x"), None, |_| None).unwrap_err();
+        assert!(failure.lines("rtl-trace").contains("has a space"));
+    }
+}

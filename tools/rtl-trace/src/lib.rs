@@ -1,0 +1,126 @@
+//! A command with its GPU work recorded. The verb behind `rtl-trace`.
+//!
+//! It reads as time passes: [`args`] is what was typed, [`library`] and [`environment`] are what the command's processes
+//! load, [`command`] runs it, [`recordings`] are the files that the processes leave, [`report`] makes one trace of them
+//! and says what it holds, [`target`] is where all that goes; [`status`] is what the shell sees. What it is not: it records
+//! nothing (that is librtl.so) and reads no trace (those are rtl-merge, rtl-summary and rtl-convert, as libraries).
+
+/// What was typed.
+pub mod args;
+pub mod command;
+pub mod environment;
+pub mod library;
+pub mod reason;
+pub mod recordings;
+pub mod report;
+pub mod status;
+pub mod target;
+
+use std::env::var_os;
+use std::io::Write;
+
+use cli::{Exit, Explain, Failure, Output};
+use tempfile::TempDir;
+
+use crate::args::Arguments;
+use crate::command::Signals;
+use crate::target::Target;
+
+/// Runs the command and reports what it did.
+///
+/// # Errors
+/// The command is not started, or it ended well and its trace could not be written; where it failed itself, its exit code
+/// matters more, and ours is only told.
+pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    if let Some(flag) = arguments.command.first().filter(|word| word.to_string_lossy().starts_with('-')) {
+        let what = format!("unexpected argument '{}'", flag.to_string_lossy());
+        return Err(Failure::usage(what).with_hint("flags of the command stand behind it; see `--help`"));
+    }
+    let program = std::env::current_exe().or_exit(status::OWN)?;
+    let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
+    let target = Target::of(&arguments.output);
+    let folder = target.folder()?;
+    let variables = environment::variables(&library, folder.path(), arguments.mode, |name| var_os(name))?;
+    let quiet = arguments.speech.quiet;
+    if let Some(tools) = environment::replaced(&library, |name| var_os(name)).filter(|_| !quiet) {
+        let tools = tools.to_string_lossy();
+        out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
+    }
+    let signals =
+        Signals::catch().or_exit(status::OWN).while_doing(|| "cannot pass on signals".to_owned())?;
+    let ended = command::run(&arguments.command, &variables, &signals)?;
+    let exit = status::of(ended);
+    match finish(&arguments, &target, folder, &signals, out).or_exit(status::OWN) {
+        Ok(()) => Ok(exit),
+        // Whoever reads our answer went away; the command has ended as it has.
+        Err(failure) if failure.is_broken_pipe() => Ok(exit),
+        Err(failure) if exit == Exit::Answered => Err(failure),
+        Err(failure) => {
+            out.failure(&failure);
+            Ok(exit)
+        }
+    }
+}
+
+/// Makes the trace of what was recorded, and reports it.
+fn finish(
+    arguments: &Arguments,
+    target: &Target,
+    folder: TempDir,
+    signals: &Signals,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let quiet = arguments.speech.quiet;
+    recordings::wait(folder.path(), signals, |count| {
+        if !quiet {
+            let are = if count == 1 { "process is" } else { "processes are" };
+            out.warning(&format!(
+                "the command has ended, {count} {are} still recording: waiting; ctrl-c stops that"
+            ));
+        }
+    })?;
+    let files = recordings::list(folder.path())?;
+    if files.is_empty() {
+        let (why, hint) = reason::of_no_trace(|name| var_os(name));
+        out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
+        return Ok(());
+    }
+    let missing = report::collect(&files, folder.path(), target).map_err(|failure| {
+        let kept = folder.keep();
+        failure.with_hint(format!("the recordings of the processes are in {}", kept.display()))
+    })?;
+    if let Some(missing) = missing {
+        out.warning(&format!("some recordings are missing in the trace: {missing}"));
+    }
+    let summary = report::summarise(target)?;
+    if !arguments.no_perfetto {
+        report::draw(target)?;
+    }
+    if !quiet {
+        write!(out, "{summary}\n{}", list(arguments, target, files.len())?)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// The files that were written.
+fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Result<String> {
+    let mut text = "Output files:\n".to_owned();
+    let perfetto = (!arguments.no_perfetto).then_some(&target.perfetto);
+    let trace = match processes {
+        1 => String::new(),
+        several => format!(", of {several} processes"),
+    };
+    let files = [
+        (Some(&target.trace), trace.as_str()),
+        (Some(&target.summary), ""),
+        (perfetto, ", for ui.perfetto.dev"),
+    ];
+    for (path, note) in files {
+        if let Some(path) = path {
+            let bytes = cli::units::bytes(path.metadata()?.len());
+            text += &format!("  {} ({bytes}{note})\n", cli::visible(&path.display().to_string()));
+        }
+    }
+    Ok(text)
+}

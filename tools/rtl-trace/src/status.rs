@@ -1,0 +1,37 @@
+//! What the shell sees: the command's own end, else ours, by the rules of env(1) and timeout(1).
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use cli::Exit;
+
+/// A failure of our own.
+pub const OWN: Exit = Exit::Command(125);
+/// The command is there and cannot be executed.
+pub const NOT_EXECUTABLE: Exit = Exit::Command(126);
+/// There is no such command.
+pub const NOT_FOUND: Exit = Exit::Command(127);
+
+/// The exit code of a command that ended like this: its own, or 128 and the signal that ended it.
+#[must_use]
+pub fn of(status: ExitStatus) -> Exit {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    match code.and_then(|code| u8::try_from(code).ok()) {
+        Some(0) => Exit::Answered,
+        Some(code) => Exit::Command(code),
+        None => OWN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_128_and_its_number() {
+        assert_eq!(of(ExitStatus::from_raw(0)), Exit::Answered);
+        assert_eq!(of(ExitStatus::from_raw(3 << 8)), Exit::Command(3));
+        assert_eq!(of(ExitStatus::from_raw(9)), Exit::Command(137));
+        assert_eq!(of(ExitStatus::from_raw(11 | 0x80)), Exit::Command(139), "with a core");
+    }
+}

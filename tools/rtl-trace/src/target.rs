@@ -1,0 +1,84 @@
+//! What is written, and the folder in which the processes of the command record.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cli::{Explain, Failure};
+use schema::Trace;
+use tempfile::TempDir;
+
+use crate::status;
+
+/// The files that a run leaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The trace.
+    pub trace: PathBuf,
+    /// The summary, as text.
+    pub summary: PathBuf,
+    /// The trace for Perfetto.
+    pub perfetto: PathBuf,
+}
+
+impl Target {
+    /// The files beside `trace`, by rocm-trace-lite's names.
+    #[must_use]
+    pub fn of(trace: &Path) -> Self {
+        let stem = trace.file_stem().unwrap_or_default();
+        let beside = |ending: &str| {
+            let mut name = stem.to_owned();
+            name.push(ending);
+            trace.with_file_name(name)
+        };
+        Self { trace: trace.to_owned(), summary: beside("_summary.txt"), perfetto: beside(".json.gz") }
+    }
+
+    /// A folder beside the trace for the files of the run's processes, so that they only need another name in the end.
+    ///
+    /// # Errors
+    /// The trace cannot be written there, or its name is that of something else.
+    pub fn folder(&self) -> Result<TempDir, Failure> {
+        if self.trace.exists() && Trace::open(&self.trace).is_err() {
+            let what = format!("{} exists and is no trace", self.trace.display());
+            return Err(
+                Failure::new(status::OWN, anyhow::anyhow!(what)).with_hint("name another file with -o")
+            );
+        }
+        let parent = self.trace.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let name = self.trace.file_name().unwrap_or_default().to_string_lossy();
+        let create = || -> io::Result<TempDir> {
+            let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
+            tempfile::Builder::new().prefix(&format!(".{name}.rtl-trace-")).tempdir_in(parent)
+        };
+        create().or_exit(status::OWN).while_doing(|| format!("cannot write {}", self.trace.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_have_rocm_trace_lites_names() {
+        let target = Target::of(Path::new("runs/a.b.db"));
+        assert_eq!(target.summary, Path::new("runs/a.b_summary.txt"));
+        assert_eq!(target.perfetto, Path::new("runs/a.b.json.gz"));
+    }
+
+    #[test]
+    fn a_file_that_is_no_trace_is_not_in_danger() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("train.py");
+        std::fs::write(&script, "print()").unwrap();
+        let failure = Target::of(&script).folder().unwrap_err();
+        assert!(failure.lines("rtl-trace").contains("train.py exists and is no trace\nhint:"));
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_told_before_anything_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = Target::of(&folder.path().join("no/trace.db")).folder().unwrap_err();
+        assert_eq!(failure.exit(), status::OWN);
+        assert!(failure.lines("rtl-trace").contains("no/trace.db: No such file"));
+    }
+}

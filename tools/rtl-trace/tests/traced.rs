@@ -1,0 +1,217 @@
+//! Commands under `rtl-trace`, with the real tracer in the real runtime on simulated GPUs.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::{fs, io};
+
+use e2e::{Process, Trace, library};
+use tempfile::TempDir;
+
+/// `rtl-trace` in a folder of its own, and what its command finds in the environment.
+struct Traced {
+    folder: TempDir,
+    /// The bench's program with its starter.
+    program: Vec<OsString>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    _process: Option<Process>,
+}
+
+impl Traced {
+    /// A command without a GPU.
+    fn plain() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), program: vec![], environment: vec![], _process: None }
+    }
+
+    /// A command that may run the bench's program on a simulated GPU; `None` where that cannot run.
+    fn on_a_gpu() -> Option<Self> {
+        let process = Process::of("loop")?;
+        let command = process.command(&process.folder().join("run"));
+        let program = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
+        let program = program.collect();
+        let ours = ["RTL_OUTPUT", "KFD_SIM_LOG", "REPORT"];
+        let environment = command.get_envs().filter(|(name, _)| !ours.iter().any(|ours| name == ours));
+        let environment =
+            environment.map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned))).collect();
+        Some(Self { folder: tempfile::tempdir().unwrap(), program, environment, _process: Some(process) })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command<'a>(&self, flags: &[&str], line: impl IntoIterator<Item = &'a OsStr>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-trace"));
+        command.current_dir(self.path()).arg("--lib").arg(library::tracer()).args(flags).args(line);
+        command.env_remove("RTL_OUTPUT").env_remove("HSA_TOOLS_LIB").stdin(Stdio::null());
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
+    }
+
+    /// Runs a line of the shell in which `$@` is the bench's program, with its arguments to follow.
+    fn shell(&self, flags: &[&str], line: &str) -> Output {
+        let words: Vec<OsString> = ["sh", "-c", line, "sh"].iter().map(OsString::from).collect();
+        let words = words.iter().chain(&self.program).map(OsString::as_os_str);
+        self.command(flags, words).output().unwrap()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn one_process_gives_one_trace_its_summary_and_a_picture() -> io::Result<()> {
+    let Some(traced) = Traced::on_a_gpu() else { return Ok(()) };
+    let program = traced.program.iter().map(OsString::as_os_str);
+    let output = traced.command(&["-m", "standard"], program.chain([OsStr::new("20")])).output()?;
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(traced.files(), ["trace.db", "trace.json.gz", "trace_summary.txt"]);
+    let trace = Trace::read(&traced.path().join("trace.db"));
+    assert_eq!(trace.rows.len(), 20);
+    assert_eq!(trace.metadata["mode"], "standard");
+    let summary = fs::read_to_string(traced.path().join("trace_summary.txt"))?;
+    let (printed, listed) = text(&output.stdout).split_once("Output files:\n").unwrap();
+    assert!(summary.contains("alpha") && printed.contains(&summary), "{output:?}");
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+    assert_eq!(text(&output.stderr), "");
+    Ok(())
+}
+
+#[test]
+fn several_processes_give_one_trace_that_tells_them_apart() -> io::Result<()> {
+    let Some(traced) = Traced::on_a_gpu() else { return Ok(()) };
+    let output = traced.shell(&["-o", "job.db", "--no-perfetto"], "\"$@\" 20 & \"$@\" 30 & wait");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(traced.files(), ["job.db", "job_summary.txt"], "{output:?}");
+    let trace = Trace::read(&traced.path().join("job.db"));
+    assert_eq!(trace.rows.len(), 50);
+    let processes = "SELECT count(DISTINCT pid) FROM rocpd_op WHERE gpuId >= 0";
+    let processes: i64 = trace.database().query_row(processes, [], |row| row.get(0)).unwrap();
+    assert_eq!(processes, 2);
+    assert!(text(&output.stdout).contains("of 2 processes"), "{output:?}");
+    Ok(())
+}
+
+#[test]
+fn a_process_that_outlives_the_command_is_waited_for_while_it_records() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    // The command ends as soon as the other process has begun its file.
+    let line =
+        "\"$@\" 50000 > /dev/null 2>&1 & until ls \"$(dirname \"$RTL_OUTPUT\")\"/*.db; do sleep 0.01; done";
+    let output = traced.shell(&["--no-perfetto", "--quiet"], &format!("({line}) > /dev/null 2>&1"));
+    assert!(output.status.success(), "{output:?}");
+    let trace = Trace::read(&traced.path().join("trace.db"));
+    assert_eq!(trace.rows.len(), 50_000, "{output:?}");
+    assert!(trace.is_complete());
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_command() {
+    let traced = Traced::plain();
+    for (line, code) in [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143), ("kill -KILL $$", 137)] {
+        let output = traced.shell(&[], line);
+        assert_eq!(output.status.code(), Some(code), "{line}: {output:?}");
+        assert_eq!(text(&output.stdout), "");
+        assert!(
+            text(&output.stderr).starts_with("rtl-trace: warning: no GPU work was recorded"),
+            "{output:?}"
+        );
+    }
+    assert_eq!(traced.files(), [""; 0]);
+}
+
+#[test]
+fn what_was_not_started_has_the_codes_that_env_gives() {
+    let traced = Traced::plain();
+    fs::write(traced.path().join("text"), "not a program").unwrap();
+    fs::write(traced.path().join("train.py"), "print()").unwrap();
+    let exit = |flags: &[&str], line: &str| {
+        let output = traced.command(flags, [OsStr::new(line)]).output().unwrap();
+        (output.status.code(), text(&output.stderr).to_owned())
+    };
+    let (code, told) = exit(&[], "no-such-command");
+    assert_eq!(code, Some(127));
+    assert!(told.starts_with("rtl-trace: error: no such command: no-such-command\nhint:"), "{told}");
+    assert_eq!(exit(&[], "./text").0, Some(126));
+    let (code, told) = exit(&["-o", "train.py"], "true");
+    assert_eq!(code, Some(125));
+    assert!(told.starts_with("rtl-trace: error: train.py exists and is no trace\nhint:"), "{told}");
+    assert_eq!(exit(&["--lib", "/nowhere/librtl.so"], "true").0, Some(2), "given twice");
+    assert_eq!(exit(&["--no-such-flag"], "true").0, Some(2));
+    assert_eq!(traced.files(), ["text", "train.py"]);
+}
+
+#[test]
+fn every_argument_of_the_command_arrives_as_it_is() {
+    let traced = Traced::plain();
+    for separator in [&[][..], &["--"]] {
+        let line = separator.iter().chain(&["printf", "<%s>", "--help", "-o", "--", "a b", "", "-m"]);
+        let output = traced.command(&[], line.map(|word| OsStr::new(*word))).output().unwrap();
+        assert_eq!(text(&output.stdout), "<--help><-o><--><a b><><-m>");
+    }
+}
+
+#[test]
+fn the_trace_that_was_there_stays_when_nothing_is_recorded() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    assert!(traced.shell(&["--no-perfetto"], "\"$@\" 5").status.success());
+    let before = fs::read(traced.path().join("trace.db")).unwrap();
+    assert_eq!(traced.shell(&["--no-perfetto"], "exit 4").status.code(), Some(4));
+    assert_eq!(fs::read(traced.path().join("trace.db")).unwrap(), before);
+    assert!(traced.shell(&["--no-perfetto"], "\"$@\" 6").status.success());
+    assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 6);
+}
+
+#[test]
+fn signals_go_to_the_command_and_what_is_ignored_stays_ignored() {
+    let traced = Traced::plain();
+    let waits = "trap 'exit 9' TERM; trap 'echo usr1' USR1; echo ready; while :; do sleep 0.02; done";
+    for (outer, signals, code) in [
+        ("exec \"$@\"", &["USR1", "TERM"][..], 9),
+        // As nohup does.
+        ("trap '' HUP; exec \"$@\"", &["HUP", "USR1", "TERM"], 9),
+    ] {
+        let inner = traced.command(&["--quiet"], ["sh", "-c", waits].map(OsStr::new));
+        let mut shell = Command::new("sh");
+        shell.args(["-c", outer, "sh"]).arg(inner.get_program()).args(inner.get_args());
+        shell.current_dir(traced.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut running = shell.spawn().unwrap();
+        let mut lines = BufReader::new(running.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "ready");
+        for signal in signals {
+            let kill = format!("kill -{signal} {}", running.id());
+            assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+            if *signal == "USR1" {
+                assert_eq!(lines.next().unwrap().unwrap(), "usr1");
+            }
+        }
+        assert_eq!(running.wait().unwrap().code(), Some(code), "{outer}");
+    }
+}
+
+#[test]
+fn another_tool_in_the_environment_is_told_and_left_out() {
+    let traced = Traced::plain();
+    let mut command = traced.command(&[], ["sh", "-c", "echo $HSA_TOOLS_LIB"].map(OsStr::new));
+    let output = command.env("HSA_TOOLS_LIB", "/opt/other.so").output().unwrap();
+    let library = library::tracer().canonicalize().unwrap();
+    assert_eq!(text(&output.stdout).trim(), library.to_str().unwrap());
+    assert!(text(&output.stderr).contains("HSA_TOOLS_LIB was /opt/other.so"), "{output:?}");
+}

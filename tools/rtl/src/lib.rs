@@ -1,0 +1,114 @@
+//! One word for the whole suite: finds `rtl-VERB` and becomes it.
+//!
+//! What it is not: it knows no flag of any verb. Where the other programs are is all it decides: beside this one, else
+//! on the PATH, so that each can be installed alone.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::{Parser, Subcommand};
+use cli::{Exit, Failure, Output};
+
+/// See, compare and record what AMD GPUs do
+#[derive(Parser, Debug)]
+#[command(name = "rtl", version, subcommand_required = true, after_help = HELP)]
+#[command(override_usage = "rtl <VERB> [ARGUMENTS]...", disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of the program")]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Verb {
+    /// A verb and its arguments.
+    #[command(external_subcommand)]
+    Of(Vec<OsString>),
+}
+
+const HELP: &str = "\
+Verbs:
+  trace    run a command with its GPU work recorded
+  summary  where did the GPU time go?
+  diff     did it get slower?
+  merge    one trace from many ranks
+  convert  a trace in another format
+  info     what a trace file holds
+  `rtl VERB --help` says more, and so does `rtl-VERB --help`.
+
+Examples:
+  rtl trace python3 train.py --epochs 1
+      trace.db, trace_summary.txt and trace.json.gz
+  rtl diff before.db after.db
+      what got slower, and whether that is noise";
+
+/// Becomes the program that the verb names; returns only where it cannot.
+///
+/// # Errors
+/// There is no such verb, or its program is not installed.
+pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
+    let Verb::Of(words) = arguments.verb;
+    let [verb, arguments @ ..] = words.as_slice() else { return Err(Failure::usage("missing: <VERB>")) };
+    let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
+    let error = Command::new(place(program, std::env::current_exe().ok().as_deref()))
+        .args(flags)
+        .args(arguments)
+        .exec();
+    Err(match error.kind() {
+        io::ErrorKind::NotFound => Failure::usage(format!("{program} is not installed"))
+            .with_hint(format!("it belongs beside `rtl`: cargo install --locked --path tools/{program}")),
+        _ => Failure::new(Exit::Usage, error).context(format!("cannot execute {program}")),
+    })
+}
+
+/// The program of a verb, and the flags that make it do that.
+fn program(verb: &OsStr) -> Option<(&'static str, &'static [&'static str])> {
+    match verb.to_str()? {
+        "trace" => Some(("rtl-trace", &[])),
+        "summary" => Some(("rtl-summary", &[])),
+        "diff" => Some(("rtl-diff", &[])),
+        "merge" => Some(("rtl-merge", &[])),
+        "convert" => Some(("rtl-convert", &[])),
+        "info" => Some(("rtl-summary", &["--info"])),
+        _ => None,
+    }
+}
+
+fn unknown(verb: &OsStr) -> Failure {
+    Failure::usage(format!("no such verb: {}", verb.to_string_lossy()))
+        .with_hint("trace, summary, diff, merge, convert and info; see `--help`")
+}
+
+/// The program beside `this` one, else by its name alone.
+fn place(program: &str, this: Option<&Path>) -> PathBuf {
+    let beside = this.and_then(Path::parent).map(|folder| folder.join(program));
+    beside.filter(|beside| beside.is_file()).unwrap_or_else(|| program.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_beside_this_one_goes_before_that_of_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let this = folder.path().join("rtl");
+        assert_eq!(place("rtl-diff", Some(&this)), Path::new("rtl-diff"));
+        std::fs::write(folder.path().join("rtl-diff"), "").unwrap();
+        assert_eq!(place("rtl-diff", Some(&this)), folder.path().join("rtl-diff"));
+        assert_eq!(place("rtl-diff", None), Path::new("rtl-diff"));
+    }
+
+    #[test]
+    fn every_verb_of_the_help_has_a_program() {
+        let verbs = HELP.lines().skip(1).take_while(|line| !line.contains('`'));
+        let verbs: Vec<&str> = verbs.filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(verbs.len(), 6);
+        assert!(verbs.iter().all(|verb| program(OsStr::new(verb)).is_some()));
+        assert!(program(OsStr::new("sumary")).is_none());
+    }
+}
