@@ -19,9 +19,9 @@ pub struct Arguments {
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
-    /// The file to write; with `.gz` at its end it is compressed
+    /// The file to write; with `.gz` at its end it is compressed [default: the trace's name with another end]
     #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    pub output: Option<PathBuf>,
 
     /// What to write, by default what the name of the output says; `--to FORMAT` does the same
     #[arg(short, long, value_enum, value_name = "FORMAT")]
@@ -61,6 +61,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The file to write: without one that was named, it is called after the trace and lies beside it.
+    #[must_use]
+    pub fn output(&self) -> PathBuf {
+        let format = self.format.unwrap_or(Format::PerfettoJson);
+        self.output.clone().unwrap_or_else(|| format.name_after(&self.trace))
+    }
+
     /// Everywhere `--to` is a moment; here it may name what the trace is converted to as well.
     #[must_use]
     pub fn settled(mut self) -> Self {
@@ -75,9 +82,9 @@ impl Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  rtl-convert trace.db -o trace.pftrace
-      for ui.perfetto.dev
-  rtl-convert trace.db -o trace.json.gz --names short
-      for chrome://tracing too
+  rtl-convert trace.db
+      trace.json.gz for ui.perfetto.dev and chrome://tracing
+  rtl-convert trace.db -o trace.pftrace --names short
+      Perfetto's own format
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
       one step on two GPUs";

@@ -25,7 +25,7 @@ const OF_GPU: [Table; 2] = [Table::Ops, Table::Counters];
 /// Where the trace cannot be read or split, the folder exists and may not be replaced, or a file cannot grow; nothing
 /// appears then.
 pub fn write(source: &Source, arguments: &Arguments, kind: Kind) -> Result<Rows, Failure> {
-    let folder = Folder::create(&arguments.output, arguments.force, &arguments.trace)?;
+    let folder = Folder::create(&arguments.output(), arguments.force, &arguments.trace)?;
     let mut rows = Rows::default();
     match arguments.split {
         None => rows.all = table_files(source, arguments, kind, &folder.place(), &Table::ALL, None)?,
@@ -66,7 +66,7 @@ fn table_files(
         files.piece(piece).map_err(unwritten)
     })?;
     files.finish(&last).map_err(|error| {
-        Failure::input(unwritten(error)).context(format!("cannot write {}", arguments.output.display()))
+        Failure::input(unwritten(error)).context(format!("cannot write {}", arguments.output().display()))
     })?;
     Ok(rows)
 }

@@ -56,23 +56,23 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
-    let format = Format::choose(arguments.format, &arguments.output)?;
+    let format = Format::choose(arguments.format, &arguments.output())?;
     #[cfg(feature = "columns")]
     if let Some(kind) = format.columns() {
         let rows = columns::write(&source, &arguments, kind)?;
         if !arguments.speech.quiet {
-            writeln!(out, "{}", rows.closing(&arguments.output))?;
+            writeln!(out, "{}", rows.closing(&arguments.output()))?;
         }
         return Ok(Exit::Answered);
     }
     let Some(by) = arguments.split else { return convert(&source, &arguments, format, out) };
     let parts = split::parts(&source, by)?;
-    let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output), part)).collect();
+    let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output()), part)).collect();
     for (output, _) in &parts {
         target::may_be_written(output, arguments.force)?;
     }
     for (output, part) in parts {
-        convert(&source.part(part), &Arguments { output, ..arguments.clone() }, format, out)?;
+        convert(&source.part(part), &Arguments { output: Some(output), ..arguments.clone() }, format, out)?;
     }
     Ok(Exit::Answered)
 }
@@ -86,7 +86,7 @@ fn convert(
 ) -> Result<Exit, Failure> {
     let (rows, named) = match Form::of(format) {
         Some(form) => rocprofv3::write(source, arguments, form)?,
-        None => (one_file(source, arguments, format)?, arguments.output.clone()),
+        None => (one_file(source, arguments, format)?, arguments.output()),
     };
     if !arguments.speech.quiet {
         writeln!(out, "{}", rows.closing(&named))?;
@@ -102,7 +102,7 @@ fn convert(
 }
 
 fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {
-    let target = Target::create(&arguments.output, Some(format), arguments.force, &arguments.trace)?;
+    let target = Target::create(&arguments.output(), Some(format), arguments.force, &arguments.trace)?;
     let rows = match format {
         Format::Native => native::write(source, arguments, &target)?,
         Format::Rpd => rpd::write(source, arguments, &target)?,

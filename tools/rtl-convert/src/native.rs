@@ -14,7 +14,7 @@ use crate::target::Target;
 /// # Errors
 /// Where the trace cannot be read, or the file cannot grow.
 pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut writer = Writer::within(target.place(), &arguments.output).map_err(unreadable)?;
+    let mut writer = Writer::within(target.place(), &arguments.output()).map_err(unreadable)?;
     let mut incoming = Incoming::default();
     let (last, rows) = database::stream(source, arguments, |piece| incoming.piece(&mut writer, piece))?;
     incoming.finish(&mut writer, &last).and_then(|()| writer.finish()).map_err(unreadable)?;

@@ -14,7 +14,7 @@ use crate::target::Target;
 /// # Errors
 /// Where the trace cannot be read, or the file cannot grow.
 pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut rpd = Rpd::within(target.place(), &arguments.output).map_err(unreadable)?;
+    let mut rpd = Rpd::within(target.place(), &arguments.output()).map_err(unreadable)?;
     let (last, rows) = database::stream(source, arguments, |piece| rpd.piece(piece))?;
     let without_end = rpd.finish(&last).map_err(unreadable)?;
     Ok(Rows { without_end, ..rows })

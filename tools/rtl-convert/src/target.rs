@@ -83,6 +83,30 @@ impl Format {
         ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, format)| format)
     }
 
+    /// The file that holds a trace in this format, beside the trace; never the trace itself.
+    #[must_use]
+    pub fn name_after(self, trace: &Path) -> PathBuf {
+        let name = trace.file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.strip_suffix(".gz").unwrap_or(&name);
+        let stem =
+            [".db", ".rpd", ".json", ".txt"].iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
+        let end = match self {
+            Self::PerfettoJson => ".json.gz",
+            Self::Pftrace => ".pftrace",
+            Self::Native => "_native.db",
+            Self::Rpd => ".rpd",
+            #[cfg(feature = "columns")]
+            Self::Csv => ".csv",
+            #[cfg(feature = "columns")]
+            Self::Parquet => ".parquet",
+            Self::Rocprofv3Json => "_results.json",
+            Self::Rocprofv3Csv => "",
+            Self::Rocpd => "_results.db",
+        };
+        let named = trace.with_file_name(format!("{stem}{end}"));
+        if named == trace { trace.with_file_name(format!("{stem}_converted{end}")) } else { named }
+    }
+
     /// The format that was chosen, else that of a file of this name.
     ///
     /// # Errors
@@ -227,5 +251,21 @@ impl Write for Content {
             Self::Plain(file) => file.flush(),
             Self::Gzip(encoder) => encoder.flush(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_without_a_name_is_called_after_the_trace_and_never_like_it() {
+        let name = |format: Format, trace: &str| format.name_after(Path::new(trace)).display().to_string();
+        assert_eq!(name(Format::PerfettoJson, "runs/a.b.db"), "runs/a.b.json.gz");
+        assert_eq!(name(Format::PerfettoJson, "a.json.gz"), "a_converted.json.gz");
+        assert_eq!(name(Format::Rocprofv3Json, "trace.db"), "trace_results.json");
+        assert_eq!(name(Format::Native, "trace.db"), "trace_native.db");
+        assert_eq!(name(Format::Rpd, "trace.rpd"), "trace_converted.rpd");
+        assert_eq!(name(Format::Rocprofv3Csv, "trace"), "trace_converted");
     }
 }

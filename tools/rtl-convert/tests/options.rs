@@ -49,6 +49,19 @@ fn ops_are_drawn_by_stream_where_they_have_one() {
 }
 
 #[test]
+fn a_file_that_is_not_named_lies_beside_the_trace_and_replaces_nothing_unasked() {
+    let folder = Folder::new();
+    std::fs::copy(support::database("", support::Layout::Native).unwrap(), folder.path("in.db")).unwrap();
+    for (line, written) in
+        [("", "in.json.gz"), ("-f rocprofv3", "in_results.json"), ("-f pftrace", "in.pftrace")]
+    {
+        assert_eq!(folder.run(&format!("in.db {line}")).0, 0, "{line}");
+        assert!(folder.path(written).exists(), "{written}");
+        assert_eq!(folder.run(&format!("in.db {line}")).0, 2, "{line}");
+    }
+}
+
+#[test]
 fn names_are_full_mangled_or_short_and_short_ones_stay_apart() {
     let folder = Folder::new();
     let story = "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 1, 2, '_Z3addIfEvPT_.kd'),

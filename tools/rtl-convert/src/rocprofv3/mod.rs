@@ -77,7 +77,7 @@ pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows
 /// Where the trace cannot be read, or the file cannot grow.
 pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
     let mut walk = Walk::new(arguments.names);
-    let file = Rocprofiler::within(target.place(), &arguments.output).map_err(unreadable)?;
+    let file = Rocprofiler::within(target.place(), &arguments.output()).map_err(unreadable)?;
     let mut database = Database::new(file);
     let tables = read(source, arguments, |tables| walk.piece(tables, &mut database))?;
     walk.finish(&tables);
@@ -86,7 +86,7 @@ pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Resu
 }
 
 fn json(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<PathBuf>, Failure> {
-    let output = &arguments.output;
+    let output = &arguments.output();
     let files = Files::beside(output, arguments.force, &arguments.trace)?;
     files.check(output)?;
     let compressed = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
@@ -100,7 +100,7 @@ fn json(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<P
 /// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; in a folder the pid is the name, as it
 /// is without `-o` there.
 fn csv(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<PathBuf>, Failure> {
-    let output = &arguments.output;
+    let output = &arguments.output();
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     let prefix = if into_folder { output.join("") } else { without_end(output) };
     let files = Files::beside(&prefix, arguments.force, &arguments.trace)?;
@@ -156,7 +156,7 @@ fn read(
     source.pieces(&select, each).map_err(|stopped| match stopped {
         Stopped::Reading(error) => unreadable(error),
         Stopped::Choosing(error) => Failure::input(error),
-        Stopped::Writing(error) => files::unwritten(error, &arguments.output),
+        Stopped::Writing(error) => files::unwritten(error, &arguments.output()),
     })
 }
 
