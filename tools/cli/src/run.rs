@@ -11,7 +11,7 @@ use crate::{Exit, Failure, Output};
 /// The whole of a tool's `main`: reads the command line, runs `tool`, reports its failure and gives the
 /// exit code.
 ///
-/// Every tool gets `--completions <SHELL>` and, in its `--help`, the table of exit codes. A command line
+/// Every tool gets `--completions <SHELL>`, `--man` and, in its `--help`, the table of exit codes. A command line
 /// that makes no sense is told in the same style as every other error and ends with [`Exit::Usage`].
 pub fn run<Arguments: Parser>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
@@ -65,6 +65,10 @@ fn answer<Arguments: Parser>(
         clap_complete::generate(shell, &mut command, name, out);
         return Ok(Exit::Answered);
     }
+    if matches.get_flag("man") {
+        clap_mangen::Man::new(command).render(out)?;
+        return Ok(Exit::Answered);
+    }
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage(&error))?;
     tool(arguments, out)
 }
@@ -78,15 +82,20 @@ fn complete(command: Command) -> Command {
         Some(examples) => format!("{examples}\n\n{}", Exit::HELP),
         None => Exit::HELP.to_owned(),
     };
-    command.after_long_help(ending).max_term_width(100).arg(
-        Arg::new("completions")
-            .long("completions")
-            .value_name("SHELL")
-            .value_parser(value_parser!(Shell))
-            .action(ArgAction::Set)
-            .exclusive(true)
-            .help("Print the completion script for a shell and end"),
-    )
+    let completions = Arg::new("completions")
+        .long("completions")
+        .value_name("SHELL")
+        .value_parser(value_parser!(Shell))
+        .action(ArgAction::Set)
+        .exclusive(true)
+        .help("Print the completion script for a shell and end");
+    let man = Arg::new("man")
+        .long("man")
+        .action(ArgAction::SetTrue)
+        .exclusive(true)
+        .hide_short_help(true)
+        .help("Print the manual page and end");
+    command.after_long_help(ending).max_term_width(100).args([completions, man])
 }
 
 /// A usage error in our own style: what is wrong on one line, then clap's own tip or where help is.
@@ -227,6 +236,15 @@ mod tests {
         let (exit, answer, messages) = call(&["--completions", "bash"], silent);
         assert_eq!((exit, messages.as_str()), (Exit::Answered, ""));
         assert!(answer.contains("--format") && answer.contains("rtl-test"), "{answer}");
+    }
+
+    #[test]
+    fn the_manual_page_needs_no_trace_and_has_what_the_help_has() {
+        let (exit, answer, messages) = call(&["--man"], silent);
+        assert_eq!((exit, messages.as_str()), (Exit::Answered, ""));
+        for part in [".TH rtl-test 1", "\\-\\-format", "Examples:", "Exit codes:"] {
+            assert!(answer.contains(part), "{part}: {answer}");
+        }
     }
 
     #[test]

@@ -14,12 +14,12 @@ use cli::{Exit, Failure, Output};
 
 /// See, compare and record what AMD GPUs do
 #[derive(Parser, Debug)]
-#[command(name = "rtl", version, subcommand_required = true, after_help = HELP)]
+#[command(name = "rtl", version, after_help = HELP)]
 #[command(override_usage = "rtl <VERB> [ARGUMENTS]...", disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(subcommand)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of the program")]
-    pub verb: Verb,
+    pub verb: Option<Verb>,
 }
 
 /// What to do.
@@ -29,6 +29,8 @@ pub enum Verb {
     #[command(external_subcommand)]
     Of(Vec<OsString>),
 }
+
+const VERBS: &str = "trace, summary, diff, merge, convert and info; see `--help`";
 
 const HELP: &str = "\
 Verbs:
@@ -51,8 +53,10 @@ Examples:
 /// # Errors
 /// There is no such verb, or its program is not installed.
 pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    let Verb::Of(words) = arguments.verb;
-    let [verb, arguments @ ..] = words.as_slice() else { return Err(Failure::usage("missing: <VERB>")) };
+    let words = arguments.verb.map(|Verb::Of(words)| words).unwrap_or_default();
+    let [verb, arguments @ ..] = words.as_slice() else {
+        return Err(Failure::usage("missing: <VERB>").with_hint(VERBS));
+    };
     let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
     let error = Command::new(place(program, std::env::current_exe().ok().as_deref()))
         .args(flags)
@@ -79,8 +83,7 @@ fn program(verb: &OsStr) -> Option<(&'static str, &'static [&'static str])> {
 }
 
 fn unknown(verb: &OsStr) -> Failure {
-    Failure::usage(format!("no such verb: {}", verb.to_string_lossy()))
-        .with_hint("trace, summary, diff, merge, convert and info; see `--help`")
+    Failure::usage(format!("no such verb: {}", verb.to_string_lossy())).with_hint(VERBS)
 }
 
 /// The program beside `this` one, else by its name alone.

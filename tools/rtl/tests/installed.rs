@@ -1,0 +1,48 @@
+//! What `scripts/install` puts under a prefix.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails loudly and says what it skips")]
+
+use std::path::Path;
+use std::process::Command;
+
+const PROGRAMS: [&str; 6] = ["rtl", "rtl-trace", "rtl-summary", "rtl-diff", "rtl-merge", "rtl-convert"];
+
+#[test]
+fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_tracer() {
+    let built = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap();
+    let is_there = |name: &str| built.join(name).exists();
+    let has_library = is_there("librtl.so") || is_there("deps/librtl.so");
+    if !PROGRAMS.iter().all(|name| is_there(name)) || !has_library {
+        eprintln!("skipped: not everything is built (cargo build --workspace)");
+        return;
+    }
+    let prefix = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install");
+    let mut install = Command::new(script);
+    let output = install.arg("--from").arg(built).arg(prefix.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    for name in PROGRAMS {
+        for file in [
+            format!("share/man/man1/{name}.1"),
+            format!("share/bash-completion/completions/{name}"),
+            format!("share/zsh/site-functions/_{name}"),
+            format!("share/fish/vendor_completions.d/{name}.fish"),
+        ] {
+            let text = std::fs::read_to_string(prefix.path().join(&file)).unwrap();
+            assert!(text.contains(name), "{file}: {text}");
+        }
+    }
+    let mut traced = Command::new(prefix.path().join("bin/rtl"));
+    traced.args(["trace", "--quiet", "true"]).current_dir(prefix.path()).env_remove("RTL_LIB");
+    let output = traced.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_prefix_is_asked_for() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install");
+    for arguments in [&[][..], &["--from"], &["a", "b"]] {
+        let output = Command::new(&script).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    }
+}
