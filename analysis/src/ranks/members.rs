@@ -79,7 +79,8 @@ impl Members {
     }
 }
 
-/// `rank 3`, more of the process where that is not enough, and the GPU where a process has several.
+/// `rank 3`, more of the process where that is not enough, and the GPU where a process has several; only the GPU where
+/// there is but one process, of no rank.
 fn names(tables: &Tables, places: &[(Option<u32>, ProcessId, i64, AgentId)]) -> Vec<String> {
     let mut processes_of_rank: FxHashMap<u32, Vec<ProcessId>> = FxHashMap::default();
     let mut places_of_process: FxHashMap<ProcessId, usize> = FxHashMap::default();
@@ -97,7 +98,9 @@ fn names(tables: &Tables, places: &[(Option<u32>, ProcessId, i64, AgentId)]) -> 
             Some(rank) if processes_of_rank[&rank].len() == 1 => format!("rank {rank}"),
             _ => labels::process(tables, process),
         };
-        if places_of_process[&process] > 1 {
+        if rank.is_none() && places_of_process.len() == 1 {
+            name = labels::agent(tables, agent);
+        } else if places_of_process[&process] > 1 {
             name = format!("{name} {}", labels::agent(tables, agent));
         }
         let times = taken.entry(name.clone()).or_default();
