@@ -7,11 +7,12 @@ mod common;
 use std::collections::BTreeMap;
 
 use analysis::Categories;
+use analysis::profile::{By, Mix, Profile, Warmup, profile};
 use analysis::ranks::outliers::standing_out;
 use analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
 use common::shuffled;
 use proptest::prelude::*;
-use schema::table::{Agent, AgentKind, Dispatch, Lane, Process, Range, RangeKind};
+use schema::table::{Agent, AgentKind, Dispatch, Lane, Process, Range, RangeKind, Shape};
 use schema::{AgentId, ProcessId, Select, Tables, Trace};
 use support::{Job, Layout};
 
@@ -186,6 +187,51 @@ fn moments_at_the_ends_of_time_are_no_panic() {
     assert_eq!(of(&tables).ranks.len(), 2);
 }
 
+fn reduced(tables: &Tables) -> Profile {
+    profile(tables, &Categories::default(), By::Name, Warmup::Keep)
+}
+
+#[test]
+fn a_rank_alone_waits_for_nobody() {
+    let mut tables = job(2);
+    for call in 0..20 {
+        run(&mut tables, 0, COLLECTIVE, call * 100, call * 100 + 40);
+        run(&mut tables, 1, "gemm", call * 100, call * 100 + 40);
+    }
+    assert!(reduced(&tables).kernels.iter().all(|kernel| kernel.waiting.is_none()));
+    let mut alone = job(1);
+    run(&mut alone, 0, COLLECTIVE, 0, 40);
+    assert_eq!(reduced(&alone).kernels[0].waiting, None);
+}
+
+#[test]
+fn shapes_of_collectives_are_matched_each_with_its_own() {
+    let mut tables = job(2);
+    let shapes = [64, 128].map(|items| tables.shapes.intern(Shape::from_items([64, 1, 1], [items, 1, 1])));
+    for call in 0..12 {
+        for rank in 0..2 {
+            let lane = Lane { process: ProcessId(rank), agent: AgentId(rank), ..Lane::default() };
+            let lane = tables.lanes.intern(lane);
+            let name = tables.strings.intern(COLLECTIVE);
+            let (shape, transfer) = (Some(shapes[call as usize % 2]), 40 + call % 2 * 40);
+            let start = call * 1_000 - i64::from(rank) * 30;
+            let duration = Some(call * 1_000 + transfer - start);
+            tables.dispatches.push(Dispatch { lane, name, start, duration, shape, ..Dispatch::default() });
+        }
+    }
+    let waiting = reduced(&tables).kernels[0].waiting.clone().unwrap();
+    assert_eq!(
+        (waiting.run.total_ns, waiting.wait_ns, waiting.transfer_ns),
+        (6 * 40 + 6 * 80, 12 * 30, 2 * 720)
+    );
+    assert!(matches!(waiting.mix, Mix::Several(calls) if calls.shapes.len() == 12));
+    let by_launch = profile(&tables, &Categories::default(), By::Launch, Warmup::Keep);
+    let each: Vec<_> =
+        by_launch.kernels.iter().map(|kernel| kernel.waiting.as_ref().unwrap().run.median_ns).collect();
+    assert_eq!(each, [40, 80]);
+    assert_eq!(by_launch.straggler.as_deref(), Some("rank 0"));
+}
+
 /// What a random job does: of each step and rank how long its kernel takes and how late its collective begins.
 #[derive(Debug, Clone)]
 struct Story {
@@ -288,8 +334,29 @@ proptest! {
     }
 
     #[test]
+    fn calls_of_collectives_are_transfer_and_wait(story in story(), skip in 0_usize..3) {
+        let tables = story.tables();
+        let collective = |warmup| {
+            let profile = profile(&tables, &Categories::default(), By::Name, warmup);
+            profile.kernels.into_iter().find(|kernel| kernel.collective).unwrap()
+        };
+        let kernel = collective(Warmup::Keep);
+        let waiting = kernel.waiting.unwrap();
+        let (ranks, collectives) = (story.steps[0].len() as u64, story.steps.len() as u64);
+        prop_assert_eq!((waiting.run.calls, waiting.calls), (collectives, kernel.run.calls));
+        prop_assert_eq!(waiting.transfer_ns, story.transfer * (ranks * collectives) as i64);
+        prop_assert_eq!(waiting.transfer_ns + waiting.wait_ns, kernel.run.total_ns);
+        prop_assert_eq!((waiting.run.trimmed_mean_ns, waiting.run.min_ns), (story.transfer as f64, story.transfer));
+        let kernel = collective(Warmup::Calls(skip));
+        let waiting = kernel.waiting.unwrap();
+        prop_assert_eq!((waiting.run.calls, waiting.calls), (collectives - skip as u64, kernel.run.calls));
+        prop_assert_eq!(waiting.transfer_ns + waiting.wait_ns, kernel.run.total_ns);
+    }
+
+    #[test]
     fn the_order_of_rows_does_not_matter(story in story(), seed in 0_u64..1000) {
         let tables = story.tables();
+        prop_assert_eq!(reduced(&shuffled(&tables, seed)), reduced(&tables));
         prop_assert_eq!(of(&shuffled(&tables, seed)), of(&tables));
     }
 

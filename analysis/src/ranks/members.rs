@@ -32,17 +32,22 @@ pub struct Members {
 
 impl Members {
     /// Those that ran an op with a known duration.
-    pub(crate) fn of(tables: &Tables, order: &Order) -> Self {
+    pub(super) fn of(tables: &Tables, order: &Order) -> Self {
         let mut used = vec![false; tables.lanes.rows().len()];
         for ops in &order.agents {
             ops.dispatches.iter().for_each(|&row| used[tables.dispatches.lane[row as usize].index()] = true);
             ops.copies.iter().for_each(|&row| used[tables.copies[row as usize].lane.index()] = true);
         }
+        Self::of_lanes(tables, &used)
+    }
+
+    /// Those whose lanes are `used`.
+    pub(crate) fn of_lanes(tables: &Tables, used: &[bool]) -> Self {
         let mut places: Vec<(Option<u32>, ProcessId, i64, AgentId)> = tables
             .lanes
             .rows()
             .iter()
-            .zip(&used)
+            .zip(used)
             .filter(|(_, used)| **used)
             .map(|(lane, _)| {
                 let rank = tables.processes.get(lane.process.index()).and_then(|process| process.rank);
@@ -74,7 +79,7 @@ impl Members {
     }
 
     /// Who runs what a process launches on a GPU.
-    pub(super) fn of_place(&self, process: ProcessId, agent: AgentId) -> Option<usize> {
+    pub(crate) fn of_place(&self, process: ProcessId, agent: AgentId) -> Option<usize> {
         self.of_place.get(&(process, agent)).copied()
     }
 }
