@@ -22,6 +22,7 @@ mod names;
 pub mod order;
 pub mod profile;
 pub mod ranges;
+pub mod ranks;
 pub mod region;
 pub mod report;
 pub mod rocprofv3;

@@ -79,6 +79,23 @@ fn collectives_stand_apart_from_kernels_and_copies() -> Result {
 }
 
 #[test]
+fn gpus_wait_for_the_one_that_comes_last() -> Result {
+    for layout in [Layout::Native, Layout::Lite] {
+        let trace = fixture_in("late-arriver", layout);
+        let waits = answer("waits_by_gpu", &trace, 99)?;
+        assert_eq!(
+            waits,
+            ["0|12|360|480|0|0|360|480|0", "1|12|0|480|12|480|0|480|12", "2|12|240|480|0|0|240|480|0"]
+        );
+        assert_eq!(answer("kernel_imbalance", &trace, 6)?, ["gemm|3|12|12|1560|1360"]);
+        let steps =
+            ["step|0|12|1200|0|1560|1360", "step|1|12|1560|12|1560|1360", "step|2|12|1320|0|1560|1360"];
+        assert_eq!(answer("step_imbalance", &trace, 99)?, steps);
+    }
+    Ok(())
+}
+
+#[test]
 fn each_gap_falls_into_its_bucket() -> Result {
     let expected = [
         "0|0|1|5000|5000",

@@ -86,7 +86,8 @@ pub fn tell_apart(sequences: &[Sequence]) -> Groups {
 fn apart(one: &Sequence, other: &Sequence) -> Option<f64> {
     let steps = one.calls.len().checked_sub(1).filter(|&steps| steps >= LEAST)?;
     let difference = |step: usize| {
-        let of = |sequence: &Sequence| (sequence.calls[step + 1].1 - sequence.calls[step].1) as f64;
+        let end = |sequence: &Sequence, call: usize| sequence.calls[call].1;
+        let of = |sequence: &Sequence| end(sequence, step + 1).saturating_sub(end(sequence, step)) as f64;
         of(one) - of(other)
     };
     if steps > 2 * SAMPLE {

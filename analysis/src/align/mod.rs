@@ -5,22 +5,27 @@
 //! ends on all its members within microseconds, whoever came late, so the differences of the ends of matched
 //! collectives are the differences of the clocks, plus noise.
 //!
-//! [`groups`] finds which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's
+//! [`mod@collectives`] finds them in a trace, [`groups`] which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's
 //! difference through time; [`fit`] does so for all nodes at once and says how far it can be trusted; [`mod@waits`] then tells
 //! who waited for whom. What it is not: it reads no file, and where the evidence is too thin it says so and
 //! moves nothing.
 
 pub mod clock;
+pub mod collectives;
 pub mod fit;
 pub mod groups;
 mod synchronising;
 pub mod waits;
 
 pub use clock::Clock;
+pub use collectives::{Collective, Finder, collectives, sequences};
 pub use fit::{Alignment, NodeClock, Refusal, align};
 pub use groups::{Group, Meeting, Sequence, meetings, tell_apart};
 pub use synchronising::synchronises;
 pub use waits::{RankWaits, Waits, waits};
+
+/// The metadata tag of a trace of several machines whose times are on one clock.
+pub const CLOCK: &str = "clock";
 
 /// The robust middle of values: the mean of the middle half. 0 of none.
 pub(crate) fn middle(values: &mut [f64]) -> f64 {

@@ -11,14 +11,20 @@ use super::groups::Meeting;
 pub struct RankWaits {
     /// Collectives that it was in.
     pub collectives: u64,
+    /// Those among them whose members are on one clock: what the clocks say is about these.
+    pub timed: u64,
     /// ns that it waited for later ones, by the clocks.
     pub wait_ns: i64,
+    /// ns that were left of its stay when the last one had come, by the clocks.
+    pub transfer_ns: i64,
     /// ns that the others would not have waited had it come when the last but one did, by the clocks.
     pub delay_ns: i64,
     /// How often it came last, by the clocks.
     pub last: u64,
     /// ns that it waited, without clocks.
     pub clock_free_wait_ns: i64,
+    /// ns of its stay that it did not wait, without clocks.
+    pub clock_free_transfer_ns: i64,
     /// How often it came last, without clocks.
     pub clock_free_last: u64,
 }
@@ -50,10 +56,13 @@ impl RankWaits {
     /// Adds what further collectives say.
     fn append(&mut self, other: &Self) {
         self.collectives += other.collectives;
-        self.wait_ns += other.wait_ns;
-        self.delay_ns += other.delay_ns;
+        self.timed += other.timed;
+        add(&mut self.wait_ns, other.wait_ns);
+        add(&mut self.transfer_ns, other.transfer_ns);
+        add(&mut self.delay_ns, other.delay_ns);
         self.last += other.last;
-        self.clock_free_wait_ns += other.clock_free_wait_ns;
+        add(&mut self.clock_free_wait_ns, other.clock_free_wait_ns);
+        add(&mut self.clock_free_transfer_ns, other.clock_free_transfer_ns);
         self.clock_free_last += other.clock_free_last;
     }
 }
@@ -63,9 +72,9 @@ impl Waits {
     pub fn append(&mut self, other: &Self) {
         self.ranks.iter_mut().zip(&other.ranks).for_each(|(rank, more)| rank.append(more));
         self.collectives += other.collectives;
-        self.spread_ns += other.spread_ns;
-        self.transfer_ns += other.transfer_ns;
-        self.clock_free_transfer_ns += other.clock_free_transfer_ns;
+        add(&mut self.spread_ns, other.spread_ns);
+        add(&mut self.transfer_ns, other.transfer_ns);
+        add(&mut self.clock_free_transfer_ns, other.clock_free_transfer_ns);
     }
 
     /// The rank that the others waited for: the one that itself waited least, without clocks. `None` where
@@ -105,9 +114,11 @@ impl Waits {
         let Some(last) = meeting.iter().min_by_key(|member| stay(member)) else { return };
         let shortest = stay(last);
         self.ranks[last.0].clock_free_last += 1;
-        self.clock_free_transfer_ns += shortest;
+        add(&mut self.clock_free_transfer_ns, shortest);
         for member in meeting {
-            self.ranks[member.0].clock_free_wait_ns += stay(member) - shortest;
+            let waits = &mut self.ranks[member.0];
+            add(&mut waits.clock_free_wait_ns, stay(member) - shortest);
+            add(&mut waits.clock_free_transfer_ns, shortest);
         }
     }
 
@@ -125,15 +136,24 @@ impl Waits {
 
     /// Arrivals in ns: the first, the last but one, the last; and whose that was.
     fn arrived(&mut self, (first, before, last): (i64, i64, i64), late: usize, meeting: &Meeting) {
-        self.spread_ns += last - first;
+        add(&mut self.spread_ns, last.saturating_sub(first));
+        let others = meeting.len() as i64 - 1;
         self.ranks[late].last += 1;
-        self.ranks[late].delay_ns += (last - before) * (meeting.len() as i64 - 1);
+        add(&mut self.ranks[late].delay_ns, last.saturating_sub(before).saturating_mul(others));
         let end = meeting.iter().map(|&(_, _, end)| end).max().unwrap_or(last);
-        self.transfer_ns += (end - last).max(0);
-        for &(rank, start, _) in meeting {
-            self.ranks[rank].wait_ns += last - start;
+        add(&mut self.transfer_ns, end.saturating_sub(last).max(0));
+        for &(rank, start, end) in meeting {
+            let waits = &mut self.ranks[rank];
+            waits.timed += 1;
+            add(&mut waits.wait_ns, last.saturating_sub(start));
+            add(&mut waits.transfer_ns, end.saturating_sub(last).max(0));
         }
     }
+}
+
+/// Times of bad rows may be anything.
+fn add(sum: &mut i64, more: i64) {
+    *sum = sum.saturating_add(more);
 }
 
 #[cfg(test)]
@@ -154,6 +174,8 @@ mod tests {
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.wait_ns / 12).collect();
         assert_eq!(waited, [30, 0, 10]);
         assert_eq!((waits.spread_ns, waits.transfer_ns), (12 * 30, 12 * 10));
+        let stayed: Vec<i64> = waits.ranks.iter().map(|rank| rank.transfer_ns / 12).collect();
+        assert_eq!((stayed, waits.ranks[0].timed), (vec![10; 3], 12));
         assert_eq!((waits.ranks[1].last, waits.ranks[1].delay_ns), (12, 12 * 10 * 2));
     }
 
@@ -164,6 +186,7 @@ mod tests {
         let waits = waits(&meetings, 3, false);
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.clock_free_wait_ns / 12).collect();
         assert_eq!((waited, waits.clock_free_transfer_ns), (vec![30, 0, 10], 120));
+        assert!(waits.ranks.iter().all(|rank| rank.clock_free_transfer_ns == 120 && rank.timed == 0));
         assert_eq!((waits.straggler(), waits.spread_ns), (Some(1), 0));
     }
 

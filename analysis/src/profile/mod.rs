@@ -4,6 +4,7 @@ mod busy;
 mod part;
 mod scatter;
 mod strata;
+mod waiting;
 mod warmup;
 
 use schema::Tables;
@@ -12,6 +13,7 @@ use schema::table::Direction;
 pub use self::part::Part;
 use self::scatter::{Kept, Scattered};
 use self::strata::Strata;
+pub use self::waiting::Waiting;
 pub use self::warmup::Warmup;
 use crate::Categories;
 use crate::compare::Run;
@@ -35,6 +37,8 @@ pub struct Profile {
     pub kernels: Vec<Kernel>,
     /// GPUs that ran anything, by number.
     pub gpus: Vec<GpuProfile>,
+    /// The rank that the others waited for in collectives, where there are several ranks and one stands out.
+    pub straggler: Option<String>,
 }
 
 /// A kernel of a run.
@@ -54,6 +58,8 @@ pub struct Kernel {
     pub shapes: Vec<String>,
     /// What is known of the launch shapes of the calls that `run` is made of.
     pub mix: Mix,
+    /// What its calls are made of, where it is a collective that was matched on several ranks.
+    pub waiting: Option<Waiting>,
     /// The kernels before and after its first call on the first GPU that ran it.
     pub neighbours: [Option<String>; 2],
 }
@@ -123,6 +129,7 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
     let groups = strata.groups(by);
     let scattered = Scattered::of(tables, &order, &strata, &groups);
 
+    let waiting::Found { mut waiting, straggler } = waiting::found(tables, &names, &strata, &groups, warmup);
     let mut kernels: Vec<(usize, Kernel)> = groups
         .all
         .iter()
@@ -139,6 +146,7 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
                 warmup: left_out,
                 shapes: about.shapes.clone(),
                 mix,
+                waiting: waiting.get_mut(group).and_then(Option::take),
                 neighbours,
             };
             (group, kernel)
@@ -174,7 +182,7 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
         })
         .collect();
     gpus.sort_by_key(|gpu| gpu.gpu);
-    Profile { kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), gpus }
+    Profile { kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), gpus, straggler }
 }
 
 /// A copy as work of its direction.

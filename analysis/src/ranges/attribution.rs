@@ -80,6 +80,16 @@ impl Attribution {
         methods
     }
 
+    /// How the ops of a space are tied to ranges.
+    pub(super) fn method(&self, space: usize) -> Option<RangeMethod> {
+        self.spaces.get(space).and_then(|space| space.method)
+    }
+
+    /// The space of each process.
+    pub(super) fn spaces(&self) -> &[usize] {
+        &self.space_of_process
+    }
+
     /// The names around a dispatch, as positions in `names`.
     #[inline]
     pub(crate) fn dispatch(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> &[u32] {

@@ -2,6 +2,7 @@
 
 mod attribution;
 mod lookup;
+mod repeated;
 mod sets;
 mod timeline;
 
@@ -12,6 +13,7 @@ use schema::{NameId, Tables};
 use serde::Serialize;
 
 pub(crate) use self::attribution::{Attribution, Cursor};
+pub(crate) use self::repeated::Repeated;
 use crate::Stats;
 use crate::order::Order;
 

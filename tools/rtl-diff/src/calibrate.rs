@@ -75,11 +75,17 @@ pub fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
 fn learn(runs: &[input::Run]) -> Noise {
     let mut kernels: BTreeMap<String, Vec<Run>> = BTreeMap::new();
     for (at, run) in runs.iter().enumerate() {
-        for kernel in run.profile.kernels.iter().filter(|kernel| !kernel.collective) {
+        for kernel in &run.profile.kernels {
+            // Of collectives what is compared, too: without the waits.
+            let known = match &kernel.waiting {
+                Some(waiting) => &waiting.run,
+                None if kernel.collective => continue,
+                None => &kernel.run,
+            };
             let launch = kernel.launch.as_ref().map(|launch| format!(" [{launch}]")).unwrap_or_default();
             let all = kernels.entry(format!("{}{launch}", kernel.name)).or_default();
             all.resize(at, Run::default());
-            all.push(kernel.run.clone());
+            all.push(known.clone());
         }
     }
     for all in kernels.values_mut() {

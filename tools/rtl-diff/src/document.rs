@@ -6,7 +6,7 @@ use analysis::books::{Account, GpuAccount, Terms};
 use analysis::compare::{Judgement, Side};
 use serde::Serialize;
 
-use crate::comparison::{Row as Kernel, Total as Figure};
+use crate::comparison::{Row as Kernel, Total as Figure, Waits as Collective};
 use crate::export::Answer;
 use crate::gates::Gate as Asked;
 
@@ -105,6 +105,7 @@ struct Row<'a> {
     status: &'static str,
     reason: serde_json::Value,
     collective: bool,
+    waits: Option<Waits>,
     ratio: Option<f64>,
     ci_low: Option<f64>,
     ci_high: Option<f64>,
@@ -130,6 +131,20 @@ struct Drift {
     ci_high: f64,
     p: f64,
     slower: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Waits {
+    baseline: SideWaits,
+    candidate: SideWaits,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct SideWaits {
+    collectives: u64,
+    calls: u64,
+    transfer_ns: i64,
+    wait_ns: i64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -237,6 +252,18 @@ impl<'a> GpuTerms<'a> {
     }
 }
 
+impl Waits {
+    fn of([baseline, candidate]: &[Collective; 2]) -> Self {
+        let side = |&Collective { collectives, calls, transfer_ns, wait_ns, .. }: &Collective| SideWaits {
+            collectives,
+            calls,
+            transfer_ns,
+            wait_ns,
+        };
+        Self { baseline: side(baseline), candidate: side(candidate) }
+    }
+}
+
 impl<'a> Row<'a> {
     fn of(row: &'a Kernel) -> Self {
         let Judgement {
@@ -261,6 +288,7 @@ impl<'a> Row<'a> {
             status: row.change.label(),
             reason: word(serde_json::to_value(reason)),
             collective: row.collective,
+            waits: row.waits.as_ref().map(Waits::of),
             ratio: both.then_some(*ratio),
             ci_low: interval.map(|interval| interval.low),
             ci_high: interval.map(|interval| interval.high),

@@ -4,7 +4,7 @@ use analysis::compare::{Method, Reason};
 use cli::Exit;
 
 use crate::args::Inconclusive;
-use crate::comparison::{Change, Comparison, Row, Total};
+use crate::comparison::{Change, Comparison, Total};
 use crate::settings::Settings;
 
 /// What a gate looks at.
@@ -210,7 +210,7 @@ fn comparable(comparison: &Comparison) -> Gate {
 }
 
 fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
-    let rows = || comparison.rows.iter().enumerate().filter(|(_, row)| is_gated(row));
+    let rows = || comparison.rows.iter().enumerate().filter(|(_, row)| row.is_gated());
     let measured = rows().filter(|(_, row)| row.judgement.method != Method::None).count();
     let mut gate = gate(Rule::Kernel, Some(threshold), Outcome::Pass, String::new());
     if rows().next().is_none() {
@@ -268,7 +268,7 @@ fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate 
 fn drift(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
     let mut gate = gate(Rule::Drift, Some(threshold), Outcome::Pass, String::new());
     let mut measured = 0;
-    for (at, row) in comparison.rows.iter().enumerate().filter(|(_, row)| is_gated(row)) {
+    for (at, row) in comparison.rows.iter().enumerate().filter(|(_, row)| row.is_gated()) {
         let Some(drift) = &row.drift else { continue };
         measured += 1;
         if drift.slower {
@@ -286,10 +286,6 @@ fn drift(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
         gate.message = "too few runs to see drift: six at least".to_owned();
     }
     gate
-}
-
-fn is_gated(row: &Row) -> bool {
-    !row.collective && !matches!(row.change, Change::New | Change::Removed | Change::Renamed)
 }
 
 fn figure(rule: Rule, threshold: f64, total: &Total, comparison: &Comparison) -> Gate {

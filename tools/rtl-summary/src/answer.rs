@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use analysis::facts::{Fact, facts};
 use analysis::kernels::{self, Group};
 use analysis::profile::{self, By, Profile, Warmup};
+use analysis::ranks::{self, Ranks};
 use analysis::region::{self, Region};
 use analysis::{Report, rocprofv3, rpt};
 use cli::Failure;
@@ -25,6 +26,8 @@ pub struct Answer {
     pub report: Report,
     /// The main table, if it is not by kernel.
     pub groups: Option<Vec<Group>>,
+    /// Ranks beside each other, where that was asked for.
+    pub ranks: Option<Ranks>,
     /// All metadata, where the file itself was asked about.
     pub metadata: Vec<(String, String)>,
     /// The report of another tool, where that was asked for.
@@ -86,6 +89,7 @@ impl Answer {
             region: Region::default(),
             report: Report::default(),
             groups: None,
+            ranks: None,
             metadata: Vec::new(),
             styled: None,
             comparable: question.comparable.then(|| Comparable::of(tables, question)),
@@ -107,6 +111,7 @@ impl Answer {
             kernels::sort(&mut groups, question.options.sort);
             answer.groups = Some(groups);
         }
+        answer.ranks = question.ranks.then(|| ranks::ranks(tables, &question.options.categories));
         naming::apply(&mut answer, tables, question.names);
         answer
     }

@@ -147,6 +147,12 @@ pub enum Section {
     Api,
     /// Ranges and markers with the GPU time they enclose
     Ranges,
+    /// Ranks beside each other: their waits, their steps and what stands out [default: with `--by rank`]
+    Ranks,
+    /// What groups of ranks did together: arrivals, waits and transfer [default: with `--by rank`]
+    Collectives,
+    /// How evenly kernels are spread over ranks [default: with `--by rank`]
+    Imbalance,
     /// What is wrong with the rows
     Sanity,
 }

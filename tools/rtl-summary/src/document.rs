@@ -11,6 +11,7 @@ use analysis::facts::Fact;
 use analysis::kernels::Group;
 use analysis::profile::Item;
 use analysis::ranges::RangeReport;
+use analysis::ranks::Ranks;
 use analysis::region::Region;
 use analysis::sanity::Sanity;
 use analysis::sweep::{Gap, Gpu, GpuGaps};
@@ -84,6 +85,8 @@ struct Body<'a> {
     api: Option<&'a [ApiGroup]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ranges: Option<&'a RangeReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks: Option<&'a Ranks>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sanity: Option<&'a Sanity>,
 }
@@ -214,6 +217,7 @@ impl<'a> Body<'a> {
             copies: None,
             api: None,
             ranges: None,
+            ranks: None,
             sanity: None,
         }
     }
@@ -235,6 +239,7 @@ impl<'a> Body<'a> {
             copies: copies.as_deref(),
             api: api.as_ref().map(|calls| &calls[..rows(calls.len())]),
             ranges: ranges.as_ref(),
+            ranks: answer.ranks.as_ref(),
             sanity: sanity.as_ref(),
         }
     }

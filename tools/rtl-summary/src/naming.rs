@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use analysis::ranks::StepMethod;
 use schema::{NameId, Tables};
 
 use crate::answer::Answer;
@@ -46,6 +47,13 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
     }
     if let Some(comparable) = &mut answer.comparable {
         comparable.names.iter_mut().for_each(rename);
+    }
+    if let Some(ranks) = &mut answer.ranks {
+        ranks.collectives.iter_mut().for_each(|group| rename(&mut group.kernel));
+        ranks.kernels.iter_mut().for_each(|kernel| rename(&mut kernel.name));
+        ranks.outliers.iter_mut().filter_map(|outlier| outlier.kernel.as_mut()).for_each(rename);
+        let steps = ranks.steps.iter_mut().filter(|steps| steps.method == StepMethod::Collectives);
+        steps.for_each(|steps| rename(&mut steps.name));
     }
     for gap in answer.report.longest_gaps.iter_mut().flatten() {
         rename(&mut gap.before);

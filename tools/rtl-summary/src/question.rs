@@ -20,6 +20,8 @@ pub struct Question {
     pub options: Options,
     /// What the main table is grouped by, if not by kernel.
     pub by: Option<By>,
+    /// Whether ranks are compared.
+    pub ranks: bool,
     /// Which form of names to print.
     pub names: Names,
     /// Whether findings are failures.
@@ -48,13 +50,14 @@ impl Question {
             ..Options::default()
         };
         let styled = arguments.style.is_some();
-        let ranges = sections.ranges || filter.range.is_some() || by == Some(By::Range);
+        let ranks = !styled && !arguments.info && compares_ranks(arguments);
+        let ranges = sections.ranges || filter.range.is_some() || by == Some(By::Range) || ranks;
         let select = if arguments.info {
             Select { args: false, ..Select::everything() }
         } else {
             Select {
                 ids: styled,
-                shapes: false,
+                shapes: ranks,
                 launch: by == Some(By::Shape) || arguments.names == Names::Mangled,
                 links: ranges || matches!(by, Some(By::Process | By::Rank)) || !filter.ranks.is_empty(),
                 ranges: ranges || sections.about || styled,
@@ -68,6 +71,7 @@ impl Question {
             select,
             options,
             by,
+            ranks,
             names: arguments.names,
             strict: arguments.strict,
             info: arguments.info,
@@ -147,6 +151,14 @@ fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
         // A verdict needs its findings, shown or not.
         sanity: has(Section::Sanity) || arguments.strict,
     })
+}
+
+/// Whether a section about ranks is asked for.
+fn compares_ranks(arguments: &Arguments) -> bool {
+    let whole = arguments.section.is_empty() && arguments.display.format != Format::Csv;
+    let about_ranks =
+        |section: &Section| matches!(section, Section::Ranks | Section::Collectives | Section::Imbalance);
+    whole && arguments.by == By::Rank || arguments.section.iter().any(about_ranks)
 }
 
 fn categories(arguments: &Arguments) -> Result<Categories, Failure> {

@@ -2,8 +2,10 @@
 
 use analysis::compare::Run as KernelRun;
 use analysis::identity::Subject;
+use analysis::profile::Kernel;
 use cli::{Exit, Failure};
 
+use super::waits::Waits;
 use crate::input::Run;
 
 /// Kernels by side. A kernel has the same position in all lists of its side.
@@ -15,6 +17,8 @@ pub(super) struct Joined {
     pub(super) titles: [Vec<String>; 2],
     /// Whether they wait for other ranks.
     pub(super) collective: [Vec<bool>; 2],
+    /// What they waited, where they are collectives that are compared by transfer: then their runs are transfers.
+    pub(super) waits: [Vec<Option<Waits>>; 2],
     /// Their runs; one position is the same run for every kernel.
     pub(super) runs: [Vec<Vec<KernelRun>>; 2],
     /// For each run and each of its kernels the position in the lists.
@@ -66,6 +70,7 @@ impl Joined {
                     let launch = kernel.launch.as_ref().map(|launch| format!(" [{launch}]"));
                     self.titles[side].push(format!("{}{}", kernel.name, launch.unwrap_or_default()));
                     self.collective[side].push(kernel.collective);
+                    self.waits[side].push(None);
                     self.runs[side].push(vec![KernelRun::default(); runs.len()]);
                     self.numbers[side].push(number);
                     self.subjects[side].len() - 1
@@ -99,12 +104,26 @@ impl Joined {
     }
 
     /// The part of a kernel of the GPU time of its side: of all kernels but collectives, which wait and would make
-    /// every other share depend on that; a collective's own is of all kernels.
+    /// every other share depend on that; a collective's own is of all kernels, and without its waits where those are known.
     pub(super) fn share(&self, side: usize, at: usize) -> f64 {
-        let own: i128 = self.runs[side][at].iter().map(|run| i128::from(run.total_ns)).sum();
+        let own = match &self.waits[side][at] {
+            Some(waits) => i128::from(waits.transfer_ns),
+            None => self.runs[side][at].iter().map(|run| i128::from(run.total_ns)).sum(),
+        };
         match self.totals[side][usize::from(self.collective[side][at])] {
             0 => 0.0,
             all => own as f64 / all as f64,
         }
     }
+}
+
+/// The kernel of each position of a side in each run, `None` where it did not run.
+pub(super) fn by_position<'a>(joined: &Joined, side: usize, runs: &'a [Run]) -> Vec<Vec<Option<&'a Kernel>>> {
+    let mut all = vec![vec![None; runs.len()]; joined.subjects[side].len()];
+    for (at, (run, places)) in runs.iter().zip(&joined.of_run[side]).enumerate() {
+        for (kernel, &place) in run.profile.kernels.iter().zip(places) {
+            all[place][at] = Some(kernel);
+        }
+    }
+    all
 }

@@ -5,6 +5,7 @@ mod comparable;
 mod join;
 mod mix;
 mod totals;
+mod waits;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use cli::Failure;
 pub use self::comparable::Difference;
 use self::join::{Joined, join};
 pub use self::totals::{Total, Totals};
+pub use self::waits::Waits;
 use crate::input::Run;
 use crate::settings::Settings;
 
@@ -101,8 +103,11 @@ pub struct Row {
     pub former: Option<String>,
     /// The launch shape, where kernels are told apart by it.
     pub launch: Option<String>,
-    /// Whether it waits for other ranks: shown, never gated.
+    /// Whether it waits for other ranks.
     pub collective: bool,
+    /// What it waited in the baseline and in the candidate, where its ranks were matched: then the rest of the row is about
+    /// transfers, and gated. A collective without is shown and never gated.
+    pub waits: Option<[Waits; 2]>,
     /// What happened.
     pub change: Change,
     /// What the runs say.
@@ -138,6 +143,12 @@ impl Row {
         !matches!(self.change, Change::Inconclusive | Change::Unchanged)
     }
 
+    /// Whether a gate may look at it as a kernel.
+    pub fn is_gated(&self) -> bool {
+        (!self.collective || self.waits.is_some())
+            && !matches!(self.change, Change::New | Change::Removed | Change::Renamed)
+    }
+
     /// What comes first: regressions, then what else changed, then by time.
     fn rank(&self) -> (Change, std::cmp::Reverse<i64>, &str, Option<&str>) {
         (self.change, std::cmp::Reverse(self.change_ns.abs() as i64), &self.name, self.launch.as_deref())
@@ -152,6 +163,7 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
     let mut joined = join(baseline, candidate)?;
     let matching =
         identity::matching(&joined.subjects[0], &joined.subjects[1], &joined.exact(), &settings.renames);
+    waits::set_apart(&mut joined, &matching, [baseline, candidate]);
     mix::level(&mut joined, &matching, [baseline, candidate]);
     let rows = rows(&joined, &matching, settings);
     let typical = books::typical(baseline).zip(books::typical(candidate)).map(|(one, other)| [one, other]);
@@ -182,7 +194,9 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
     if comparison.incomparable.is_none() {
         comparison.other_work = comparable::other_work(&rows);
     }
-    comparison.notes = notes(baseline, candidate, &rows);
+    comparison.notes = notes(baseline, candidate);
+    let typical = typical.map(|[one, other]| [&baseline[one], &candidate[other]]);
+    comparison.notes.extend(waits::notes(&rows, typical));
     if joined.runs.iter().flatten().flatten().any(|run| run.at_equal_mix.is_some()) {
         comparison.notes.push(
             "kernels of several launch shapes are compared at equal mix of them; before and after are as they ran"
@@ -194,7 +208,7 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
     Ok(comparison)
 }
 
-fn notes(baseline: &[Run], candidate: &[Run], rows: &[Row]) -> Vec<String> {
+fn notes(baseline: &[Run], candidate: &[Run]) -> Vec<String> {
     let mut notes = Vec::new();
     if baseline.len() == 1 && candidate.len() == 1 && !(baseline[0].report || candidate[0].report) {
         notes.push(
@@ -207,9 +221,6 @@ fn notes(baseline: &[Run], candidate: &[Run], rows: &[Row]) -> Vec<String> {
         notes.push(
             "one report per side: nothing says how much a kernel varies, so nothing is decided".to_owned(),
         );
-    }
-    if rows.iter().any(|row| row.collective) {
-        notes.push("collectives wait for other ranks: they are shown and not gated".to_owned());
     }
     notes
 }
@@ -279,6 +290,7 @@ struct About<'a> {
     runs: [&'a [KernelRun]; 2],
     shares: [f64; 2],
     collective: bool,
+    waits: Option<[Waits; 2]>,
     gated: bool,
     threshold: Option<f64>,
 }
@@ -294,12 +306,15 @@ impl<'a> About<'a> {
         let at = draft.at[side].unwrap_or_default();
         let name = &joined.subjects[side][at].name;
         let collective = joined.collective[side][at];
+        let of = |side: usize| draft.at[side].and_then(|at| joined.waits[side][at]);
+        let waits = of(0).zip(of(1)).map(|(before, after)| [before, after]);
         Self {
             known: &joined.titles[side][at],
             runs,
             shares: [share(0), share(1)],
             collective,
-            gated: draft.is_certain() && !collective,
+            waits,
+            gated: draft.is_certain() && (!collective || waits.is_some()),
             threshold: settings.threshold_of(name),
         }
     }
@@ -319,12 +334,18 @@ impl<'a> About<'a> {
         let subject = |side: usize| draft.at[side].map(|at| &joined.subjects[side][at]);
         let name = subject(1).or(subject(0)).map(|subject| subject.name.clone()).unwrap_or_default();
         let former = subject(0).map(|subject| subject.name.clone()).filter(|former| *former != name);
-        let average = |side: usize, total: i64| total as f64 / joined.run_count(side).max(1) as f64;
+        // All of its time, what it waited included.
+        let average = |side: usize, total: i64| {
+            let all =
+                self.waits.map_or(total, |waits| waits[side].transfer_ns.saturating_add(waits[side].wait_ns));
+            all as f64 / joined.run_count(side).max(1) as f64
+        };
         Row {
             former,
             launch: subject(1).or(subject(0)).and_then(|subject| subject.launch.clone()),
             name,
             collective: self.collective,
+            waits: self.waits,
             change: draft.change(judgement.status),
             pairing: draft.pairing,
             share: self.shares[0].max(self.shares[1]),

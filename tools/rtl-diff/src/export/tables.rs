@@ -14,6 +14,7 @@ pub(super) fn kernels(answer: &Answer<'_>, shown: usize) -> Table {
     let rows = &answer.comparison.rows;
     let rows = &rows[..shown.min(rows.len())];
     let launches = rows.iter().any(|row| row.launch.is_some());
+    let waits = answer.comparison.rows.iter().any(|row| row.waits.is_some());
     let mut columns = vec![Column::name("Kernel").field("name")];
     columns.extend(launches.then(|| Column::left("Launch").field("launch")));
     columns.extend([
@@ -25,6 +26,10 @@ pub(super) fn kernels(answer: &Answer<'_>, shown: usize) -> Table {
         Column::right("Calls").field("calls"),
         Column::right("Before").field("baseline_trimmed_mean_ns"),
         Column::right("After").field("candidate_trimmed_mean_ns"),
+    ]);
+    columns.extend(waits.then(|| Column::right("Wait before").field("baseline_mean_wait_ns")));
+    columns.extend(waits.then(|| Column::right("Wait after").field("candidate_mean_wait_ns")));
+    columns.extend([
         Column::right("Median").field("median_ratio").spare(),
         Column::right("p95").field("p95_ratio").spare(),
         Column::right("Min").field("min_ratio").spare(),
@@ -51,6 +56,8 @@ pub(super) fn kernels(answer: &Answer<'_>, shown: usize) -> Table {
         cells.push(Cell::number(units::percent(row.share), row.share));
         cells.push(calls(before, after));
         cells.extend([time(before), time(after)]);
+        let wait = |side: usize| row.waits.map_or_else(Cell::none, |waits| mean(waits[side].mean_wait_ns()));
+        cells.extend(waits.then(|| [wait(0), wait(1)]).into_iter().flatten());
         for figure in [|side: &Side| side.median_ns, |side: &Side| side.p95_ns, |side: &Side| side.min_ns] {
             cells.push(ratio(figure(before), figure(after)));
         }
@@ -94,8 +101,11 @@ fn time(side: &Side) -> Cell {
     if side.calls == 0 {
         return Cell::none();
     }
-    let mean = side.trimmed_mean_ns;
-    Cell::number(units::duration(mean.round() as i64), mean)
+    mean(side.trimmed_mean_ns)
+}
+
+fn mean(nanoseconds: f64) -> Cell {
+    Cell::number(units::duration(nanoseconds.round() as i64), nanoseconds)
 }
 
 /// The gates.

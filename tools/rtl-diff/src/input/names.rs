@@ -55,7 +55,7 @@ mod tests {
             names.iter().map(|name| Kernel { name: (*name).to_owned(), ..Kernel::default() }).collect();
         let work = |at: usize| Work { item: Item::Kernel(at), shape: None, calls: 1, total_ns: at as i64 };
         let gpu = GpuProfile { work: (0..names.len()).map(work).collect(), ..GpuProfile::default() };
-        Profile { kernels, gpus: vec![gpu] }
+        Profile { kernels, gpus: vec![gpu], straggler: None }
     }
 
     #[test]

@@ -121,7 +121,7 @@ pub(super) fn read(path: &Path) -> Result<(Claim, Profile, Vec<Fact>), Failure> 
         }
     }
     let run = document.inputs.iter().find_map(|input| input.run.clone());
-    Ok((Claim { path: path.to_owned(), run, rank: None }, Profile { kernels, gpus }, facts))
+    Ok((Claim { path: path.to_owned(), run, rank: None }, Profile { kernels, gpus, straggler: None }, facts))
 }
 
 /// The direction of that name in reports.

@@ -4,6 +4,7 @@ mod about;
 mod csv;
 mod json;
 mod markdown;
+mod ranks;
 mod sanity;
 mod tables;
 mod text;
@@ -105,15 +106,26 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
         }
         _ => "Ranges and markers".to_owned(),
     };
-    vec![
+    let ranks = answer.ranks.as_ref();
+    let mut headings = vec![
         (Section::Kernels, cut(&main, len)),
         (Section::Categories, "Categories".to_owned()),
         (Section::Gpus, "GPUs".to_owned()),
         (Section::Gaps, "Gaps".to_owned()),
         (Section::Copies, "Copies".to_owned()),
         (Section::Api, cut("API calls", report.api.as_ref().map(Vec::len))),
+        (Section::Ranks, "Ranks".to_owned()),
+        (Section::Collectives, "Collectives".to_owned()),
+        (
+            Section::Imbalance,
+            cut("Kernels by how unevenly ranks share them", ranks.map(|ranks| ranks.kernels.len())),
+        ),
         (Section::Ranges, cut(&ranges, report.ranges.as_ref().map(|ranges| ranges.groups.len()))),
-    ]
+    ];
+    // One rank alone is compared with nobody.
+    let several = ranks.is_some_and(|ranks| ranks.ranks.len() > 1);
+    headings.retain(|(section, _)| several || *section != Section::Ranks);
+    headings
 }
 
 /// The findings on an answer, as sentences.

@@ -62,7 +62,7 @@ pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
             units::count(dominant.calls),
             units::duration(dominant.max_ns),
             units::duration(dominant.total_ns),
-            name(&dominant.kernel, manner),
+            name(&dominant.kernel, manner.full_names),
             units::duration(dominant.start_ns.saturating_sub(manner.origin)),
             dominant.place,
             units::duration(dominant.p50_ns),
@@ -91,14 +91,15 @@ fn suspects(many: &str, one: &str, suspects: &Suspects, manner: Manner, lines: &
     let example = suspects.examples.first().map(|first| {
         let such = if suspects.count == 1 { ":" } else { ", the first:" };
         let at = units::duration(first.start_ns.saturating_sub(manner.origin));
-        format!("{such} {} at {at} on {}", name(&first.name, manner), first.place)
+        format!("{such} {} at {at} on {}", name(&first.name, manner.full_names), first.place)
     });
     let count = counted(suspects.count, "dispatch", "dispatches");
     lines.push(format!("{count} {words}{}", example.unwrap_or_default()));
 }
 
-fn name(full: &str, manner: Manner) -> Cow<'_, str> {
-    if manner.full_names {
+/// A kernel's name within a sentence.
+pub(super) fn name(full: &str, full_names: bool) -> Cow<'_, str> {
+    if full_names {
         return full.into();
     }
     cli::shorten_distinct(&[full], NAME).pop().map_or(full.into(), Cow::from)

@@ -6,7 +6,7 @@ use analysis::{Stats, api::ApiGroup, copies::CopyGroup, ranges::RangeGroup};
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
 
-use super::View;
+use super::{View, ranks};
 use crate::answer::Answer;
 use crate::args::{By, Section};
 
@@ -25,6 +25,12 @@ pub(super) fn section(section: Section, answer: &Answer, view: View) -> Option<T
         Section::Ranges => {
             let rows = report.ranges.as_ref().map(|ranges| ranges.groups.as_slice());
             rows.map(|rows| ranges(rows, view.top.of(rows.len())))
+        }
+        Section::Ranks => answer.ranks.as_ref().map(ranks::ranks),
+        Section::Collectives => answer.ranks.as_ref().map(ranks::collectives),
+        Section::Imbalance => {
+            let kernels = answer.ranks.as_ref().map(|ranks| ranks.kernels.as_slice());
+            kernels.map(|kernels| ranks::imbalance(&kernels[..view.top.of(kernels.len())]))
         }
         Section::Trace | Section::Sanity => None,
     }
@@ -343,14 +349,14 @@ fn ranges(rows: &[RangeGroup], shown: usize) -> Table {
     table
 }
 
-fn count(number: u64) -> Cell {
+pub(super) fn count(number: u64) -> Cell {
     Cell::number(units::count(number), number)
 }
 
-fn duration(nanoseconds: i64) -> Cell {
+pub(super) fn duration(nanoseconds: i64) -> Cell {
     Cell::number(units::duration(nanoseconds), nanoseconds)
 }
 
-fn share(fraction: f64) -> Cell {
+pub(super) fn share(fraction: f64) -> Cell {
     Cell::number(units::fixed(fraction * 100.0, 2), fraction)
 }

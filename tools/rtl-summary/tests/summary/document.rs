@@ -35,7 +35,20 @@ fn every_question_is_answered_as_described() {
     for by in ["kernel", "category", "gpu", "queue", "range", "shape", "process", "rank"] {
         schema.describes(&folder.json(&format!("ranges-nested.db --by {by}")));
     }
-    for section in ["trace", "kernels", "categories", "gpus", "gaps", "copies", "api", "ranges", "sanity"] {
+    for section in [
+        "trace",
+        "kernels",
+        "categories",
+        "gpus",
+        "gaps",
+        "copies",
+        "api",
+        "ranges",
+        "sanity",
+        "ranks",
+        "collectives",
+        "imbalance",
+    ] {
         let document = folder.json(&format!("bad-rows.db --section {section}"));
         schema.describes(&document);
         let sections = document.as_object().unwrap().len();

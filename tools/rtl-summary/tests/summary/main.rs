@@ -6,6 +6,7 @@ mod choices;
 mod document;
 mod manners;
 mod oracle;
+mod ranks;
 mod real;
 mod refusals;
 mod region;

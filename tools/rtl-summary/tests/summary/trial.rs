@@ -446,7 +446,7 @@ impl Trial {
     }
 }
 
-fn value(stored: ValueRef<'_>) -> Value {
+pub(crate) fn value(stored: ValueRef<'_>) -> Value {
     match stored {
         ValueRef::Null | ValueRef::Blob(_) => Value::Null,
         ValueRef::Integer(number) => number.into(),

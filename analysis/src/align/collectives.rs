@@ -1,0 +1,140 @@
+//! The collectives of a trace that all their members leave together.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+use schema::{AgentId, LaneId, NameId, ProcessId, ShapeId, Tables};
+
+use super::groups::Sequence;
+use super::synchronises;
+
+/// The calls of one kernel with one shape that one process launched on one queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Collective {
+    /// The process.
+    pub process: ProcessId,
+    /// The GPU.
+    pub agent: AgentId,
+    /// The kernel.
+    pub name: String,
+    /// The same for kernels of one name and shape in all traces.
+    pub kind: u64,
+    /// Start and end of each call in ns, by end.
+    pub calls: Vec<(i64, i64)>,
+}
+
+/// Finds them while rows go by.
+#[derive(Debug, Default)]
+pub struct Finder {
+    /// By name, whether it is a collective's.
+    names: Vec<bool>,
+    found: FxHashMap<(LaneId, NameId, Option<ShapeId>), Collective>,
+}
+
+impl Finder {
+    /// Looks at the rows of a piece.
+    pub fn piece(&mut self, piece: &Tables) {
+        let new = piece.strings.iter().skip(self.names.len());
+        self.names.extend(new.map(|(_, text)| synchronises(text)));
+        for at in 0..piece.dispatches.len() {
+            let name = piece.dispatches.name(at);
+            if self.names.get(name.index()).copied().unwrap_or(false) {
+                self.row(piece, at);
+            }
+        }
+    }
+
+    fn row(&mut self, piece: &Tables, at: usize) {
+        let row = piece.dispatches.get(at);
+        let Some(duration) = row.duration.filter(|&duration| duration >= 0) else { return };
+        let found = self.found.entry((row.lane, row.name, row.shape)).or_insert_with(|| {
+            let lane = piece.lanes.get(row.lane);
+            let shape = row.shape.map(|shape| piece.shapes.get(shape));
+            let text = piece.strings.get(row.name);
+            let mut hasher = FxHasher::default();
+            (text, format!("{shape:?}")).hash(&mut hasher);
+            let (process, agent, kind) = (lane.process, lane.agent, hasher.finish());
+            Collective { process, agent, name: text.to_owned(), kind, calls: Vec::new() }
+        });
+        found.calls.push((row.start, row.start.saturating_add(duration)));
+    }
+
+    /// All that were found, in an order that does not depend on how the trace is numbered.
+    #[must_use]
+    pub fn finish(self) -> Vec<Collective> {
+        let mut found: Vec<Collective> = self.found.into_values().collect();
+        found.iter_mut().for_each(|collective| collective.calls.sort_by_key(|&(start, end)| (end, start)));
+        found.sort_by(|one, other| {
+            (&one.name, one.kind, &one.calls).cmp(&(&other.name, other.kind, &other.calls))
+        });
+        found
+    }
+}
+
+/// All collectives of a trace that is in memory.
+#[must_use]
+pub fn collectives(tables: &Tables) -> Vec<Collective> {
+    let mut finder = Finder::default();
+    finder.piece(tables);
+    finder.finish()
+}
+
+/// The sequences of `collectives`, whose calls move there, with the kernel of each; `rank` numbers whoever has a rank
+/// and is `None` where nobody has.
+#[must_use]
+pub fn sequences(
+    collectives: Vec<Collective>,
+    rank: impl Fn(ProcessId, AgentId) -> Option<usize>,
+) -> (Vec<Sequence>, Vec<String>) {
+    let sequence = |found: Collective| {
+        let Collective { process, agent, name, kind, calls } = found;
+        Some((Sequence { rank: rank(process, agent)?, kind, calls }, name))
+    };
+    collectives.into_iter().filter_map(sequence).unzip()
+}
+
+#[cfg(test)]
+mod tests {
+    use schema::table::{Dispatch, Lane};
+
+    use super::*;
+
+    fn tables(rows: &[(u32, &str, i64, Option<i64>)]) -> Tables {
+        let mut tables = Tables::default();
+        for &(agent, name, start, duration) in rows {
+            let lane = tables.lanes.intern(Lane { agent: AgentId(agent), ..Lane::default() });
+            let name = tables.strings.intern(name);
+            tables.dispatches.push(Dispatch { lane, name, start, duration, ..Dispatch::default() });
+        }
+        tables
+    }
+
+    #[test]
+    fn calls_of_a_collective_are_told_apart_by_gpu_and_sorted_by_end() {
+        let rows = [
+            (0, "ncclAllReduce", 10, Some(5)),
+            (0, "gemm", 0, Some(9)),
+            (1, "ncclAllReduce", 12, Some(3)),
+            (0, "ncclAllReduce", 1, Some(4)),
+            (0, "ncclAllReduce", 30, None),
+            (0, "ncclAllReduce", 40, Some(-1)),
+        ];
+        let found = collectives(&tables(&rows));
+        let calls: Vec<_> = found.iter().map(|found| (found.agent.0, found.calls.clone())).collect();
+        assert_eq!(calls, [(0, vec![(1, 5), (10, 15)]), (1, vec![(12, 15)])]);
+        assert_eq!(found[0].kind, found[1].kind);
+    }
+
+    #[test]
+    fn pieces_give_what_the_whole_gives() {
+        let rows: Vec<_> = (0..20).map(|at| (at % 2, "ncclAllGather", i64::from(at) * 10, Some(3))).collect();
+        let mut finder = Finder::default();
+        // The pieces of a stream share their strings, lanes and shapes.
+        let (mut first, mut second) = (tables(&rows), tables(&rows));
+        first.dispatches.retain(&(0..20).map(|at| at < 7).collect::<Vec<_>>());
+        second.dispatches.retain(&(0..20).map(|at| at >= 7).collect::<Vec<_>>());
+        finder.piece(&first);
+        finder.piece(&second);
+        assert_eq!(finder.finish(), collectives(&tables(&rows)));
+    }
+}

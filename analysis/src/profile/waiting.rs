@@ -1,0 +1,168 @@
+//! What the calls of collectives are made of: waiting for the last rank, and what is left when it has come.
+//!
+//! Told without clocks ([`crate::align::waits`]), so that ranks of several machines need no alignment: the member that stayed
+//! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
+
+use rustc_hash::FxHashMap;
+use schema::Tables;
+use schema::table::{AgentKind, Lane};
+
+use super::strata::{Group, Groups, Strata};
+use super::{Calls, Mix, Part, Warmup};
+use crate::align::{self, Meeting, Sequence, synchronises};
+use crate::compare::Run;
+use crate::names::Names;
+use crate::ranks::members::Members;
+
+/// A collective's calls on several ranks, matched with each other.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Waiting {
+    /// The transfers, one of each collective, group of ranks after group of ranks in launch order, without the warm-up.
+    pub run: Run,
+    /// What is known of the launch shapes of the collectives that `run` is made of.
+    pub mix: Mix,
+    /// How many calls were matched, without the warm-up: one of each member of each collective.
+    pub calls: u64,
+    /// The transfers of these calls in ns.
+    pub transfer_ns: i64,
+    /// What these calls waited in ns. With the transfers it is all of their time.
+    pub wait_ns: i64,
+}
+
+/// What collectives say of the ranks of a run.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// By group, of those whose calls were matched.
+    pub(super) waiting: Vec<Option<Waiting>>,
+    /// The rank that the others waited for, where one stands out.
+    pub(super) straggler: Option<String>,
+}
+
+/// Matches the collectives of all ranks. Where there are none, or one rank only, no row is looked at.
+pub(super) fn found(
+    tables: &Tables,
+    names: &Names<'_>,
+    strata: &Strata,
+    groups: &Groups,
+    warmup: Warmup,
+) -> Found {
+    let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label;
+    let meets: Vec<bool> = (0..strata.len()).map(|stratum| synchronises(label(stratum))).collect();
+    let lanes = tables.lanes.rows();
+    let is_alone =
+        lanes.windows(2).all(|pair| (pair[0].process, pair[0].agent) == (pair[1].process, pair[1].agent));
+    if is_alone || !meets.contains(&true) {
+        return Found::default();
+    }
+    let mut calls = calls(tables, strata, &meets);
+    // The numbers of strata and lanes depend on the order of rows, and what is found must not.
+    calls.sort_by(|one, other| {
+        let key = |calls: &LaneCalls| (label(calls.stratum), strata.shape(calls.stratum));
+        key(one).cmp(&key(other)).then_with(|| one.calls.cmp(&other.calls))
+    });
+    let mut used = vec![false; lanes.len()];
+    calls.iter().for_each(|calls| used[calls.lane] = true);
+    let members = Members::of_lanes(tables, &used);
+    let mut of_kind: Vec<usize> = Vec::new();
+    let mut sequences = Vec::with_capacity(calls.len());
+    for LaneCalls { lane, stratum, calls } in calls {
+        if of_kind.last() != Some(&stratum) {
+            of_kind.push(stratum);
+        }
+        if let Some(rank) = members.of_place(lanes[lane].process, lanes[lane].agent) {
+            sequences.push(Sequence { rank, kind: of_kind.len() as u64 - 1, calls });
+        }
+    }
+    let mut all: Vec<Meeting> = Vec::new();
+    let mut collected: Vec<Collected> = vec![Collected::default(); groups.len()];
+    for group in &align::tell_apart(&sequences).groups {
+        let meetings: Vec<Meeting> = align::meetings(group, &sequences).collect();
+        let stratum = of_kind[sequences[group.members[0]].kind as usize];
+        collected[groups.of_stratum[stratum]].add(&meetings, groups.shape_of_stratum[stratum], warmup);
+        all.extend(meetings);
+    }
+    let straggler = align::waits(&all, members.all.len(), false).straggler();
+    Found {
+        waiting: collected.into_iter().zip(&groups.all).map(|(one, about)| one.finish(about)).collect(),
+        straggler: straggler.map(|member| members.all[member].name.clone()),
+    }
+}
+
+/// Start and end in ns of the calls of one stratum on one lane, by end.
+struct LaneCalls {
+    lane: usize,
+    stratum: usize,
+    calls: Vec<(i64, i64)>,
+}
+
+/// One pass over the dispatches, for the strata that all members leave together.
+fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
+    let dispatches = &tables.dispatches;
+    let is_cpu =
+        |lane: &Lane| tables.agents.get(lane.agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
+    let counts: Vec<bool> = tables.lanes.rows().iter().map(|lane| !is_cpu(lane)).collect();
+    let mut found: FxHashMap<(usize, usize), Vec<(i64, i64)>> = FxHashMap::default();
+    for row in 0..dispatches.len() {
+        let stratum = strata.of_row(row as u32);
+        if !meets[stratum] {
+            continue;
+        }
+        // The stratum of a row that is in no figure may be any.
+        let lane = dispatches.lane[row].index();
+        if let Some(duration) = dispatches.duration.valid(row).filter(|_| counts[lane]) {
+            let start = dispatches.start[row];
+            let calls = found.entry((lane, stratum)).or_default();
+            calls.push((start, start.saturating_add(duration)));
+        }
+    }
+    let sorted = |((lane, stratum), mut calls): ((usize, usize), Vec<(i64, i64)>)| {
+        calls.sort_unstable_by_key(|&(start, end)| (end, start));
+        LaneCalls { lane, stratum, calls }
+    };
+    found.into_iter().map(sorted).collect()
+}
+
+/// What was matched of one group so far.
+#[derive(Clone, Default)]
+struct Collected {
+    transfers: Vec<i64>,
+    shapes: Vec<u32>,
+    calls: u64,
+    transfer_ns: i64,
+    wait_ns: i64,
+}
+
+impl Collected {
+    /// Adds the collectives of one group of ranks.
+    fn add(&mut self, meetings: &[Meeting], shape: u32, warmup: Warmup) {
+        let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
+        let transfer = |meeting: &Meeting| meeting.iter().map(stay).min().unwrap_or(0);
+        let transfers: Vec<i64> = meetings.iter().map(transfer).collect();
+        let skip = warmup.calls(&transfers);
+        for (meeting, &transfer) in meetings.iter().zip(&transfers).skip(skip) {
+            self.transfers.push(transfer);
+            self.shapes.push(shape);
+            self.calls += meeting.len() as u64;
+            for member in meeting {
+                self.transfer_ns = self.transfer_ns.saturating_add(transfer);
+                self.wait_ns = self.wait_ns.saturating_add(stay(member) - transfer);
+            }
+        }
+    }
+
+    fn finish(self, about: &Group) -> Option<Waiting> {
+        if self.calls == 0 {
+            return None;
+        }
+        let run = Run::of(&self.transfers);
+        let mix = match about.all_known && about.launch.is_none() {
+            false => Mix::Unknown,
+            true if about.is_mixed() => {
+                let (durations, shapes) = (Part::from(self.transfers), Part::from(self.shapes));
+                Mix::Several(Calls { durations, shapes })
+            }
+            true => Mix::One,
+        };
+        Some(Waiting { run, mix, calls: self.calls, transfer_ns: self.transfer_ns, wait_ns: self.wait_ns })
+    }
+}

@@ -1,0 +1,132 @@
+//! Ranges of one name that come again and again, and which of them each dispatch belongs to.
+
+use rustc_hash::FxHashMap;
+use schema::{Id, NameId, ProcessId, Tables};
+
+use super::RangeMethod;
+use super::attribution::Attribution;
+use super::lookup::Lookup;
+
+/// The ranges of one name, numbered in each process by their start; they come one after the other there.
+pub(crate) struct Repeated {
+    pub(crate) name: NameId,
+    /// Start and end of each by process, in ns.
+    spans: Vec<Vec<(i64, i64)>>,
+    spaces: Vec<Space>,
+    space_of_process: Vec<usize>,
+}
+
+/// How the ops of a space are tied to them.
+enum Space {
+    /// Range ids to numbers.
+    Stored(Lookup),
+    /// Correlation ids to numbers.
+    Linked(Lookup),
+    Contained,
+    Nothing,
+}
+
+impl Repeated {
+    /// The ranges that all of `processes` went through equally often, `least` times at least; of several names the one
+    /// with the most time.
+    pub(crate) fn of(tables: &Tables, processes: &[ProcessId], least: usize) -> Option<Self> {
+        let mut by_name: FxHashMap<NameId, Vec<Vec<(i64, i64)>>> = FxHashMap::default();
+        for range in tables.ranges.iter().filter(|range| !range.is_marker()) {
+            let Some(length) = range.duration.filter(|&length| length > 0) else { continue };
+            let spans = by_name.entry(range.name).or_insert_with(|| vec![Vec::new(); tables.processes.len()]);
+            if let Some(spans) = spans.get_mut(range.process.index()) {
+                spans.push((range.start, range.start.saturating_add(length)));
+            }
+        }
+        let mut best: Option<(i64, &str, NameId)> = None;
+        for (&name, spans) in &mut by_name {
+            spans.iter_mut().for_each(|spans| spans.sort_unstable());
+            let of = |process: &ProcessId| spans.get(process.index()).map_or(&[][..], Vec::as_slice);
+            let count = processes.first().map_or(0, |process| of(process).len());
+            let one_by_one = |spans: &[(i64, i64)]| spans.windows(2).all(|pair| follows(pair[0], pair[1]));
+            if count < least
+                || !processes.iter().all(|process| of(process).len() == count && one_by_one(of(process)))
+            {
+                continue;
+            }
+            let time = processes
+                .iter()
+                .flat_map(of)
+                .fold(0, |sum: i64, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
+            let text = tables.strings.get(name);
+            // Of equal ones the first by name.
+            if best.is_none_or(|(most, first, _)| time > most || time == most && text < first) {
+                best = Some((time, text, name));
+            }
+        }
+        let (_, _, name) = best?;
+        let spans = by_name.remove(&name)?;
+        let attribution = Attribution::of(tables);
+        let mut repeated =
+            Self { name, spans, spaces: Vec::new(), space_of_process: attribution.spaces().to_vec() };
+        let spaces = repeated.space_of_process.iter().max().map_or(0, |&space| space + 1);
+        repeated.spaces = (0..spaces).map(|space| repeated.space(tables, &attribution, space)).collect();
+        Some(repeated)
+    }
+
+    /// How many ranges a process went through.
+    pub(crate) fn count(&self, process: ProcessId) -> usize {
+        self.spans.get(process.index()).map_or(0, Vec::len)
+    }
+
+    /// The number of the range that a dispatch was launched in, or ran in where nothing ties it to its launch.
+    #[inline]
+    pub(crate) fn of_dispatch(&self, tables: &Tables, row: usize) -> Option<usize> {
+        let dispatches = &tables.dispatches;
+        let process = tables.lanes.get(dispatches.lane[row]).process;
+        let number = match self.spaces.get(*self.space_of_process.get(process.index())?)? {
+            Space::Stored(numbers) => numbers.get(dispatches.range.get(row))? as usize,
+            Space::Linked(numbers) => numbers.get(dispatches.correlation.get(row))? as usize,
+            Space::Contained => return self.at(process, dispatches.start[row]),
+            Space::Nothing => return None,
+        };
+        Some(number)
+    }
+
+    /// The number of the range that is open in a process at a moment.
+    fn at(&self, process: ProcessId, moment: i64) -> Option<usize> {
+        let spans = self.spans.get(process.index())?;
+        let number = spans.partition_point(|&(start, _)| start <= moment).checked_sub(1)?;
+        (moment < spans[number].1).then_some(number)
+    }
+
+    fn space(&self, tables: &Tables, attribution: &Attribution, space: usize) -> Space {
+        let of = |process: ProcessId| self.space_of_process.get(process.index()) == Some(&space);
+        let number = |process: ProcessId, id: Id, moment: i64| {
+            of(process).then(|| Some((id, self.at(process, moment)? as u32))).flatten()
+        };
+        match attribution.method(space) {
+            Some(RangeMethod::Stored) => {
+                let ranges = tables.ranges.iter();
+                Space::Stored(Lookup::of(
+                    ranges.filter_map(|range| number(range.process, range.id, range.start)).collect(),
+                ))
+            }
+            Some(RangeMethod::Linked) => {
+                let calls = &tables.api_calls;
+                let mut found: Vec<(Id, i64, u32)> = (0..calls.len())
+                    .filter_map(|row| {
+                        let start = calls.start[row];
+                        let (id, number) = number(calls.process.get(row), calls.correlation.get(row), start)?;
+                        Some((id, start, number))
+                    })
+                    .collect();
+                // Of several calls with one id the first one made.
+                found.sort_unstable();
+                Space::Linked(Lookup::of(found.into_iter().map(|(id, _, number)| (id, number)).collect()))
+            }
+            Some(RangeMethod::Contained) => Space::Contained,
+            None => Space::Nothing,
+        }
+    }
+}
+
+/// Whether a range comes after another: one that begins in the first half of it is beside it, on another thread.
+fn follows((start, end): (i64, i64), (next_start, next_end): (i64, i64)) -> bool {
+    next_start >= start.saturating_add(end.saturating_sub(start) / 2) && next_end >= end
+}

@@ -1,0 +1,53 @@
+//! How long each rank did anything, and anything but wait in collectives.
+
+use schema::Tables;
+
+use super::members::Members;
+use crate::names::Names;
+use crate::order::Order;
+
+/// Unions of one rank's ops in ns.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Busy {
+    pub(super) busy_ns: i64,
+    pub(super) compute_ns: i64,
+    busy_until: Option<i64>,
+    compute_until: Option<i64>,
+}
+
+/// By member. Two processes that share a GPU have unions of their own.
+pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &Names<'_>) -> Vec<Busy> {
+    let mut busy = vec![Busy::default(); members.all.len()];
+    let mut add = |lane, start: i64, duration: i64, collective: bool| {
+        let Some(at) = members.of_lane(lane) else { return };
+        let end = start.saturating_add(duration);
+        let Busy { busy_ns, compute_ns, busy_until, compute_until } = &mut busy[at];
+        unite(busy_ns, busy_until, start, end);
+        if !collective {
+            unite(compute_ns, compute_until, start, end);
+        }
+    };
+    let dispatches = &tables.dispatches;
+    for ops in &order.agents {
+        let mut copies = ops.copies.iter().map(|&row| &tables.copies[row as usize]).peekable();
+        for row in ops.dispatches.iter().map(|&row| row as usize) {
+            let start = dispatches.start[row];
+            while let Some(copy) = copies.next_if(|copy| copy.start < start) {
+                add(copy.lane, copy.start, copy.duration.unwrap_or(0), false);
+            }
+            let duration = dispatches.duration.valid(row).unwrap_or(0);
+            add(dispatches.lane[row], start, duration, names.is_collective(dispatches.name[row]));
+        }
+        for copy in copies {
+            add(copy.lane, copy.start, copy.duration.unwrap_or(0), false);
+        }
+    }
+    busy
+}
+
+/// Starts must not decrease.
+fn unite(length: &mut i64, until: &mut Option<i64>, start: i64, end: i64) {
+    let covered = until.unwrap_or(start).max(start);
+    *length = length.saturating_add(end.saturating_sub(covered).max(0));
+    *until = Some(end.max(covered));
+}

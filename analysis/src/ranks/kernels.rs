@@ -1,0 +1,158 @@
+//! How evenly each kernel is spread over the ranks that ran it.
+
+use schema::Tables;
+use serde::Serialize;
+
+use super::members::Members;
+use crate::names::Names;
+
+/// One kernel on the ranks that ran it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct KernelImbalance {
+    /// The kernel.
+    pub name: String,
+    /// How many ranks ran it.
+    pub ranks: u64,
+    /// The fewest calls of any of them.
+    pub least_calls: u64,
+    /// The most calls of any of them.
+    pub most_calls: u64,
+    /// The most time of any of them in ns.
+    pub most_ns: i64,
+    /// The mean of their times in ns.
+    pub mean_ns: f64,
+    /// By how much the most exceeds the mean: 0.1 for 10 %.
+    pub imbalance: f64,
+    /// Whose time that is.
+    pub rank: String,
+    /// By how much the longest mean duration of a call exceeds the mean of theirs.
+    pub call_imbalance: f64,
+    /// Whose calls those are.
+    pub call_rank: String,
+}
+
+/// Calls and time in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Total {
+    /// Calls with a known duration.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+}
+
+impl Total {
+    /// ns of a call on average.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.total_ns as f64 / self.calls.max(1) as f64
+    }
+}
+
+/// A kernel that is no collective, with its total by member.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KernelTotals {
+    /// The kernel.
+    pub name: String,
+    /// By member; empty of those that did not run it.
+    pub by_member: Vec<Total>,
+}
+
+/// Each kernel that is no collective, by name.
+pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> Vec<KernelTotals> {
+    let mut totals: Vec<KernelTotals> = names
+        .kernels
+        .iter()
+        .map(|kernel| KernelTotals { name: kernel.label.to_owned(), by_member: Vec::new() })
+        .collect();
+    let dispatches = &tables.dispatches;
+    for row in 0..dispatches.len() {
+        let member = members.of_lane(dispatches.lane[row]).zip(dispatches.duration.valid(row));
+        let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
+            continue;
+        };
+        let by_member = &mut totals[names.kernel(dispatches.name[row])].by_member;
+        if by_member.is_empty() {
+            by_member.resize(members.all.len(), Total::default());
+        }
+        by_member[member].calls += 1;
+        by_member[member].total_ns = by_member[member].total_ns.saturating_add(duration);
+    }
+    totals.retain(|kernel| !kernel.by_member.is_empty());
+    totals.sort_by(|one, other| one.name.cmp(&other.name));
+    totals
+}
+
+/// Kernels that several members ran, what evenness would save most first.
+pub(super) fn imbalances(totals: &[KernelTotals], members: &Members) -> Vec<KernelImbalance> {
+    let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+    let mut kernels: Vec<KernelImbalance> =
+        totals.iter().filter_map(|kernel| imbalance(kernel, &names)).collect();
+    kernels.sort_by(|one, other| {
+        let excess = |kernel: &KernelImbalance| kernel.most_ns as f64 - kernel.mean_ns;
+        excess(other).total_cmp(&excess(one)).then_with(|| one.name.cmp(&other.name))
+    });
+    kernels
+}
+
+/// How even one kernel is on `members`; `None` where fewer than two ran it.
+#[must_use]
+pub fn imbalance(kernel: &KernelTotals, members: &[&str]) -> Option<KernelImbalance> {
+    let ran: Vec<(&Total, &str)> =
+        kernel.by_member.iter().zip(members.iter().copied()).filter(|(total, _)| total.calls > 0).collect();
+    let count = ran.len() as f64;
+    let (first, _) = *ran.first().filter(|_| ran.len() > 1)?;
+    // Of equal ones the first.
+    let most = ran.iter().rev().max_by_key(|(total, _)| total.total_ns)?;
+    let longest =
+        ran.iter().rev().max_by(|(one, _), (other, _)| one.mean_ns().total_cmp(&other.mean_ns()))?;
+    let mean_ns = ran.iter().map(|(total, _)| i128::from(total.total_ns)).sum::<i128>() as f64 / count;
+    let mean_call = ran.iter().map(|(total, _)| total.mean_ns()).sum::<f64>() / count;
+    let calls = ran.iter().map(|(total, _)| total.calls);
+    Some(KernelImbalance {
+        name: kernel.name.clone(),
+        ranks: ran.len() as u64,
+        least_calls: calls.clone().min().unwrap_or(first.calls),
+        most_calls: calls.max().unwrap_or(first.calls),
+        most_ns: most.0.total_ns,
+        mean_ns,
+        imbalance: beyond(most.0.total_ns as f64, mean_ns),
+        rank: most.1.to_owned(),
+        call_imbalance: beyond(longest.0.mean_ns(), mean_call),
+        call_rank: longest.1.to_owned(),
+    })
+}
+
+/// By how much the most exceeds the mean; 0 where there is nothing.
+pub(super) fn beyond(most: f64, mean: f64) -> f64 {
+    // The mean of equal values may differ from them by a rounding.
+    if mean > 0.0 { (most / mean - 1.0).max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(totals: &[(u64, i64)]) -> KernelTotals {
+        let by_member = totals.iter().map(|&(calls, total_ns)| Total { calls, total_ns }).collect();
+        KernelTotals { name: "gemm".to_owned(), by_member }
+    }
+
+    #[test]
+    fn more_calls_and_longer_calls_are_told_apart() {
+        // Totals 100, 140 and 60 on the three that ran it; calls of 10, 7 and 20 ns.
+        let found =
+            imbalance(&kernel(&[(10, 100), (20, 140), (0, 0), (3, 60)]), &["a", "b", "c", "d"]).unwrap();
+        assert_eq!((found.ranks, found.least_calls, found.most_calls), (3, 3, 20));
+        assert_eq!((found.most_ns, found.mean_ns, found.rank.as_str()), (140, 100.0, "b"));
+        assert!((found.imbalance - 0.4).abs() < 1e-12);
+        assert_eq!(found.call_rank, "d");
+        assert!((found.call_imbalance - (20.0 / (37.0 / 3.0) - 1.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_one_rank_runs_alone_is_not_uneven() {
+        assert_eq!(imbalance(&kernel(&[(10, 100), (0, 0)]), &["a", "b"]), None);
+        let even = imbalance(&kernel(&[(10, 100), (10, 100)]), &["a", "b"]).unwrap();
+        assert_eq!((even.imbalance, even.rank.as_str()), (0.0, "a"));
+    }
+}

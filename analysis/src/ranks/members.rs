@@ -1,0 +1,116 @@
+//! What has a rank: a GPU that a process ran something on.
+
+use rustc_hash::FxHashMap;
+use schema::{AgentId, LaneId, ProcessId, Tables};
+
+use crate::labels;
+use crate::order::Order;
+
+/// One of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// What it is called, unlike all others.
+    pub name: String,
+    /// The number of the process in the job.
+    pub rank: Option<u32>,
+    /// The number of the GPU.
+    pub gpu: i64,
+    /// The process.
+    pub process: ProcessId,
+    /// The GPU.
+    pub agent: AgentId,
+}
+
+/// All of them, by rank, then by process and GPU.
+#[derive(Debug, Clone, Default)]
+pub struct Members {
+    /// Each.
+    pub all: Vec<Member>,
+    of_lane: Vec<Option<usize>>,
+    of_place: FxHashMap<(ProcessId, AgentId), usize>,
+}
+
+impl Members {
+    /// Those that ran an op with a known duration.
+    pub(super) fn of(tables: &Tables, order: &Order) -> Self {
+        let mut used = vec![false; tables.lanes.rows().len()];
+        for ops in &order.agents {
+            ops.dispatches.iter().for_each(|&row| used[tables.dispatches.lane[row as usize].index()] = true);
+            ops.copies.iter().for_each(|&row| used[tables.copies[row as usize].lane.index()] = true);
+        }
+        Self::of_lanes(tables, &used)
+    }
+
+    /// Those whose lanes are `used`.
+    pub(crate) fn of_lanes(tables: &Tables, used: &[bool]) -> Self {
+        let mut places: Vec<(Option<u32>, ProcessId, i64, AgentId)> = tables
+            .lanes
+            .rows()
+            .iter()
+            .zip(used)
+            .filter(|(_, used)| **used)
+            .map(|(lane, _)| {
+                let rank = tables.processes.get(lane.process.index()).and_then(|process| process.rank);
+                let gpu = tables.agents.get(lane.agent.index()).map_or(-1, |agent| agent.number);
+                (rank, lane.process, gpu, lane.agent)
+            })
+            .collect();
+        // Those without a rank come last.
+        places
+            .sort_unstable_by_key(|&(rank, process, gpu, agent)| (rank.is_none(), rank, process, gpu, agent));
+        places.dedup();
+        let names = names(tables, &places);
+        let all: Vec<Member> = places
+            .into_iter()
+            .zip(names)
+            .map(|((rank, process, gpu, agent), name)| Member { name, rank, gpu, process, agent })
+            .collect();
+        let of_place: FxHashMap<(ProcessId, AgentId), usize> =
+            all.iter().enumerate().map(|(at, member)| ((member.process, member.agent), at)).collect();
+        let member = |lane: &schema::table::Lane| of_place.get(&(lane.process, lane.agent)).copied();
+        let of_lane = tables.lanes.rows().iter().map(member).collect();
+        Self { all, of_lane, of_place }
+    }
+
+    /// Who ran the ops of a lane.
+    #[inline]
+    pub(super) fn of_lane(&self, lane: LaneId) -> Option<usize> {
+        self.of_lane.get(lane.index()).copied().flatten()
+    }
+
+    /// Who runs what a process launches on a GPU.
+    pub(crate) fn of_place(&self, process: ProcessId, agent: AgentId) -> Option<usize> {
+        self.of_place.get(&(process, agent)).copied()
+    }
+}
+
+/// `rank 3`, more of the process where that is not enough, and the GPU where a process has several; only the GPU where
+/// there is but one process, of no rank.
+fn names(tables: &Tables, places: &[(Option<u32>, ProcessId, i64, AgentId)]) -> Vec<String> {
+    let mut processes_of_rank: FxHashMap<u32, Vec<ProcessId>> = FxHashMap::default();
+    let mut places_of_process: FxHashMap<ProcessId, usize> = FxHashMap::default();
+    for &(rank, process, ..) in places {
+        *places_of_process.entry(process).or_default() += 1;
+        if let Some(known) = rank.map(|rank| processes_of_rank.entry(rank).or_default())
+            && known.last() != Some(&process)
+        {
+            known.push(process);
+        }
+    }
+    let mut taken: FxHashMap<String, usize> = FxHashMap::default();
+    let name = |&(rank, process, _, agent): &(Option<u32>, ProcessId, i64, AgentId)| {
+        let mut name = match rank {
+            Some(rank) if processes_of_rank[&rank].len() == 1 => format!("rank {rank}"),
+            _ => labels::process(tables, process),
+        };
+        if rank.is_none() && places_of_process.len() == 1 {
+            name = labels::agent(tables, agent);
+        } else if places_of_process[&process] > 1 {
+            name = format!("{name} {}", labels::agent(tables, agent));
+        }
+        let times = taken.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 { format!("{name} ~{times}") } else { name }
+    };
+    places.iter().map(name).collect()
+}

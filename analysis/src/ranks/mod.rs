@@ -1,0 +1,122 @@
+//! Ranks beside each other: who waited for whom, whose steps take longest, which kernel is slower on which rank.
+//!
+//! Each question has its function: [`together`] matches collectives and says who waited, [`steps`] compares steps,
+//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all.
+
+mod busy;
+pub mod kernels;
+pub mod members;
+pub mod outliers;
+pub mod steps;
+pub mod together;
+
+use schema::Tables;
+use serde::Serialize;
+
+pub use self::kernels::KernelImbalance;
+use self::members::Members;
+pub use self::outliers::{Outlier, Quantity};
+pub use self::steps::{StepMethod, Steps};
+pub use self::together::Together;
+use crate::Categories;
+use crate::align::RankWaits;
+use crate::names::Names;
+use crate::order::Order;
+
+/// One rank: a GPU that a process ran something on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Rank {
+    /// `rank 3`, with the GPU where the process uses several; what is known of the process where it has no rank.
+    pub name: String,
+    /// Its number in the job, where it has one.
+    pub rank: Option<u32>,
+    /// The GPU's number.
+    pub gpu: i64,
+    /// The union of its ops in ns.
+    pub busy_ns: i64,
+    /// The union of its ops that are no collectives in ns: its own work.
+    pub compute_ns: i64,
+    /// Collectives that it was in and that were matched with those of other ranks.
+    pub collectives: u64,
+    /// Those among them whose members are on one clock. The next four are about these, and unknown without any.
+    pub timed_collectives: u64,
+    /// ns that it waited for later ones.
+    pub wait_ns: Option<i64>,
+    /// ns that were left of its stay when the last one had come.
+    pub transfer_ns: Option<i64>,
+    /// ns that the others would not have waited had it come when the last but one did.
+    pub delay_ns: Option<i64>,
+    /// How often it came last.
+    pub last: Option<u64>,
+    /// ns that it waited, told without clocks.
+    pub clock_free_wait_ns: i64,
+    /// ns of its stay that it did not wait, told without clocks.
+    pub clock_free_transfer_ns: i64,
+    /// How often it came last, told without clocks.
+    pub clock_free_last: u64,
+}
+
+/// All that is said of ranks.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Ranks {
+    /// By number, then by process and GPU.
+    pub ranks: Vec<Rank>,
+    /// What groups of ranks did together, most time first.
+    pub collectives: Vec<Together>,
+    /// Calls of collectives that no other rank's could be matched with.
+    pub unmatched_calls: u64,
+    /// The rank that the others waited for, told without clocks, where one stands out.
+    pub straggler: Option<String>,
+    /// How even the steps are, where there are steps.
+    pub steps: Option<Steps>,
+    /// How even each kernel is, what evenness would save most first; without collectives, whose time is waiting.
+    pub kernels: Vec<KernelImbalance>,
+    /// What stands out from the other ranks.
+    pub outliers: Vec<Outlier>,
+}
+
+/// Compares the ranks of `tables`. Where there is only one, only what it did itself is said.
+pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
+    let names = Names::of(tables, categories);
+    let order = Order::of(tables);
+    let members = Members::of(tables, &order);
+    let busy = busy::busy(tables, &order, &members, &names);
+    let mut ranks = Ranks::default();
+    let (waits, meetings) = together::together(tables, &members, &mut ranks);
+    for (at, member) in members.all.iter().enumerate() {
+        let waits = waits.ranks.get(at).copied().unwrap_or_default();
+        ranks.ranks.push(Rank {
+            name: member.name.clone(),
+            rank: member.rank,
+            gpu: member.gpu,
+            busy_ns: busy[at].busy_ns,
+            compute_ns: busy[at].compute_ns,
+            ..Rank::of(&waits)
+        });
+    }
+    if members.all.len() > 1 {
+        let totals = kernels::totals(tables, &members, &names);
+        ranks.steps = steps::steps(tables, &members, &names, &meetings);
+        ranks.kernels = kernels::imbalances(&totals, &members);
+        ranks.outliers = outliers::outliers(&ranks, &totals, &members);
+    }
+    ranks
+}
+
+impl Rank {
+    fn of(waits: &RankWaits) -> Self {
+        let timed = waits.timed > 0;
+        Self {
+            collectives: waits.collectives,
+            timed_collectives: waits.timed,
+            wait_ns: timed.then_some(waits.wait_ns),
+            transfer_ns: timed.then_some(waits.transfer_ns),
+            delay_ns: timed.then_some(waits.delay_ns),
+            last: timed.then_some(waits.last),
+            clock_free_wait_ns: waits.clock_free_wait_ns,
+            clock_free_transfer_ns: waits.clock_free_transfer_ns,
+            clock_free_last: waits.clock_free_last,
+            ..Self::default()
+        }
+    }
+}

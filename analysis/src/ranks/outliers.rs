@@ -1,0 +1,166 @@
+//! What stands out from the other ranks.
+//!
+//! A value stands out where it lies too many spreads from the median of all ranks: 4.1, and of n ranks 20 / (n - 4) more,
+//! because the spread of few is uncertain. So of n ranks that differ by chance one stands out in about one comparison of
+//! a hundred, whatever n is; with the usual bound of 3.5 (Iglewicz and Hoaglin 1993) it is one of ten, and of five ranks one
+//! of five. The spread is that of normal values with this median absolute deviation, and at least 1 % of the median:
+//! ranks that are almost equal must not stand out by nanoseconds.
+
+use serde::Serialize;
+
+use super::Ranks;
+use super::kernels::{KernelTotals, Total};
+use super::members::Members;
+use crate::align::{median, spread};
+
+/// How many spreads from the median, where there are many ranks.
+const BOUND: f64 = 4.1;
+
+/// How much more of fewer ranks: this over their number less 4.
+const FEW: f64 = 20.0;
+
+/// The least spread, as a part of the median.
+const LEAST_SPREAD: f64 = 0.01;
+
+/// Of fewer ranks none stands out.
+const LEAST_RANKS: usize = 5;
+
+/// Kernels of a smaller part of the time of all kernels are not looked at.
+const LEAST_SHARE: f64 = 0.005;
+
+/// What was compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Union of its own work in ns ([`super::Rank::compute_ns`]).
+    Compute,
+    /// Time of its steps in ns.
+    Steps,
+    /// Wait in a collective in ns, told without clocks.
+    Wait,
+    /// The mean duration of a kernel's calls in ns.
+    Kernel,
+}
+
+/// A rank that stands out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlier {
+    /// The rank.
+    pub rank: String,
+    /// By what.
+    pub quantity: Quantity,
+    /// The kernel, where it is that.
+    pub kernel: Option<String>,
+    /// Its value in ns.
+    pub value_ns: f64,
+    /// The median of all ranks in ns.
+    pub median_ns: f64,
+    /// How many spreads it lies above the median, negative below.
+    pub spreads: f64,
+}
+
+/// Every rank that stands out: by quantity, farthest first.
+pub(super) fn outliers(ranks: &Ranks, totals: &[KernelTotals], members: &Members) -> Vec<Outlier> {
+    let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+    let mut found = Vec::new();
+    let compute: Vec<f64> = ranks.ranks.iter().map(|rank| rank.compute_ns as f64).collect();
+    add(&mut found, Quantity::Compute, None, &names, &compute);
+    if let Some(steps) = &ranks.steps {
+        let names: Vec<&str> = steps.ranks.iter().map(|rank| rank.name.as_str()).collect();
+        let times: Vec<f64> =
+            steps.ranks.iter().map(|rank| rank.total_ns as f64 / steps.steps.max(1) as f64).collect();
+        add(&mut found, Quantity::Steps, None, &names, &times);
+    }
+    let (names_of, waits): (Vec<&str>, Vec<f64>) = ranks
+        .ranks
+        .iter()
+        .filter(|rank| rank.collectives > 0)
+        .map(|rank| (rank.name.as_str(), rank.clock_free_wait_ns as f64 / rank.collectives as f64))
+        .unzip();
+    add(&mut found, Quantity::Wait, None, &names_of, &waits);
+    let time =
+        |kernel: &KernelTotals| kernel.by_member.iter().map(|total| total.total_ns as f64).sum::<f64>();
+    let all: f64 = totals.iter().map(time).sum();
+    for kernel in totals.iter().filter(|kernel| time(kernel) >= LEAST_SHARE * all) {
+        let ran = names.iter().copied().zip(&kernel.by_member).filter(|(_, total)| total.calls > 0);
+        let (names, means): (Vec<&str>, Vec<f64>) =
+            ran.map(|(name, total)| (name, Total::mean_ns(total))).unzip();
+        add(&mut found, Quantity::Kernel, Some(&kernel.name), &names, &means);
+    }
+    found.sort_by(|one, other| {
+        let far = other.spreads.abs().total_cmp(&one.spreads.abs());
+        let key = |outlier: &Outlier| (outlier.kernel.clone(), outlier.rank.clone());
+        one.quantity.cmp(&other.quantity).then(far).then_with(|| key(one).cmp(&key(other)))
+    });
+    found
+}
+
+fn add(found: &mut Vec<Outlier>, quantity: Quantity, kernel: Option<&str>, ranks: &[&str], values: &[f64]) {
+    let median_ns = median(&mut values.to_vec());
+    found.extend(standing_out(values).into_iter().map(|(at, spreads)| Outlier {
+        rank: ranks[at].to_owned(),
+        quantity,
+        kernel: kernel.map(str::to_owned),
+        value_ns: values[at],
+        median_ns,
+        spreads,
+    }));
+}
+
+/// The positions of values that stand out from the others, and by how many spreads.
+#[must_use]
+pub fn standing_out(values: &[f64]) -> Vec<(usize, f64)> {
+    if values.len() < LEAST_RANKS {
+        return Vec::new();
+    }
+    let middle = median(&mut values.to_vec());
+    let unit = spread(&mut values.to_vec()).max(LEAST_SPREAD * middle.abs());
+    if unit <= 0.0 {
+        return Vec::new();
+    }
+    let bound = BOUND + FEW / (values.len() as f64 - 4.0);
+    let far = values.iter().map(|value| (value - middle) / unit).enumerate();
+    far.filter(|(_, spreads)| spreads.abs() > bound).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::random::Random;
+
+    #[test]
+    fn one_slow_rank_among_eight_stands_out_by_hand() {
+        // The median is 1004, the deviations are 4, 2, 1, 0, 0, 1, 3 and 196: their median is 1.5, 1.4826 times that is
+        // less than 1 % of 1004.
+        let values = [1000.0, 1002.0, 1003.0, 1004.0, 1004.0, 1005.0, 1007.0, 1200.0];
+        let found = standing_out(&values);
+        assert_eq!(found.len(), 1);
+        assert!((found[0].1 - 196.0 / 10.04).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn ranks_that_differ_by_chance_seldom_stand_out() {
+        let mut random = Random::new(1);
+        for ranks in [5, 8, 16, 64, 256] {
+            let comparisons = 1_000;
+            let one = || (0..ranks).map(|_| 1_000.0 + 100.0 * random.normal()).collect::<Vec<f64>>();
+            let hit = std::iter::repeat_with(one)
+                .take(comparisons)
+                .filter(|values| !standing_out(values).is_empty());
+            let hit = hit.count();
+            assert!(hit <= 20, "{ranks} ranks: {hit} of {comparisons}");
+        }
+    }
+
+    #[test]
+    fn values_that_scatter_widely_do_not_stand_out() {
+        assert_eq!(standing_out(&[800.0, 900.0, 1000.0, 1100.0, 1200.0, 1300.0]), []);
+    }
+
+    #[test]
+    fn few_equal_and_missing_values_do_not_stand_out() {
+        assert_eq!(standing_out(&[1.0, 1.0, 1.0, 9.0]), []);
+        assert_eq!(standing_out(&[0.0; 9]), []);
+        assert_eq!(standing_out(&[]), []);
+    }
+}

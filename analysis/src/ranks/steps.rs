@@ -1,0 +1,149 @@
+//! Steps: what every rank does again and again, and how evenly it is spread.
+//!
+//! Where ranges tell, a step is a range that every process goes through equally often, and its time on a rank is that of the
+//! kernels launched in it that are no collectives. Else a step is what a rank does from leaving one collective of the
+//! largest group to coming to the next, on its own clock: idle time and waiting in smaller groups count.
+
+use schema::{ProcessId, Tables};
+use serde::Serialize;
+
+use super::members::Members;
+use super::together::Meetings;
+use crate::names::Names;
+use crate::ranges::Repeated;
+
+/// Fewer repetitions are no steps.
+const LEAST: usize = 3;
+
+/// How steps were told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepMethod {
+    /// By ranges of one name.
+    Ranges,
+    /// By what lies between collectives.
+    Collectives,
+}
+
+/// One rank's steps.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct RankSteps {
+    /// The rank.
+    pub name: String,
+    /// Its time in all steps in ns.
+    pub total_ns: i64,
+    /// How often it was the only one that took longest.
+    pub slowest: u64,
+}
+
+/// How even the steps are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Steps {
+    /// How they were told.
+    pub method: StepMethod,
+    /// The range, or the kernel between whose calls they lie.
+    pub name: String,
+    /// How many.
+    pub steps: u64,
+    /// The time of the slowest rank in ns, summed over the steps.
+    pub slowest_ns: i64,
+    /// The mean over ranks in ns, summed over the steps.
+    pub mean_ns: f64,
+    /// By how much the slowest exceeds the mean: 0.1 for 10 %.
+    pub imbalance: f64,
+    /// Each rank.
+    pub ranks: Vec<RankSteps>,
+}
+
+/// The steps of a trace, if it has any.
+pub(super) fn steps(
+    tables: &Tables,
+    members: &Members,
+    names: &Names<'_>,
+    meetings: &[Meetings],
+) -> Option<Steps> {
+    in_ranges(tables, members, names).or_else(|| between_collectives(members, meetings))
+}
+
+fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<Steps> {
+    let mut processes: Vec<ProcessId> = members.all.iter().map(|member| member.process).collect();
+    processes.dedup();
+    let repeated = Repeated::of(tables, &processes, LEAST)?;
+    let count = processes.first().map_or(0, |&process| repeated.count(process));
+    let width = members.all.len();
+    let mut times = vec![0_i64; count * width];
+    let dispatches = &tables.dispatches;
+    for row in 0..dispatches.len() {
+        let member = members.of_lane(dispatches.lane[row]).zip(dispatches.duration.valid(row));
+        let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
+            continue;
+        };
+        if let Some(step) = repeated.of_dispatch(tables, row) {
+            let time = &mut times[step * width + member];
+            *time = time.saturating_add(duration);
+        }
+    }
+    let ranks: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+    let name = tables.strings.get(repeated.name);
+    (times.iter().any(|&time| time > 0)).then(|| balance(StepMethod::Ranges, name, &ranks, &times))
+}
+
+fn between_collectives(members: &Members, meetings: &[Meetings]) -> Option<Steps> {
+    let size = |group: &&Meetings| {
+        let ranks = group.all.first().map_or(0, Vec::len);
+        (ranks, group.all.len(), std::cmp::Reverse(group.kernel.clone()))
+    };
+    let group = meetings.iter().filter(|group| group.all.len() > LEAST).max_by_key(size)?;
+    let ranks: Vec<&str> =
+        group.all.first()?.iter().map(|&(member, ..)| members.all[member].name.as_str()).collect();
+    let mut times = Vec::with_capacity(ranks.len() * (group.all.len() - 1));
+    for pair in group.all.windows(2) {
+        let own = pair[0].iter().zip(&pair[1]);
+        times.extend(own.map(|(before, after)| after.1.saturating_sub(before.2).max(0)));
+    }
+    Some(balance(StepMethod::Collectives, &group.kernel, &ranks, &times))
+}
+
+/// How even `times` are: of each step the times in ns of all `ranks`.
+#[must_use]
+pub fn balance(method: StepMethod, name: &str, ranks: &[&str], times: &[i64]) -> Steps {
+    let width = ranks.len().max(1);
+    let mut all: Vec<RankSteps> =
+        ranks.iter().map(|&name| RankSteps { name: name.to_owned(), ..RankSteps::default() }).collect();
+    let (mut slowest_ns, mut sum, mut steps) = (0_i64, 0_i128, 0);
+    for step in times.chunks_exact(width) {
+        let most = step.iter().copied().max().unwrap_or(0);
+        slowest_ns = slowest_ns.saturating_add(most);
+        sum += step.iter().map(|&time| i128::from(time)).sum::<i128>();
+        steps += 1;
+        let alone = step.iter().filter(|&&time| time == most).count() == 1;
+        for (rank, &time) in all.iter_mut().zip(step) {
+            rank.total_ns = rank.total_ns.saturating_add(time);
+            rank.slowest += u64::from(alone && time == most);
+        }
+    }
+    let mean_ns = sum as f64 / width as f64;
+    let imbalance = super::kernels::beyond(slowest_ns as f64, mean_ns);
+    Steps { method, name: name.to_owned(), steps, slowest_ns, mean_ns, imbalance, ranks: all }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_steps_of_three_ranks_by_hand() {
+        // The slowest take 30 and 40, the means are 20 and 30.
+        let steps = balance(StepMethod::Ranges, "step", &["a", "b", "c"], &[10, 20, 30, 40, 10, 40]);
+        assert_eq!((steps.steps, steps.slowest_ns, steps.mean_ns), (2, 70, 50.0));
+        assert!((steps.imbalance - 0.4).abs() < 1e-12);
+        let ranks: Vec<_> = steps.ranks.iter().map(|rank| (rank.total_ns, rank.slowest)).collect();
+        assert_eq!(ranks, [(50, 0), (30, 0), (70, 1)], "two that are equally slow are not the slowest");
+    }
+
+    #[test]
+    fn steps_in_which_nothing_ran_are_even() {
+        let steps = balance(StepMethod::Ranges, "step", &["a", "b"], &[0, 0, 0, 0]);
+        assert_eq!((steps.imbalance, steps.ranks[0].slowest), (0.0, 0));
+    }
+}
