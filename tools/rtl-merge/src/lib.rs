@@ -3,7 +3,8 @@
 //! It reads as the data flows: [`args`] is what was typed, [`mod@survey`] reads every input once, [`ranks`], [`runs`],
 //! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
 //! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
-//! report and [`render`] prints it. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
+//! report and [`render`] prints it. [`mod@summary`] is the other verb, `--summary-only`: a report of all ranks without a merged
+//! trace. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
 
 /// What was typed.
 pub mod args;
@@ -18,6 +19,7 @@ pub mod render;
 pub mod room;
 pub mod rows;
 pub mod runs;
+pub mod summary;
 pub mod survey;
 pub mod target;
 pub mod waits;
@@ -50,6 +52,9 @@ use crate::work::Work;
 /// written; an output that was there before then stays.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let given = Given::of(&arguments.identity)?;
+    if arguments.summary_only {
+        return summary::run(&arguments, &given, out);
+    }
     if !arguments.check {
         target::check(&arguments)?;
     }
@@ -75,7 +80,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     } else {
         let plan = Plan::of(&inputs, &machines, &devices, &clocks);
         let written = merge(&arguments, &inputs, &plan, &devices)?;
-        document.rows(&written, Some((&written, &arguments.output)));
+        document.rows(&written, Some((&written, arguments.output())));
     }
     report(&document, &arguments, out)?;
     Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
@@ -121,10 +126,10 @@ fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<F
 }
 
 fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Failure> {
-    room::check(target::folder(&arguments.output), inputs)?;
+    room::check(target::folder(arguments.output()), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
     let progress = Progress::new("merging", sizes, arguments.speech.quiet);
-    let work = Work::take(&arguments.output, plan.fingerprint(inputs))?;
+    let work = Work::take(arguments.output(), plan.fingerprint(inputs))?;
     let written = write::write(inputs, plan, devices, &work, arguments.resume, &progress)?;
     match arguments.target() {
         Format::Native => work.finish()?,
@@ -142,7 +147,7 @@ fn convert(merged: &Path, arguments: &Arguments) -> Result<(), Failure> {
         "--format".into(),
         "rpd".into(),
         "--output".into(),
-        arguments.output.clone().into(),
+        arguments.output().into(),
         merged.into(),
     ];
     let arguments = rtl_convert::args::Arguments::try_parse_from(line)?;
