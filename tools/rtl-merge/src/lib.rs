@@ -28,7 +28,7 @@ pub mod write;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use cli::color::Paint;
@@ -44,6 +44,7 @@ use crate::ranks::Given;
 use crate::rows::Rows;
 use crate::survey::Survey;
 use crate::work::Work;
+use crate::write::{Ended, unreadable};
 
 /// Merges the traces.
 ///
@@ -58,8 +59,55 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if !arguments.check {
         target::check(&arguments)?;
     }
-    let (mut inputs, failures) = survey(&arguments, out)?;
-    ranks::assign(&mut inputs, &given, &arguments.identity)?;
+    let mut left_out = LeftOut { traces: arguments.traces.clone(), failures: Vec::new() };
+    loop {
+        match attempt(&arguments, &given, &mut left_out, out) {
+            Ok(document) => {
+                report(&document, &arguments, out)?;
+                let is_whole = left_out.failures.is_empty();
+                return Ok(if is_whole { Exit::Answered } else { Exit::Input });
+            }
+            Err(Ended::Otherwise(failure)) => return Err(failure),
+            // Nothing of it may stay, neither rows nor what they were numbered by: begin anew without it.
+            Err(Ended::Input(path, failure)) => left_out.add(&path, failure, &arguments, out)?,
+        }
+    }
+}
+
+/// The traces that are merged, and why others are not.
+struct LeftOut {
+    traces: Vec<PathBuf>,
+    failures: Vec<Failure>,
+}
+
+impl LeftOut {
+    /// Leaves out a trace that cannot be read any more.
+    fn add(
+        &mut self,
+        path: &Path,
+        failure: Failure,
+        arguments: &Arguments,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        if !arguments.keep_going || self.traces.len() < 2 {
+            return Err(failure);
+        }
+        out.failure(&failure);
+        self.failures.push(failure);
+        self.traces.retain(|trace| trace != path);
+        Ok(())
+    }
+}
+
+/// Merges the traces that are left.
+fn attempt(
+    arguments: &Arguments,
+    given: &Given,
+    left_out: &mut LeftOut,
+    out: &mut Output,
+) -> Result<Document, Ended> {
+    let mut inputs = survey(arguments, left_out, out)?;
+    ranks::assign(&mut inputs, given, &arguments.identity)?;
     let machines = Machines::of(&inputs);
     if !arguments.force {
         runs::check(&inputs, &machines)?;
@@ -69,7 +117,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if arguments.clock.require_alignment {
         require(&clocks, &inputs)?;
     }
-    let mut document = Document::of(&inputs, &machines, &devices, &failures);
+    let mut document = Document::of(&inputs, &machines, &devices, &left_out.failures);
     document.clocks(&clocks, &inputs);
     // All is told of them, and they would stay in memory with every rank.
     clocks.together = Vec::new();
@@ -79,11 +127,10 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         document.rows(&read, None);
     } else {
         let plan = Plan::of(&inputs, &machines, &devices, &clocks);
-        let written = merge(&arguments, &inputs, &plan, &devices)?;
+        let written = merge(arguments, &inputs, &plan, &devices)?;
         document.rows(&written, Some((&written, arguments.output())));
     }
-    report(&document, &arguments, out)?;
-    Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
+    Ok(document)
 }
 
 /// Fails where a clock is not known to be the merged one.
@@ -100,21 +147,27 @@ fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
     ))
 }
 
-/// Reads all inputs; those that cannot be read are told at once.
-fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<Failure>), Failure> {
-    let sizes = arguments.traces.iter().map(|path| size(path)).sum();
+/// Reads all inputs that are left; those that cannot be read are told at once. All of an input is only read where one was
+/// found to be damaged late: then others may be.
+fn survey(arguments: &Arguments, left_out: &mut LeftOut, out: &mut Output) -> Result<Vec<Survey>, Failure> {
+    let sizes = left_out.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::new("reading", sizes, arguments.speech.quiet);
-    let (mut inputs, mut failures) = (Vec::new(), Vec::new());
-    for path in &arguments.traces {
-        match Survey::of(path, arguments.check).map_err(write::unreadable) {
+    let whole = arguments.check || !left_out.failures.is_empty();
+    let mut inputs = Vec::new();
+    let failures = &mut left_out.failures;
+    left_out.traces.retain(|path| {
+        let survey = Survey::of(path, whole).map_err(unreadable);
+        progress.advance(size(path));
+        match survey {
             Ok(input) => inputs.push(input),
             Err(failure) => {
                 out.failure(&failure);
                 failures.push(failure);
+                return false;
             }
         }
-        progress.advance(size(path));
-    }
+        true
+    });
     let (bad, all) = (failures.len(), arguments.traces.len());
     if inputs.is_empty() || bad > 0 && !arguments.keep_going {
         return Err(Failure::input(anyhow::anyhow!(
@@ -122,10 +175,10 @@ fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<F
         ))
         .with_hint(if inputs.is_empty() { "" } else { "--keep-going merges the others" }));
     }
-    Ok((inputs, failures))
+    Ok(inputs)
 }
 
-fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Failure> {
+fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Ended> {
     room::check(target::folder(arguments.output()), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
     let progress = Progress::new("merging", sizes, arguments.speech.quiet);
