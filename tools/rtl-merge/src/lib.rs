@@ -182,8 +182,8 @@ fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Device
     room::check(target::folder(arguments.output()), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
     let progress = Progress::new("merging", sizes, arguments.speech.quiet);
-    let work = Work::take(arguments.output(), plan.fingerprint(inputs))?;
-    let written = write::write(inputs, plan, devices, &work, arguments.resume, &progress)?;
+    let mut work = Work::take(arguments.output(), plan.fingerprint(inputs))?;
+    let written = write::write(inputs, plan, devices, &mut work, arguments.resume, &progress)?;
     match arguments.target() {
         Format::Native => work.finish()?,
         Format::Rpd => convert(&work.part(), arguments)?,

@@ -64,7 +64,7 @@ pub fn write(
     inputs: &[Survey],
     plan: &Plan,
     devices: &Devices,
-    work: &Work,
+    work: &mut Work,
     resume: bool,
     progress: &Progress,
 ) -> Result<Rows, Ended> {
