@@ -32,6 +32,19 @@ const DEVICES: [&str; 4] =
 
 /// Everything that the trace knows, in a fixed order; what it does not know is left out.
 pub fn facts(tables: &Tables) -> Vec<Fact> {
+    let dispatches = &tables.dispatches;
+    let graph = dispatches.graph.uniform() != Some(false)
+        && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
+    let durations = &dispatches.duration;
+    let endless = match durations.all_short() {
+        true => 0,
+        false => (0..durations.len()).filter(|&row| durations.get(row).is_none()).count() as u64,
+    };
+    without_rows(tables, graph, endless)
+}
+
+/// [`facts()`] where the rows are gone: whether any dispatch came out of a `graph` launch, and how many are `endless`.
+pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |what: &str, value: String| {
         if !value.is_empty() {
@@ -57,20 +70,15 @@ pub fn facts(tables: &Tables) -> Vec<Fact> {
     let worlds = tables.processes.iter().filter_map(|process| process.world).map(|world| world.to_string());
     add("world size", distinct(worlds));
     add("mode", tables.about.mode.clone().unwrap_or_default());
-    let graph = (0..tables.dispatches.len()).any(|row| tables.dispatches.graph.get(row));
-    if tables.dispatches.graph.uniform() != Some(false) && graph {
+    if graph {
         add("graph launches", "yes".to_owned());
     }
     let lost: u64 = tables.about.losses.iter().map(|(_, count)| count).sum();
     if lost > 0 {
         add("lost or skipped records", lost.to_string());
     }
-    let durations = &tables.dispatches.duration;
-    if !durations.all_short() {
-        let endless = (0..durations.len()).filter(|&row| durations.get(row).is_none()).count();
-        if endless > 0 {
-            add("kernels without an end", endless.to_string());
-        }
+    if endless > 0 {
+        add("kernels without an end", endless.to_string());
     }
     facts
 }

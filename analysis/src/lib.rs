@@ -27,6 +27,7 @@ pub mod region;
 pub mod report;
 pub mod rocprofv3;
 pub mod rpt;
+pub mod running;
 pub mod sanity;
 pub mod stats;
 pub mod sweep;

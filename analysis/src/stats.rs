@@ -112,7 +112,7 @@ fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
 }
 
 /// The sample standard deviation from exact sums, so that it does not depend on the order of rows.
-fn deviation(calls: u128, total: u128, squares: u128) -> f64 {
+pub(crate) fn deviation(calls: u128, total: u128, squares: u128) -> f64 {
     if calls < 2 {
         return 0.0;
     }

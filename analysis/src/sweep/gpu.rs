@@ -158,26 +158,20 @@ impl<'a> Sweeper<'a> {
     pub(super) fn finish(mut self) -> Swept {
         self.advance(u32::MAX);
         let Self { tables, ops, base, unions, gaps, watch, collectives, .. } = self;
-        let label = labels::agent(tables, ops.agent);
         let absolute = |moment: u64| base.saturating_add_unsigned(moment);
-        let mut gpu = described(tables, ops.agent, &label);
-        unions.describe(&mut gpu);
+        let mut gpu = described(tables, ops.agent);
+        unions.describe(&mut gpu, base);
         gpu.ops = (ops.dispatches.len() + ops.copies.len()) as u64;
         gpu.dispatches = ops.dispatches.len() as u64;
         gpu.copies = ops.copies.len() as u64;
         gpu.collectives = collectives;
-        gpu.start_ns = base;
-        gpu.end_ns = absolute(unions.end());
-        gpu.wall_ns = i64::try_from(unions.end()).unwrap_or(i64::MAX);
-        gpu.idle_ns = gpu.wall_ns - gpu.busy_ns;
-        gpu.busy_share = if gpu.wall_ns == 0 { 0.0 } else { gpu.busy_ns as f64 / gpu.wall_ns as f64 };
 
         let (buckets, found) = gaps.finish();
         let longest = found
             .into_iter()
             .map(|gap| Gap {
                 gpu: gpu.gpu,
-                label: label.clone(),
+                label: gpu.label.clone(),
                 start_ns: absolute(gap.start),
                 duration_ns: i64::try_from(gap.length.0).unwrap_or(i64::MAX),
                 before: name(tables, gap.before).to_owned(),
@@ -185,7 +179,13 @@ impl<'a> Sweeper<'a> {
             })
             .collect();
         let (overlaps, duplicates) = watch.finish(tables);
-        Swept { gaps: GpuGaps { gpu: gpu.gpu, label, buckets }, gpu, longest, overlaps, duplicates }
+        Swept {
+            gaps: GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets },
+            gpu,
+            longest,
+            overlaps,
+            duplicates,
+        }
     }
 }
 
@@ -194,11 +194,12 @@ fn start_of_copy(tables: &Tables, ops: &AgentOps, position: usize) -> i64 {
     ops.copies.get(position).map_or(i64::MAX, |&row| tables.copies[row as usize].start)
 }
 
-fn described(tables: &Tables, id: AgentId, label: &str) -> Gpu {
+/// A GPU without its figures.
+pub(crate) fn described(tables: &Tables, id: AgentId) -> Gpu {
     let agent = tables.agents.get(id.index());
     Gpu {
         gpu: agent.map_or(-1, |agent| agent.number),
-        label: label.to_owned(),
+        label: labels::agent(tables, id),
         product: agent.and_then(|agent| agent.product.clone()),
         ..Gpu::default()
     }

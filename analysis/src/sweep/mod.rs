@@ -14,7 +14,9 @@ use schema::Tables;
 use serde::Serialize;
 
 use self::gpu::Sweeper;
+pub(crate) use self::gpu::described;
 use self::queues::Queues;
+pub(crate) use self::unions::{Class, Unions};
 use crate::Categories;
 use crate::names::Names;
 use crate::order::Order;

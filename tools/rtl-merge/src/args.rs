@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 
@@ -13,9 +13,9 @@ pub struct Arguments {
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
 
-    /// The file to write; one that was merged before is replaced
-    #[arg(short, long, value_name = "FILE", default_value = "merged.db")]
-    pub output: PathBuf,
+    /// The file to write, merged.db if nothing is said; one that was merged before is replaced
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 
     /// What to write: native or rpd; by default what the name of the output says
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
@@ -36,6 +36,10 @@ pub struct Arguments {
     /// Go on where a merge of the same traces into the same output was interrupted
     #[arg(long)]
     pub resume: bool,
+
+    /// Merge nothing: print what each rank ran, kernel by kernel, as rtl-summary/1 (json) for rtl-diff
+    #[arg(long, conflicts_with_all = ["to", "check", "resume", "Clock"])]
+    pub summary_only: bool,
 
     /// How to print the report: text or json
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
@@ -108,10 +112,16 @@ pub enum Report {
 }
 
 impl Arguments {
+    /// Where the merged trace goes.
+    #[must_use]
+    pub fn output(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("merged.db"))
+    }
+
     /// What is written.
     #[must_use]
     pub fn target(&self) -> Format {
-        let named = self.output.extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
+        let named = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
         self.to.unwrap_or(if named { Format::Rpd } else { Format::Native })
     }
 }
@@ -121,4 +131,6 @@ Examples:
   rtl-merge -o job.db rank*.db
       one trace, then: rtl-summary --by rank job.db
   rtl-merge --check --rank node7.db=7 --format json node*.db
-      who is who, and whether all can be read";
+      who is who, and whether all can be read
+  rtl-merge --summary-only -o before.json rank*.db
+      a report of all ranks, then: rtl-diff before.json after.json";

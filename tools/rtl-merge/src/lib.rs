@@ -3,7 +3,8 @@
 //! It reads as the data flows: [`args`] is what was typed, [`mod@survey`] reads every input once, [`ranks`], [`runs`],
 //! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
 //! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
-//! report and [`render`] prints it. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
+//! report and [`render`] prints it. [`mod@summary`] is the other verb, `--summary-only`: a report of all ranks without a merged
+//! trace. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
 
 /// What was typed.
 pub mod args;
@@ -18,6 +19,7 @@ pub mod render;
 pub mod room;
 pub mod rows;
 pub mod runs;
+pub mod summary;
 pub mod survey;
 pub mod target;
 pub mod waits;
@@ -26,7 +28,7 @@ pub mod write;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use cli::color::Paint;
@@ -42,6 +44,7 @@ use crate::ranks::Given;
 use crate::rows::Rows;
 use crate::survey::Survey;
 use crate::work::Work;
+use crate::write::{Ended, unreadable};
 
 /// Merges the traces.
 ///
@@ -50,11 +53,61 @@ use crate::work::Work;
 /// written; an output that was there before then stays.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let given = Given::of(&arguments.identity)?;
+    if arguments.summary_only {
+        return summary::run(&arguments, &given, out);
+    }
     if !arguments.check {
         target::check(&arguments)?;
     }
-    let (mut inputs, failures) = survey(&arguments, out)?;
-    ranks::assign(&mut inputs, &given, &arguments.identity)?;
+    let mut left_out = LeftOut { traces: arguments.traces.clone(), failures: Vec::new() };
+    loop {
+        match attempt(&arguments, &given, &mut left_out, out) {
+            Ok(document) => {
+                report(&document, &arguments, out)?;
+                let is_whole = left_out.failures.is_empty();
+                return Ok(if is_whole { Exit::Answered } else { Exit::Input });
+            }
+            Err(Ended::Otherwise(failure)) => return Err(failure),
+            // Nothing of it may stay, neither rows nor what they were numbered by: begin anew without it.
+            Err(Ended::Input(path, failure)) => left_out.add(&path, failure, &arguments, out)?,
+        }
+    }
+}
+
+/// The traces that are merged, and why others are not.
+struct LeftOut {
+    traces: Vec<PathBuf>,
+    failures: Vec<Failure>,
+}
+
+impl LeftOut {
+    /// Leaves out a trace that cannot be read any more.
+    fn add(
+        &mut self,
+        path: &Path,
+        failure: Failure,
+        arguments: &Arguments,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        if !arguments.keep_going || self.traces.len() < 2 {
+            return Err(failure);
+        }
+        out.failure(&failure);
+        self.failures.push(failure);
+        self.traces.retain(|trace| trace != path);
+        Ok(())
+    }
+}
+
+/// Merges the traces that are left.
+fn attempt(
+    arguments: &Arguments,
+    given: &Given,
+    left_out: &mut LeftOut,
+    out: &mut Output,
+) -> Result<Document, Ended> {
+    let mut inputs = survey(arguments, left_out, out)?;
+    ranks::assign(&mut inputs, given, &arguments.identity)?;
     let machines = Machines::of(&inputs);
     if !arguments.force {
         runs::check(&inputs, &machines)?;
@@ -64,7 +117,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if arguments.clock.require_alignment {
         require(&clocks, &inputs)?;
     }
-    let mut document = Document::of(&inputs, &machines, &devices, &failures);
+    let mut document = Document::of(&inputs, &machines, &devices, &left_out.failures);
     document.clocks(&clocks, &inputs);
     // All is told of them, and they would stay in memory with every rank.
     clocks.together = Vec::new();
@@ -74,11 +127,10 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         document.rows(&read, None);
     } else {
         let plan = Plan::of(&inputs, &machines, &devices, &clocks);
-        let written = merge(&arguments, &inputs, &plan, &devices)?;
-        document.rows(&written, Some((&written, &arguments.output)));
+        let written = merge(arguments, &inputs, &plan, &devices)?;
+        document.rows(&written, Some((&written, arguments.output())));
     }
-    report(&document, &arguments, out)?;
-    Ok(if failures.is_empty() { Exit::Answered } else { Exit::Input })
+    Ok(document)
 }
 
 /// Fails where a clock is not known to be the merged one.
@@ -95,21 +147,27 @@ fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
     ))
 }
 
-/// Reads all inputs; those that cannot be read are told at once.
-fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<Failure>), Failure> {
-    let sizes = arguments.traces.iter().map(|path| size(path)).sum();
+/// Reads all inputs that are left; those that cannot be read are told at once. All of an input is only read where one was
+/// found to be damaged late: then others may be.
+fn survey(arguments: &Arguments, left_out: &mut LeftOut, out: &mut Output) -> Result<Vec<Survey>, Failure> {
+    let sizes = left_out.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::new("reading", sizes, arguments.speech.quiet);
-    let (mut inputs, mut failures) = (Vec::new(), Vec::new());
-    for path in &arguments.traces {
-        match Survey::of(path, arguments.check).map_err(write::unreadable) {
+    let whole = arguments.check || !left_out.failures.is_empty();
+    let mut inputs = Vec::new();
+    let failures = &mut left_out.failures;
+    left_out.traces.retain(|path| {
+        let survey = Survey::of(path, whole).map_err(unreadable);
+        progress.advance(size(path));
+        match survey {
             Ok(input) => inputs.push(input),
             Err(failure) => {
                 out.failure(&failure);
                 failures.push(failure);
+                return false;
             }
         }
-        progress.advance(size(path));
-    }
+        true
+    });
     let (bad, all) = (failures.len(), arguments.traces.len());
     if inputs.is_empty() || bad > 0 && !arguments.keep_going {
         return Err(Failure::input(anyhow::anyhow!(
@@ -117,15 +175,15 @@ fn survey(arguments: &Arguments, out: &mut Output) -> Result<(Vec<Survey>, Vec<F
         ))
         .with_hint(if inputs.is_empty() { "" } else { "--keep-going merges the others" }));
     }
-    Ok((inputs, failures))
+    Ok(inputs)
 }
 
-fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Failure> {
-    room::check(target::folder(&arguments.output), inputs)?;
+fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Ended> {
+    room::check(target::folder(arguments.output()), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
     let progress = Progress::new("merging", sizes, arguments.speech.quiet);
-    let work = Work::take(&arguments.output, plan.fingerprint(inputs))?;
-    let written = write::write(inputs, plan, devices, &work, arguments.resume, &progress)?;
+    let mut work = Work::take(arguments.output(), plan.fingerprint(inputs))?;
+    let written = write::write(inputs, plan, devices, &mut work, arguments.resume, &progress)?;
     match arguments.target() {
         Format::Native => work.finish()?,
         Format::Rpd => convert(&work.part(), arguments)?,
@@ -142,7 +200,7 @@ fn convert(merged: &Path, arguments: &Arguments) -> Result<(), Failure> {
         "--format".into(),
         "rpd".into(),
         "--output".into(),
-        arguments.output.clone().into(),
+        arguments.output().into(),
         merged.into(),
     ];
     let arguments = rtl_convert::args::Arguments::try_parse_from(line)?;

@@ -35,7 +35,9 @@ impl Given {
         Ok(Self(given))
     }
 
-    fn rank(&self, path: &Path) -> Option<u32> {
+    /// What it says of the trace at `path`.
+    #[must_use]
+    pub fn rank(&self, path: &Path) -> Option<u32> {
         self.0.iter().find(|(file, _)| is_named(path, file)).map(|&(_, rank)| rank)
     }
 }
@@ -85,7 +87,8 @@ fn key(input: &Survey) -> (u32, i64, &Path) {
 }
 
 /// The number behind the word `rank` in a file's name.
-fn of_name(name: &str) -> Option<u32> {
+#[must_use]
+pub fn of_name(name: &str) -> Option<u32> {
     static RANK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)(?:^|[^a-z])rank[-_.=]?(\d+)").ok());
     RANK.as_ref()?.captures(name)?.get(1)?.as_str().parse().ok()

@@ -76,6 +76,12 @@ impl Rows {
         self.counts.iter().sum()
     }
 
+    /// Kernels, copies and barriers.
+    #[must_use]
+    pub fn executed(&self) -> u64 {
+        self.counts[..3].iter().sum()
+    }
+
     /// Ops, ranges and calls: what a trace has most of.
     #[must_use]
     pub fn ops(&self) -> u64 {

@@ -8,6 +8,7 @@ use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables
 
 use crate::collectives::{Collective, Finder};
 use crate::rows::Rows;
+use crate::target::MERGED;
 
 /// One input without its rows.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +46,6 @@ impl Survey {
     /// Where it cannot be read to its end.
     pub fn of(path: &Path, whole: bool) -> Result<Self, Error> {
         let trace = Trace::open(path)?;
-        let mut survey = Self { path: path.to_owned(), dialect: trace.dialect(), ..Self::default() };
         // The same tables as the merge itself will read, so that both meet the same processes and agents in one order.
         // Shapes of launches tell collectives apart, but rocm-trace-lite's are text and cost more than all else of a row.
         let select = match (whole, trace.dialect()) {
@@ -55,20 +55,51 @@ impl Survey {
             }
         };
         let mut finder = Finder::default();
-        let last = trace.stream(&select, |piece| {
+        let (mut survey, last) = Self::read(&trace, &select, |piece| finder.piece(piece))?;
+        survey.collectives = finder.finish();
+        survey.keep(last);
+        Ok(survey)
+    }
+
+    /// Reads a trace, shows its pieces to `each` and counts what they hold. What is left of them is for [`Self::keep`].
+    ///
+    /// # Errors
+    /// Where it cannot be read to its end.
+    pub fn read(
+        trace: &Trace,
+        select: &Select,
+        mut each: impl FnMut(&Tables),
+    ) -> Result<(Self, Tables), Error> {
+        let mut survey = Self { path: trace.path().to_owned(), dialect: trace.dialect(), ..Self::default() };
+        let last = trace.stream(select, |piece| {
             survey.piece(piece);
-            finder.piece(piece);
+            each(piece);
             Ok::<(), Error>(())
         })?;
-        survey.collectives = finder.finish();
         survey.rows.add_last(&last);
+        Ok((survey, last))
+    }
+
+    /// Takes who is who from what the pieces have left.
+    pub fn keep(&mut self, last: Tables) {
         let lanes = last.lanes.rows().iter();
-        survey.users = lanes.map(|lane| (lane.process, lane.agent)).collect();
-        survey.processes = last.processes;
-        survey.agents = last.agents;
-        survey.about = last.about;
-        survey.problems = last.problems;
-        Ok(survey)
+        self.users = lanes.map(|lane| (lane.process, lane.agent)).collect();
+        self.processes = last.processes;
+        self.agents = last.agents;
+        self.about = last.about;
+        self.problems = last.problems;
+    }
+
+    /// Forgets all but what tells whether traces belong together.
+    pub fn forget_details(&mut self) {
+        let tells = |tag: &str| ["run_id", MERGED].contains(&tag);
+        self.about.metadata.retain(|(tag, _)| tells(tag));
+        self.about.metadata.shrink_to_fit();
+        self.agents = Vec::new();
+        self.users.clear();
+        for process in &mut self.processes {
+            (process.command, process.environment) = (None, None);
+        }
     }
 
     fn piece(&mut self, piece: &Tables) {

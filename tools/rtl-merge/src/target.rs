@@ -1,6 +1,6 @@
 //! Where the merged trace goes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cli::Failure;
 use rustc_hash::FxHashSet;
@@ -19,21 +19,31 @@ pub const CLOCK: &str = "clock";
 /// # Errors
 /// Where it is one of the traces, or something else than a merged trace stands in its place.
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let path = &arguments.output;
-    let place = path.canonicalize().ok();
-    let mut seen = FxHashSet::default();
-    for trace in &arguments.traces {
-        if !trace.canonicalize().is_ok_and(|place| seen.insert(place)) && trace.exists() {
-            return Err(Failure::usage(format!("{} is named twice", trace.display())));
-        }
-        if place.is_some() && trace.canonicalize().ok() == place {
-            return Err(Failure::usage(format!("{} is one of the traces", path.display()))
-                .with_hint("an input is never overwritten; -o names another file"));
-        }
-    }
+    let path = arguments.output();
+    distinct(&arguments.traces, Some(path))?;
     if path.symlink_metadata().is_ok() && !arguments.force && !was_merged(path) {
         return Err(Failure::usage(format!("{} exists and is no merged trace", path.display()))
             .with_hint("--force replaces it"));
+    }
+    Ok(())
+}
+
+/// Checks that no trace is named twice, and that the output is none of them.
+///
+/// # Errors
+/// Where one is.
+pub fn distinct(traces: &[PathBuf], output: Option<&Path>) -> Result<(), Failure> {
+    let place = output.and_then(|path| path.canonicalize().ok());
+    let mut seen = FxHashSet::default();
+    for trace in traces {
+        let own = trace.canonicalize().ok();
+        if trace.exists() && !own.clone().is_some_and(|own| seen.insert(own)) {
+            return Err(Failure::usage(format!("{} is named twice", trace.display())));
+        }
+        if place.is_some() && own == place {
+            return Err(Failure::usage(format!("{} is one of the traces", trace.display()))
+                .with_hint("an input is never overwritten; -o names another file"));
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The merged trace, written input by input.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
 use schema::write::{Incoming, Shift, Writer};
@@ -19,6 +19,42 @@ use crate::work::Work;
 /// Counts of ops that add up.
 const TOTALS: [&str; 2] = ["seen", "recorded"];
 
+/// Why a merge has ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The trace at this path cannot be read to its end any more.
+    Input(PathBuf, Failure),
+    /// Something else.
+    Otherwise(Failure),
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Self {
+        Self::Otherwise(failure)
+    }
+}
+
+/// An error of what is read, or of what is written.
+enum Trouble {
+    Read(Error),
+    Write(Error),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl Trouble {
+    fn of_input(self, input: &Survey) -> Ended {
+        match self {
+            Self::Read(error) => Ended::Input(input.path.clone(), unreadable(error)),
+            Self::Write(error) => Ended::Otherwise(unreadable(error)),
+        }
+    }
+}
+
 /// Writes the merged trace and reads it back; the result is how many rows it has. Where `resume` says so, it goes on with
 /// what an interrupted merge of the same traces has left.
 ///
@@ -28,10 +64,10 @@ pub fn write(
     inputs: &[Survey],
     plan: &Plan,
     devices: &Devices,
-    work: &Work,
+    work: &mut Work,
     resume: bool,
     progress: &Progress,
-) -> Result<Rows, Failure> {
+) -> Result<Rows, Ended> {
     let mut state = work.start(resume)?;
     let mut all = state.rows;
     if state.done.is_none() {
@@ -39,7 +75,7 @@ pub fn write(
     }
     for (at, input) in inputs.iter().enumerate() {
         if state.done.is_some_and(|done| at < done) {
-            extras(&mut state.writer, input)?;
+            extras(&mut state.writer, input).map_err(|error| Trouble::Read(error).of_input(input))?;
         } else {
             source(&mut state.writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
             all.append(&rows_of(&mut state.writer, input, plan, at)?);
@@ -54,8 +90,8 @@ pub fn write(
         let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
             .collect();
-        return Err(Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")))
-            .with_hint("this is an error of rtl-merge; nothing was written"));
+        let wrong = Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")));
+        return Err(wrong.with_hint("this is an error of rtl-merge; nothing was written").into());
     }
     Ok(written)
 }
@@ -76,33 +112,34 @@ fn whole(writer: &mut Writer, inputs: &[Survey], plan: &Plan, devices: &Devices)
 }
 
 /// Takes the tables of other tools from an input whose rows are written already.
-fn extras(writer: &mut Writer, input: &Survey) -> Result<(), Failure> {
+fn extras(writer: &mut Writer, input: &Survey) -> Result<(), Error> {
     if input.has_extras {
-        let trace = Trace::open(&input.path).map_err(unreadable)?;
-        let taken = trace.stream(&Select::everything(), |piece| {
+        Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
             writer.extras(piece);
             Ok::<(), Error>(())
-        });
-        taken.map_err(unreadable)?;
+        })?;
     }
     Ok(())
 }
 
-fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Failure> {
-    let trace = Trace::open(&input.path).map_err(unreadable)?;
+fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Ended> {
     let mut incoming = Incoming::part(plan.parts[at].clone());
     let mut rows = Rows::default();
     let mut changed = false;
-    let last = trace.stream(&Select::everything(), |piece| {
-        rows.add(piece);
-        changed |= has_changed(input, piece);
-        if changed { Ok(()) } else { incoming.piece(writer, piece) }
-    });
-    let last = last.map_err(unreadable)?;
+    let mut stream = || -> Result<Tables, Trouble> {
+        Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
+            rows.add(piece);
+            changed |= has_changed(input, piece);
+            if changed { Ok(()) } else { incoming.piece(writer, piece).map_err(Trouble::Write) }
+        })
+    };
+    let last = stream().map_err(|trouble| trouble.of_input(input))?;
     rows.add_last(&last);
     if changed || has_changed(input, &last) || rows.ops() != input.rows.ops() {
-        return Err(Failure::input(anyhow::anyhow!("{} changed while it was merged", input.path.display()))
-            .with_hint("merge traces when their programs have ended"));
+        let what = format!("{} changed while it was merged", input.path.display());
+        let failure = Failure::input(anyhow::anyhow!(what));
+        let failure = failure.with_hint("merge traces when their programs have ended");
+        return Err(Ended::Input(input.path.clone(), failure));
     }
     incoming.finish(writer, &last).map_err(unreadable)?;
     Ok(rows)

@@ -29,7 +29,7 @@ fn inputs(folder: &Folder) -> Vec<Vec<u8>> {
 /// The checkpoint of the merge that is going on, once it has one.
 fn checkpoint(folder: &Folder) -> Option<usize> {
     let state = std::fs::read(folder.path(".all.db.rtl-merge/state")).ok()?;
-    Some(u64::from_le_bytes(*state[8..].first_chunk::<8>()?) as usize)
+    Some(u64::from_le_bytes(*state[16..].first_chunk::<8>()?) as usize)
 }
 
 /// Kills the merge when `now` says so, or lets it end if that never happens; then goes on and compares.

@@ -36,6 +36,50 @@ fn keep_going_merges_the_good_ones_and_lists_the_others() {
     assert_eq!(folder.tables("all.db").processes.len(), 2);
 }
 
+/// Damages what only the merge itself reads of a trace: the last page of the arguments of its calls.
+fn damage_late(folder: &Folder, file: &str) {
+    let path = folder.path(file);
+    let trace = support::rusqlite::Connection::open(&path).unwrap();
+    trace
+        .execute_batch(
+            "create table rocpd_arg (id integer primary key, api_id integer, position integer, type integer,
+                 name integer, value integer);
+             with recursive rows(id) as (select 1 union all select id + 1 from rows where id < 3000)
+             insert into rocpd_arg select id, 1, id, 1, 1, 1 from rows;",
+        )
+        .unwrap();
+    let size: u32 = trace.query_row("pragma page_size", [], |row| row.get(0)).unwrap();
+    drop(trace);
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let last = file.metadata().unwrap().len() - u64::from(size);
+    std::os::unix::fs::FileExt::write_all_at(&file, &vec![0xee; size as usize], last).unwrap();
+}
+
+#[test]
+fn a_trace_that_turns_out_to_be_damaged_while_it_is_merged_is_left_out_as_well() {
+    let job = Job { nodes: 2, ranks_per_node: 2, steps: 8, kernels: 3, api: true, ..Job::default() };
+    let folder = Folder::of(&job);
+    folder.merge("-o good.db rank0.db rank3.db");
+    for file in ["rank1.db", "rank2.db"] {
+        damage_late(&folder, file);
+    }
+    let files = folder.files();
+    let run = folder.run(&format!("-o all.db {}", ranks(4)));
+    assert_eq!(run.code, 3, "{run:?}");
+    assert!(run.messages.contains("rank1.db"), "{run:?}");
+    assert_eq!(folder.files(), files, "nothing is left behind");
+    let run = folder.run(&format!("--keep-going --format json -o all.db {}", ranks(4)));
+    assert_eq!(run.code, 3, "{run:?}");
+    let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
+    assert_eq!(report["inputs"].as_array().unwrap().len(), 2);
+    for (at, file) in ["rank1.db", "rank2.db"].into_iter().enumerate() {
+        assert!(report["failures"][at].as_str().unwrap().contains(file), "{report:#}");
+        assert!(run.messages.contains(file), "{run:?}");
+    }
+    let [all, good] = ["all.db", "good.db"].map(|file| std::fs::read(folder.path(file)).unwrap());
+    assert!(all == good, "something of the damaged traces is there");
+}
+
 #[test]
 fn ranks_that_repeat_are_refused_with_their_files() {
     let folder = two_ranks();
