@@ -89,17 +89,28 @@ impl Stack {
     /// # Panics
     /// As [`simulator`].
     pub fn command(&self, program: &Path) -> Command {
+        self.command_preloading(&[], program)
+    }
+
+    /// The same with libraries that are preloaded, besides the simulator.
+    ///
+    /// # Panics
+    /// As [`simulator`].
+    pub fn command_preloading(&self, libraries: &[PathBuf], program: &Path) -> Command {
+        let simulator = simulator();
+        let preloaded = libraries.iter().chain([&simulator]).map(|library| library.display().to_string());
+        let preloaded = preloaded.collect::<Vec<_>>().join(":");
         let mut command = Command::new("timeout");
         command.args(["--kill-after=1", SECONDS]);
         if self.root == Path::new("/") {
             // Only the program is to have it, not timeout.
-            command.arg("env").arg(format!("LD_PRELOAD={}", simulator().display()));
+            command.arg("env").arg(format!("LD_PRELOAD={preloaded}"));
         } else {
             let libraries = self.root.join(LIBRARIES);
             command.arg(libraries.join("ld-linux-x86-64.so.2"));
             // llama.cpp has a folder of its own.
             let path = format!("{0}:{0}/llama", libraries.display());
-            command.arg("--preload").arg(simulator()).arg("--library-path").arg(path);
+            command.arg("--preload").arg(preloaded).arg("--library-path").arg(path);
         }
         command.arg(program);
         let ours = |name: &str| {

@@ -18,6 +18,7 @@ mod output;
 mod own_signal;
 mod profiler;
 mod queues;
+mod ranges;
 mod readers;
 mod real;
 mod shared_signal;
