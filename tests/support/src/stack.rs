@@ -55,6 +55,18 @@ pub fn stacks() -> Vec<Stack> {
     stacks.into_iter().flatten().collect()
 }
 
+/// AMD's own libroctx64.so.4, of which `scripts/rocm-stacks llama` fetches a build that any Linux loads. Where it is
+/// missing, one line says so.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn roctx() -> Option<PathBuf> {
+    let library = cache().join("stacks/llama-6.4.3").join(LIBRARIES).join("libroctx64.so.4");
+    if !library.exists() {
+        eprintln!("skipped: no libroctx64.so.4 (scripts/rocm-stacks llama)");
+        return None;
+    }
+    Some(library)
+}
+
 /// What the project fetches or builds once per machine lies here.
 pub(crate) fn cache() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
