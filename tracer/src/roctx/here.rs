@@ -39,16 +39,15 @@ pub fn push(text: &[u8]) -> u32 {
 /// The innermost range ends; the level that it was at, `None` where none is open.
 #[inline]
 pub fn pop() -> Option<u32> {
-    let now = clock::now();
     let level = LEVEL.get().checked_sub(1)?;
     LEVEL.set(level);
     // Whether or not recording is paused by now.
     let _ = LANE.try_with(|lane| {
-        if let Some(lane) = lane.try_borrow_mut().ok()?.as_mut() {
-            lane.settle(level as usize, now);
-            thread::set_range(lane.innermost());
-            look_after(lane);
-        }
+        let mut lane = lane.try_borrow_mut().ok()?;
+        let lane = lane.as_mut().filter(|lane| lane.is_above(level as usize))?;
+        lane.settle(level as usize, clock::now());
+        thread::set_range(lane.innermost());
+        look_after(lane);
         Some(())
     });
     Some(level)

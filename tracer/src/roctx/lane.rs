@@ -92,6 +92,12 @@ impl Lane {
         Ok(())
     }
 
+    /// Whether a range at this level, or above it, may have been recorded.
+    #[inline]
+    pub fn is_above(&self, level: usize) -> bool {
+        self.frames.len() > level
+    }
+
     /// The range at this level, and any above it, ends.
     #[inline]
     pub fn settle(&mut self, level: usize, time: i64) {
