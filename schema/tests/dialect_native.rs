@@ -86,6 +86,18 @@ fn a_range_says_how_it_was_made() {
 }
 
 #[test]
+fn a_thread_that_was_given_another_name_is_one_thread() {
+    let tables = native(
+        r#"insert into rocpd_metadata (tag, value) values ('pid', '42'),
+            ('thread', '{"pid":42,"tid":43,"name":"python3"}'),
+            ('thread', '{"pid":42,"tid":44,"name":"worker"}'),
+            ('thread', '{"pid":42,"tid":43,"name":"loader"}');"#,
+    );
+    let threads: Vec<_> = tables.threads.iter().map(|thread| (thread.tid, thread.name.as_deref())).collect();
+    assert_eq!(threads, [(44, Some("worker")), (43, Some("loader"))]);
+}
+
+#[test]
 fn copies_and_barriers_have_ends_of_their_own() {
     let tables = native(
         "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id, bytes, peer) values

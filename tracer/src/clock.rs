@@ -35,6 +35,13 @@ impl Anchor {
     }
 }
 
+/// CLOCK_BOOTTIME in ns.
+#[inline]
+#[must_use]
+pub fn now() -> i64 {
+    nanoseconds(libc::CLOCK_BOOTTIME)
+}
+
 #[expect(unsafe_code, reason = "calls libc")]
 fn nanoseconds(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -65,6 +65,99 @@ reasons! {
         Signal = "skipped:completion_signal", "with a completion signal";
         /// A batch that this runtime might not survive with a tool in between (docs/modes.md).
         Batch = "skipped:batch", "in large batches";
+        /// Recording was paused when it was submitted.
+        Paused = "skipped:paused", "while recording was paused";
+    }
+}
+
+reasons! {
+    /// Why a range or a marker is not in the file.
+    LostRange {
+        /// The recorder was so far behind that the thread's ring was full.
+        Behind = "ranges_lost:behind", "while the recorder was behind";
+        /// Too many were open at once, or too many threads had any (docs/ranges.md).
+        Bounds = "ranges_lost:bounds", "beyond the bounds of what is kept track of";
+        /// A signal handler used them while its thread was at it, or a thread that was at its very end.
+        Elsewhere = "ranges_lost:interrupted", "in signal handlers or at the very end of threads";
+        /// They began after the recording had ended.
+        Ended = "ranges_lost:ended", "after the end of the recording";
+        /// The time allowed for writing at the end of the process was over.
+        Unwritten = "ranges_lost:unwritten", "not written in time";
+        /// The file could not be written.
+        Write = "ranges_lost:write", "that could not be written";
+        /// The file had reached RTL_MAX_SIZE.
+        Full = "ranges_lost:full", "beyond RTL_MAX_SIZE";
+        /// The tracer itself failed and had switched itself off.
+        Failure = "ranges_lost:failure", "after a failure of the tracer";
+        /// Recording was paused when they began.
+        Paused = "ranges_skipped:paused", "while recording was paused";
+    }
+}
+
+/// What became of ranges and markers.
+#[derive(Debug, Default)]
+pub struct RangeCounters {
+    recorded: AtomicU64,
+    unnamed: AtomicU64,
+    lost: [AtomicU64; LostRange::ALL.len()],
+}
+
+/// What threads of the application could not hand over, until a recorder takes note of it.
+pub static UNHANDED: RangeCounters = RangeCounters {
+    recorded: AtomicU64::new(0),
+    unnamed: AtomicU64::new(0),
+    lost: [const { AtomicU64::new(0) }; LostRange::ALL.len()],
+};
+
+impl RangeCounters {
+    /// Counts some that are in the file.
+    pub fn record(&self, count: u64) {
+        self.recorded.fetch_add(count, Relaxed);
+    }
+
+    /// Counts one whose text is not in the file.
+    pub fn leave_unnamed(&self) {
+        self.unnamed.fetch_add(1, Relaxed);
+    }
+
+    /// Counts some that will never be in the file.
+    pub fn lose(&self, why: LostRange, count: u64) {
+        self.lost[why as usize].fetch_add(count, Relaxed);
+    }
+
+    /// Takes over what `other` has counted as lost.
+    pub fn take_over(&self, other: &Self) {
+        for (ours, theirs) in self.lost.iter().zip(&other.lost) {
+            ours.fetch_add(theirs.swap(0, Relaxed), Relaxed);
+        }
+    }
+
+    /// The counts that are not 0, with the tags that they have in the file.
+    pub fn rows(&self) -> Vec<(&'static str, u64)> {
+        let lost = LostRange::ALL.iter().map(|&why| (why.tag(), &self.lost[why as usize]));
+        let all = [("ranges_recorded", &self.recorded), ("ranges_unnamed", &self.unnamed)];
+        let all = all.into_iter().chain(lost).map(|(tag, count)| (tag, count.load(Relaxed)));
+        all.filter(|&(_, count)| count > 0).collect()
+    }
+
+    /// Those lost, by reason, without the reasons that never occurred.
+    pub fn lost(&self) -> Vec<(LostRange, u64)> {
+        let lost = LostRange::ALL.iter().map(|&why| (why, self.lost[why as usize].load(Relaxed)));
+        lost.filter(|&(why, count)| count > 0 && why != LostRange::Paused).collect()
+    }
+}
+
+impl From<Lost> for LostRange {
+    /// What ended the recording of dispatches ended that of ranges.
+    fn from(why: Lost) -> Self {
+        match why {
+            Lost::Write => Self::Write,
+            Lost::Full => Self::Full,
+            Lost::Unwritten => Self::Unwritten,
+            Lost::Ended => Self::Ended,
+            Lost::Behind => Self::Behind,
+            _ => Self::Failure,
+        }
     }
 }
 
@@ -164,6 +257,8 @@ mod tests {
     fn tags_are_distinct_and_say_what_they_count() {
         let lost = Lost::ALL.iter().map(|why| why.tag());
         let mut tags: Vec<&str> = lost.chain(Skipped::ALL.iter().map(|why| why.tag())).collect();
+        // Whoever adds up what became of dispatches does not meet those of ranges.
+        assert!(LostRange::ALL.iter().all(|why| why.tag().starts_with("ranges_")));
         assert!(tags.iter().all(|tag| tag.starts_with("lost:") || tag.starts_with("skipped:")));
         tags.sort_unstable();
         tags.dedup();

@@ -4,6 +4,7 @@
 //! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
 //! Neither side is a thread of the application, so neither can make one wait.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,14 +21,33 @@ struct State<T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    /// The recorder waits here.
-    news: Condvar,
+    news: Arc<News>,
     batches: usize,
 }
 
 impl<T> Shared<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where the recorder waits.
+#[derive(Debug, Default)]
+struct News {
+    has_come: Condvar,
+    /// Whether it is to look at once.
+    is_urgent: AtomicBool,
+}
+
+/// Has the recorder look before its time. Takes no lock, so a thread of the application may use it.
+#[derive(Clone, Debug)]
+pub struct Nudge(Arc<News>);
+
+impl Nudge {
+    /// Wakes the recorder. One that is about to fall asleep at this moment may miss it.
+    pub fn give(&self) {
+        self.0.is_urgent.store(true, Ordering::Release);
+        self.0.has_come.notify_one();
     }
 }
 
@@ -51,7 +71,7 @@ pub fn handover<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
         unallocated: batches,
         closed: false,
     };
-    let shared = Arc::new(Shared { state: Mutex::new(state), news: Condvar::new(), batches });
+    let shared = Arc::new(Shared { state: Mutex::new(state), news: Arc::default(), batches });
     (Sender { shared: Arc::clone(&shared), filling: Vec::new() }, Receiver { shared })
 }
 
@@ -87,7 +107,7 @@ impl<T> Sender<T> {
         if !self.filling.is_empty() {
             state.full.push_back(std::mem::take(&mut self.filling));
             if state.full.len() * 2 >= self.shared.batches {
-                self.shared.news.notify_one();
+                self.shared.news.has_come.notify_one();
             }
         }
         self.filling = match state.empty.pop() {
@@ -107,17 +127,28 @@ impl<T> Drop for Sender<T> {
         let mut state = self.shared.lock();
         state.full.push_back(std::mem::take(&mut self.filling));
         state.closed = true;
-        self.shared.news.notify_one();
+        self.shared.news.has_come.notify_one();
     }
 }
 
 impl<T> Receiver<T> {
-    /// Returns when half of all room is taken, when the sender is gone, or after `most`. False when the sender is
+    /// What wakes the recorder besides the sender.
+    #[must_use]
+    pub fn nudge(&self) -> Nudge {
+        Nudge(Arc::clone(&self.shared.news))
+    }
+
+    /// Returns when half of all room is taken, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
     /// gone: what [`Receiver::take`] gives from then on is the rest.
     pub fn wait(&self, most: Duration) -> bool {
         let state = self.shared.lock();
-        let calm = |state: &mut State<T>| !state.closed && state.full.len() * 2 < self.shared.batches;
-        let waited = self.shared.news.wait_timeout_while(state, most, calm);
+        let news = &*self.shared.news;
+        let calm = |state: &mut State<T>| {
+            !state.closed
+                && state.full.len() * 2 < self.shared.batches
+                && !news.is_urgent.swap(false, Ordering::Acquire)
+        };
+        let waited = news.has_come.wait_timeout_while(state, most, calm);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         !state.closed
     }
@@ -179,6 +210,14 @@ mod tests {
         drop(sender);
         assert!(!receiver.wait(Duration::from_secs(3600)));
         assert_eq!(taken(&receiver), [7]);
+    }
+
+    #[test]
+    fn a_nudge_ends_one_wait() {
+        let (_sender, receiver) = handover::<u64>(2);
+        receiver.nudge().give();
+        assert!(receiver.wait(Duration::from_secs(3600)));
+        assert!(receiver.wait(Duration::ZERO));
     }
 
     #[test]

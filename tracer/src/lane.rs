@@ -13,7 +13,7 @@ use crate::settings::Mode;
 use crate::shared::Shared;
 use crate::signals::Signal;
 use crate::slot::{QUEUE_BOUND, Slot, Submission, Way};
-use crate::thread;
+use crate::{control, thread};
 
 /// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
 const BLOCK: usize = 64;
@@ -112,6 +112,10 @@ impl Submissions {
             return if completion == 0 { Verdict::Passed } else { self.submit_other(packet, shared) };
         }
         let correlation = shared.counters().see(1) + 1;
+        if control::is_paused() || thread::is_paused() {
+            shared.counters().skip(Skipped::Paused, 1);
+            return if completion == 0 { Verdict::Passed } else { self.submit_other(packet, shared) };
+        }
         if completion != 0 && shared.mode == Mode::Lite {
             shared.counters().skip(Skipped::Signal, 1);
             return Verdict::Passed;
@@ -142,11 +146,12 @@ impl Submissions {
         verdict
     }
 
-    /// A packet that is no kernel and has a signal. Whoever sees a barrier's signal may conclude that the kernels before it
-    /// have ended: while signals of kernels are still to be forwarded, its own comes after them.
+    /// A packet with a signal of which nothing is recorded. Whoever sees the signal of a barrier or a kernel may conclude
+    /// that the kernels before it have ended: while signals of kernels are still to be forwarded, its own comes after
+    /// them.
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         shared.watches.release(packet.completion());
-        if !packet.is_barrier() || shared.forwards.load(Ordering::Acquire) == 0 {
+        if !(packet.is_barrier() || packet.is_kernel()) || shared.forwards.load(Ordering::Acquire) == 0 {
             return Verdict::Passed;
         }
         let Some(mut slot) = self.slot(shared) else { return Verdict::Passed };

@@ -11,6 +11,7 @@
 pub mod api;
 pub mod clock;
 pub mod collector;
+pub mod control;
 pub mod cooperative;
 pub mod counters;
 pub mod dispatch;
@@ -27,8 +28,10 @@ pub mod output;
 pub mod packet;
 pub mod process;
 pub mod record;
+pub mod recording;
 pub mod registry;
 pub mod ring;
+pub mod roctx;
 pub mod runtime;
 pub mod settings;
 pub mod shared;

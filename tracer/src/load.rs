@@ -1,18 +1,18 @@
-//! What the runtime calls by name: the only two symbols that this library exports.
+//! What the runtime calls by name, and what is called at the end of the process and in the child of a fork.
 
 #![expect(unsafe_code, reason = "the runtime finds these functions by their names and calls them")]
 
 use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
+use crate::control::Gate;
 use crate::settings::{Mode, Settings};
-use crate::{gpus, hooks, process, story, thread, tracer};
+use crate::{control, gpus, hooks, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -54,6 +54,8 @@ extern "C" fn exit() {
     let deadline = Instant::now() + EXIT;
     end();
     let _ = catch_unwind(|| {
+        // That of a process that never asked a GPU for anything.
+        recording::end(deadline);
         if let Some(tracer) = tracer::get() {
             tracer.give_signals_back(deadline);
         }
@@ -63,6 +65,8 @@ extern "C" fn exit() {
 /// Called in a forked child.
 extern "C" fn forked() {
     thread::forget();
+    roctx::forget();
+    recording::forget();
     if let Some(tracer) = tracer::get() {
         tracer.forked();
     }
@@ -79,18 +83,7 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    static AT_END: Once = Once::new();
-    // What is said of the settings is said once, however often the runtime starts.
-    let is_first = !SAID.swap(true, Ordering::Relaxed);
-    let mut complaints = Vec::new();
-    let settings = Settings::read(&mut complaints);
-    story::set_level(settings.debug);
-    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
-    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
-    for complaint in complaints.iter().filter(|_| is_first) {
-        story::say(format_args!("{complaint}"));
-    }
+    let (settings, is_first) = settings();
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
     let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {
@@ -105,6 +98,44 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         story::say(format_args!("mode hip records what mode standard does: no API calls yet"));
     }
     hooks::install(&tables);
-    AT_END.call_once(|| process::at_end(exit, forked));
+    be_at_end();
     Ok(())
+}
+
+/// What the environment asks for, and whether this is the first time that the runtime asks.
+fn settings() -> (Settings, bool) {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    (read_settings(), !STARTED.swap(true, Ordering::Relaxed))
+}
+
+/// What the environment asks for. What is to be said of it is said once, however often it is read.
+fn read_settings() -> Settings {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let is_first = !SAID.swap(true, Ordering::Relaxed);
+    let mut complaints = Vec::new();
+    let settings = Settings::read(&mut complaints);
+    story::set_level(settings.debug);
+    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    for complaint in complaints.iter().filter(|_| is_first) {
+        story::say(format_args!("{complaint}"));
+    }
+    control::ask(settings.is_stopped);
+    settings
+}
+
+fn be_at_end() {
+    static AT_END: AtomicBool = AtomicBool::new(false);
+    if !AT_END.swap(true, Ordering::Relaxed) {
+        process::at_end(exit, forked);
+    }
+}
+
+/// Begins a recording for the sake of ranges, in a process that may never start the runtime.
+pub fn begin_with_ranges() {
+    let settings = read_settings();
+    if control::gate() == Gate::Idle {
+        recording::begin(&settings);
+        be_at_end();
+    }
 }

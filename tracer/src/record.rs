@@ -12,6 +12,7 @@
 //! - It panics: the same (`lost:failure`).
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
+mod annotations;
 mod naming;
 mod session;
 
@@ -23,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use schema::append::Recording;
 
-use crate::counters::{Counters, Lost};
+use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
@@ -32,6 +33,7 @@ use crate::kernels::Kernel;
 use crate::output;
 use crate::process;
 use crate::registry::Registry;
+use crate::roctx::Reader;
 use crate::settings::Settings;
 use session::Session;
 
@@ -52,8 +54,12 @@ pub struct Known {
     pub kernels: Registry<Kernel>,
     /// By [`crate::dispatch::QueueOrdinal`].
     pub queues: Registry<Queue>,
+    /// The GPUs whose queues may be among them.
+    pub gpus: Registry<Gpu>,
     /// What became of every dispatch.
     pub counters: Counters,
+    /// What became of every range and marker.
+    pub ranges: RangeCounters,
 }
 
 /// How a recording ended.
@@ -65,7 +71,7 @@ pub struct Ending {
     pub failure: Option<String>,
 }
 
-/// The recorder's thread. No file exists before the first dispatch is seen.
+/// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
 #[derive(Debug)]
 pub struct Recorder {
     thread: JoinHandle<Ending>,
@@ -94,7 +100,10 @@ impl Recorder {
         let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
-        let about = session::About { settings, identity, gpus };
+        for gpu in gpus {
+            known.gpus.add(gpu);
+        }
+        let about = session::About { settings, identity };
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
         let thread =
@@ -137,7 +146,8 @@ fn run<T: schema::append::Target>(
         let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
-    let recording = catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, is_over)));
+    let mut ranges = Reader::default();
+    let recording = catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, &mut ranges, is_over)));
     if recording.is_err() {
         session.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
@@ -146,13 +156,17 @@ fn run<T: schema::append::Target>(
         while arrivals.take(|_| ()) > 0 {}
     }
     // What fails here leaves the file as it was published before.
-    let _ = catch_unwind(AssertUnwindSafe(|| session.close()));
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        ranges.finish(|annotation| session.annotate(&annotation));
+        session.close();
+    }));
     session.ending()
 }
 
 fn record<T: schema::append::Target>(
     session: &mut Session<T>,
     arrivals: &Receiver<Dispatch>,
+    ranges: &mut Reader,
     is_over: impl Fn() -> bool,
 ) {
     let mut is_open = true;
@@ -163,7 +177,9 @@ fn record<T: schema::append::Target>(
             if round >= AT_ONCE && is_over() {
                 session.give_up(Lost::Unwritten, "the time to write it was over");
             }
-            if arrivals.take(|dispatch| session.add(dispatch)) == 0 {
+            let dispatches = arrivals.take(|dispatch| session.add(dispatch));
+            let events = ranges.read(|annotation| session.annotate(&annotation));
+            if dispatches + events == 0 {
                 break;
             }
             // Where there is always more, too.

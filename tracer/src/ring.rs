@@ -8,7 +8,7 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// A counter in a cache line of its own: the two sides do not slow each other down.
 #[repr(align(64))]
@@ -67,6 +67,21 @@ pub fn ring<T, const N: usize>() -> (Producer<T, N>, Consumer<T, N>) {
 }
 
 impl<T, const N: usize> Producer<T, N> {
+    /// Whether this many values can be put in before anything is taken out again.
+    #[inline]
+    pub fn has_room(&mut self, values: usize) -> bool {
+        if N - self.put.wrapping_sub(self.taken) < values {
+            self.taken = self.ring.taken.0.load(Ordering::Acquire);
+        }
+        N - self.put.wrapping_sub(self.taken) >= values
+    }
+
+    /// How many values wait to be taken out at this moment.
+    pub fn waiting(&mut self) -> usize {
+        self.taken = self.ring.taken.0.load(Ordering::Acquire);
+        self.put.wrapping_sub(self.taken)
+    }
+
     /// Puts a value in, or gives it back when there is no place.
     ///
     /// # Errors
@@ -106,6 +121,15 @@ impl<T, const N: usize> Consumer<T, N> {
         self.taken = self.taken.wrapping_add(1);
         self.ring.taken.0.store(self.taken, Ordering::Release);
         Some(value)
+    }
+
+    /// Whether nothing more will ever be put in: the producer is gone. What is in the ring by then can still be taken.
+    #[must_use]
+    pub fn is_abandoned(&self) -> bool {
+        let is_alone = Arc::strong_count(&self.ring) == 1;
+        // What the producer did before it went is seen by whoever has seen that.
+        fence(Ordering::Acquire);
+        is_alone
     }
 
     /// Whether there is nothing to take at this moment.
@@ -173,6 +197,21 @@ mod tests {
         rush_through::<1>();
         rush_through::<2>();
         rush_through::<64>();
+    }
+
+    #[test]
+    fn room_and_what_waits_add_up_and_an_abandoned_ring_still_has_its_values() {
+        let (mut producer, mut consumer) = ring::<_, 4>();
+        producer.push(1).unwrap();
+        assert!(producer.has_room(3) && !producer.has_room(4));
+        assert_eq!(consumer.pop(), Some(1));
+        assert!(producer.has_room(4));
+        producer.push(2).unwrap();
+        assert_eq!(producer.waiting(), 1);
+        assert!(!consumer.is_abandoned());
+        drop(producer);
+        assert!(consumer.is_abandoned());
+        assert_eq!((consumer.pop(), consumer.pop()), (Some(2), None));
     }
 
     #[test]

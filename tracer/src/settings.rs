@@ -52,6 +52,8 @@ pub struct Settings {
     pub max_size: Option<u64>,
     /// RTL_METADATA.
     pub metadata: Metadata,
+    /// RTL_START: whether nothing is recorded until the program asks for it.
+    pub is_stopped: bool,
 }
 
 impl Settings {
@@ -80,6 +82,8 @@ impl Settings {
         read("RTL_MAX_SIZE", &mut keep, "not a size such as 500M or 2G; the file is not limited");
         let mut keep = |value: &str| metadata(value).map(|kind| settings.metadata = kind).is_some();
         read("RTL_METADATA", &mut keep, "not all or minimal; recording all");
+        let mut keep = |value: &str| start(value).map(|stopped| settings.is_stopped = stopped).is_some();
+        read("RTL_START", &mut keep, "not running or stopped; recording from the start");
         settings
     }
 }
@@ -102,6 +106,14 @@ fn metadata(value: &str) -> Option<Metadata> {
     match value {
         "all" => Some(Metadata::All),
         "minimal" => Some(Metadata::Minimal),
+        _ => None,
+    }
+}
+
+fn start(value: &str) -> Option<bool> {
+    match value {
+        "running" => Some(false),
+        "stopped" => Some(true),
         _ => None,
     }
 }
@@ -162,6 +174,12 @@ mod tests {
     }
 
     #[test]
+    fn a_recording_starts_stopped_only_where_that_is_asked_for() {
+        assert!(!read(&[]).0.is_stopped && !read(&[("RTL_START", "running")]).0.is_stopped);
+        assert!(read(&[("RTL_START", "stopped")]).0.is_stopped);
+    }
+
+    #[test]
     fn sizes_have_suffixes() {
         for (text, bytes) in
             [("4096", 4096), ("3k", 3 << 10), ("500M", 500 << 20), ("2GiB", 2 << 30), ("1TB", 1 << 40)]
@@ -177,10 +195,11 @@ mod tests {
             ("RTL_DEBUG", "yes"),
             ("RTL_MAX_SIZE", "99999999999999999999G"),
             ("RTL_METADATA", "none"),
+            ("RTL_START", "later"),
         ];
         let (settings, complaints) = read(&nonsense);
         assert_eq!(settings, Settings::default());
-        assert_eq!(complaints.len(), 4);
+        assert_eq!(complaints.len(), 5);
         assert_eq!(
             complaints[0],
             "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"

@@ -1,5 +1,6 @@
 //! What all threads of the tracer, and all of the application that pass through it, have in common.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::counters::{Counters, Lost};
@@ -39,7 +40,7 @@ pub struct Shared<R> {
     /// ([`crate::staging`]).
     pub largest_staged: u64,
     /// Kernels, queues and counters: what the recorder knows too.
-    pub known: std::sync::Arc<Known>,
+    pub known: Arc<Known>,
     /// From addresses to kernels.
     pub names: Names<R>,
     /// The application's signals that are watched.
@@ -56,7 +57,7 @@ pub struct Shared<R> {
 
 impl<R: Resolve> Shared<R> {
     /// A recording that begins.
-    pub fn new(mode: Mode, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+    pub fn new(mode: Mode, known: Arc<Known>, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
             usual: AtomicBool::new(true),
@@ -64,7 +65,7 @@ impl<R: Resolve> Shared<R> {
             told: false,
             mode,
             largest_staged: u64::MAX,
-            known: std::sync::Arc::default(),
+            known,
             names: Names::new(resolver),
             watches: Watches::default(),
             forwards: AtomicUsize::new(0),
@@ -119,10 +120,20 @@ impl<R: Resolve> Shared<R> {
         self.usual.load(Ordering::Relaxed)
     }
 
+    /// From now on, whether dispatches are left out: then no packet takes the short way.
+    pub fn pause(&self, is_paused: bool) {
+        self.usual.store(!is_paused && !self.told && self.is_recording(), Ordering::SeqCst);
+        if !self.is_recording() {
+            // It may have ended meanwhile.
+            self.usual.store(false, Ordering::SeqCst);
+        }
+        self.bell.ring();
+    }
+
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
-        self.usual.store(false, Ordering::Relaxed);
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
+        self.usual.store(false, Ordering::SeqCst);
         self.bell.ring();
     }
 

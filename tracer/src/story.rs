@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use crate::counters::Snapshot;
+use crate::counters::{RangeCounters, Snapshot};
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
@@ -69,12 +69,22 @@ pub fn loss(counts: &Snapshot) -> Option<String> {
     ))
 }
 
+/// The one line that is said when ranges or markers were lost.
+#[must_use]
+pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
+    let lost = counts.lost();
+    let total: u64 = lost.iter().map(|&(_, count)| count).sum();
+    let reasons: Vec<String> =
+        lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
+    (total > 0).then(|| format!("{total} ranges or markers are not in the trace: {}", reasons.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
-    use crate::counters::{Counters, Lost, Skipped};
+    use crate::counters::{Counters, Lost, LostRange, Skipped};
 
     #[test]
     fn a_loss_is_one_line_with_its_reasons_and_what_was_skipped_on_purpose_is_none() {
@@ -90,6 +100,16 @@ mod tests {
             line,
             "3 of 10 kernel dispatches are not in the trace: 2 without valid times, 1 still running at the end"
         );
+    }
+
+    #[test]
+    fn lost_ranges_are_one_line_and_paused_ones_none() {
+        let counters = RangeCounters::default();
+        counters.lose(LostRange::Paused, 9);
+        assert_eq!(ranges_lost(&counters), None);
+        counters.lose(LostRange::Behind, 2);
+        let line = "2 ranges or markers are not in the trace: 2 while the recorder was behind";
+        assert_eq!(ranges_lost(&counters).as_deref(), Some(line));
     }
 
     #[test]

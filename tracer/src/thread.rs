@@ -14,6 +14,9 @@ pub struct Submitter {
 thread_local! {
     /// Tid 0 until the thread is seen for the first time.
     static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0 }) };
+
+    /// Whether what this thread does is not to be recorded.
+    static PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The calling thread, when it was seen before.
@@ -29,9 +32,35 @@ pub fn known() -> Option<Submitter> {
 pub fn current() -> Submitter {
     known().unwrap_or_else(|| {
         let here = Submitter { tid: tid(), range: 0 };
-        let _ = HERE.try_with(|cell| cell.set(here));
+        remember(here);
         here
     })
+}
+
+/// Only a thread that is recorded is remembered, so that whoever finds a known one need not ask whether it is paused.
+fn remember(here: Submitter) {
+    if !is_paused() {
+        let _ = HERE.try_with(|cell| cell.set(here));
+    }
+}
+
+/// The innermost range that is open in the calling thread is now this one; 0 for none.
+#[inline]
+pub fn set_range(range: u64) {
+    remember(Submitter { range, ..current() });
+}
+
+/// Whether what the calling thread does is not to be recorded.
+#[inline]
+#[must_use]
+pub fn is_paused() -> bool {
+    PAUSED.try_with(Cell::get).unwrap_or(false)
+}
+
+/// From now on, whether what the calling thread does is not to be recorded.
+pub fn pause(is_paused: bool) {
+    let _ = PAUSED.try_with(|cell| cell.set(is_paused));
+    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
 }
 
 /// The calling thread is the one that a fork has made: it has another number than the one that it was copied from, and
@@ -57,6 +86,19 @@ mod tests {
         assert_eq!(here, current());
         assert_ne!(here.tid, there.tid);
         assert_eq!(here.range, 0);
+    }
+
+    #[test]
+    fn a_paused_thread_is_not_known_until_it_is_resumed() {
+        set_range(7);
+        assert_eq!(known().map(|here| here.range), Some(7));
+        pause(true);
+        set_range(8);
+        assert_eq!((known(), is_paused()), (None, true));
+        assert_ne!(current().tid, 0);
+        pause(false);
+        set_range(9);
+        assert_eq!(known().map(|here| here.range), Some(9));
     }
 
     #[test]

@@ -10,24 +10,19 @@ use crate::api::Api;
 use crate::collector::Collector;
 use crate::collector::thread::{DOZE, GRACE, collect};
 use crate::cooperative::Cooperative;
-use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::dispatch::{Queue, QueueOrdinal};
 use crate::gpus::Gpu;
-use crate::handover::handover;
 use crate::kernels::Loader;
 use crate::lane::lane;
-use crate::record::{Ending, Recorder};
 use crate::runtime::Live;
 use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
-use crate::{process, story};
-
-/// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
-const BATCHES: usize = 256;
+use crate::{control, process, recording, story};
 
 /// How long the end of a recording may take.
-const END: Duration = Duration::from_millis(450);
+pub(crate) const END: Duration = Duration::from_millis(450);
 
 /// The recording of one life of the runtime.
 pub struct Tracer {
@@ -43,7 +38,7 @@ pub struct Tracer {
     /// Those that are never destroyed.
     pub cooperative: Cooperative,
     collector: Arc<Mutex<Option<Collector>>>,
-    threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
     started: AtomicBool,
     ended: AtomicBool,
     pid: AtomicU32,
@@ -70,14 +65,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     if let Some(before) = get() {
         before.end();
+        control::renew();
     }
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
     let needs_care = staging::may_overflow(api.layout.generation());
-    let mut shared = Shared::new(settings.mode, Loader::new(&api.core), Box::new(runtime));
+    let known = recording::known();
+    let mut shared = Shared::new(settings.mode, known, Loader::new(&api.core), Box::new(runtime));
     shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
     if story::is_told(2) {
         shared.tell_packets();
     }
+    shared.pause(control::is_paused());
     let tracer = Tracer {
         api,
         doorbells: needs_care.then(Doorbells::default),
@@ -87,7 +85,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
         collector: Arc::default(),
-        threads: Mutex::default(),
+        thread: Mutex::default(),
         started: AtomicBool::new(false),
         ended: AtomicBool::new(false),
         pid: AtomicU32::new(std::process::id()),
@@ -182,14 +180,17 @@ impl Tracer {
         if self.started.swap(true, Ordering::SeqCst) {
             return guard;
         }
-        let (sender, receiver) = handover::<Dispatch>(BATCHES);
-        let known = Arc::clone(&self.shared.known);
-        let recorder = Recorder::start(self.settings.clone(), self.gpus.clone(), known, receiver);
+        for gpu in &self.gpus {
+            self.shared.known.gpus.add(gpu.clone());
+        }
+        let sender = recording::open(&self.settings);
         let (collector, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
         let thread = process::spawn("rtl-collect", move || collect(&collector, &shared));
-        *guard = Some(Collector::new(sender));
-        match (thread, recorder) {
-            (Ok(thread), Ok(recorder)) => *lock(&self.threads) = Some((thread, recorder)),
+        match (thread, sender) {
+            (Ok(thread), Ok(sender)) => {
+                *guard = Some(Collector::new(sender));
+                *lock(&self.thread) = Some(thread);
+            }
             (Err(error), _) | (_, Err(error)) => {
                 story::say(format_args!("cannot start a thread: {error}; nothing is recorded"));
                 self.shared.advance(Phase::Failed);
@@ -237,15 +238,13 @@ impl Tracer {
             return;
         }
         let deadline = Instant::now() + END;
-        let mut ending = Ending::default();
         self.shared.end();
-        let threads = self.threads.try_lock().ok().and_then(|mut threads| threads.take());
-        if let Some((thread, recorder)) = threads {
+        if let Some(thread) = self.thread.try_lock().ok().and_then(|mut thread| thread.take()) {
             while !thread.is_finished() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            ending = recorder.finish(deadline);
         }
+        let ending = recording::end(deadline);
         let counts = self.shared.counters().snapshot();
         if let Some(line) = story::loss(&counts) {
             let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();

@@ -1,3 +1,5 @@
+use rustc_hash::FxHashSet;
+
 use super::rocpd::{Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object, Prepared};
 use crate::sqlite::Database;
 use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
@@ -49,7 +51,7 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
         let process = process(&row).unwrap_or_default();
         Some(Thread { process, tid: row.int("tid")?, name: row.text("name") })
     });
-    tables.threads = threads.collect();
+    tables.threads = last_of_each(threads.collect());
     (known.agents, tables.agents) = agents.into_iter().unzip();
     known.queues = metadata
         .objects(&["queue"])
@@ -64,6 +66,15 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
     }
     tables.about = metadata.about(Dialect::Native, "rtl");
     Ok(Prepared { layout, names, known, tables })
+}
+
+/// A thread that was given another name has several rows, of which the last one counts.
+fn last_of_each(mut threads: Vec<Thread>) -> Vec<Thread> {
+    let mut met = FxHashSet::default();
+    threads.reverse();
+    threads.retain(|thread| met.insert((thread.process, thread.tid)));
+    threads.reverse();
+    threads
 }
 
 /// The process behind what the file calls its pid.

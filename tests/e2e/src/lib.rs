@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 pub mod account;
+pub mod annotations;
 pub mod compare;
 pub mod launched;
 pub mod library;

@@ -31,6 +31,39 @@ pub fn tracer() -> PathBuf {
     built("librtl.so")
 }
 
+/// A library of roctx that records nothing, under this name: `libroctx64.so.4` with its versioned symbols, or another
+/// one without. Each lies in a folder that has all of them.
+///
+/// # Panics
+/// If it does not compile.
+#[must_use]
+pub fn roctx(name: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/roctx.c");
+    let mut hasher = DefaultHasher::new();
+    fs::read(&source).unwrap().hash(&mut hasher);
+    let folder = beside_this_program().join(format!("tools/roctx-{:016x}", hasher.finish()));
+    let library = folder.join(name);
+    if !library.exists() {
+        fs::create_dir_all(&folder).unwrap();
+        let partial = folder.join(format!("{name}.{}", std::process::id()));
+        let mut compiler = Command::new("cc");
+        compiler
+            .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
+            .arg(&partial)
+            .arg(source);
+        compiler.arg(format!("-Wl,-soname,{name}"));
+        if name.starts_with("libroctx64") {
+            let versions = folder.join(format!("versions.{}", std::process::id()));
+            fs::write(&versions, "ROCTX_4.1 { global: roctx*; local: *; };").unwrap();
+            compiler.arg(format!("-Wl,--version-script={}", versions.display()));
+        }
+        let output = compiler.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::rename(partial, &library).unwrap();
+    }
+    library
+}
+
 /// The shared library made of `tests/e2e/tools/<name>.c`, built once and kept beside the tests under a name that changes
 /// with its source.
 ///

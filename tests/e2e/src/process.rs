@@ -31,6 +31,8 @@ pub struct Process {
     tools: Vec<PathBuf>,
     folder: Arc<TempDir>,
     is_hip: bool,
+    /// Whether the tracer is preloaded, too.
+    is_preloaded: bool,
     /// How the program is started, where not by itself.
     starter: Vec<String>,
     has_time_limit: bool,
@@ -89,6 +91,7 @@ impl Process {
             stack: stack.clone(),
             settings: vec![],
             is_hip: false,
+            is_preloaded: false,
             starter: vec![],
             has_time_limit: true,
             tools_before: vec![],
@@ -178,6 +181,25 @@ impl Process {
         self
     }
 
+    /// The tracer is preloaded where it is a tool of the runtime: what stands in for other libraries does so.
+    #[must_use]
+    pub fn preloaded(mut self) -> Self {
+        self.is_preloaded = true;
+        self
+    }
+
+    /// Its program is linked to this library.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn linked_to(mut self, name: &str, library: &Path) -> Self {
+        let path = library.to_str().unwrap();
+        let folder = format!("-Wl,-rpath,{}", library.parent().unwrap().display());
+        self.program = support::program_with(name, &["-DROCTX_LINKED", path, &folder]).unwrap();
+        self
+    }
+
     /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {
@@ -203,8 +225,12 @@ impl Process {
     /// If the folder cannot be made.
     #[must_use]
     pub fn command(&self, folder: &Path) -> Command {
+        self.command_preloading(&[], folder)
+    }
+
+    fn command_preloading(&self, libraries: &[PathBuf], folder: &Path) -> Command {
         fs::create_dir_all(folder.join("traces")).unwrap();
-        let mut command = self.started(self.stack.command(&self.program));
+        let mut command = self.started(self.stack.command_preloading(libraries, &self.program));
         command.args(&self.arguments);
         command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
@@ -337,7 +363,9 @@ impl Process {
     fn prepare(&self, name: &str, tools: &[PathBuf]) -> (Command, PathBuf) {
         let folder = self.folder.path().join(name);
         let _ = fs::remove_dir_all(&folder);
-        let mut command = self.command(&folder);
+        let is_traced = tools.contains(&library::tracer());
+        let preloaded = if self.is_preloaded && is_traced { vec![library::tracer()] } else { Vec::new() };
+        let mut command = self.command_preloading(&preloaded, &folder);
         if !tools.is_empty() {
             let tools: Vec<&str> = tools.iter().map(|tool| tool.to_str().unwrap()).collect();
             command.env("HSA_TOOLS_LIB", tools.join(" "));

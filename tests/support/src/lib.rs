@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 pub use fixture::{database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Job, Layout, Options, generate};
-pub use program::{code_object, program};
+pub use program::{code_object, program, program_with};
 /// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
 pub use rusqlite;
-pub use stack::{Stack, simulator, stacks};
+pub use stack::{Stack, roctx, simulator, stacks};
 
 /// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
 /// call this and return early; it then says so in one line.

@@ -13,12 +13,20 @@ use crate::stack::beside_the_test;
 /// # Panics
 /// If it does not compile.
 pub fn program(name: &str) -> Option<PathBuf> {
+    program_with(name, &[])
+}
+
+/// The same with more arguments for the compiler.
+///
+/// # Panics
+/// If it does not compile.
+pub fn program_with(name: &str, arguments: &[&str]) -> Option<PathBuf> {
     if !exists("/usr/include/hsa/hsa.h", "libhsa-runtime-dev") {
         return None;
     }
     let flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"];
     // A program of HIP needs the first of these alone.
-    let libraries = ["-ldl", "-Wl,--as-needed", "-lhsa-runtime64"];
+    let libraries = [arguments, &["-ldl", "-Wl,--as-needed", "-lhsa-runtime64"]].concat();
     Some(build(&format!("{name}.c"), "", "cc", &flags, &libraries))
 }
 
@@ -51,7 +59,8 @@ fn build(source: &str, variant: &str, compiler: &str, flags: &[&str], libraries:
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs");
     let path = sources.join(source);
     let built = beside_the_test("programs");
-    let name = format!("{source}{variant}-{:016x}", fingerprint(&sources, &path, flags));
+    let name =
+        format!("{source}{variant}-{:016x}", fingerprint(&sources, &path, &[flags, libraries].concat()));
     let target = built.join(&name);
     if target.exists() {
         return target;

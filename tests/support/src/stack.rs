@@ -55,6 +55,18 @@ pub fn stacks() -> Vec<Stack> {
     stacks.into_iter().flatten().collect()
 }
 
+/// AMD's own libroctx64.so.4, of which `scripts/rocm-stacks llama` fetches a build that any Linux loads. Where it is
+/// missing, one line says so.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn roctx() -> Option<PathBuf> {
+    let library = cache().join("stacks/llama-6.4.3").join(LIBRARIES).join("libroctx64.so.4");
+    if !library.exists() {
+        eprintln!("skipped: no libroctx64.so.4 (scripts/rocm-stacks llama)");
+        return None;
+    }
+    Some(library)
+}
+
 /// What the project fetches or builds once per machine lies here.
 pub(crate) fn cache() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -89,17 +101,28 @@ impl Stack {
     /// # Panics
     /// As [`simulator`].
     pub fn command(&self, program: &Path) -> Command {
+        self.command_preloading(&[], program)
+    }
+
+    /// The same with libraries that are preloaded, besides the simulator.
+    ///
+    /// # Panics
+    /// As [`simulator`].
+    pub fn command_preloading(&self, libraries: &[PathBuf], program: &Path) -> Command {
+        let simulator = simulator();
+        let preloaded = libraries.iter().chain([&simulator]).map(|library| library.display().to_string());
+        let preloaded = preloaded.collect::<Vec<_>>().join(":");
         let mut command = Command::new("timeout");
         command.args(["--kill-after=1", SECONDS]);
         if self.root == Path::new("/") {
             // Only the program is to have it, not timeout.
-            command.arg("env").arg(format!("LD_PRELOAD={}", simulator().display()));
+            command.arg("env").arg(format!("LD_PRELOAD={preloaded}"));
         } else {
             let libraries = self.root.join(LIBRARIES);
             command.arg(libraries.join("ld-linux-x86-64.so.2"));
             // llama.cpp has a folder of its own.
             let path = format!("{0}:{0}/llama", libraries.display());
-            command.arg("--preload").arg(simulator()).arg("--library-path").arg(path);
+            command.arg("--preload").arg(preloaded).arg("--library-path").arg(path);
         }
         command.arg(program);
         let ours = |name: &str| {

@@ -96,7 +96,7 @@ struct Bench {
 /// A recording of one queue, with so many signals and so much room for completed dispatches.
 fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let machine = Arc::new(Machine { most: signals, ..Machine::default() });
-    let shared = Shared::new(mode, Some(Named), Box::new(Arc::clone(&machine)));
+    let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
     let (sender, arrivals) = handover(batches);
     let mut collector = Collector::new(sender);
     let (submissions, lane) = lane(QueueOrdinal(7), 1);

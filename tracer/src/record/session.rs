@@ -7,12 +7,12 @@ use rustc_hash::FxHashSet;
 use schema::append::{Recording, Target};
 use schema::write::{Op, OpKind};
 
+use super::annotations::Annotations;
 use super::naming::{Named, Naming};
 use super::{Ending, Known};
 use crate::clock::Anchor;
 use crate::counters::{Lost, Snapshot};
 use crate::dispatch::{Dispatch, Queue};
-use crate::gpus::Gpu;
 use crate::identity::Identity;
 use crate::settings::Settings;
 
@@ -21,7 +21,6 @@ use crate::settings::Settings;
 pub(super) struct About {
     pub(super) settings: Settings,
     pub(super) identity: Identity,
-    pub(super) gpus: Vec<Gpu>,
 }
 
 /// Creates the file.
@@ -30,19 +29,22 @@ type Create<T> = Box<dyn FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Se
 /// A recording.
 pub(super) struct Session<T> {
     about: About,
-    known: Arc<Known>,
+    pub(super) known: Arc<Known>,
     create: Create<T>,
     start: Anchor,
     recording: Option<Recording<T>>,
     /// Why nothing more is recorded.
-    over: Option<Lost>,
+    pub(super) over: Option<Lost>,
     ending: Ending,
     naming: Naming,
     /// By kernel.
     kernels: Vec<Option<Named>>,
     /// How many queues are written.
     queues: u32,
-    threads: FxHashSet<u32>,
+    /// How many GPUs are written.
+    gpus: u32,
+    pub(super) threads: FxHashSet<u32>,
+    pub(super) annotations: Annotations,
     /// Rows that are not published yet.
     unpublished: u64,
     /// The counts that are published.
@@ -66,7 +68,9 @@ impl<T: Target> Session<T> {
             naming: Naming::default(),
             kernels: Vec::new(),
             queues: 0,
+            gpus: 0,
             threads: FxHashSet::default(),
+            annotations: Annotations::default(),
             unpublished: 0,
             published: Snapshot::default(),
         }
@@ -91,8 +95,8 @@ impl<T: Target> Session<T> {
     /// Brings the file up to date. There is none before a dispatch has been seen.
     pub(super) fn publish(&mut self) {
         let now = self.known.counters.snapshot();
-        let is_news = self.unpublished > 0 || now != self.published;
-        if self.over.is_none() && now.seen > 0 && is_news {
+        let is_news = self.unpublished > 0 || now != self.published || self.annotations.are_news();
+        if self.over.is_none() && (now.seen > 0 || self.recording.is_some()) && is_news {
             self.write_out(false);
         }
     }
@@ -120,6 +124,7 @@ impl<T: Target> Session<T> {
                 recording.abandon();
             }
             self.known.counters.lose(why, std::mem::take(&mut self.unpublished));
+            self.lose_annotations(why);
         }
     }
 
@@ -127,7 +132,7 @@ impl<T: Target> Session<T> {
         self.ending
     }
 
-    fn fail(&mut self, error: &schema::Error) {
+    pub(super) fn fail(&mut self, error: &schema::Error) {
         let why = if matches!(error, schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         self.give_up(why, &format!("{error}{cause}"));
@@ -154,26 +159,45 @@ impl<T: Target> Session<T> {
                 self.queues += 1;
             }
         }
-        if !self.threads.contains(&dispatch.tid) {
-            recording.metadata("thread", &thread_row(dispatch.tid))?;
-            self.threads.insert(dispatch.tid);
-        }
+        meet(&mut self.threads, dispatch.tid, recording)?;
         recording.op(&op(dispatch, named))?;
+        Ok(())
+    }
+
+    /// What is recorded into, and the threads that it knows.
+    pub(super) fn begun(&mut self) -> schema::Result<(&mut Recording<T>, &mut FxHashSet<u32>)> {
+        let recording = match &mut self.recording {
+            Some(recording) => recording,
+            none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
+        };
+        Ok((recording, &mut self.threads))
+    }
+
+    /// Writes what is only written when it is published, and publishes everything.
+    fn publish_all(&mut self, closing: &[(&'static str, String)]) -> schema::Result<()> {
+        let gpus = self.known.gpus.since(self.gpus);
+        let names = self.take_names();
+        let (recording, _) = self.begun()?;
+        for gpu in &gpus {
+            recording.metadata("gpu", &gpu.row())?;
+        }
+        for (tag, row) in &names {
+            recording.metadata(tag, row)?;
+        }
+        recording.publish(closing)?;
+        self.gpus += gpus.len() as u32;
         Ok(())
     }
 
     fn write_out(&mut self, is_complete: bool) {
         let counts = self.known.counters.snapshot();
         let recorded = counts.recorded + self.unpublished;
-        let rows = closing(&counts, recorded, is_complete);
-        let written = match &mut self.recording {
-            Some(recording) => Ok(recording),
-            none => begin(&mut self.create, &self.about, self.start, &mut self.ending)
-                .map(|recording| none.insert(recording)),
-        };
-        match written.and_then(|recording| recording.publish(&rows)) {
+        let mut rows = closing(&counts, recorded, is_complete);
+        rows.extend(self.annotation_counts());
+        match self.publish_all(&rows) {
             Ok(()) => {
                 self.known.counters.record(std::mem::take(&mut self.unpublished));
+                self.annotations_published();
                 self.published = Snapshot { recorded, ..counts };
             }
             Err(error) => self.fail(&error),
@@ -195,9 +219,6 @@ fn begin<T: Target>(
     }
     recording.metadata("start_ns", &start.boottime.to_string())?;
     recording.metadata("clock_start", &start.json())?;
-    for gpu in &about.gpus {
-        recording.metadata("gpu", &gpu.row())?;
-    }
     Ok(recording)
 }
 
@@ -227,10 +248,26 @@ fn queue_row(number: u32, queue: &Queue) -> String {
     row.to_string()
 }
 
-fn thread_row(tid: u32) -> String {
+/// Writes what is known of a thread when it is met for the first time.
+pub(super) fn meet<T: Target>(
+    threads: &mut FxHashSet<u32>,
+    tid: u32,
+    recording: &mut Recording<T>,
+) -> schema::Result<()> {
+    if threads.contains(&tid) {
+        return Ok(());
+    }
+    let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
+    recording.metadata("thread", &thread_row(tid, name.as_deref().map(str::trim_end)))?;
+    threads.insert(tid);
+    Ok(())
+}
+
+/// Of several rows of a thread the last one counts.
+pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
     let mut row = serde_json::json!({ "pid": std::process::id(), "tid": tid });
-    if let Ok(name) = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")) {
-        row["name"] = name.trim_end().into();
+    if let Some(name) = name {
+        row["name"] = name.into();
     }
     row.to_string()
 }

@@ -279,8 +279,7 @@ fn session<T: Target>(
     known: &Arc<Known>,
     create: impl FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
-    let about =
-        session::About { settings: Settings::default(), identity: Identity::default(), gpus: Vec::new() };
+    let about = session::About { settings: Settings::default(), identity: Identity::default() };
     Session::new(about, Arc::clone(known), create)
 }
 

@@ -1,0 +1,106 @@
+//! Ranges and markers of roctx, however a program comes by its functions.
+
+use e2e::annotations::{account, assert_annotated, recorded, tables};
+use e2e::{Outcome, Process, library};
+use support::stacks;
+
+/// The libraries that a program may be linked to or open, by the names of their files.
+const LIBRARIES: [&str; 2] = ["libroctx64.so.4", "librocprofiler-sdk-roctx.so.1"];
+
+/// `ranges.c` on every runtime, with the tracer preloaded.
+fn processes(arguments: &[&str]) -> Vec<Process> {
+    let processes = Process::on_every_stack("ranges").into_iter();
+    processes.map(|process| process.arguments(arguments).preloaded()).collect()
+}
+
+/// What the program did is in its trace, before the runtime started too.
+#[track_caller]
+fn assert_recorded(outcome: &Outcome) {
+    let trace = outcome.trace();
+    let account = account(&outcome.report);
+    assert!(account.annotations.len() > 20 && account.dispatches.len() > 20, "{outcome:?}");
+    assert_annotated(&account, &tables(&trace.path));
+    assert_eq!(trace.count("ranges_recorded"), account.annotations.len() as i64);
+    assert_eq!(trace.metadata.keys().find(|tag| tag.starts_with("ranges_lost")), None);
+    assert_eq!(trace.left_out().len(), 0, "{:?}", trace.metadata);
+}
+
+#[test]
+fn ranges_of_a_linked_program_are_recorded_and_tag_its_dispatches() {
+    for library in LIBRARIES.map(library::roctx) {
+        for process in processes(&["linked", "1", "400"]) {
+            assert_recorded(&process.linked_to("ranges", &library).well());
+        }
+    }
+}
+
+#[test]
+fn ranges_are_recorded_where_the_library_is_opened_by_its_path() {
+    for library in LIBRARIES.map(library::roctx) {
+        for process in processes(&[library.to_str().unwrap(), "1", "400"]) {
+            assert_recorded(&process.well());
+        }
+    }
+}
+
+#[test]
+fn ranges_are_recorded_where_a_library_is_opened_by_name_that_is_not_installed() {
+    let names =
+        ["libroctx64.so", "libroctx64.so.4", "librocprofiler-sdk-roctx.so", "librocprofiler-sdk-roctx.so.0"];
+    for name in names {
+        let Some(process) = Process::of("ranges") else { return };
+        assert_recorded(&process.arguments(&[name, "1", "400"]).preloaded().well());
+    }
+}
+
+#[test]
+fn ranges_are_recorded_where_whatever_is_loaded_is_asked() {
+    for process in processes(&["global", "1", "400"]) {
+        assert_recorded(&process.well());
+    }
+}
+
+#[test]
+fn a_program_without_roctx_is_what_it_was() {
+    for process in processes(&["libno-such-library.so", "1", "400"]) {
+        let outcome = process.well();
+        let tables = tables(&outcome.trace().path);
+        assert!(tables.ranges.is_empty() && !tables.dispatches.is_empty());
+    }
+}
+
+#[test]
+fn eight_threads_nest_their_ranges_each_for_itself() {
+    for process in processes(&["global", "8", "1000"]) {
+        assert_recorded(&process.well());
+    }
+}
+
+#[test]
+fn ranges_alone_are_a_trace_too() {
+    for stack in stacks() {
+        let Some(process) = Process::on(&stack, "ranges") else { return };
+        let outcome = process.arguments(&["global", "8", "3000", "no_gpu"]).preloaded().well();
+        let trace = outcome.trace();
+        let account = account(&outcome.report);
+        assert!(account.annotations.len() > 5_000);
+        assert_annotated(&account, &tables(&trace.path));
+        assert_eq!((trace.count("complete"), trace.count("seen")), (1, 0));
+    }
+}
+
+#[test]
+fn a_preloaded_process_that_uses_neither_leaves_nothing() {
+    for process in Process::on_every_stack("no_work") {
+        assert!(process.arguments(&["nothing"]).preloaded().well().traces.is_empty());
+    }
+}
+
+#[test]
+fn without_being_preloaded_nothing_stands_in_for_roctx() {
+    for process in Process::on_every_stack("ranges") {
+        let library = library::roctx(LIBRARIES[0]);
+        let outcome = process.arguments(&[library.to_str().unwrap(), "1", "400"]).well();
+        assert!(recorded(&tables(&outcome.trace().path)).is_empty());
+    }
+}

@@ -1,0 +1,8 @@
+/* The least that calling roctx can cost: functions that do nothing. */
+#include <stdint.h>
+
+void roctxMarkA(const char *message) { (void)message; }
+int roctxRangePushA(const char *message) { (void)message; return 0; }
+int roctxRangePop(void) { return 0; }
+uint64_t roctxRangeStartA(const char *message) { (void)message; return 0; }
+void roctxRangeStop(uint64_t id) { (void)id; }

@@ -1,0 +1,152 @@
+//! Rows of ranges and markers, and what the application calls its threads, devices and streams.
+
+use schema::append::Target;
+use schema::write::{Op, OpKind, TextId};
+
+use super::session::{Session, meet, thread_row};
+use crate::counters::{LostRange, UNHANDED};
+use crate::roctx::{Annotation, NOT_KEPT, Text, What};
+
+/// What a session knows of them.
+#[derive(Debug, Default)]
+pub(super) struct Annotations {
+    /// By the text's number.
+    texts: Vec<Option<TextId>>,
+    /// Rows that are not published yet.
+    unpublished: u64,
+    /// Metadata rows that wait for the next publication: a name alone is no reason for a file.
+    names: Vec<(&'static str, String)>,
+    /// Whether a count or a name is not published yet.
+    is_changed: bool,
+}
+
+/// Names that wait at most.
+const MOST_NAMES: usize = 1 << 16;
+
+impl Annotations {
+    pub(super) fn are_news(&self) -> bool {
+        self.unpublished > 0 || self.is_changed
+    }
+}
+
+impl<T: Target> Session<T> {
+    /// Records an annotation or counts it as lost.
+    pub(super) fn annotate(&mut self, annotation: &Annotation) {
+        self.annotations.is_changed = true;
+        if matches!(annotation, Annotation::Untracked) {
+            return self.known.ranges.lose(LostRange::Bounds, 1);
+        }
+        let is_row = !matches!(annotation, Annotation::Name { .. });
+        if self.over.is_none() {
+            match self.write_annotation(annotation) {
+                Ok(()) => {
+                    self.annotations.unpublished += u64::from(is_row);
+                    return;
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+        if let Some(why) = self.over.filter(|_| is_row) {
+            self.known.ranges.lose(why.into(), 1);
+        }
+    }
+
+    fn write_annotation(&mut self, annotation: &Annotation) -> schema::Result<()> {
+        let op = match *annotation {
+            Annotation::Range { number, text, tid, start, end, is_started } => Op {
+                start,
+                end,
+                sequence: Some(i64::from(is_started)),
+                ..self.annotation(number, text, tid)?
+            },
+            Annotation::Marker { number, text, tid, time } => {
+                Op { start: time, end: Some(time), ..self.annotation(number, text, tid)? }
+            }
+            Annotation::Name { what, number, text } => {
+                self.name(what, number, text);
+                return Ok(());
+            }
+            Annotation::Untracked => return Ok(()),
+        };
+        self.begun()?.0.op(&op)?;
+        Ok(())
+    }
+
+    fn annotation(&mut self, number: u64, text: &'static Text, tid: u32) -> schema::Result<Op> {
+        let description = self.text(text)?;
+        let (recording, threads) = self.begun()?;
+        meet(threads, tid, recording)?;
+        if text.number == NOT_KEPT.number {
+            self.known.ranges.leave_unnamed();
+        }
+        Ok(Op {
+            gpu: Some(-1),
+            queue: Some(0),
+            description: Some(description),
+            kind: OpKind::UserMarker,
+            range: number as i64,
+            tid: Some(i64::from(tid)),
+            ..Op::default()
+        })
+    }
+
+    fn text(&mut self, text: &'static Text) -> schema::Result<TextId> {
+        let number = text.number as usize;
+        if let Some(&Some(known)) = self.annotations.texts.get(number) {
+            return Ok(known);
+        }
+        let id = self.begun()?.0.text(&text.spoken())?;
+        let texts = &mut self.annotations.texts;
+        texts.resize(texts.len().max(number + 1), None);
+        texts[number] = Some(id);
+        Ok(id)
+    }
+
+    fn name(&mut self, what: What, number: u64, text: &'static Text) {
+        let name = text.spoken();
+        let row = match what {
+            What::NameAgent => ("name", named("agent", number, &name)),
+            What::NameDevice => ("name", named("hipDevice", number, &name)),
+            What::NameStream => ("name", named("hipStream", number, &name)),
+            _ => {
+                self.threads.insert(number as u32);
+                ("thread", thread_row(number as u32, Some(&name)))
+            }
+        };
+        if self.annotations.names.len() < MOST_NAMES {
+            self.annotations.names.push(row);
+        }
+    }
+
+    /// What was not published is lost.
+    pub(super) fn lose_annotations(&mut self, why: crate::counters::Lost) {
+        self.known.ranges.lose(why.into(), std::mem::take(&mut self.annotations.unpublished));
+    }
+
+    /// The rows that each publication replaces.
+    pub(super) fn annotation_counts(&mut self) -> Vec<(&'static str, String)> {
+        self.known.ranges.take_over(&UNHANDED);
+        let mut rows = self.known.ranges.rows();
+        let unpublished = self.annotations.unpublished;
+        match rows.iter_mut().find(|(tag, _)| *tag == "ranges_recorded") {
+            Some((_, recorded)) => *recorded += unpublished,
+            None if unpublished > 0 => rows.insert(0, ("ranges_recorded", unpublished)),
+            None => {}
+        }
+        rows.into_iter().map(|(tag, count)| (tag, count.to_string())).collect()
+    }
+
+    /// The metadata rows that have come since the last publication.
+    pub(super) fn take_names(&mut self) -> Vec<(&'static str, String)> {
+        std::mem::take(&mut self.annotations.names)
+    }
+
+    pub(super) fn annotations_published(&mut self) {
+        self.known.ranges.record(std::mem::take(&mut self.annotations.unpublished));
+        self.annotations.is_changed = false;
+    }
+}
+
+fn named(kind: &str, id: u64, name: &str) -> String {
+    serde_json::json!({ "pid": std::process::id(), "kind": kind, "id": id, "name": name }).to_string()
+}

@@ -1,0 +1,182 @@
+//! What the calling thread has open, and what it does about it.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::event::{Event, What};
+use super::lane::{Lane, Refusal, new_number};
+use super::newcomers;
+use super::reader::Ring;
+use super::text::TEXTS;
+use crate::control::{self, Gate};
+use crate::counters::{LostRange, UNHANDED};
+use crate::{clock, load, recording, thread};
+
+thread_local! {
+    /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
+    static LEVEL: Cell<u32> = const { Cell::new(0) };
+
+    static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
+}
+
+/// What roctxRangeStartA returned last.
+static STARTED: AtomicU64 = AtomicU64::new(0);
+
+/// A range begins within the others; the level that it is at, from 0.
+#[inline]
+pub fn push(text: &[u8]) -> u32 {
+    let level = LEVEL.get();
+    LEVEL.set(level.wrapping_add(1));
+    record(|lane| {
+        let text = TEXTS.find(text);
+        lane.push(level as usize, text, clock::now())?;
+        thread::set_range(lane.innermost());
+        Ok(())
+    });
+    level
+}
+
+/// The innermost range ends; the level that it was at, `None` where none is open.
+#[inline]
+pub fn pop() -> Option<u32> {
+    let level = LEVEL.get().checked_sub(1)?;
+    LEVEL.set(level);
+    // Whether or not recording is paused by now.
+    let _ = LANE.try_with(|lane| {
+        let mut lane = lane.try_borrow_mut().ok()?;
+        let lane = lane.as_mut().filter(|lane| lane.is_above(level as usize))?;
+        lane.settle(level as usize, clock::now());
+        thread::set_range(lane.innermost());
+        look_after(lane);
+        Some(())
+    });
+    Some(level)
+}
+
+/// An instant.
+pub fn mark(text: &[u8]) {
+    record(|lane| {
+        let (text, number) = (TEXTS.find(text), new_number());
+        lane.send(Event { time: clock::now(), number, text, what: What::Mark })
+    });
+}
+
+/// A range begins that any thread may end; its id, from 1.
+pub fn start(text: &[u8]) -> u64 {
+    let number = STARTED.fetch_add(1, Ordering::Relaxed) + 1;
+    record(|lane| {
+        let text = TEXTS.find(text);
+        lane.send(Event { time: clock::now(), number, text, what: What::Start })
+    });
+    number
+}
+
+/// The range with this id ends.
+pub fn stop(number: u64) {
+    let time = clock::now();
+    if number == 0 || number > STARTED.load(Ordering::Relaxed) {
+        return;
+    }
+    let event = Event { time, number, text: &super::NOT_KEPT, what: What::Stop };
+    if control::gate() == Gate::Paused {
+        // It may have begun before.
+        let _ = with_lane(|lane| lane.send(event));
+    } else {
+        record(|lane| lane.send(event));
+    }
+}
+
+/// Something has a name.
+pub fn name(what: What, number: u64, text: &[u8]) {
+    let event = Event { time: 0, number, text: TEXTS.find(text), what };
+    if control::gate() == Gate::Idle {
+        load::begin_with_ranges();
+    }
+    let _ = with_lane(|lane| lane.send(event));
+}
+
+/// From now on, whether nothing that the calling thread does is recorded.
+pub fn pause(is_paused: bool) {
+    thread::pause(is_paused);
+    let innermost = with_lane(|lane| Ok(lane.innermost()));
+    thread::set_range(innermost.unwrap_or(0));
+}
+
+/// In the child of a fork: levels are as they were, but the recorder that would know of them is not in it.
+pub fn forget() {
+    newcomers::forget();
+    let _ = LANE.try_with(|lane| {
+        if let Ok(mut lane) = lane.try_borrow_mut() {
+            *lane = None;
+        }
+    });
+}
+
+/// Does something that is recorded, or counts why it is not.
+#[inline]
+fn record(act: impl FnOnce(&mut Lane) -> Result<(), Refusal>) {
+    if !control::is_open() && !opens() {
+        return;
+    }
+    if thread::is_paused() {
+        return UNHANDED.lose(LostRange::Paused, 1);
+    }
+    if let Err(refusal) = with_lane(act) {
+        lose(refusal);
+    }
+}
+
+#[inline]
+fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    let act = |lane: &RefCell<Option<Lane>>| {
+        let Ok(mut lane) = lane.try_borrow_mut() else { return Err(Refusal::Elsewhere) };
+        let lane = match &mut *lane {
+            Some(lane) => lane,
+            none => none.insert(new_lane()?),
+        };
+        let acted = act(lane);
+        look_after(lane);
+        acted
+    };
+    LANE.try_with(act).unwrap_or(Err(Refusal::Elsewhere))
+}
+
+#[cold]
+fn new_lane() -> Result<Lane, Refusal> {
+    let (lane, events) = Lane::new().ok_or(Refusal::Bounds)?;
+    newcomers::add(Ring::new(thread::current().tid, events));
+    Ok(lane)
+}
+
+#[inline]
+fn look_after(lane: &mut Lane) {
+    if lane.is_filling() {
+        recording::nudge();
+    }
+}
+
+/// Whether it is recorded after all, because a recording has begun for it.
+#[cold]
+fn opens() -> bool {
+    if control::gate() == Gate::Idle {
+        load::begin_with_ranges();
+    }
+    match control::gate() {
+        Gate::Open => return true,
+        Gate::Paused => UNHANDED.lose(LostRange::Paused, 1),
+        Gate::Ended => UNHANDED.lose(LostRange::Ended, 1),
+        // Another thread is about to begin it: the ring waits.
+        Gate::Idle => return true,
+    }
+    false
+}
+
+#[cold]
+fn lose(refusal: Refusal) {
+    let why = match refusal {
+        Refusal::Full => LostRange::Behind,
+        Refusal::Bounds => LostRange::Bounds,
+        Refusal::Elsewhere => LostRange::Elsewhere,
+    };
+    UNHANDED.lose(why, 1);
+}

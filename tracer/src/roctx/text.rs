@@ -1,0 +1,164 @@
+//! The texts of ranges, each kept once for all threads.
+//!
+//! A table that is only ever added to: a thread finds a text that any thread has used before without a lock and without
+//! allocating. Nothing is ever removed, so the number and the bytes of different texts are bounded; what comes beyond
+//! that is called [`UNKEPT`].
+
+#![expect(unsafe_code, reason = "entries of the table are read by threads of the application at any time")]
+
+use std::borrow::Cow;
+use std::hash::Hasher;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+
+use rustc_hash::FxHasher;
+
+/// Bytes of a text that are kept.
+pub const LONGEST: usize = 16 << 10;
+
+/// Different texts that are kept.
+pub const MOST: usize = 1 << 17;
+
+/// Bytes of all of them.
+pub const MOST_BYTES: usize = 32 << 20;
+
+/// What a text beyond the bounds is called in the file.
+pub const UNKEPT: &str = "(text not kept)";
+
+/// A text that the application gave.
+#[derive(Debug)]
+pub struct Text {
+    /// Counts from 1; 0 is [`UNKEPT`].
+    pub number: u32,
+    hash: u64,
+    bytes: Cow<'static, [u8]>,
+}
+
+impl Text {
+    /// As it is in the file: what is no UTF-8 is replaced.
+    pub fn spoken(&self) -> Cow<'_, str> {
+        if self.bytes.len() < LONGEST {
+            return String::from_utf8_lossy(&self.bytes);
+        }
+        // It was cut, perhaps within a letter.
+        let end =
+            (LONGEST - 3..LONGEST).rev().find(|&at| self.bytes[at] & 0xc0 != 0x80).unwrap_or(LONGEST - 1);
+        String::from_utf8_lossy(&self.bytes[..end]) + "…"
+    }
+}
+
+/// The text of a range beyond the bounds.
+pub static NOT_KEPT: Text = Text { number: 0, hash: 0, bytes: Cow::Borrowed(UNKEPT.as_bytes()) };
+
+/// A table of `N` places, a power of two, of which half are used at most.
+pub struct Texts<const N: usize> {
+    places: [AtomicPtr<Text>; N],
+    count: AtomicU32,
+    bytes: AtomicUsize,
+}
+
+/// The texts of this process.
+pub static TEXTS: Texts<{ 2 * MOST }> = Texts::new();
+
+impl<const N: usize> Texts<N> {
+    const fn new() -> Self {
+        Self {
+            places: [const { AtomicPtr::new(std::ptr::null_mut()) }; N],
+            count: AtomicU32::new(0),
+            bytes: AtomicUsize::new(0),
+        }
+    }
+
+    /// The text with these bytes, of which the first [`LONGEST`] count. [`NOT_KEPT`] where it is one too many.
+    #[inline]
+    pub fn find(&self, bytes: &[u8]) -> &'static Text {
+        let bytes = &bytes[..bytes.len().min(LONGEST)];
+        let mut hasher = FxHasher::default();
+        hasher.write(bytes);
+        let hash = hasher.finish();
+        // At most half of the places are taken, so the search ends.
+        for probe in 0..N {
+            let place = &self.places[(hash as usize).wrapping_add(probe) % N];
+            // SAFETY: null, or a text that `add` has put there, which is never freed.
+            match unsafe { place.load(Ordering::Acquire).as_ref() } {
+                Some(text) if text.hash == hash && *text.bytes == *bytes => return text,
+                Some(_) => {}
+                None => match self.add(place, hash, bytes) {
+                    Some(text) if text.hash == hash && *text.bytes == *bytes => return text,
+                    Some(_) => {}
+                    None => return &NOT_KEPT,
+                },
+            }
+        }
+        &NOT_KEPT
+    }
+
+    /// What is in the place after the text was put there, unless another thread was faster. `None` at the bounds.
+    #[cold]
+    fn add(&self, place: &AtomicPtr<Text>, hash: u64, bytes: &[u8]) -> Option<&'static Text> {
+        let count = self.count.load(Ordering::Relaxed) as usize;
+        if count >= N / 2 || self.bytes.load(Ordering::Relaxed) + bytes.len() > MOST_BYTES {
+            return None;
+        }
+        // Threads that meet here may each take a number of which one is never used, and pass the bounds by one.
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        self.bytes.fetch_add(bytes.len(), Ordering::Relaxed);
+        let text = Box::into_raw(Box::new(Text { number, hash, bytes: Cow::Owned(bytes.to_vec()) }));
+        let put = place.compare_exchange(std::ptr::null_mut(), text, Ordering::AcqRel, Ordering::Acquire);
+        let there = match put {
+            Ok(_) => text,
+            Err(other) => {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(text) });
+                other
+            }
+        };
+        // SAFETY: what is in the table is never freed.
+        Some(unsafe { &*there })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_the_same_whoever_gives_it_and_wherever_it_lies() {
+        static TABLE: Texts<1024> = Texts::new();
+        let find = || (0..100).map(|n| TABLE.find(format!("step {n}").as_bytes()).number).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(find)).collect();
+        let here = find();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), here);
+        }
+        let mut numbers = here;
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 100);
+        assert_eq!(TABLE.find(b"step 7").spoken(), "step 7");
+    }
+
+    #[test]
+    fn beyond_the_bounds_known_texts_are_still_found() {
+        static TABLE: Texts<8> = Texts::new();
+        let kept: Vec<u32> = (0..9_u8).map(|letter| TABLE.find(&[b'a' + letter]).number).collect();
+        assert_eq!(kept, [1, 2, 3, 4, 0, 0, 0, 0, 0]);
+        assert_eq!((TABLE.find(b"a").number, TABLE.find(b"z").spoken()), (1, UNKEPT.into()));
+        static BYTES: Texts<8192> = Texts::new();
+        let long = |first: u32| [&first.to_le_bytes()[..], &[b'.'; LONGEST]].concat();
+        let kept = (0..4096).filter(|&first| BYTES.find(&long(first)).number > 0).count();
+        assert_eq!(kept, MOST_BYTES / LONGEST);
+    }
+
+    #[test]
+    fn what_is_no_utf8_or_very_long_can_be_read() {
+        assert_eq!(TEXTS.find(b"caf\xe9").spoken(), "caf\u{fffd}");
+        assert_eq!(TEXTS.find(b"").spoken(), "");
+        let million = "ä".repeat(1 << 20);
+        for start in ["", "x"] {
+            let text = TEXTS.find(format!("{start}{million}").as_bytes()).spoken();
+            assert!(text.len() <= LONGEST + 3 && text.ends_with("ä…"), "{}", &text[text.len() - 12..]);
+        }
+        let just = "x".repeat(LONGEST - 1);
+        assert_eq!(TEXTS.find(just.as_bytes()).spoken(), just);
+    }
+}
