@@ -21,6 +21,7 @@ use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
+use crate::turns::Turns;
 use crate::{process, story};
 
 /// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
@@ -42,6 +43,8 @@ pub struct Tracer {
     queues: Mutex<HashMap<usize, Leaving>>,
     /// Those that are never destroyed.
     pub cooperative: Cooperative,
+    /// Who creates one.
+    pub creations: Turns,
     collector: Arc<Mutex<Option<Collector>>>,
     threads: Mutex<Option<(JoinHandle<()>, Recorder)>>,
     started: AtomicBool,
@@ -86,6 +89,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         gpus,
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
+        creations: Turns::default(),
         collector: Arc::default(),
         threads: Mutex::default(),
         started: AtomicBool::new(false),
