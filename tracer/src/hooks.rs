@@ -101,6 +101,7 @@ unsafe extern "C" fn queue_create(
     group_segment_size: u32,
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
+    let _turn = guarded(|tracer| Some(tracer.creations.take()));
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
         if is_cooperative(kind)

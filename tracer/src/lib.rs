@@ -42,5 +42,6 @@ pub mod story;
 pub mod submit;
 pub mod thread;
 pub mod tracer;
+pub mod turns;
 pub mod wake;
 pub mod watch;

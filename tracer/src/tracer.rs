@@ -19,6 +19,7 @@ use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
+use crate::turns::Turns;
 use crate::{control, process, recording, story};
 
 /// How long the end of a recording may take.
@@ -37,6 +38,8 @@ pub struct Tracer {
     queues: Mutex<HashMap<usize, Leaving>>,
     /// Those that are never destroyed.
     pub cooperative: Cooperative,
+    /// Who creates one.
+    pub creations: Turns,
     collector: Arc<Mutex<Option<Collector>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     started: AtomicBool,
@@ -84,6 +87,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         gpus,
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
+        creations: Turns::default(),
         collector: Arc::default(),
         thread: Mutex::default(),
         started: AtomicBool::new(false),

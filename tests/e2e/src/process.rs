@@ -305,20 +305,36 @@ impl Process {
     #[track_caller]
     pub fn unchanged(&self) -> Outcome {
         let bare = self.bare();
-        let mut traced = self.traced();
-        // The tracer delays the end of a process by half a second at most. On a machine that gives it no turn for so long
-        // a trace remains that is not complete, and says so.
-        for _ in 0..2 {
-            let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
-            if traced.status.code() != bare.status.code() || traced.traces.iter().all(complete) {
-                break;
-            }
-            traced = self.traced();
-        }
+        let traced = self.traced_whole(bare.status);
         let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
         assert_eq!(seen(&bare), seen(&traced), "without and with the tracer, on {:?}", self.stack.name);
         assert_eq!(bare.traces, Vec::<PathBuf>::new());
         traced
+    }
+
+    /// Runs it with the tracer until its traces are complete, where it ends as is known. The tracer delays the end of a
+    /// process by half a second at most: on a machine that gives it no turn for so long a trace remains that is not
+    /// complete, and says so.
+    fn traced_whole(&self, end: ExitStatus) -> Outcome {
+        let mut traced = self.traced();
+        for _ in 0..2 {
+            let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
+            if traced.status.code() != end.code() || traced.traces.iter().all(complete) {
+                break;
+            }
+            traced = self.traced();
+        }
+        traced
+    }
+
+    /// Runs it with the tracer only: a program that ends well then, but need not without it.
+    ///
+    /// # Panics
+    /// If it fails, or the tracer complains.
+    #[must_use]
+    #[track_caller]
+    pub fn well_when_traced(&self) -> Outcome {
+        self.traced_whole(ExitStatus::default()).assert_well()
     }
 
     /// As [`Process::unchanged`], of a program that ends well.
@@ -328,10 +344,7 @@ impl Process {
     #[must_use]
     #[track_caller]
     pub fn well(&self) -> Outcome {
-        let outcome = self.unchanged();
-        assert!(outcome.status.success(), "{outcome:?}");
-        assert_eq!(outcome.said, Vec::<String>::new(), "nothing to complain about");
-        outcome
+        self.unchanged().assert_well()
     }
 
     /// Runs it with the tracer and with its standard input open until a trace has so many kernels: what is there before
@@ -421,6 +434,13 @@ impl fmt::Debug for Outcome {
 }
 
 impl Outcome {
+    #[track_caller]
+    fn assert_well(self) -> Self {
+        assert!(self.status.success(), "{self:?}");
+        assert_eq!(self.said, Vec::<String>::new(), "nothing to complain about");
+        self
+    }
+
     /// The one trace of a run.
     ///
     /// # Panics
