@@ -17,22 +17,23 @@ const RUNS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 /// environment as `inherited` or a new one.
 ///
 /// # Errors
-/// The runtime cannot be told of a library whose path has a space.
+/// Neither the runtime nor the loader can be told of a library whose path has what separates libraries there.
 pub fn variables(
     library: &Path,
     folder: &Path,
     mode: Option<Mode>,
     inherited: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Vec<(&'static str, OsString)>, Failure> {
-    if library.as_os_str().as_bytes().contains(&b' ') {
+    if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
         let what =
-            format!("the path of {} has a space, at which the ROCm runtime would cut it", library.display());
+            format!("{} has a space or a colon in its path, where a loader would cut it", library.display());
         return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
             .with_hint("--lib names a copy or a link elsewhere"));
     }
     let run = RUNS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
     let mut variables = vec![
         ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
+        ("LD_PRELOAD", preloaded(library, inherited("LD_PRELOAD"))),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
     ];
@@ -44,6 +45,16 @@ pub fn variables(
 #[must_use]
 pub fn replaced(library: &Path, inherited: impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
     inherited("HSA_TOOLS_LIB").filter(|tools| !tools.is_empty() && tools != library.as_os_str())
+}
+
+/// The library before all others, so that it stands in for those of roctx.
+fn preloaded(library: &Path, others: Option<OsString>) -> OsString {
+    let mut all = library.as_os_str().to_owned();
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        all.push(":");
+        all.push(others);
+    }
+    all
 }
 
 /// A file of its own for each process, also of those on other hosts that share the folder.
@@ -92,6 +103,15 @@ mod tests {
     }
 
     #[test]
+    fn the_library_is_preloaded_before_what_the_user_preloads() {
+        assert!(set(&[]).contains(&("LD_PRELOAD", "/lib/librtl.so".into())));
+        assert!(
+            set(&[("LD_PRELOAD", "/a.so:/b.so")])
+                .contains(&("LD_PRELOAD", "/lib/librtl.so:/a.so:/b.so".into()))
+        );
+    }
+
+    #[test]
     fn another_tool_of_the_environment_is_told() {
         let library = Path::new("/lib/librtl.so");
         assert_eq!(replaced(library, |_| None), None);
@@ -100,8 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_the_runtime_would_cut_is_refused() {
-        let failure = variables(Path::new("/my lib/librtl.so"), Path::new("/x"), None, |_| None).unwrap_err();
-        assert!(failure.lines("rtl-trace").contains("has a space"));
+    fn a_library_whose_path_a_loader_would_cut_is_refused() {
+        for library in ["/my lib/librtl.so", "/a:b/librtl.so"] {
+            let failure = variables(Path::new(library), Path::new("/x"), None, |_| None).unwrap_err();
+            assert!(failure.lines("rtl-trace").contains("has a space or a colon"), "{library}");
+        }
     }
 }

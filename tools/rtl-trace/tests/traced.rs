@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// `rtl-trace` in a folder of its own, and what its command finds in the environment.
 struct Traced {
     folder: TempDir,
-    /// The bench's program with its starter.
+    /// A program of the end-to-end tests with its starter.
     program: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
     _process: Option<Process>,
@@ -28,7 +28,12 @@ impl Traced {
 
     /// A command that may run the bench's program on a simulated GPU; `None` where that cannot run.
     fn on_a_gpu() -> Option<Self> {
-        let process = Process::of("loop")?;
+        Self::of("loop")
+    }
+
+    /// The same with any program of the end-to-end tests.
+    fn of(program: &str) -> Option<Self> {
+        let process = Process::of(program)?;
         let command = process.command(&process.folder().join("run"));
         let program = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
         let program = program.collect();
@@ -56,7 +61,7 @@ impl Traced {
         command
     }
 
-    /// Runs a line of the shell in which `$@` is the bench's program, with its arguments to follow.
+    /// Runs a line of the shell in which `$@` is the program, with its arguments to follow.
     fn shell(&self, flags: &[&str], line: &str) -> Output {
         let words: Vec<OsString> = ["sh", "-c", line, "sh"].iter().map(OsString::from).collect();
         let words = words.iter().chain(&self.program).map(OsString::as_os_str);
@@ -107,6 +112,19 @@ fn several_processes_give_one_trace_that_tells_them_apart() -> io::Result<()> {
     assert_eq!(processes, 2);
     assert!(text(&output.stdout).contains("of 2 processes"), "{output:?}");
     Ok(())
+}
+
+#[test]
+fn ranges_are_recorded_however_the_program_finds_roctx() {
+    for how in ["global", "libroctx64.so.4", "/opt/rocm/lib/librocprofiler-sdk-roctx.so.1"] {
+        let Some(traced) = Traced::of("ranges") else { return };
+        let output = traced.shell(&["--no-perfetto", "-m", "standard"], &format!("\"$@\" {how} 1 20"));
+        assert!(output.status.success(), "{output:?}");
+        let trace = Trace::read(&traced.path().join("trace.db"));
+        let tagged = "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND roctxId > 0";
+        let tagged: i64 = trace.database().query_row(tagged, [], |row| row.get(0)).unwrap();
+        assert!(tagged > 0, "{how}: {output:?}");
+    }
 }
 
 #[test]
