@@ -210,21 +210,26 @@ impl<'a> Running<'a> {
     pub fn piece(&mut self, piece: &Tables) {
         let dispatches = &piece.dispatches;
         let counts = self.is_first;
+        let copies =
+            piece.copies.iter().filter_map(|copy| Some((copy, copy.duration.filter(|&ns| ns >= 0)?)));
+        let mut copies = copies.peekable();
         for row in 0..dispatches.len() {
             let Some(duration) = dispatches.duration.valid(row) else {
                 self.endless += u64::from(counts && dispatches.duration.get(row).is_none());
                 continue;
             };
-            let what = What::Name(dispatches.name[row]);
-            self.op(piece, dispatches.lane[row], what, dispatches.start[row], duration);
+            let start = dispatches.start[row];
+            // Copies have a table of their own, but ran in between.
+            while let Some((copy, duration)) = copies.next_if(|(copy, _)| copy.start <= start) {
+                self.op(piece, copy.lane, What::Copy(copy.direction), copy.start, duration);
+            }
+            self.op(piece, dispatches.lane[row], What::Name(dispatches.name[row]), start, duration);
+        }
+        for (copy, duration) in copies {
+            self.op(piece, copy.lane, What::Copy(copy.direction), copy.start, duration);
         }
         self.graph |= dispatches.graph.uniform() != Some(false)
             && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
-        for copy in &piece.copies {
-            if let Some(duration) = copy.duration.filter(|&duration| duration >= 0) {
-                self.op(piece, copy.lane, What::Copy(copy.direction), copy.start, duration);
-            }
-        }
     }
 
     #[inline]

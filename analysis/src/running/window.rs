@@ -94,7 +94,7 @@ impl Window {
         if self.reading == (Reading::Next { more: true }) {
             self.keep_earliest();
         }
-        self.held.sort();
+        self.held.sort_unstable();
         self.given = self.held.last().copied().or(self.given);
         self.held.drain(..).for_each(each);
         match self.reading {

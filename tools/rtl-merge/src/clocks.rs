@@ -237,7 +237,7 @@ fn of_domain(
     }
     let why = match &alignment.nodes[domain] {
         Ok(NodeClock { clock, collectives, error_ns }) => {
-            return (sampled(clock, input), Method::Collectives(*collectives, *error_ns));
+            return (sampled(clock, input, *error_ns), Method::Collectives(*collectives, *error_ns));
         }
         Err(Refusal::TooFew(0)) => "no collective in common with the reference".to_owned(),
         Err(Refusal::TooFew(count)) => format!("only {count} collectives in common with others"),
@@ -249,10 +249,78 @@ fn of_domain(
     }
 }
 
-/// A clock for the time of an input: exact at its knots and at the ends of the trace, a straight line between.
-fn sampled(clock: &Clock, input: &Survey) -> Shift {
+/// How much of its own error a clock may be off by for being told by few knots.
+const THINNED: f64 = 0.01;
+
+/// A clock for the time of an input: a straight line between few knots, off by no more than rounding and a small part of
+/// the clock's own error.
+fn sampled(clock: &Clock, input: &Survey, error_ns: f64) -> Shift {
     let (first, last) = input.span.unwrap_or_default();
     let moments = clock.moments().filter(|moment| (first..=last).contains(moment));
-    let knots = moments.chain([first, last]).map(|moment| (moment, clock.offset(moment).round() as i64));
-    Shift::new(knots.collect())
+    let mut moments: Vec<i64> = moments.chain([first, last]).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    let knots: Vec<(i64, i64)> =
+        moments.into_iter().map(|moment| (moment, clock.offset(moment).round() as i64)).collect();
+    Shift::new(thinned(&knots, (error_ns * THINNED).max(1.0)))
+}
+
+/// As few of the knots as a walk needs that goes on from each as far as a straight line passes all those between by no
+/// more than `tolerance` ns.
+fn thinned(knots: &[(i64, i64)], tolerance: f64) -> Vec<(i64, i64)> {
+    let Some(&first) = knots.first() else { return Vec::new() };
+    let (mut kept, mut last) = (vec![first], first);
+    // The slopes of all lines from the last one that was kept which pass near enough.
+    let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
+    for &knot in &knots[1..] {
+        let from = kept[kept.len() - 1];
+        let slope = |off: f64| ((knot.1 - from.1) as f64 + off) / (knot.0 - from.0) as f64;
+        if !(least..=most).contains(&slope(0.0)) {
+            kept.push(last);
+            (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let from = kept[kept.len() - 1];
+        let slope = |off: f64| ((knot.1 - from.1) as f64 + off) / (knot.0 - from.0) as f64;
+        (least, most) = (least.max(slope(-tolerance)), most.min(slope(tolerance)));
+        last = knot;
+    }
+    kept.extend((last != first).then_some(last));
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_straight_line_is_told_by_its_ends_and_a_bend_by_one_more() {
+        let line: Vec<(i64, i64)> = (0..100).map(|at| (at * 1_000, 7 + at * 3)).collect();
+        assert_eq!(thinned(&line, 1.0), [line[0], line[99]]);
+        let bend: Vec<(i64, i64)> = (0..100).map(|at| (at * 1_000, (at - 60).max(0) * 500)).collect();
+        assert_eq!(thinned(&bend, 1.0), [bend[0], bend[60], bend[99]]);
+        assert_eq!(thinned(&line[..1], 1.0), line[..1]);
+        assert_eq!(thinned(&[], 1.0), []);
+    }
+
+    proptest! {
+        #[test]
+        fn no_knot_that_was_left_out_is_far_from_the_line(
+            steps in prop::collection::vec((1_i64..1_000, -40_i64..40), 1..200),
+            tolerance in 1_u8..30,
+        ) {
+            let tolerance = f64::from(tolerance);
+            let mut knots = vec![(0, 0)];
+            for (time, change) in steps {
+                let (at, offset) = knots[knots.len() - 1];
+                knots.push((at + time, offset + change));
+            }
+            let shift = Shift::new(thinned(&knots, tolerance));
+            for (at, offset) in knots {
+                let off = (shift.moved(at) - at - offset).abs();
+                prop_assert!(off as f64 <= tolerance + 1.0, "{off} at {at}");
+            }
+        }
+    }
 }

@@ -8,7 +8,11 @@ use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables
 
 use crate::collectives::{Collective, Finder};
 use crate::rows::Rows;
-use crate::target::MERGED;
+use crate::target::{CLOCK, MERGED, TOTALS};
+
+/// The tags that say something of a trace among others. What else it says of itself is only copied.
+const TELLING: [&str; 8] =
+    ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete", TOTALS[0], TOTALS[1]];
 
 /// One input without its rows.
 #[derive(Debug, Clone, Default)]
@@ -17,7 +21,7 @@ pub struct Survey {
     pub path: PathBuf,
     /// Whose layout it has.
     pub dialect: Dialect,
-    /// What it says of itself.
+    /// What it says of itself, as far as that matters to others.
     pub about: About,
     /// Its processes, by [`ProcessId`].
     pub processes: Vec<Process>,
@@ -87,14 +91,14 @@ impl Survey {
         self.processes = last.processes;
         self.agents = last.agents;
         self.about = last.about;
+        self.about.metadata.retain(|(tag, _)| TELLING.contains(&tag.as_str()));
+        self.about.metadata.shrink_to_fit();
         self.problems = last.problems;
     }
 
     /// Forgets all but what tells whether traces belong together.
     pub fn forget_details(&mut self) {
-        let tells = |tag: &str| ["run_id", MERGED].contains(&tag);
-        self.about.metadata.retain(|(tag, _)| tells(tag));
-        self.about.metadata.shrink_to_fit();
+        self.about.metadata.retain(|(tag, _)| ["run_id", MERGED].contains(&tag.as_str()));
         self.agents = Vec::new();
         self.users.clear();
         for process in &mut self.processes {
@@ -117,7 +121,7 @@ impl Survey {
         self.watched.extend(watched.map(|monitor| monitor.device));
     }
 
-    /// The first value of a metadata tag.
+    /// The first value of a metadata tag, of those that tell something of a trace among others.
     #[must_use]
     pub fn tag(&self, tag: &str) -> Option<&str> {
         self.about.metadata.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str())

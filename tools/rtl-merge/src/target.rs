@@ -14,6 +14,9 @@ pub const MERGED: &str = "merged";
 /// The metadata tag of what is known of a merged trace's clock.
 pub const CLOCK: &str = "clock";
 
+/// Metadata tags of counts of ops, which add up.
+pub const TOTALS: [&str; 2] = ["seen", "recorded"];
+
 /// Checks that the output may be written, before anything is read.
 ///
 /// # Errors

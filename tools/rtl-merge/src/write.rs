@@ -13,11 +13,8 @@ use crate::machines::Evidence;
 use crate::plan::Plan;
 use crate::rows::Rows;
 use crate::survey::Survey;
-use crate::target::{CLOCK, MERGED};
+use crate::target::{CLOCK, MERGED, TOTALS};
 use crate::work::Work;
-
-/// Counts of ops that add up.
-const TOTALS: [&str; 2] = ["seen", "recorded"];
 
 /// Why a merge has ended.
 #[derive(Debug)]
@@ -142,6 +139,7 @@ fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Resul
         return Err(Ended::Input(input.path.clone(), failure));
     }
     incoming.finish(writer, &last).map_err(unreadable)?;
+    details(writer, at, &last).map_err(unreadable)?;
     Ok(rows)
 }
 
@@ -188,7 +186,7 @@ fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Who an input was, and all that it says of itself.
+/// Who an input was.
 fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Result<(), Error> {
     let row = json!({
         "source": at,
@@ -200,11 +198,14 @@ fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Resu
         "ranks": input.ranks(),
         "added": shift.knots(),
     });
-    writer.metadata(MERGED, &row.to_string())?;
-    // What became rows of the merged trace is not told twice.
+    writer.metadata(MERGED, &row.to_string())
+}
+
+/// All that an input says of itself. What became rows of the merged trace is not told twice.
+fn details(writer: &mut Writer, at: usize, last: &Tables) -> Result<(), Error> {
     let rows = ["kernel", "queue", "thread"];
-    let native = input.dialect == Dialect::Native;
-    for (tag, value) in &input.about.metadata {
+    let native = last.about.dialect == Dialect::Native;
+    for (tag, value) in &last.about.metadata {
         if !(native && rows.contains(&tag.as_str())) {
             writer.metadata(&format!("source:{at}:{tag}"), value)?;
         }
