@@ -9,6 +9,7 @@ use schema::table::{AgentKind, Lane};
 
 use super::strata::{Group, Groups, Strata};
 use super::{Calls, Mix, Part, Warmup};
+use crate::Stats;
 use crate::align::{self, Meeting, Sequence, synchronises};
 use crate::compare::Run;
 use crate::names::Names;
@@ -19,6 +20,8 @@ use crate::ranks::members::Members;
 pub struct Waiting {
     /// The transfers, one of each collective, group of ranks after group of ranks in launch order, without the warm-up.
     pub run: Run,
+    /// The sample standard deviation of the transfers in ns.
+    pub deviation_ns: f64,
     /// What is known of the launch shapes of the collectives that `run` is made of.
     pub mix: Mix,
     /// How many calls were matched, without the warm-up: one of each member of each collective.
@@ -154,15 +157,17 @@ impl Collected {
         if self.calls == 0 {
             return None;
         }
-        let run = Run::of(&self.transfers);
+        let Self { transfers, shapes, calls, transfer_ns, wait_ns } = self;
+        let run = Run::of(&transfers);
+        let deviation_ns = Stats::of_durations(transfers.iter().copied()).stddev_ns;
         let mix = match about.all_known && about.launch.is_none() {
             false => Mix::Unknown,
             true if about.is_mixed() => {
-                let (durations, shapes) = (Part::from(self.transfers), Part::from(self.shapes));
+                let (durations, shapes) = (Part::from(transfers), Part::from(shapes));
                 Mix::Several(Calls { durations, shapes })
             }
             true => Mix::One,
         };
-        Some(Waiting { run, mix, calls: self.calls, transfer_ns: self.transfer_ns, wait_ns: self.wait_ns })
+        Some(Waiting { run, deviation_ns, mix, calls, transfer_ns, wait_ns })
     }
 }

@@ -9,7 +9,7 @@ use analysis::api::ApiGroup;
 use analysis::copies::CopyGroup;
 use analysis::facts::Fact;
 use analysis::kernels::Group;
-use analysis::profile::Item;
+use analysis::profile::{Item, Kernel, Waiting};
 use analysis::ranges::RangeReport;
 use analysis::ranks::Ranks;
 use analysis::region::Region;
@@ -107,9 +107,45 @@ struct Row<'a> {
     /// Sum of the squares of the durations.
     #[serde(skip_serializing_if = "Option::is_none")]
     squares_ns2: Option<f64>,
+    /// What its calls are made of, where it is a collective that was matched on several ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transfers: Option<Transfers>,
     share: f64,
     cumulative_share: f64,
     zero_calls: u64,
+}
+
+/// What was left of collectives when the last rank had come, one value of each.
+#[derive(Debug, Clone, Serialize)]
+struct Transfers {
+    collectives: u64,
+    total_ns: i64,
+    calls: u64,
+    transfer_ns: i64,
+    wait_ns: i64,
+    trimmed_mean_ns: f64,
+    min_ns: i64,
+    p50_ns: i64,
+    p95_ns: i64,
+    stddev_ns: f64,
+}
+
+impl Transfers {
+    fn of(waiting: &Waiting) -> Self {
+        let Waiting { run, deviation_ns, calls, transfer_ns, wait_ns, .. } = waiting;
+        Self {
+            collectives: run.calls,
+            total_ns: run.total_ns,
+            calls: *calls,
+            transfer_ns: *transfer_ns,
+            wait_ns: *wait_ns,
+            trimmed_mean_ns: run.trimmed_mean_ns,
+            min_ns: run.min_ns,
+            p50_ns: run.median_ns,
+            p95_ns: run.p95_ns,
+            stddev_ns: *deviation_ns,
+        }
+    }
 }
 
 /// A GPU, with everything that ran on it.
@@ -249,15 +285,14 @@ impl<'a> Row<'a> {
     /// Adds what is only known of kernels.
     fn with_trimmed_means(mut rows: Vec<Self>, comparable: Option<&Comparable>) -> Vec<Self> {
         let Some(Comparable { profile, names, .. }) = comparable else { return rows };
-        let means: HashMap<&str, f64> = names
-            .iter()
-            .zip(&profile.kernels)
-            .map(|(name, kernel)| (name.as_str(), kernel.run.trimmed_mean_ns))
-            .collect();
+        let kernels: HashMap<&str, &Kernel> =
+            names.iter().map(String::as_str).zip(&profile.kernels).collect();
         for row in &mut rows {
             let Stats { calls, mean_ns, stddev_ns, .. } = *row.stats;
             let count = calls as f64;
-            row.trimmed_mean_ns = means.get(row.name).copied();
+            let kernel = kernels.get(row.name);
+            row.trimmed_mean_ns = kernel.map(|kernel| kernel.run.trimmed_mean_ns);
+            row.transfers = kernel.and_then(|kernel| kernel.waiting.as_ref()).map(Transfers::of);
             row.squares_ns2 =
                 Some(stddev_ns * stddev_ns * (count - 1.0).max(0.0) + count * mean_ns * mean_ns);
         }
@@ -277,6 +312,7 @@ impl<'a> Row<'a> {
                     stats: &group.stats,
                     trimmed_mean_ns: None,
                     squares_ns2: None,
+                    transfers: None,
                     share: group.share,
                     cumulative_share,
                     zero_calls: group.zero,

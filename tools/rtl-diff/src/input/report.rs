@@ -8,7 +8,7 @@ use std::path::Path;
 use analysis::categories::COLLECTIVE;
 use analysis::compare::{Moments, Run};
 use analysis::facts::Fact;
-use analysis::profile::{GpuProfile, Item, Kernel, Profile, Work};
+use analysis::profile::{GpuProfile, Item, Kernel, Profile, Waiting, Work};
 use cli::Failure;
 use schema::table::Direction;
 use serde::Deserialize;
@@ -47,6 +47,21 @@ struct Row {
     p95_ns: i64,
     stddev_ns: f64,
     trimmed_mean_ns: Option<f64>,
+    transfers: Option<Transfers>,
+}
+
+#[derive(Deserialize)]
+struct Transfers {
+    collectives: u64,
+    total_ns: i64,
+    calls: u64,
+    transfer_ns: i64,
+    wait_ns: i64,
+    trimmed_mean_ns: f64,
+    min_ns: i64,
+    p50_ns: i64,
+    p95_ns: i64,
+    stddev_ns: f64,
 }
 
 #[derive(Deserialize)]
@@ -152,6 +167,28 @@ fn kernel(row: Row) -> Kernel {
         name: row.name,
         collective: row.category.as_deref() == Some(COLLECTIVE),
         run: Run::of_moments(moments),
+        waiting: row.transfers.as_ref().map(waiting),
         ..Kernel::default()
+    }
+}
+
+fn waiting(transfers: &Transfers) -> Waiting {
+    let &Transfers { collectives, total_ns, calls, transfer_ns, wait_ns, .. } = transfers;
+    let moments = Moments {
+        calls: collectives,
+        total_ns,
+        deviation_ns: transfers.stddev_ns,
+        trimmed_mean_ns: Some(transfers.trimmed_mean_ns),
+        min_ns: transfers.min_ns,
+        median_ns: transfers.p50_ns,
+        p95_ns: transfers.p95_ns,
+    };
+    Waiting {
+        run: Run::of_moments(moments),
+        deviation_ns: transfers.stddev_ns,
+        calls,
+        transfer_ns,
+        wait_ns,
+        ..Waiting::default()
     }
 }

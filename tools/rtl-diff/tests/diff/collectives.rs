@@ -105,6 +105,30 @@ fn a_slower_transfer_fails() {
 }
 
 #[test]
+fn saved_reports_of_all_ranks_know_the_transfers() {
+    let folder = Folder::new();
+    let mut sides = [Vec::new(), Vec::new()];
+    for seed in 0..3 {
+        for (side, late, transfer) in [(0, 100_000, 40_000), (1, 160_000, 40_000 + 400 * seed)] {
+            let name = format!("{side}-{seed}-");
+            let files = folder.ranks(&name, seed, &[100_000, late, 100_000, 100_000], transfer);
+            crate::sides::report(&folder, &files, &format!("{name}.json"));
+            sides[side].push(files);
+        }
+    }
+    let [before, after] = sides.map(|files| files.join(" "));
+    let traces = folder.json(0, &format!("--baseline {before} --candidate {after}"));
+    let reports = ["0", "1"].map(|side| format!("{side}-0-.json {side}-1-.json {side}-2-.json"));
+    let line = format!("--as runs --baseline {} --candidate {}", reports[0], reports[1]);
+    let reports = folder.json(0, &line);
+    let [one, other] = [&traces, &reports].map(collective);
+    for field in ["waits", "share", "baseline", "candidate", "ratio", "status"] {
+        assert_eq!(one[field], other[field], "{field}");
+    }
+    assert_eq!(one["status"], "unchanged");
+}
+
+#[test]
 fn what_runs_of_one_build_differ_by_is_learned_of_transfers() {
     let folder = Folder::new();
     let runs: Vec<String> = (0..4)

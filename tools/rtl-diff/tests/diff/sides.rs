@@ -76,12 +76,10 @@ fn a_saved_report_stands_for_its_trace() {
 }
 
 /// Saves the report of a trace, as `rtl-summary --format json` prints it.
-fn report(folder: &Folder, trace: &str, file: &str) {
-    let arguments = <rtl_summary::args::Arguments as clap::Parser>::parse_from([
-        "rtl-summary".to_owned(),
-        "--format=json".to_owned(),
-        folder.path(trace).display().to_string(),
-    ]);
+pub(crate) fn report(folder: &Folder, traces: &str, file: &str) {
+    let words = ["rtl-summary", "--format=json"].into_iter().map(str::to_owned);
+    let paths = traces.split(' ').map(|trace| folder.path(trace).display().to_string());
+    let arguments = <rtl_summary::args::Arguments as clap::Parser>::parse_from(words.chain(paths));
     let target = std::fs::File::create(folder.path(file)).unwrap();
     let mut out = cli::Output::new("rtl-summary", Box::new(target), Box::new(std::io::sink()));
     rtl_summary::run(arguments, &mut out).unwrap();
