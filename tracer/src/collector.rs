@@ -89,6 +89,7 @@ impl Collector {
             lane.arrivals.grow_ahead(in_flight, shared);
         }
         self.sender.flush();
+        shared.known.passes.fetch_add(1, Ordering::Release);
         pass
     }
 

@@ -1,11 +1,12 @@
-//! Whether anything is recorded at this moment: what the environment, roctxProfilerPause and roctxProfilerResume say.
+//! Whether anything is recorded at this moment: what the environment, roctxProfilerPause and roctxProfilerResume and
+//! whoever asks from another terminal ([`crate::requests`]) say.
 //!
 //! One word, so that a range asks one question. It outlives recordings: a program that has paused stays paused when
 //! it starts the runtime again.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::tracer;
+use crate::{recording, tracer};
 
 /// A recording has begun.
 const BEGUN: u8 = 1;
@@ -90,5 +91,8 @@ pub fn pause(is_paused: bool) {
     }
     if let Some(tracer) = tracer::get() {
         tracer.shared().pause(is_paused);
+    }
+    if is_paused {
+        recording::nudge();
     }
 }

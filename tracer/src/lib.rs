@@ -30,6 +30,7 @@ pub mod process;
 pub mod record;
 pub mod recording;
 pub mod registry;
+pub mod requests;
 pub mod ring;
 pub mod roctx;
 pub mod runtime;

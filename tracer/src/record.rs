@@ -18,6 +18,7 @@ mod session;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ use crate::kernels::Kernel;
 use crate::output;
 use crate::process;
 use crate::registry::Registry;
+use crate::requests::Requests;
 use crate::roctx::Reader;
 use crate::settings::Settings;
 use session::Session;
@@ -56,6 +58,8 @@ pub struct Known {
     pub queues: Registry<Queue>,
     /// The GPUs whose queues may be among them.
     pub gpus: Registry<Gpu>,
+    /// How often the collector has handed on everything that had completed.
+    pub passes: AtomicU64,
     /// What became of every dispatch.
     pub counters: Counters,
     /// What became of every range and marker.
@@ -147,7 +151,9 @@ fn run<T: schema::append::Target>(
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
     let mut ranges = Reader::default();
-    let recording = catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, &mut ranges, is_over)));
+    let known = Arc::clone(&session.known);
+    let recording =
+        catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, &known, &mut ranges, is_over)));
     if recording.is_err() {
         session.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
@@ -166,10 +172,12 @@ fn run<T: schema::append::Target>(
 fn record<T: schema::append::Target>(
     session: &mut Session<T>,
     arrivals: &Receiver<Dispatch>,
+    known: &Known,
     ranges: &mut Reader,
     is_over: impl Fn() -> bool,
 ) {
     let mut is_open = true;
+    let mut requests = Requests::default();
     while is_open {
         is_open = arrivals.wait(PERIOD);
         let mut published = Instant::now();
@@ -189,6 +197,7 @@ fn record<T: schema::append::Target>(
             }
         }
         session.publish();
+        requests.look(known);
     }
 }
 

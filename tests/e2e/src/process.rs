@@ -1,8 +1,9 @@
 //! A program on simulated GPUs, with or without tools in it.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, fs};
@@ -364,6 +365,22 @@ impl Process {
             std::thread::sleep(Duration::from_millis(5));
         }
         drop(running.stdin.take());
+        self.outcome(running.wait_with_output().unwrap(), &folder)
+    }
+
+    /// Runs it with the tracer while `talk` writes to its standard input and reads lines of its standard output, which are
+    /// not in the outcome then. It is told the folder of the traces.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn traced_while(&self, talk: impl FnOnce(&mut ChildStdin, &mut dyn BufRead, &Path)) -> Outcome {
+        let (mut command, folder) = self.prepare("traced", &self.with_tracer());
+        let mut running =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut input, output) = (running.stdin.take().unwrap(), running.stdout.take().unwrap());
+        talk(&mut input, &mut BufReader::new(output), &folder.join("traces"));
+        drop(input);
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 

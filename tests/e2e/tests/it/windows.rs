@@ -1,8 +1,13 @@
 //! Recordings that begin stopped, pause and go on.
 
+use std::fs;
+use std::io::{BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
 use e2e::annotations::{account, assert_annotated, tables};
 use e2e::compare::assert_true;
-use e2e::{Outcome, Process, library};
+use e2e::{Outcome, Process, Trace, library};
 
 /// The windows of the program are what its trace has, and the rest is counted.
 #[track_caller]
@@ -51,6 +56,58 @@ fn a_recording_that_is_never_begun_says_what_it_left_out() {
         let outcome = process.arguments(&["30"]).setting("RTL_START", "stopped").well();
         let trace = outcome.trace();
         assert_eq!((trace.rows.len(), trace.count("skipped:paused")), (0, 30));
+        assert_true(&outcome, &trace);
+    }
+}
+
+/// Puts a request where the tracer looks for it, and waits until it has been heeded.
+fn ask(pid: &str, request: &str) {
+    let path = PathBuf::from(format!("/tmp/rtl-{pid}.control"));
+    fs::write(&path, request).unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while path.exists() {
+        assert!(Instant::now() < until, "{request} was not heeded");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn line(output: &mut dyn BufRead) -> String {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    line.trim_end().to_owned()
+}
+
+/// The grid sizes, which are the numbers of the dispatches, that the one trace in this folder has by now.
+fn recorded(traces: &Path) -> Vec<i64> {
+    let files: Vec<PathBuf> = fs::read_dir(traces).unwrap().map(|file| file.unwrap().path()).collect();
+    let [file] = files.as_slice() else { panic!("not one trace: {files:?}") };
+    let mut numbers: Vec<i64> = Trace::read(file).rows.iter().map(|row| row.grid).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[test]
+fn another_process_stops_and_starts_a_recording_and_what_was_recorded_is_on_disk() {
+    for process in Process::on_every_stack("on_request") {
+        let outcome = process.traced_while(|input, output, traces| {
+            let pid = line(output);
+            let mut launch = |count: u32| {
+                writeln!(input, "{count}").unwrap();
+                assert_eq!(line(output), "done");
+            };
+            launch(5);
+            ask(&pid, "stop");
+            assert_eq!(recorded(traces), (1..=5).collect::<Vec<_>>());
+            launch(7);
+            ask(&pid, "start");
+            launch(3);
+            ask(&pid, "stop");
+            assert_eq!(recorded(traces), (1..=5).chain(13..=15).collect::<Vec<_>>());
+            launch(2);
+        });
+        assert!(outcome.status.success() && outcome.said.is_empty(), "{outcome:?}");
+        let trace = outcome.trace();
+        assert_eq!((trace.rows.len(), trace.count("skipped:paused"), trace.count("complete")), (8, 9, 1));
         assert_true(&outcome, &trace);
     }
 }
