@@ -13,6 +13,7 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod naming;
+mod rows;
 mod session;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use schema::append::{Recording, Target};
-use schema::write::{Op, OpKind};
 
-use super::naming::{Named, Naming};
+use super::naming::Naming;
+use super::rows::Rows;
 use super::{Ending, Known};
 use crate::clock::Anchor;
 use crate::counters::{Lost, Snapshot};
@@ -39,7 +39,7 @@ pub(super) struct Session<T> {
     ending: Ending,
     naming: Naming,
     /// By kernel.
-    kernels: Vec<Option<Named>>,
+    kernels: Vec<Option<Rows>>,
     /// How many queues are written.
     queues: u32,
     threads: FxHashSet<u32>,
@@ -133,19 +133,29 @@ impl<T: Target> Session<T> {
         self.give_up(why, &format!("{error}{cause}"));
     }
 
+    #[inline]
     fn write(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
+        if let Some(recording) = &mut self.recording
+            && let Some(Some(rows)) = self.kernels.get_mut(dispatch.kernel.0 as usize)
+            && rows.go_on_with(dispatch)
+        {
+            return rows.write(dispatch, recording);
+        }
+        self.write_other(dispatch)
+    }
+
+    /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
+    fn write_other(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
         let recording = match &mut self.recording {
             Some(recording) => recording,
             none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
         };
         let index = dispatch.kernel.0 as usize;
         let named = match self.kernels.get(index) {
-            Some(&Some(named)) => named,
+            Some(Some(rows)) => rows.named(),
             _ => {
                 let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
-                let named = self.naming.name(&kernel, recording)?;
-                self.kernels.resize(self.kernels.len().max(index + 1), None);
-                *self.kernels[index].insert(named)
+                self.naming.name(&kernel, recording)?
             }
         };
         if dispatch.queue.0 >= self.queues {
@@ -158,7 +168,9 @@ impl<T: Target> Session<T> {
             recording.metadata("thread", &thread_row(dispatch.tid))?;
             self.threads.insert(dispatch.tid);
         }
-        recording.op(&op(dispatch, named))?;
+        let rows = Rows::begin(named, dispatch, recording)?;
+        self.kernels.resize_with(self.kernels.len().max(index + 1), || None);
+        self.kernels[index] = Some(rows);
         Ok(())
     }
 
@@ -233,24 +245,4 @@ fn thread_row(tid: u32) -> String {
         row["name"] = name.trim_end().into();
     }
     row.to_string()
-}
-
-fn op(dispatch: &Dispatch, named: Named) -> Op {
-    Op {
-        gpu: Some(i64::from(dispatch.gpu)),
-        queue: Some(i64::from(dispatch.queue.0)),
-        start: dispatch.start,
-        end: Some(dispatch.end),
-        description: Some(named.text),
-        kind: OpKind::KernelExecution,
-        range: dispatch.range as i64,
-        items: Some(dispatch.grid.map(u64::from)),
-        workgroup: Some(dispatch.workgroup.map(u32::from)),
-        tid: Some(i64::from(dispatch.tid)),
-        correlation: dispatch.correlation as i64,
-        symbol: named.symbol,
-        lds: Some(dispatch.lds),
-        scratch: Some(dispatch.scratch),
-        ..Op::default()
-    }
 }
