@@ -38,7 +38,7 @@ pub use rocprofiler::{
     Rocprofiler, SetId,
 };
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
-pub(crate) use rows::{call_row, op_row};
+pub(crate) use rows::{OP_COLUMNS_OF_ITS_OWN, call_row, op_row};
 pub use rpd::Rpd;
 pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
 

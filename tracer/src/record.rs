@@ -14,6 +14,7 @@
 
 mod annotations;
 mod naming;
+mod rows;
 mod session;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::btree::{self, Entry, Keep, SIZE, Store, Target, Tree};
+use crate::btree::{self, Entry, Keep, Pattern, SIZE, Store, Target, Tree};
 use crate::write::{statement, views};
 
 /// Pages that the metadata rows of one publication take at most, beside one for the open leaf.
@@ -72,15 +72,36 @@ impl<T: Target> Database<T> {
     /// Adds a row and returns its rowid.
     #[inline]
     pub(super) fn add(&mut self, table: Table, record: &[u8]) -> Result<i64, Refusal> {
+        self.check_room(table, record.len())?;
+        let added = self.tables.trees[table as usize].push(record, &mut self.store, Keep::Forever);
+        added.map_err(|error| self.stop(error).into())
+    }
+
+    /// Adds a row of a pattern that its numbers fit, and returns its rowid.
+    #[inline]
+    pub(super) fn add_like<const N: usize>(
+        &mut self,
+        table: Table,
+        pattern: &Pattern<N>,
+        numbers: &[i64; N],
+    ) -> Result<i64, Refusal> {
+        self.check_room(table, pattern.length())?;
+        let tree = &mut self.tables.trees[table as usize];
+        let added = tree.push_like(pattern, numbers, &mut self.store, Keep::Forever);
+        added.map_err(|error| self.stop(error).into())
+    }
+
+    /// Whether a record of so many bytes may be added.
+    #[inline]
+    fn check_room(&self, table: Table, record: usize) -> Result<(), Refusal> {
         if self.stopped {
             return Err(Refusal::Io(io::Error::other("an earlier write failed")));
         }
-        let needed = self.tables.trees[table as usize].pages_for(record.len());
+        let needed = self.tables.trees[table as usize].pages_for(record);
         if needed > 0 && !self.has_room(needed) {
             return Err(Refusal::Full);
         }
-        let added = self.tables.trees[table as usize].push(record, &mut self.store, Keep::Forever);
-        added.map_err(|error| self.stop(error).into())
+        Ok(())
     }
 
     /// Whether as many more pages leave room for two publications, this one and the one before.

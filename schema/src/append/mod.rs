@@ -7,8 +7,10 @@
 //! single write the file is a valid database with all that was published so far, whenever the process is killed. There
 //! is no journal, no lock and no sync, so a file system where those hang or fail is as good as any other.
 
+mod alike;
 mod database;
 mod recording;
 
 pub use crate::btree::Target;
+pub use alike::{Alike, Own};
 pub use recording::Recording;

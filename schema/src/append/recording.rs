@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
+use super::alike::{Alike, Own};
 use super::database::{Database, LEAST, Refusal, Table};
 use crate::btree::{Datum, Record, Target};
 use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
@@ -90,6 +91,18 @@ impl<T: Target> Recording<T> {
     pub fn op(&mut self, op: &Op) -> Result<i64> {
         let record = self.record.integers(&op_row(op));
         self.database.add(Table::Ops, record).map_err(|why| self.error(why))
+    }
+
+    /// Adds an op like others, as [`Self::op`] would and at a fraction of its cost. None, and nothing is added, where it is
+    /// not `alike`.
+    #[inline]
+    pub fn op_like(&mut self, alike: &Alike, own: Own) -> Result<Option<i64>> {
+        let numbers = own.numbers();
+        if !alike.0.fits(&numbers) {
+            return Ok(None);
+        }
+        let added = self.database.add_like(Table::Ops, &alike.0, &numbers);
+        added.map(Some).map_err(|why| self.error(why))
     }
 
     /// Adds an API call and returns its id; ids count from 1.

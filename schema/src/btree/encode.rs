@@ -63,7 +63,7 @@ const SERIAL: [(u8, u8); 64] = {
 
 /// The serial type and the bytes of an integer other than 0 and 1.
 #[inline]
-fn serial(value: i64) -> (u8, u8) {
+pub(super) fn serial(value: i64) -> (u8, u8) {
     let bits = 64 - (value ^ (value >> 63)).leading_zeros();
     SERIAL[bits as usize & 63]
 }
@@ -179,6 +179,14 @@ pub(crate) fn varint(value: u64) -> ([u8; 9], usize) {
     (bytes(word << (64 - 8 * length), 0), length)
 }
 
+/// A number below 2^49 in SQLite's variable length at the end of a word, and how many bytes that are.
+#[inline]
+pub(crate) fn short_varint(value: u64) -> (u64, usize) {
+    let length = ((70 - (value | 1).leading_zeros()) / 7) as usize;
+    let word = sevens(value) | 0x0080_8080_8080_8000;
+    (word & (u64::MAX >> (64 - 8 * length)), length)
+}
+
 /// The lower 56 bits of a number, seven to a byte.
 #[inline]
 fn sevens(value: u64) -> u64 {
@@ -194,6 +202,8 @@ fn push_varint(target: &mut Vec<u8>, value: u64) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -235,5 +245,16 @@ mod tests {
         assert_eq!(bytes((1 << 56) - 1), [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
         assert_eq!(bytes(1 << 56), [0x80, 0xc0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]);
         assert_eq!(bytes(u64::MAX), [0xff; 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_short_varint_is_one_at_the_end_of_a_word(value in 0..1_u64 << 49, bits in 0..49_u32) {
+            let value = value >> bits;
+            let ((word, length), (bytes, same)) = (short_varint(value), varint(value));
+            prop_assert_eq!(length, same);
+            prop_assert_eq!(&word.to_be_bytes()[8 - length..], &bytes[..length]);
+            prop_assert_eq!(word.checked_shr(8 * length as u32).unwrap_or(0), 0, "nothing before it");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The two kinds of pages of a table's tree (file format, "B-tree Pages").
 
+use super::encode::short_varint;
 pub(crate) use super::encode::varint;
+use super::pattern::{LONGEST, Pattern};
 
 /// Bytes of a page. Larger ones would save 0.7 %, but a kernel hands a page of this size to the file as a whole.
 pub(crate) const SIZE: usize = 4096;
@@ -91,6 +93,32 @@ impl Leaf {
         self.page[at..at + 8].copy_from_slice(&word.to_be_bytes());
         self.page[at + head..at + head + record.len()].copy_from_slice(record);
         self.point();
+    }
+
+    /// Adds a row of a pattern that its numbers fit. False, and nothing has happened, where the page is nearly full.
+    #[inline]
+    pub(crate) fn push_like<const N: usize>(
+        &mut self,
+        row: i64,
+        pattern: &Pattern<N>,
+        numbers: &[i64; N],
+    ) -> bool {
+        const WORD: usize = 8;
+        if !self.fits(WORD + LONGEST) || row as u64 >= 1 << 49 {
+            return false;
+        }
+        let record = self.content - pattern.length();
+        // From the end to the front, each over what the one before has left there.
+        if let Some(place) = self.page[..self.content].last_chunk_mut() {
+            pattern.write(numbers, place);
+        }
+        let (row, width) = short_varint(row as u64);
+        if let Some(place) = self.page[..record].last_chunk_mut::<WORD>() {
+            *place = ((pattern.length() as u64) << (8 * width) | row).to_be_bytes();
+        }
+        self.content = record - width - 1;
+        self.point();
+        true
     }
 
     /// Enters the newest cell.

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
+use super::pattern::{LONGEST, Pattern};
 use super::store::{Store, Target, Use};
 
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
@@ -140,6 +141,26 @@ impl Tree {
         self.last = row;
         self.changed = true;
         Ok(())
+    }
+
+    /// Adds a row of a pattern that its numbers fit, and returns its rowid.
+    #[inline]
+    pub(crate) fn push_like<const N: usize, T: Target>(
+        &mut self,
+        pattern: &Pattern<N>,
+        numbers: &[i64; N],
+        store: &mut Store<T>,
+        keep: Keep,
+    ) -> io::Result<i64> {
+        let row = self.last + 1;
+        if !self.leaf.push_like(row, pattern, numbers) {
+            let mut place = [0; LONGEST];
+            pattern.write(numbers, &mut place);
+            return self.push(&place[LONGEST - pattern.length()..], store, keep);
+        }
+        self.last = row;
+        self.changed = true;
+        Ok(row)
     }
 
     /// Adds a row whose record may be longer than a page.

@@ -166,6 +166,9 @@ pub struct Call {
     pub stream: Option<i64>,
 }
 
+/// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
+pub(crate) const OP_COLUMNS_OF_ITS_OWN: [usize; 4] = [2, 3, 7, 10];
+
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
 pub(crate) fn op_row(op: &Op) -> [Option<i64>; 24] {

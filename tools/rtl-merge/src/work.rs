@@ -214,7 +214,6 @@ fn boot() -> u64 {
 
 #[cfg(test)]
 mod tests {
-
     use std::cell::RefCell;
 
     use super::*;

@@ -1,22 +1,24 @@
 //! The command: how it is started, what it is told while it runs, and how it ended.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cli::Failure;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::SignalsInfo;
-use signal_hook::iterator::exfiltrator::origin::WithOrigin;
-use signal_hook::low_level::siginfo::Cause;
+use signal_hook::iterator;
 
 use crate::status;
 
-/// What is passed on. What the terminal sends it sends to the command as well.
+/// What is passed on.
 const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
+/// What a terminal sends to all processes in its foreground.
+const OF_TERMINALS: [i32; 3] = [SIGHUP, SIGINT, SIGQUIT];
 
 /// The signals that were meant for the command.
 #[derive(Debug)]
@@ -36,17 +38,17 @@ impl Signals {
     pub fn catch() -> io::Result<Self> {
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
-        let mut signals = SignalsInfo::<WithOrigin>::new(caught)?;
+        let mut signals = iterator::Signals::new(caught)?;
         let (to, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let caught = Self { to: Arc::clone(&to), asked: Arc::clone(&asked) };
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            for origin in &mut signals {
-                if ![SIGUSR1, SIGUSR2].contains(&origin.signal) {
+            for signal in &mut signals {
+                if ![SIGUSR1, SIGUSR2].contains(&signal) {
                     asked.fetch_add(1, Ordering::Relaxed);
                 }
-                // A terminal's go to the whole group.
-                if origin.cause != Cause::Kernel {
-                    pass_on(origin.signal, to.load(Ordering::Relaxed));
+                // The command has had the terminal's as well, and two of them mean something else to some.
+                if !(OF_TERMINALS.contains(&signal) && is_in_foreground()) {
+                    pass_on(signal, to.load(Ordering::Relaxed));
                 }
             }
         })?;
@@ -58,6 +60,12 @@ impl Signals {
     pub fn asked_to_end(&self) -> u32 {
         self.asked.load(Ordering::Relaxed)
     }
+}
+
+/// Whether this process is in the foreground of its terminal, if it has one.
+fn is_in_foreground() -> bool {
+    let terminal = File::open("/dev/tty");
+    terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp()))
 }
 
 fn pass_on(signal: i32, to: u32) {

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(rtl::run)
+    cli::run(rtl_verbs::run)
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use schema::append::{Recording, Target};
-use schema::write::{Op, OpKind};
 
 use super::annotations::Annotations;
-use super::naming::{Named, Naming};
+use super::naming::Naming;
+use super::rows::Rows;
 use super::{Ending, Known};
 use crate::clock::Anchor;
 use crate::counters::{Lost, Snapshot};
@@ -38,7 +38,7 @@ pub(super) struct Session<T> {
     ending: Ending,
     naming: Naming,
     /// By kernel.
-    kernels: Vec<Option<Named>>,
+    kernels: Vec<Option<Rows>>,
     /// How many queues are written.
     queues: u32,
     /// How many GPUs are written.
@@ -138,19 +138,29 @@ impl<T: Target> Session<T> {
         self.give_up(why, &format!("{error}{cause}"));
     }
 
+    #[inline]
     fn write(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
+        if let Some(recording) = &mut self.recording
+            && let Some(Some(rows)) = self.kernels.get_mut(dispatch.kernel.0 as usize)
+            && rows.go_on_with(dispatch)
+        {
+            return rows.write(dispatch, recording);
+        }
+        self.write_other(dispatch)
+    }
+
+    /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
+    fn write_other(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
         let recording = match &mut self.recording {
             Some(recording) => recording,
             none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
         };
         let index = dispatch.kernel.0 as usize;
         let named = match self.kernels.get(index) {
-            Some(&Some(named)) => named,
+            Some(Some(rows)) => rows.named(),
             _ => {
                 let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
-                let named = self.naming.name(&kernel, recording)?;
-                self.kernels.resize(self.kernels.len().max(index + 1), None);
-                *self.kernels[index].insert(named)
+                self.naming.name(&kernel, recording)?
             }
         };
         if dispatch.queue.0 >= self.queues {
@@ -160,7 +170,9 @@ impl<T: Target> Session<T> {
             }
         }
         meet(&mut self.threads, dispatch.tid, recording)?;
-        recording.op(&op(dispatch, named))?;
+        let rows = Rows::begin(named, dispatch, recording)?;
+        self.kernels.resize_with(self.kernels.len().max(index + 1), || None);
+        self.kernels[index] = Some(rows);
         Ok(())
     }
 
@@ -270,24 +282,4 @@ pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
         row["name"] = name.into();
     }
     row.to_string()
-}
-
-fn op(dispatch: &Dispatch, named: Named) -> Op {
-    Op {
-        gpu: Some(i64::from(dispatch.gpu)),
-        queue: Some(i64::from(dispatch.queue.0)),
-        start: dispatch.start,
-        end: Some(dispatch.end),
-        description: Some(named.text),
-        kind: OpKind::KernelExecution,
-        range: dispatch.range as i64,
-        items: Some(dispatch.grid.map(u64::from)),
-        workgroup: Some(dispatch.workgroup.map(u32::from)),
-        tid: Some(i64::from(dispatch.tid)),
-        correlation: dispatch.correlation as i64,
-        symbol: named.symbol,
-        lds: Some(dispatch.lds),
-        scratch: Some(dispatch.scratch),
-        ..Op::default()
-    }
 }

@@ -1,0 +1,38 @@
+//! Ops that say the same but for a few numbers.
+
+use crate::btree::{Pattern, Record};
+use crate::write::{OP_COLUMNS_OF_ITS_OWN, Op, op_row};
+
+/// What an op has for itself although it is like others: its times, how wide it was launched, and its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Own {
+    /// [`Op::start`].
+    pub start: i64,
+    /// [`Op::end`].
+    pub end: i64,
+    /// Work-items along x, of [`Op::items`].
+    pub items: u64,
+    /// [`Op::correlation`].
+    pub correlation: i64,
+}
+
+impl Own {
+    /// In the order of [`OP_COLUMNS_OF_ITS_OWN`].
+    #[inline]
+    pub(super) fn numbers(self) -> [i64; 4] {
+        [self.start, self.end, self.items as i64, self.correlation]
+    }
+}
+
+/// What ops have in common that differ in [`Own`] numbers only, and in these not by how many bytes they take in a file.
+/// Times take as many for 39 hours after a boot, and from then on.
+#[derive(Debug, Clone)]
+pub struct Alike(pub(super) Pattern<4>);
+
+impl Alike {
+    /// Ops like this one. None where one of the four is unknown, 0 or 1, or where its row is longer than usual.
+    pub fn of(op: &Op) -> Option<Self> {
+        let mut record = Record::new();
+        Pattern::of(record.integers(&op_row(op)), OP_COLUMNS_OF_ITS_OWN).map(Self)
+    }
+}

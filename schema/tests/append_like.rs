@@ -1,0 +1,159 @@
+//! Rows that are written like others are the same, byte for byte.
+
+use std::cell::RefCell;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use schema::append::{Alike, Own, Recording, Target};
+use schema::write::Op;
+
+type Result<T = ()> = anyhow::Result<T>;
+
+/// A file in memory.
+#[derive(Clone, Default)]
+struct Memory(Rc<RefCell<Vec<u8>>>);
+
+impl Target for Memory {
+    fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let (mut file, start) = (self.0.borrow_mut(), offset as usize);
+        let end = file.len().max(start + bytes.len());
+        file.resize(end, 0);
+        file[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// The file of these ops and how many of them were written like the one before. It is published after every `pause` ops.
+fn written(ops: &[(Op, Own)], pause: usize, is_short: bool) -> Result<(Vec<u8>, usize)> {
+    let file = Memory::default();
+    let mut recording = Recording::start(file.clone(), Path::new("trace.db"), None)?;
+    let mut last: Option<(Op, Alike)> = None;
+    let mut short = 0;
+    for (at, &(op, own)) in ops.iter().enumerate() {
+        let added = match &last {
+            Some((like, alike)) if is_short && *like == op => recording.op_like(alike, own)?,
+            _ => None,
+        };
+        let Own { start, end, items, correlation } = own;
+        let items = op.items.map(|[_, y, z]| [items, y, z]);
+        let whole = Op { start, end: Some(end), items, correlation, ..op };
+        let id = match added {
+            Some(id) => id,
+            None => {
+                last = Alike::of(&whole).map(|alike| (op, alike));
+                recording.op(&whole)?
+            }
+        };
+        short += usize::from(added.is_some());
+        assert_eq!(id, at as i64 + 1);
+        if (at + 1) % pause == 0 {
+            recording.publish(&[("rows", id.to_string())])?;
+        }
+    }
+    recording.publish(&[])?;
+    drop(recording);
+    Ok((file.0.take(), short))
+}
+
+/// An integer of any width, around where the width changes too.
+fn number() -> impl Strategy<Value = i64> {
+    let edge = (0..64_u32, -2..=2_i64).prop_map(|(bits, near)| (1_i64 << bits).wrapping_add(near));
+    prop_oneof![Just(0), Just(1), Just(-1), any::<i64>(), edge.clone(), edge.prop_map(i64::wrapping_neg)]
+}
+
+/// A time that mostly has the same width as others.
+fn time() -> impl Strategy<Value = i64> {
+    prop_oneof![8 => 1_i64 << 40..1 << 41, 1 => (1_i64 << 47) - 2..(1 << 47) + 2, 1 => number()]
+}
+
+fn own() -> impl Strategy<Value = Own> {
+    let small = || prop_oneof![8 => 300_i64..1 << 15, 1 => number()];
+    (time(), time(), small(), small()).prop_map(|(start, end, items, correlation)| Own {
+        start,
+        end,
+        items: items as u64,
+        correlation,
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let size = || prop::option::of(prop_oneof![Just([64_u64, 1, 1]), prop::array::uniform3(0..1_u64 << 33)]);
+    let fields = (
+        prop::option::of(0..9_i64),
+        prop::option::of(number()),
+        prop_oneof![Just(0), number()],
+        size(),
+        size(),
+        prop::option::of(1..1_i64 << 22),
+        prop::option::of(any::<u32>()),
+        prop::option::of(number()),
+    );
+    fields.prop_map(|(gpu, queue, range, items, group, tid, lds, stream)| Op {
+        gpu,
+        queue,
+        range,
+        items,
+        workgroup: group.map(|group| group.map(|size| size as u32)),
+        tid,
+        lds,
+        stream,
+        ..Op::default()
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_row_is_the_same_when_it_is_written_like_another(
+        kinds in prop::collection::vec(op(), 1..3),
+        rows in prop::collection::vec((0..30_usize, own()), 1..400),
+        pause in 1..200_usize,
+    ) {
+        let mut kind = 0;
+        let ops: Vec<(Op, Own)> = rows
+            .into_iter()
+            .map(|(turn, own)| {
+                kind = if turn == 0 { (kind + 1) % kinds.len() } else { kind };
+                (kinds[kind], own)
+            })
+            .collect();
+        let file = |is_short| {
+            let written = written(&ops, pause, is_short).map_err(|error| TestCaseError::fail(error.to_string()));
+            written.map(|(file, _)| file)
+        };
+        let (long, short) = (file(false)?, file(true)?);
+        prop_assert!(long == short, "{} bytes and {}", long.len(), short.len());
+    }
+}
+
+/// As dispatches of one kernel are, 100,000 of them from a time on.
+fn dispatches(from: i64) -> Vec<(Op, Own)> {
+    let op = Op { gpu: Some(0), queue: Some(3), items: Some([4096, 1, 1]), tid: Some(4711), ..Op::default() };
+    let own = |at: i64| {
+        let start = from + 700 * at;
+        Own { start, end: start + 300, items: 4096 + at as u64 % 7, correlation: at + 1 }
+    };
+    (0..100_000).map(|at| (op, own(at))).collect()
+}
+
+#[test]
+fn before_and_after_the_39th_hour_of_a_boot_only_the_widths_of_correlation_ids_break_the_pattern() -> Result {
+    // From 1 to 127, 32,767 and 8,388,607 a number takes 1, 2 and 3 bytes; 1 itself takes none.
+    for from in [3_600_000_000_000, 40 * 3_600_000_000_000] {
+        let ops = dispatches(from);
+        let (file, short) = written(&ops, 30_000, true)?;
+        assert_eq!(short, ops.len() - 4, "ids 1, 2, 128 and 32,768 begin a pattern");
+        assert!(file == written(&ops, 30_000, false)?.0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_pattern_ends_where_times_begin_to_take_more_bytes() -> Result {
+    let ops = dispatches((1 << 47) - 700 * 50_000);
+    let (file, short) = written(&ops, 30_000, true)?;
+    assert_eq!(short, ops.len() - 5, "ids as ever, and one for the times");
+    assert!(file == written(&ops, 30_000, false)?.0);
+    Ok(())
+}
