@@ -214,8 +214,6 @@ fn boot() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use std::cell::RefCell;
 
     use super::*;
