@@ -15,6 +15,9 @@ const PIECES: u32 = 8;
 /// than that part of what it holds.
 pub const PERCENTILE_ERROR: f64 = 1.0 / (1_u32 << PIECES) as f64;
 
+/// Buckets come in so many at once.
+const BESIDE: usize = 32;
+
 /// How much of the calls a trimmed mean leaves out at each end: one in so many.
 const CUT: u64 = 10;
 
@@ -105,20 +108,19 @@ impl Sketch {
         &mut self.buckets[number - self.first]
     }
 
-    /// Makes room for a bucket.
+    /// Makes room for a bucket, and no more than for some beside it: there are many sketches.
     #[cold]
     fn widen(&mut self, number: usize) {
-        if self.buckets.is_empty() {
-            self.first = number;
+        let (first, end) = match self.buckets.len() {
+            0 => (number, number + 1),
+            kept => (self.first.min(number), (self.first + kept).max(number + 1)),
+        };
+        let (first, end) = (first / BESIDE * BESIDE, end.next_multiple_of(BESIDE));
+        let mut wider = vec![Bucket::default(); end - first];
+        if !self.buckets.is_empty() {
+            wider[self.first - first..][..self.buckets.len()].copy_from_slice(&self.buckets);
         }
-        let before = self.first.saturating_sub(number);
-        self.buckets.splice(..0, std::iter::repeat_n(Bucket::default(), before));
-        self.first -= before;
-        let needed = number - self.first + 1;
-        if needed > self.buckets.len() {
-            self.buckets.reserve_exact(needed - self.buckets.len());
-            self.buckets.resize(needed, Bucket::default());
-        }
+        (self.first, self.buckets) = (first, wider);
     }
 
     /// How many durations.

@@ -1,6 +1,6 @@
 //! What the traces' clocks need to be one.
 
-use analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence};
+use analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
 use cli::Failure;
 use schema::write::Shift;
 use schema::{AgentId, ProcessId};
@@ -13,6 +13,12 @@ use crate::target::CLOCK;
 
 /// A larger share of violated collectives says that the clocks of their members are not one.
 const CONTRADICTED: f64 = 0.01;
+
+/// Of how many calls clocks are told at most: more of a long job make them no better.
+const EVIDENCE: usize = 1 << 18;
+
+/// How many collectives are looked at together.
+const AT_ONCE: usize = 256;
 
 /// How a trace's clock was put on the merged one.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,14 +47,22 @@ pub struct Member {
 }
 
 /// What one group of ranks did together with one kernel, on the merged clock.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Together {
     /// The kernel.
     pub name: String,
-    /// Each collective: the index of each member, its start and end in ns.
-    pub meetings: Vec<Meeting>,
-    /// Collectives in which a member ends before the last one starts.
+    /// Its members, as positions in [`Clocks::members`].
+    pub members: Vec<usize>,
+    /// How many collectives.
+    pub collectives: usize,
+    /// Those in which a member ends before the last one starts.
     pub violations: usize,
+    /// From the first arrival to the last in ns, summed, where the clocks of the members are one.
+    pub spread_ns: i64,
+    /// From the last arrival to the last end in ns, summed, where the clocks of the members are one.
+    pub transfer_ns: i64,
+    /// The shortest stays in ns, summed: transfer, told without clocks.
+    pub clock_free_transfer_ns: i64,
 }
 
 /// The clocks of a merge.
@@ -64,6 +78,8 @@ pub struct Clocks {
     pub members: Vec<Member>,
     /// What they did together.
     pub together: Vec<Together>,
+    /// By member, what all of it says.
+    pub waits: Waits,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched: usize,
 }
@@ -72,7 +88,7 @@ impl Together {
     /// Whether the clocks of its members are one, as far as the collectives say.
     #[must_use]
     pub fn is_on_one_clock(&self) -> bool {
-        self.violations as f64 <= CONTRADICTED * self.meetings.len() as f64
+        self.violations as f64 <= CONTRADICTED * self.collectives as f64
     }
 }
 
@@ -94,7 +110,14 @@ impl Clocks {
         let alignment = reference.map(|reference| {
             let domain = |member: usize| domains[found.members[member].input];
             let meetings = groups.groups.iter().flat_map(|group| align::meetings(group, &found.sequences));
+            let calls: usize = groups
+                .groups
+                .iter()
+                .flat_map(|group| &group.members)
+                .map(|&at| found.sequences[at].calls.len())
+                .sum();
             let known: Vec<Meeting> = meetings
+                .step_by(calls.div_ceil(EVIDENCE).max(1))
                 .map(|meeting| meeting.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect())
                 .collect();
             let machine_of: Vec<usize> =
@@ -119,26 +142,51 @@ impl Clocks {
             clocks.shifts.push(shift);
             clocks.methods.push(method);
         }
-        clocks.together = groups.groups.iter().map(|group| clocks.together(group, &found)).collect();
+        clocks.waits = align::waits(&[], found.members.len(), false);
+        for group in &groups.groups {
+            let together = clocks.together(group, &found);
+            clocks.together.push(together);
+        }
         clocks.members = found.members;
         Ok(clocks)
     }
 
-    fn together(&self, group: &Group, found: &Found) -> Together {
+    /// Tells of a group, a few collectives at a time.
+    fn together(&mut self, group: &Group, found: &Found) -> Together {
         let moved = |(member, start, end): (usize, i64, i64)| {
             let shift = &self.shifts[found.members[member].input];
             (member, shift.moved(start), shift.moved(end))
         };
-        let meetings: Vec<Meeting> = align::meetings(group, &found.sequences)
-            .map(|meeting| meeting.into_iter().map(moved).collect())
-            .collect();
-        let is_violated = |meeting: &&Meeting| {
+        let meetings = || {
+            let meetings = align::meetings(group, &found.sequences);
+            meetings.map(|meeting| meeting.into_iter().map(moved).collect::<Meeting>())
+        };
+        let is_violated = |meeting: &Meeting| {
             let last_start = meeting.iter().map(|&(_, start, _)| start).max();
             meeting.iter().map(|&(.., end)| end).min() < last_start
         };
-        let violations = meetings.iter().filter(is_violated).count();
-        let name = group.members.first().map(|&at| found.names[at].clone()).unwrap_or_default();
-        Together { name, meetings, violations }
+        let mut together = Together {
+            name: group.members.first().map(|&at| found.names[at].clone()).unwrap_or_default(),
+            members: group.members.iter().map(|&at| found.sequences[at].rank).collect(),
+            collectives: meetings().count(),
+            violations: meetings().filter(is_violated).count(),
+            ..Together::default()
+        };
+        let is_on_one_clock = together.is_on_one_clock();
+        let mut meetings = meetings();
+        let mut all = align::waits(&[], found.members.len(), is_on_one_clock);
+        loop {
+            let some: Vec<Meeting> = meetings.by_ref().take(AT_ONCE).collect();
+            if some.is_empty() {
+                break;
+            }
+            all.append(&align::waits(&some, found.members.len(), is_on_one_clock));
+        }
+        drop(meetings);
+        (together.spread_ns, together.transfer_ns) = (all.spread_ns, all.transfer_ns);
+        together.clock_free_transfer_ns = all.clock_free_transfer_ns;
+        self.waits.append(&all);
+        together
     }
 
     /// Inputs whose clocks are not known to be the merged one, with the reasons.

@@ -176,7 +176,7 @@ impl Document {
             }
         };
         self.clock = Clock {
-            collectives: clocks.together.iter().map(|together| together.meetings.len()).sum(),
+            collectives: clocks.together.iter().map(|together| together.collectives).sum(),
             violations: clocks.together.iter().map(|together| together.violations).sum(),
             unmatched: clocks.unmatched,
             inputs: clocks.methods.iter().enumerate().map(input).collect(),

@@ -9,7 +9,6 @@
 /// What was typed.
 pub mod args;
 pub mod clocks;
-pub mod collectives;
 pub mod document;
 pub mod gpus;
 pub mod machines;
@@ -113,14 +112,12 @@ fn attempt(
         runs::check(&inputs, &machines)?;
     }
     let devices = Devices::of(&inputs, &machines, arguments.identity.same_gpus);
-    let mut clocks = Clocks::of(&mut inputs, &machines, &arguments.clock)?;
+    let clocks = Clocks::of(&mut inputs, &machines, &arguments.clock)?;
     if arguments.clock.require_alignment {
         require(&clocks, &inputs)?;
     }
     let mut document = Document::of(&inputs, &machines, &devices, &left_out.failures);
     document.clocks(&clocks, &inputs);
-    // All is told of them, and they would stay in memory with every rank.
-    clocks.together = Vec::new();
     if arguments.check {
         let mut read = Rows::default();
         inputs.iter().for_each(|input| read.append(&input.rows));

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use schema::table::{Agent, Process};
 use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
 
-use crate::collectives::{Collective, Finder};
 use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
+use analysis::align::{Collective, Finder};
 
 /// The tags that say something of a trace among others. What else it says of itself is only copied.
 const TELLING: [&str; 8] =

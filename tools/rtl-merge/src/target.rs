@@ -11,8 +11,7 @@ use crate::args::Arguments;
 /// The metadata tag of a trace that was merged from others: one row for each of them.
 pub const MERGED: &str = "merged";
 
-/// The metadata tag of what is known of a merged trace's clock.
-pub const CLOCK: &str = "clock";
+pub use analysis::align::CLOCK;
 
 /// Metadata tags of counts of ops, which add up.
 pub const TOTALS: [&str; 2] = ["seen", "recorded"];

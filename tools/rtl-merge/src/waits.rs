@@ -1,9 +1,9 @@
 //! Who waited for whom, as it is reported.
 
-use analysis::align::{self, RankWaits};
+use analysis::align::RankWaits;
 use serde::Serialize;
 
-use crate::clocks::{Clocks, Member};
+use crate::clocks::{Clocks, Member, Together};
 use crate::survey::Survey;
 
 /// What one group of ranks did together with one kernel.
@@ -63,25 +63,21 @@ impl Waits {
     pub fn of(clocks: &Clocks, inputs: &[Survey]) -> Self {
         let names: Vec<String> =
             clocks.members.iter().map(|member| name(member, &clocks.members, inputs)).collect();
-        let mut sums =
-            align::Waits { ranks: vec![RankWaits::default(); names.len()], ..align::Waits::default() };
-        let mut groups = Vec::new();
-        for together in &clocks.together {
+        let group = |together: &Together| {
             let on_one_clock = together.is_on_one_clock();
-            let waits = align::waits(&together.meetings, names.len(), on_one_clock);
-            let members = together.meetings.first().into_iter().flatten();
-            groups.push(Group {
+            Group {
                 kernel: together.name.clone(),
-                members: members.map(|&(member, ..)| names[member].clone()).collect(),
-                collectives: waits.collectives,
+                members: together.members.iter().map(|&member| names[member].clone()).collect(),
+                collectives: together.collectives as u64,
                 violations: together.violations as u64,
                 on_one_clock,
-                arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
-                transfer_ns: on_one_clock.then_some(waits.transfer_ns),
-                clock_free_transfer_ns: waits.clock_free_transfer_ns,
-            });
-            sums.append(&waits);
-        }
+                arrival_spread_ns: on_one_clock.then_some(together.spread_ns),
+                transfer_ns: on_one_clock.then_some(together.transfer_ns),
+                clock_free_transfer_ns: together.clock_free_transfer_ns,
+            }
+        };
+        let groups = clocks.together.iter().map(group).collect();
+        let sums = &clocks.waits;
         let straggler = sums.straggler().map(|rank| names[rank].clone());
         let rank = |(member, waits): (String, &RankWaits)| Rank {
             member,

@@ -86,6 +86,30 @@ pub(crate) fn report(folder: &Folder, traces: &str, file: &str) {
 }
 
 #[test]
+fn a_report_of_all_ranks_by_rtl_merge_is_one_run_of_them() {
+    let folder = Folder::new();
+    for (rank, seed) in [("0", 1), ("1", 2)] {
+        let file = format!("a{rank}.db");
+        folder.trace(&file, seed, &STEADY);
+        folder.tag(&file, "rank", rank);
+        folder.tag(&file, "run_id", "a");
+    }
+    folder.trace("b.db", 3, &STEADY);
+    let paths = ["a0.db", "a1.db"].map(|file| folder.path(file).display().to_string());
+    let output = format!("--output={}", folder.path("all.json").display());
+    let line = ["rtl-merge".to_owned(), "--summary-only".to_owned(), output].into_iter().chain(paths);
+    let arguments = <rtl_merge::args::Arguments as clap::Parser>::parse_from(line);
+    let mut out = cli::Output::new("rtl-merge", Box::new(std::io::sink()), Box::new(std::io::sink()));
+    rtl_merge::run(arguments, &mut out).unwrap();
+    let document = folder.json(0, "all.json b.db");
+    assert_eq!(document["baseline"]["runs"], serde_json::json!([["all.json"]]));
+    let traces = folder.json(0, "--baseline a0.db a1.db --candidate b.db");
+    for field in ["wall_delta_ns", "terms", "gpus"] {
+        assert_eq!(document["decomposition"][field], traces["decomposition"][field], "{field}");
+    }
+}
+
+#[test]
 fn a_part_of_the_traces_can_be_compared() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &STEADY);

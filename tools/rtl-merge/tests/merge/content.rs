@@ -194,6 +194,24 @@ fn real_and_made_traces_of_other_tools_are_merged() {
 }
 
 #[test]
+fn the_two_ranks_of_rocprofv3_share_a_gpu_and_keep_all_rows() {
+    let Some(shared) = support::shared() else { return };
+    let folder = Folder::new();
+    let files = ["rocprofv3-rank0.db", "rocprofv3-rank1.db"];
+    for file in files {
+        std::fs::copy(shared.join("traces/made").join(file), folder.path(file)).unwrap();
+    }
+    let report = folder.merge(&format!("-o all.db {}", files.join(" ")));
+    assert_eq!(report["gpus"].as_array().unwrap().len(), 1);
+    assert_eq!(report["gpus"][0]["ranks"], serde_json::json!([0, 1]));
+    let merged = folder.tables("all.db");
+    assert_eq!(rows(&merged, by_uuid(&merged)), all_rows(&folder, &files));
+    let rank = |at: usize| merged.process(merged.lanes.get(merged.dispatches.lane[at]).process).rank;
+    let of_rank_1 = (0..merged.dispatches.len()).filter(|&at| rank(at) == Some(1)).count();
+    assert_eq!((merged.dispatches.len(), of_rank_1), (48, 24));
+}
+
+#[test]
 fn what_the_generator_can_write_is_found_again_whatever_the_layout() {
     let folder = Folder::new();
     let mut files = Vec::new();

@@ -8,6 +8,7 @@ mod document;
 mod identity;
 mod interrupted;
 mod refusals;
+mod story;
 mod summary;
 
 use std::path::PathBuf;

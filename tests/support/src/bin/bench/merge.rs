@@ -1,4 +1,4 @@
-//! rtl-merge of a few large traces and of many small ones, beside reading the same traces alone.
+//! rtl-merge of a few large traces and of many small ones, and its report on them, beside reading the same traces alone.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,51 +11,64 @@ use crate::convert::{figure, peak, repeated};
 use crate::measure::Call;
 use crate::{Bench, Figure};
 
-/// A job, and the CPU seconds and MiB that merging its traces must and should need.
+/// A job, and the CPU seconds and MiB that merging its traces, or reporting on them, must and should need.
 struct Target {
+    verb: Verb,
     nodes: u32,
     ranks_per_node: u32,
     steps: u32,
-    /// With a collective and a range each.
-    kernels: u32,
     cpu: Option<(f64, f64)>,
     memory: Option<(f64, f64)>,
 }
 
-const TARGETS: [Target; 4] = [
-    Target {
-        nodes: 2,
-        ranks_per_node: 4,
-        steps: 5_000,
-        kernels: 49,
-        cpu: Some((2.5, 1.5)),
-        memory: Some((100.0, 64.0)),
-    },
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Merge,
+    /// `--summary-only`.
+    Summary,
+}
+
+/// Kernels of a step besides its collective, which has a range too.
+const KERNELS: u32 = 49;
+
+const fn target(verb: Verb, (nodes, ranks_per_node): (u32, u32), steps: u32) -> Target {
+    Target { verb, nodes, ranks_per_node, steps, cpu: None, memory: Some((100.0, 64.0)) }
+}
+
+const TARGETS: [Target; 6] = [
+    Target { cpu: Some((2.5, 1.5)), ..target(Verb::Merge, (2, 4), 5_000) },
     // The same for eight times as many traces.
-    Target { nodes: 2, ranks_per_node: 4, steps: 1_000, kernels: 49, cpu: None, memory: Some((100.0, 64.0)) },
-    Target { nodes: 8, ranks_per_node: 8, steps: 1_000, kernels: 49, cpu: None, memory: Some((100.0, 64.0)) },
-    Target { nodes: 125, ranks_per_node: 8, steps: 20, kernels: 49, cpu: Some((10.0, 5.0)), memory: None },
+    target(Verb::Merge, (2, 4), 1_000),
+    target(Verb::Merge, (8, 8), 1_000),
+    Target { cpu: Some((10.0, 5.0)), memory: None, ..target(Verb::Merge, (125, 8), 20) },
+    // The same for a hundred times as many ops in a tenth of the traces.
+    target(Verb::Summary, (125, 8), 20),
+    target(Verb::Summary, (25, 4), 20_000),
 ];
 
-/// CPU and memory of each merge.
+/// CPU and memory of each merge and of each report.
 pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for target in &TARGETS {
-        let (ranks, ops) = (target.nodes * target.ranks_per_node, target.steps * (target.kernels + 1));
-        let work = format!("rtl-merge of {ranks} traces of {ops} ops");
+        let (ranks, ops) = (target.nodes * target.ranks_per_node, target.steps * (KERNELS + 1));
+        let verb = match target.verb {
+            Verb::Merge => "rtl-merge",
+            Verb::Summary => "rtl-merge --summary-only",
+        };
+        let work = format!("{verb} of {ranks} traces of {ops} ops");
         eprintln!("bench: {} rounds of {work}", bench.rounds);
         let folder = tempfile::tempdir_in(&bench.cache)?;
         let job = Job {
             nodes: target.nodes,
             ranks_per_node: target.ranks_per_node,
             steps: target.steps,
-            kernels: target.kernels,
+            kernels: KERNELS,
             ..Job::default()
         };
         let traces = job.generate(folder.path())?;
         let bytes: u64 =
             traces.iter().filter_map(|trace| fs::metadata(trace).ok()).map(|file| file.len()).sum();
-        let merge = call(bench, folder.path(), &traces);
+        let merge = call(bench, target.verb, folder.path(), &traces);
         let peak = peak(&merge)?;
         let read = reading(bench, &traces)?;
         let cpu = repeated(bench, &merge)?;
@@ -66,9 +79,10 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn call(bench: &Bench, folder: &Path, traces: &[PathBuf]) -> Call {
-    let words: [OsString; 4] =
-        ["--quiet".into(), "--force".into(), "-o".into(), folder.join("merged.db").into()];
+fn call(bench: &Bench, verb: Verb, folder: &Path, traces: &[PathBuf]) -> Call {
+    let output = folder.join(if verb == Verb::Merge { "merged.db" } else { "all.json" });
+    let mut words: Vec<OsString> = vec!["--quiet".into(), "--force".into(), "-o".into(), output.into()];
+    words.extend((verb == Verb::Summary).then(|| "--summary-only".into()));
     let traces = traces.iter().map(|trace| trace.clone().into());
     Call::new(bench.summary.with_file_name("rtl-merge"), words.into_iter().chain(traces))
 }
