@@ -375,6 +375,8 @@ proptest! {
             let deviation = 1.4826 * middle(values.iter().map(|value| (value - at).abs()).collect());
             let unit = deviation.max(0.01 * at);
             let far = (4.1 + 20.0 / (values.len() as f64 - 4.0)) * unit;
+            // Which side of the bound a value falls that lies on it is a matter of rounding.
+            prop_assume!(values.iter().all(|value| ((value - at).abs() - far).abs() > 1e-6 || unit <= 0.0));
             (0..values.len()).filter(|&row| unit > 0.0 && (values[row] - at).abs() > far).collect()
         };
         prop_assert_eq!(found, expected);

@@ -30,29 +30,23 @@ impl Repeated {
     /// The ranges that all of `processes` went through equally often, `least` times at least; of several names the one
     /// with the most time.
     pub(crate) fn of(tables: &Tables, processes: &[ProcessId], least: usize) -> Option<Self> {
-        let mut by_name: FxHashMap<NameId, Vec<Vec<(i64, i64)>>> = FxHashMap::default();
+        let mut by_name: FxHashMap<NameId, Vec<(ProcessId, i64, i64)>> = FxHashMap::default();
         for range in tables.ranges.iter().filter(|range| !range.is_marker()) {
-            let Some(length) = range.duration.filter(|&length| length > 0) else { continue };
-            let spans = by_name.entry(range.name).or_insert_with(|| vec![Vec::new(); tables.processes.len()]);
-            if let Some(spans) = spans.get_mut(range.process.index()) {
-                spans.push((range.start, range.start.saturating_add(length)));
+            if let Some(length) = range.duration.filter(|&length| length > 0) {
+                let end = range.start.saturating_add(length);
+                by_name.entry(range.name).or_default().push((range.process, range.start, end));
             }
         }
         let mut best: Option<(i64, &str, NameId)> = None;
-        for (&name, spans) in &mut by_name {
-            spans.iter_mut().for_each(|spans| spans.sort_unstable());
-            let of = |process: &ProcessId| spans.get(process.index()).map_or(&[][..], Vec::as_slice);
-            let count = processes.first().map_or(0, |process| of(process).len());
-            let one_by_one = |spans: &[(i64, i64)]| spans.windows(2).all(|pair| follows(pair[0], pair[1]));
-            if count < least
-                || !processes.iter().all(|process| of(process).len() == count && one_by_one(of(process)))
-            {
+        for (&name, all) in &mut by_name {
+            all.sort_unstable();
+            if !processes.iter().all(|&process| of(all, process).len() >= least) || !is_even(all, processes) {
                 continue;
             }
             let time = processes
                 .iter()
-                .flat_map(of)
-                .fold(0, |sum: i64, (start, end)| sum.saturating_add(end.saturating_sub(*start)));
+                .flat_map(|&process| of(all, process))
+                .fold(0, |sum: i64, &(_, start, end)| sum.saturating_add(end.saturating_sub(start)));
             let text = tables.strings.get(name);
             // Of equal ones the first by name.
             if best.is_none_or(|(most, first, _)| time > most || time == most && text < first) {
@@ -60,7 +54,12 @@ impl Repeated {
             }
         }
         let (_, _, name) = best?;
-        let spans = by_name.remove(&name)?;
+        let mut spans = vec![Vec::new(); tables.processes.len()];
+        for (process, start, end) in by_name.remove(&name)? {
+            if let Some(spans) = spans.get_mut(process.index()) {
+                spans.push((start, end));
+            }
+        }
         let attribution = Attribution::of(tables);
         let mut repeated =
             Self { name, spans, spaces: Vec::new(), space_of_process: attribution.spaces().to_vec() };
@@ -124,6 +123,22 @@ impl Repeated {
             None => Space::Nothing,
         }
     }
+}
+
+/// The spans of one process, of spans sorted by process.
+fn of(all: &[(ProcessId, i64, i64)], process: ProcessId) -> &[(ProcessId, i64, i64)] {
+    let begin = all.partition_point(|span| span.0 < process);
+    &all[begin..begin + all[begin..].partition_point(|span| span.0 == process)]
+}
+
+/// Whether all processes went through as many, one after the other.
+fn is_even(all: &[(ProcessId, i64, i64)], processes: &[ProcessId]) -> bool {
+    let count = processes.first().map_or(0, |&process| of(all, process).len());
+    let pair = |pair: &[(ProcessId, i64, i64)]| follows((pair[0].1, pair[0].2), (pair[1].1, pair[1].2));
+    processes.iter().all(|&process| {
+        let spans = of(all, process);
+        spans.len() == count && spans.windows(2).all(pair)
+    })
 }
 
 /// Whether a range comes after another: one that begins in the first half of it is beside it, on another thread.

@@ -1,6 +1,6 @@
 //! Ranks beside each other: what is printed of the job that was made, and the same figures by SQL.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
@@ -148,24 +148,37 @@ fn query(connection: &Connection, name: &str) -> Vec<Value> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// A trace in memory that has the ops of these files, GPU by GPU in their order; `rows` selects of file `one` its kernels as
-/// gpuId, start, end, name, type and range.
-fn together(files: &[std::path::PathBuf], rows: &str) -> Connection {
-    let all = Connection::open_in_memory().unwrap();
+/// The rows of a native file `one`, for [`together`].
+const NATIVE: &str = "SELECT gpuId, start, end, name.string, type.string, roctxId FROM one.rocpd_op
+    JOIN one.rocpd_string AS name ON name.id = description_id
+    JOIN one.rocpd_string AS type ON type.id = opType_id";
+
+/// A trace in `path` that has the ops of these files, as ranks with a GPU each in their order; `rows` selects of file `one` its
+/// kernels as gpuId, start, end, name, type and range. What is in `behind` is taken from the times of each file.
+fn together(path: &Path, files: &[PathBuf], rows: &str, behind: &[i64]) -> Connection {
+    let all = Connection::open(path).unwrap();
     all.execute_batch(
         "CREATE TABLE rocpd_string(id INTEGER PRIMARY KEY, string TEXT UNIQUE);
-         CREATE TABLE rocpd_op(id INTEGER PRIMARY KEY, gpuId, start, end, description_id, opType_id, roctxId);
+         CREATE TABLE rocpd_metadata(id INTEGER PRIMARY KEY, tag TEXT, value TEXT);
+         INSERT INTO rocpd_metadata(tag, value) VALUES ('rtl_schema', '1'), ('schema_version', 'rtl-1');
+         CREATE TABLE rocpd_op(
+            id INTEGER PRIMARY KEY, gpuId, queueId, start, end, description_id, opType_id, roctxId, pid
+         );
          CREATE TEMP TABLE row(gpuId, start, end, name, type, range);",
     )
     .unwrap();
     for (number, file) in files.iter().enumerate() {
+        let (pid, late) = (100 + number, behind.get(number).copied().unwrap_or(0));
         all.execute("ATTACH ?1 AS one", [file.to_str().unwrap()]).unwrap();
         all.execute_batch(&format!(
             "DELETE FROM row;
              INSERT INTO row {rows};
              INSERT OR IGNORE INTO rocpd_string(string) SELECT name FROM row UNION SELECT type FROM row;
-             INSERT INTO rocpd_op(gpuId, start, end, description_id, opType_id, roctxId)
-             SELECT CASE WHEN gpuId < 0 THEN -1 ELSE {number} END, start, end, name.id, type.id, range + {number} * 1000000
+             INSERT INTO rocpd_metadata(tag, value)
+             VALUES ('process', '{{\"pid\":{pid},\"rank\":{number},\"space\":{number},\"bootId\":\"b{number}\"}}');
+             INSERT INTO rocpd_op(gpuId, queueId, start, end, description_id, opType_id, roctxId, pid)
+             SELECT CASE WHEN gpuId < 0 THEN -1 ELSE {number} END, 0, start - {late}, end - {late}, name.id, type.id,
+                range + {number} * 1000000, {pid}
              FROM row JOIN rocpd_string AS name ON name.string = row.name JOIN rocpd_string AS type ON type.string = row.type;"
         ))
         .unwrap();
@@ -241,13 +254,29 @@ fn sql_says_the_same_of_generated_ranks() {
     for nodes in [1, 3] {
         let (folder, files) = job(nodes);
         let paths: Vec<_> = files.split(' ').map(|file| folder.path(file)).collect();
-        let rows = "SELECT gpuId, start, end, name.string, type.string, roctxId FROM one.rocpd_op
-            JOIN one.rocpd_string AS name ON name.id = description_id
-            JOIN one.rocpd_string AS type ON type.id = opType_id";
         let report = folder.json(&format!("{files} --by rank"));
         assert_eq!(report["ranks"]["ranks"].as_array().unwrap().len(), 6);
-        same(&report["ranks"], &together(&paths, rows), nodes == 1);
+        same(&report["ranks"], &together(&folder.path("all.db"), &paths, NATIVE, &[]), nodes == 1);
     }
+}
+
+#[test]
+fn sql_says_the_same_of_a_merged_trace_on_one_clock() {
+    let folder = Folder::new();
+    let job = Job { nodes: 3, ranks_per_node: 2, slow: Some((4, 1.1)), ..Job::default() };
+    let files = job.generate(folder.0.path()).unwrap();
+    let behind: Vec<i64> = (0..6).map(|rank| job.clock(rank / 2, 0) - job.clock(0, 0)).collect();
+    let sql = together(&folder.path("job.db"), &files, NATIVE, &behind);
+    // Without a word on its clock the ranks of several boots have none in common.
+    assert_eq!(folder.json("job.db --by rank")["ranks"]["ranks"][0]["wait_ns"], Value::Null);
+    sql.execute("INSERT INTO rocpd_metadata(tag, value) VALUES ('clock', '{\"bootId\":\"b0\"}')", [])
+        .unwrap();
+    let ranks = &folder.json("job.db --by rank")["ranks"];
+    assert_eq!(
+        (&ranks["straggler"], &ranks["ranks"][0]["timed_collectives"]),
+        (&"rank 4".into(), &40.into())
+    );
+    same(ranks, &sql, true);
 }
 
 #[test]
@@ -261,5 +290,5 @@ fn sql_says_the_same_of_two_ranks_of_rocprofv3() {
     let report: Value = serde_json::from_str(&run.answer).unwrap();
     assert_eq!(report["ranks"]["ranks"].as_array().unwrap().len(), 2);
     let rows = "SELECT 0, start, end, name, 'KernelExecution', 0 FROM one.kernels";
-    same(&report["ranks"], &together(&files, rows), false);
+    same(&report["ranks"], &together(&folder.path("all.db"), &files, rows, &[]), false);
 }
