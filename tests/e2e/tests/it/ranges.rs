@@ -154,3 +154,27 @@ fn ranges_of_python_are_recorded_where_ctypes_opens_the_library_by_its_path() {
         }
     }
 }
+
+#[test]
+fn other_libraries_are_opened_as_ever_also_those_that_only_the_callers_runpath_leads_to() {
+    let sibling = library::roctx("libsibling.so");
+    let folder = sibling.parent().unwrap().display();
+    let runpath = format!("-Wl,--enable-new-dtags,-rpath,{folder}");
+    let Some(program) = support::program_with("opens", &[&runpath]) else { return };
+    let opens = |libraries: &[&str], preloaded: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(libraries).env_remove("LD_LIBRARY_PATH").env("LD_PRELOAD", preloaded.join(":"));
+        let output = command.output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let tracer = library::tracer();
+    let others = ["libsibling.so", "libm.so.6", "libno-such-library.so", "", sibling.to_str().unwrap()];
+    let bare = opens(&others, &[]);
+    assert!(bare.contains("libsibling.so: yes") && bare.contains("libno-such-library.so: no"), "{bare}");
+    assert_eq!(opens(&others, &[tracer.to_str().unwrap()]), bare);
+    // Every name of roctx is one library: ours.
+    let theirs = ["librtl.so", "libroctx64.so", "/nowhere/librocprofiler-sdk-roctx.so.1"];
+    let opened = opens(&theirs, &[tracer.to_str().unwrap()]);
+    assert_eq!(opened.matches(": yes, the first").count(), 3, "{opened}");
+}
