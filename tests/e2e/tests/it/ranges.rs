@@ -1,7 +1,9 @@
 //! Ranges and markers of roctx, however a program comes by its functions.
 
+use std::process::Command;
+
 use e2e::annotations::{account, assert_annotated, recorded, tables};
-use e2e::{Outcome, Process, library};
+use e2e::{Outcome, Process, Trace, library};
 use support::stacks;
 
 /// The libraries that a program may be linked to or open, by the names of their files.
@@ -103,4 +105,76 @@ fn without_being_preloaded_nothing_stands_in_for_roctx() {
         let outcome = process.arguments(&[library.to_str().unwrap(), "1", "400"]).well();
         assert!(recorded(&tables(&outcome.trace().path)).is_empty());
     }
+}
+
+#[test]
+fn kernels_of_hip_carry_the_innermost_range_of_the_thread_that_launches_them() {
+    for stack in stacks() {
+        let library = library::roctx(LIBRARIES[0]);
+        let arguments = [library.to_str().unwrap(), "20"];
+        let Some(process) = Process::of_hip(&stack, "hip_ranges", &arguments) else { return };
+        let outcome = process.preloaded().well();
+        let account = account(&outcome.report);
+        assert_eq!((account.annotations.len(), account.dispatches.len()), (40, 60));
+        assert_annotated(&account, &tables(&outcome.trace().path));
+    }
+}
+
+/// Two threads of Python, each with a range within another, by way of ctypes.
+const SCRIPT: &str = "
+import ctypes, sys, threading
+roctx = ctypes.CDLL(sys.argv[1])
+def work(name):
+    levels = [roctx.roctxRangePushA(name + b' outer'), roctx.roctxRangePushA(name + b' inner')]
+    assert levels == [0, 1], levels
+    assert [roctx.roctxRangePop(), roctx.roctxRangePop(), roctx.roctxRangePop()] == [1, 0, -1]
+threads = [threading.Thread(target=work, args=(name,)) for name in (b'one', b'two')]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+";
+
+#[test]
+fn ranges_of_python_are_recorded_where_ctypes_opens_the_library_by_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    // The end of a process is delayed by half a second at most, which may be too little on a busy machine.
+    for attempt in 0..3 {
+        let file = folder.path().join(format!("{attempt}.db"));
+        let mut python = Command::new("python3");
+        python.args(["-c", SCRIPT]).arg(library::roctx(LIBRARIES[1]));
+        let output = match python.env("LD_PRELOAD", library::tracer()).env("RTL_OUTPUT", &file).output() {
+            Ok(output) => output,
+            Err(error) => return eprintln!("skipped: no python3 ({error})"),
+        };
+        assert!(output.status.success(), "{output:?}");
+        if attempt == 2 || Trace::read(&file).is_complete() {
+            assert!(output.stderr.is_empty(), "{output:?}");
+            let recorded: Vec<String> = recorded(&tables(&file)).into_keys().collect();
+            assert_eq!(recorded, ["one inner", "one outer", "two inner", "two outer"]);
+            return;
+        }
+    }
+}
+
+#[test]
+fn other_libraries_are_opened_as_ever_also_those_that_only_the_callers_runpath_leads_to() {
+    let sibling = library::roctx("libsibling.so");
+    let folder = sibling.parent().unwrap().display();
+    let runpath = format!("-Wl,--enable-new-dtags,-rpath,{folder}");
+    let Some(program) = support::program_with("opens", &[&runpath]) else { return };
+    let opens = |libraries: &[&str], preloaded: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(libraries).env_remove("LD_LIBRARY_PATH").env("LD_PRELOAD", preloaded.join(":"));
+        let output = command.output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let tracer = library::tracer();
+    let others = ["libsibling.so", "libm.so.6", "libno-such-library.so", "", sibling.to_str().unwrap()];
+    let bare = opens(&others, &[]);
+    assert!(bare.contains("libsibling.so: yes") && bare.contains("libno-such-library.so: no"), "{bare}");
+    assert_eq!(opens(&others, &[tracer.to_str().unwrap()]), bare);
+    // Every name of roctx is one library: ours.
+    let theirs = ["librtl.so", "libroctx64.so", "/nowhere/librocprofiler-sdk-roctx.so.1"];
+    let opened = opens(&theirs, &[tracer.to_str().unwrap()]);
+    assert_eq!(opened.matches(": yes, the first").count(), 3, "{opened}");
 }
