@@ -21,7 +21,7 @@ pub struct KernelPair<'a> {
     pub candidate: &'a [Run],
     /// Its part (0 to 1) of the GPU time, on the side where that is larger.
     pub share: f64,
-    /// Whether a gate looks at it: collectives wait for others and are only shown.
+    /// Whether a gate looks at it: what waits for other ranks is only shown.
     pub gated: bool,
     /// A threshold of its own in place of [`Rules::threshold`].
     pub threshold: Option<f64>,
