@@ -28,7 +28,7 @@ impl Turns {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the turn, at most for [`PATIENCE`].
+    /// Waits for the turn, at most for a second.
     pub fn take(&self) -> Turn<'_> {
         self.take_within(PATIENCE)
     }
