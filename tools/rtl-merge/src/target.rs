@@ -15,7 +15,8 @@ pub const MERGED: &str = "merged";
 pub const CLOCK: &str = "clock";
 
 /// Metadata tags of counts of ops, which add up.
-pub const TOTALS: [&str; 2] = ["seen", "recorded"];
+pub const TOTALS: [&str; 6] =
+    ["seen", "recorded", "copy_seen", "copy_recorded", "barrier_seen", "barrier_recorded"];
 
 /// Checks that the output may be written, before anything is read.
 ///
