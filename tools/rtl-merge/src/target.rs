@@ -16,7 +16,7 @@ pub const CLOCK: &str = "clock";
 
 /// Metadata tags of counts of ops, which add up.
 pub const TOTALS: [&str; 6] =
-    ["seen", "recorded", "copy_seen", "copy_recorded", "barrier_seen", "barrier_recorded"];
+    ["seen", "recorded", "copies_seen", "copies_recorded", "barriers_seen", "barriers_recorded"];
 
 /// Checks that the output may be written, before anything is read.
 ///
