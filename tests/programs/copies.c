@@ -13,6 +13,8 @@
  *   untimed       copies without having asked for times
  *   kernels       signals that go from kernels to copies and back
  *   unfinished    a copy that never begins
+ *   forked        a child that ends at once, between copies
+ *   killed        ten copies, and one that never begins; killed when its standard input ends
  *
  * Each copy has a size of its own. The report has a line for each, between tabs:
  *   copy  0  FROM  TO  BYTES  START  END
@@ -21,6 +23,8 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 #define HOST (-1)
 #define ROOM 65536
@@ -294,13 +298,32 @@ static void unfinished(void) {
     exit(0);
 }
 
+static void forked(void) {
+    copy_once(HOST, 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) exit(3);
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    copy_once(0, HOST);
+}
+
+static void killed(void) {
+    for (int at = 0; at < 10; at++) copy_once(at % 2 ? 0 : HOST, at % 2 ? HOST : 0);
+    start(copy_of(HOST, 0), signal_of(1), signal_of(1));
+    fflush(NULL);
+    while (getchar() != EOF) {}
+    kill(getpid(), SIGKILL);
+}
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
         void (*run)(void);
     } all[] = {{"ways", ways},       {"reuse", reuse},     {"destroy", destroy}, {"count", count},
                {"threads", threads}, {"refused", refused}, {"untimed", untimed}, {"dependencies", dependencies},
-               {"kernels", kernels}, {"unfinished", unfinished}, {"host", host}};
+               {"kernels", kernels}, {"unfinished", unfinished}, {"host", host},
+               {"forked", forked}, {"killed", killed}};
     if (argc < 2) return 2;
     begin();
     on_host = allocate(cpu);

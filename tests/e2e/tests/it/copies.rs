@@ -19,7 +19,7 @@ fn every_copy_is_recorded(way: &str, gpus: usize) {
     for outcome in outcomes(way, gpus) {
         let trace = outcome.trace();
         assert_eq!(trace.left_out(), BTreeMap::new());
-        assert_copies(&outcome, &trace);
+        assert_copies(&outcome, &trace, 0);
     }
 }
 
@@ -48,7 +48,7 @@ fn a_signal_that_counts_several_copies() {
 #[test]
 fn copies_that_wait_for_the_host_and_for_kernels() {
     for outcome in outcomes("dependencies", 1) {
-        assert_copies(&outcome, &assert_complete(&outcome));
+        assert_copies(&outcome, &assert_complete(&outcome), 0);
     }
 }
 
@@ -70,7 +70,7 @@ fn a_program_that_did_not_ask_for_times_sees_none() {
 #[test]
 fn a_signal_that_goes_from_kernels_to_copies_and_back() {
     for outcome in outcomes("kernels", 1) {
-        assert_copies(&outcome, &assert_complete(&outcome));
+        assert_copies(&outcome, &assert_complete(&outcome), 0);
     }
 }
 
@@ -85,7 +85,7 @@ fn copies_within_the_host_are_recorded_where_the_runtime_times_them() {
             assert_eq!(outcome.said, ["rtl: 1 of 1 copies are not in the trace: 1 without valid times"]);
         } else {
             assert_eq!((trace.left_out(), outcome.said.len()), (BTreeMap::new(), 0));
-            assert_copies(&outcome, &trace);
+            assert_copies(&outcome, &trace, 0);
             assert_eq!(copies(&trace)[0].kind, "CopyHostToHost");
         }
     }
@@ -104,6 +104,22 @@ fn a_copy_that_never_begins_is_counted_and_delays_nobody() {
             (2, 1, 1)
         );
         assert_eq!(outcome.said, ["rtl: 1 of 2 copies are not in the trace: 1 still running at the end"]);
+    }
+}
+
+#[test]
+fn a_childs_end_changes_nothing_for_its_parents_copies() {
+    every_copy_is_recorded("forked", 1);
+}
+
+#[test]
+fn what_was_copied_a_moment_before_a_process_is_killed_is_in_its_file() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["killed"]).traced_until(|trace| copies(trace).len() >= 10);
+        assert!(!outcome.status.success(), "{outcome:?}");
+        let trace = outcome.trace();
+        assert!(!trace.is_complete());
+        assert_copies(&outcome, &trace, 1);
     }
 }
 

@@ -19,7 +19,7 @@ fn everything_is_recorded(
             let outcome = process.gpus(gpus).well();
             let trace = outcome.trace();
             assert_has_what_was_executed(&outcome, &trace);
-            assert_copies_were_executed(&outcome, &trace);
+            assert_copies_were_executed(&outcome.log, &trace);
             assert!(trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
         }
     }
