@@ -14,7 +14,7 @@
  *   kernels       signals that go from kernels to copies and back
  *   unfinished    a copy that never begins
  *   forked        a child that ends at once, between copies
- *   killed        ten copies, and one that never begins; killed when its standard input ends
+ *   killed        ten copies, one that never begins, ten kernels; killed when its standard input ends
  *
  * Each copy has a size of its own. The report has a line for each, between tabs:
  *   copy  0  FROM  TO  BYTES  START  END
@@ -311,6 +311,10 @@ static void forked(void) {
 static void killed(void) {
     for (int at = 0; at < 10; at++) copy_once(at % 2 ? 0 : HOST, at % 2 ? HOST : 0);
     start(copy_of(HOST, 0), signal_of(1), signal_of(1));
+    kernel_t alpha = kernel_of(load(0), 0, "alpha");
+    hsa_queue_t *queue = timed_queue(0);
+    for (int at = 0; at < 10; at++) report_untimed(launch(queue, alpha, NONE));
+    drain(queue);
     fflush(NULL);
     while (getchar() != EOF) {}
     kill(getpid(), SIGKILL);

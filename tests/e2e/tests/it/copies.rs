@@ -115,11 +115,22 @@ fn a_childs_end_changes_nothing_for_its_parents_copies() {
 #[test]
 fn what_was_copied_a_moment_before_a_process_is_killed_is_in_its_file() {
     for process in Process::on_every_stack("copies") {
-        let outcome = process.arguments(&["killed"]).traced_until(|trace| copies(trace).len() >= 10);
+        let outcome = process.arguments(&["killed"]).traced_until(10);
         assert!(!outcome.status.success(), "{outcome:?}");
         let trace = outcome.trace();
         assert!(!trace.is_complete());
         assert_copies(&outcome, &trace, 1);
+    }
+}
+
+#[test]
+fn copies_while_recording_is_paused_are_left_out_and_counted() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["kernels"]).setting("RTL_START", "stopped").well();
+        let trace = outcome.trace();
+        assert_eq!((copies(&trace), trace.rows.len()), (vec![], 0));
+        let left_out = BTreeMap::from([("copies_skipped:paused", 30), ("skipped:paused", 30)]);
+        assert_eq!(trace.left_out(), left_out);
     }
 }
 
