@@ -119,6 +119,16 @@ pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
 pub type MemoryFill =
     unsafe extern "C" fn(destination: *mut c_void, value: u32, count: usize) -> hsa_status_t;
 
+/// `hsa_amd_pointer_info`: what the runtime knows of the memory at an address. `allocate` is for the list of agents that
+/// may use it, which is not asked for where `agents` is null.
+pub type PointerInfo = unsafe extern "C" fn(
+    address: *const c_void,
+    info: *mut hsa_amd_pointer_info_t,
+    allocate: Option<unsafe extern "C" fn(bytes: usize) -> *mut c_void>,
+    agent_count: *mut u32,
+    agents: *mut *mut hsa_agent_t,
+) -> hsa_status_t;
+
 /// `hsa_amd_signal_create`: a signal with attributes (`HSA_AMD_SIGNAL_*`).
 pub type SignalCreate = unsafe extern "C" fn(
     initial: hsa_signal_value_t,

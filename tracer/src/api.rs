@@ -10,8 +10,8 @@ use hsa_sys::bindings::{
     HsaApiTable, hsa_agent_t, hsa_device_type_t, hsa_status_t,
 };
 use hsa_sys::function::{
-    ConvertTick, MemoryAsyncCopy, MemoryAsyncCopyOnEngine, MemoryAsyncCopyRect, QueueInterceptCreate,
-    QueueInterceptRegister, SetProfilerEnabled,
+    AsyncCopyEnable, ConvertTick, GetAsyncCopyTime, MemoryAsyncCopy, MemoryAsyncCopyOnEngine,
+    MemoryAsyncCopyRect, PointerInfo, QueueInterceptCreate, QueueInterceptRegister, SetProfilerEnabled,
 };
 use hsa_sys::table::{self, AmdTable, Entry, UnknownTable};
 
@@ -30,6 +30,12 @@ pub struct Api {
     pub set_profiler_enabled: SetProfilerEnabled,
     /// From a GPU's clock to CLOCK_BOOTTIME.
     pub convert_tick: ConvertTick,
+    /// Times for copies.
+    pub async_copy_enable: Option<AsyncCopyEnable>,
+    /// The times of a copy.
+    pub get_async_copy_time: Option<GetAsyncCopyTime>,
+    /// Whose memory an address is.
+    pub pointer_info: Option<PointerInfo>,
     /// A copy.
     pub async_copy: Option<MemoryAsyncCopy>,
     /// A copy on a given engine.
@@ -107,6 +113,9 @@ impl Tables {
             intercept_register: self.needed(&table::QUEUE_INTERCEPT_REGISTER)?,
             set_profiler_enabled: self.needed(&table::SET_PROFILER_ENABLED)?,
             convert_tick: self.needed(&table::CONVERT_TICK)?,
+            async_copy_enable: self.get(&table::ASYNC_COPY_ENABLE),
+            get_async_copy_time: self.get(&table::GET_ASYNC_COPY_TIME),
+            pointer_info: self.get(&table::POINTER_INFO),
             async_copy: self.get(&table::MEMORY_ASYNC_COPY),
             async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
             async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),

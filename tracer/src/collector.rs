@@ -7,13 +7,15 @@
 //! When the recorder is behind, completed dispatches stay in their slots until it has room; forwarding goes on. When
 //! a queue then has no free slot left, its packets pass unrecorded ([`Lost::Behind`]).
 
+mod copies;
 pub mod thread;
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use crate::copies::Arrivals as CopyArrivals;
 use crate::counters::{Counters, Lost};
-use crate::dispatch::{Dispatch, QueueOrdinal};
+use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::handover::Sender;
 use crate::lane::Arrivals;
 use crate::names::Resolve;
@@ -53,6 +55,7 @@ pub struct Pass {
 /// Everything in flight.
 pub struct Collector {
     lanes: Vec<Lane>,
+    copies: Option<copies::Copies>,
     sender: Sender<Dispatch>,
     passes: u32,
 }
@@ -61,7 +64,12 @@ impl Collector {
     /// Without any queue yet.
     #[must_use]
     pub fn new(sender: Sender<Dispatch>) -> Self {
-        Self { lanes: Vec::new(), sender, passes: 0 }
+        Self { lanes: Vec::new(), copies: None, sender, passes: 0 }
+    }
+
+    /// The copies, of which there is one lane.
+    pub fn add_copies(&mut self, arrivals: CopyArrivals) {
+        self.copies = Some(copies::Copies::new(arrivals));
     }
 
     /// A queue more.
@@ -88,6 +96,9 @@ impl Collector {
             pass.forwards += lane.forwards.len();
             lane.arrivals.grow_ahead(in_flight, shared);
         }
+        if let Some(copies) = &mut self.copies {
+            pass.add(copies.pass(shared));
+        }
         self.sender.flush();
         shared.known.passes.fetch_add(1, Ordering::Release);
         pass
@@ -99,8 +110,8 @@ impl Collector {
         for lane in &mut self.lanes {
             lane.accept();
             lane.forward(shared);
-            shared.counters().lose(Lost::Failure, lane.running.len() as u64);
             while let Some(slot) = lane.running.pop_front() {
+                shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
                 if let Way::Watched(signal) = slot.way {
                     shared.watches.forget(signal, slot.submission.correlation);
                 }
@@ -110,13 +121,17 @@ impl Collector {
             pass.forwards += lane.forwards.len();
         }
         pass.in_flight = pass.forwards;
+        if let Some(copies) = &mut self.copies {
+            pass.add(copies.forward_only(shared));
+        }
         pass
     }
 
     /// Whether something was submitted that no pass has seen.
     #[must_use]
     pub fn is_behind(&self) -> bool {
-        self.lanes.iter().any(|lane| !lane.arrivals.submitted.is_empty())
+        let are_copies = self.copies.as_ref().is_some_and(copies::Copies::is_behind);
+        are_copies || self.lanes.iter().any(|lane| !lane.arrivals.submitted.is_empty())
     }
 
     /// Takes leave of a queue that has been destroyed: what had not completed never will.
@@ -129,16 +144,14 @@ impl Collector {
         while lane.collect(true, &mut self.sender, shared) > 0 {}
         shared.forwards.fetch_sub(lane.forwards.len(), Ordering::Release);
         let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
-        let mut lost = 0;
         for slot in slots {
             if let Way::Watched(signal) = slot.way {
                 shared.watches.forget(signal, slot.submission.correlation);
             }
-            lost += u64::from(slot.way.is_recorded());
+            if slot.way.is_recorded() {
+                shared.counters_of(&slot.submission).lose(Lost::QueueDestroyed, 1);
+            }
             lane.arrivals.give_back(slot, shared);
-        }
-        if lost > 0 {
-            shared.counters().lose(Lost::QueueDestroyed, lost);
         }
         self.sender.flush();
     }
@@ -147,10 +160,10 @@ impl Collector {
     pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
         for lane in &mut self.lanes {
             lane.accept();
-            let slots = lane.running.iter().chain(&lane.forwards);
-            let lost = slots.filter(|slot| slot.way.is_recorded()).count();
-            shared.counters().lose(Lost::Unfinished, lost as u64);
             for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
+                if slot.way.is_recorded() {
+                    shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
+                }
                 if let Way::Watched(signal) = slot.way {
                     shared.watches.forget(signal, slot.submission.correlation);
                 }
@@ -158,6 +171,17 @@ impl Collector {
                 std::mem::forget(slot);
             }
         }
+        if let Some(copies) = &mut self.copies {
+            copies.end(shared);
+        }
+    }
+}
+
+impl Pass {
+    fn add(&mut self, other: Self) {
+        self.completed += other.completed;
+        self.in_flight += other.in_flight;
+        self.forwards += other.forwards;
     }
 }
 
@@ -186,7 +210,7 @@ impl Lane {
             };
             let ticks = slot.own.ticks();
             if let Way::Forward(signal) | Way::Relay(signal) = slot.way {
-                shared.watches.set_ticks(signal, ticks);
+                shared.watches.set_ticks(signal, ticks, &*shared.runtime);
                 shared.runtime.decrement(signal);
                 shared.forwards.fetch_sub(1, Ordering::Release);
             }
@@ -235,7 +259,7 @@ fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
     match slot.way {
         Way::Own | Way::Forward(_) | Way::Relay(_) if slot.own.value() >= 1 => Sight::Running,
         Way::Own | Way::Forward(_) | Way::Relay(_) => Sight::Done(slot.own.ticks()),
-        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation),
+        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation, &*shared.runtime),
         Way::Done(ticks) => Sight::Done(ticks),
     }
 }
@@ -248,11 +272,16 @@ fn hand_on<R: Resolve>(
     sender: &mut Sender<Dispatch>,
     shared: &Shared<R>,
 ) {
-    let failure = Failure(shared.counters());
+    let counters = shared.counters_of(submission);
+    let is_barrier = submission.kernel == KernelId::BARRIER;
+    let failure = Failure(counters);
     let lost = match sight {
-        Sight::Missed | Sight::Running => Some(Lost::Reused),
+        Sight::Missed | Sight::Running | Sight::Copied(_) => Some(Lost::Reused),
         Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
             None => Some(Lost::Times),
+            Some(times) if is_barrier => {
+                (!shared.known.others.put(submission.passed(times, queue, gpu))).then_some(Lost::Behind)
+            }
             Some(times) => {
                 sender.send(submission.completed(times, queue, gpu)).is_err().then_some(Lost::Behind)
             }
@@ -260,7 +289,7 @@ fn hand_on<R: Resolve>(
     };
     std::mem::forget(failure);
     if let Some(why) = lost {
-        shared.counters().lose(why, 1);
+        counters.lose(why, 1);
     }
 }
 

@@ -5,6 +5,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelId(pub u32);
 
+impl KernelId {
+    /// No kernel: the packet is a barrier.
+    pub const BARRIER: Self = Self(u32::MAX);
+}
+
 /// A queue: its place in the registry of [`Queue`]s, which counts from 0 in the order of their creation. An address
 /// that is used again is another queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

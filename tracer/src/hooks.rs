@@ -3,14 +3,12 @@
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 
 use hsa_sys::bindings::{
-    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_copy_direction_t,
-    hsa_dim3_t, hsa_executable_t, hsa_pitched_ptr_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t,
-    hsa_signal_value_t, hsa_status_t,
+    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_executable_t,
+    hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_signal_value_t, hsa_status_t,
 };
 use hsa_sys::function::QueueCallback;
 use hsa_sys::table;
@@ -49,15 +47,7 @@ pub fn install(tables: &Tables) {
             core.hsa_signal_store_screlease_fn = Some(signal_store_screlease);
         });
     }
-    if tables.get(&table::MEMORY_ASYNC_COPY).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
-    }
-    if tables.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
-    }
-    if tables.get(&table::MEMORY_ASYNC_COPY_RECT).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
-    }
+    copies::install(tables);
 }
 
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
@@ -72,7 +62,7 @@ fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
 
 /// Calls the runtime's own function, which was there when the hook was installed.
 macro_rules! original {
-    ($($function:ident).+ ( $($argument:expr),* )) => {
+    ($($function:ident).+ ( $($argument:expr),* $(,)? )) => {
         match tracer::get().and_then(|tracer| tracer.api.$($function).+) {
             // SAFETY: the arguments are the caller's, passed on as they came.
             Some(function) => unsafe { function($($argument),*) },
@@ -90,6 +80,8 @@ unsafe extern "C" fn shut_down() -> hsa_status_t {
     });
     original!(core.hsa_shut_down_fn())
 }
+
+mod copies;
 
 unsafe extern "C" fn queue_create(
     agent: hsa_agent_t,
@@ -270,7 +262,7 @@ unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_sig
 fn release(signal: hsa_signal_t) {
     if signal.handle != 0 {
         guarded(|tracer| {
-            tracer.shared().watches.release(signal.handle);
+            tracer.shared().release(signal.handle);
             Some(())
         });
     }
@@ -280,7 +272,7 @@ fn release(signal: hsa_signal_t) {
 /// the signal still waits for is handed on before it is gone.
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
-    guarded(|tracer| (tracer.shared().forwards.load(Ordering::Acquire) > 0).then(|| tracer.harvest()));
+    guarded(|tracer| tracer.shared().is_forwarding().then(|| tracer.harvest()));
     original!(core.hsa_signal_destroy_fn(signal))
 }
 
@@ -294,81 +286,4 @@ unsafe extern "C" fn set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int
     let Some(tracer) = tracer::get() else { return HSA_STATUS_ERROR };
     // SAFETY: the arguments are the caller's, passed on as they came.
     unsafe { (tracer.api.set_profiler_enabled)(queue, enable) }
-}
-
-unsafe extern "C" fn async_copy(
-    destination: *mut c_void,
-    destination_agent: hsa_agent_t,
-    source: *const c_void,
-    source_agent: hsa_agent_t,
-    bytes: usize,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-) -> hsa_status_t {
-    release(completion);
-    original!(async_copy(
-        destination,
-        destination_agent,
-        source,
-        source_agent,
-        bytes,
-        dependency_count,
-        dependencies,
-        completion
-    ))
-}
-
-unsafe extern "C" fn async_copy_on_engine(
-    destination: *mut c_void,
-    destination_agent: hsa_agent_t,
-    source: *const c_void,
-    source_agent: hsa_agent_t,
-    bytes: usize,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-    engine: c_uint,
-    force_sdma: bool,
-) -> hsa_status_t {
-    release(completion);
-    original!(async_copy_on_engine(
-        destination,
-        destination_agent,
-        source,
-        source_agent,
-        bytes,
-        dependency_count,
-        dependencies,
-        completion,
-        engine,
-        force_sdma
-    ))
-}
-
-unsafe extern "C" fn async_copy_rect(
-    destination: *const hsa_pitched_ptr_t,
-    destination_offset: *const hsa_dim3_t,
-    source: *const hsa_pitched_ptr_t,
-    source_offset: *const hsa_dim3_t,
-    range: *const hsa_dim3_t,
-    agent: hsa_agent_t,
-    direction: hsa_amd_copy_direction_t,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-) -> hsa_status_t {
-    release(completion);
-    original!(async_copy_rect(
-        destination,
-        destination_offset,
-        source,
-        source_offset,
-        range,
-        agent,
-        direction,
-        dependency_count,
-        dependencies,
-        completion
-    ))
 }

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::counters::{Lost, Skipped};
-use crate::dispatch::QueueOrdinal;
+use crate::counters::{Counters, Lost, Skipped};
+use crate::dispatch::{KernelId, QueueOrdinal};
 use crate::names::{Cache, Resolve};
+use crate::others::BARRIERS;
 use crate::packet::Packet;
 use crate::ring::{Consumer, Producer, ring};
 use crate::settings::Mode;
@@ -107,37 +108,45 @@ impl Submissions {
     /// Counts a packet that is about to be submitted and, where it is a kernel that is recorded, puts it on its way
     /// to the collector.
     pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
-        let completion = packet.completion();
         if !packet.is_kernel() {
-            return if completion == 0 { Verdict::Passed } else { self.submit_other(packet, shared) };
+            return self.submit_other(packet, shared);
         }
+        let completion = packet.completion();
         let correlation = shared.counters().see(1) + 1;
-        if control::is_paused() || thread::is_paused() {
+        if is_paused() {
             shared.counters().skip(Skipped::Paused, 1);
-            return if completion == 0 { Verdict::Passed } else { self.submit_other(packet, shared) };
+            return self.submit_other(packet, shared);
         }
         if completion != 0 && shared.mode == Mode::Lite {
             shared.counters().skip(Skipped::Signal, 1);
             return Verdict::Passed;
         }
+        let kernel = self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels);
+        let submission = Submission { correlation, from: thread::current(), kernel, launch: packet.launch() };
+        self.carry(submission, packet, shared)
+    }
+
+    /// Puts a packet that is recorded on its way to the collector.
+    fn carry<R: Resolve>(
+        &mut self,
+        submission: Submission,
+        packet: &mut Packet,
+        shared: &Shared<R>,
+    ) -> Verdict {
+        let completion = packet.completion();
         let Some(mut slot) = self.slot(shared) else {
             if completion != 0 {
-                shared.watches.release(completion);
+                shared.release(completion);
             }
-            shared.counters().lose(Lost::Behind, 1);
+            shared.counters_of(&submission).lose(Lost::Behind, 1);
             return Verdict::Passed;
-        };
-        slot.submission = Submission {
-            correlation,
-            from: thread::current(),
-            kernel: self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels),
-            launch: packet.launch(),
         };
         let (way, verdict) = if completion == 0 {
             (Way::Own, Verdict::Changed)
         } else {
-            Self::way_of(completion, correlation, shared)
+            Self::way_of(completion, submission.correlation, shared)
         };
+        slot.submission = submission;
         slot.way = way;
         if verdict > Verdict::Watched {
             packet.set_completion(slot.own.handle());
@@ -146,11 +155,23 @@ impl Submissions {
         verdict
     }
 
-    /// A packet with a signal of which nothing is recorded. Whoever sees the signal of a barrier or a kernel may conclude
-    /// that the kernels before it have ended: while signals of kernels are still to be forwarded, its own comes after
-    /// them.
+    /// A packet that is no kernel, or a kernel with a signal of which nothing is recorded. Whoever sees the signal of a barrier
+    /// or a kernel may conclude that the kernels before it have ended: while signals of kernels are still to be forwarded,
+    /// its own comes after them.
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
-        shared.watches.release(packet.completion());
+        if shared.records_barriers && packet.is_barrier() {
+            let correlation = BARRIERS + shared.known.barriers.see(1) + 1;
+            if !is_paused() {
+                let (from, kernel) = (thread::current(), KernelId::BARRIER);
+                let submission = Submission { correlation, from, kernel, ..Submission::default() };
+                return self.carry(submission, packet, shared);
+            }
+            shared.known.barriers.skip(Skipped::Paused, 1);
+        }
+        if packet.completion() == 0 {
+            return Verdict::Passed;
+        }
+        shared.release(packet.completion());
         if !(packet.is_barrier() || packet.is_kernel()) || shared.forwards.load(Ordering::Acquire) == 0 {
             return Verdict::Passed;
         }
@@ -166,7 +187,7 @@ impl Submissions {
     fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
         // A queue owns no more slots than its rings have places, so there is one.
         if let Err(slot) = self.submitted.push(slot) {
-            shared.counters().lose(Lost::Failure, 1);
+            shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
             // The packet carries its signal: it must not be used again.
             std::mem::forget(slot);
         }
@@ -174,21 +195,26 @@ impl Submissions {
 
     /// Counts a packet that goes on unrecorded for this reason.
     #[cold]
-    pub fn pass<R: Resolve>(packet: &Packet, shared: &Shared<R>, count: impl FnOnce()) {
+    pub fn pass<R: Resolve>(packet: &Packet, shared: &Shared<R>, count: impl FnOnce(&Counters)) {
         if packet.completion() != 0 {
-            shared.watches.release(packet.completion());
+            shared.release(packet.completion());
         }
-        if packet.is_kernel() {
-            shared.counters().see(1);
-            count();
-        }
+        let counters = match packet {
+            packet if packet.is_kernel() => &shared.known.counters,
+            packet if packet.is_barrier() && shared.records_barriers => &shared.known.barriers,
+            _ => return,
+        };
+        counters.see(1);
+        count(counters);
     }
 
     /// How a dispatch that carries the application's own signal is noticed.
     fn way_of<R: Resolve>(completion: u64, dispatch: u64, shared: &Shared<R>) -> (Way, Verdict) {
         let signal = Self::signal(completion);
         // A signal that is left alone while others are still to be forwarded would overtake them.
-        if shared.forwards.load(Ordering::Acquire) == 0 && shared.watches.watch(signal, dispatch) {
+        if shared.forwards.load(Ordering::Acquire) == 0
+            && shared.watches.watch(signal, dispatch, &*shared.runtime)
+        {
             (Way::Watched(completion), Verdict::Watched)
         } else {
             shared.forwards.fetch_add(1, Ordering::Relaxed);
@@ -232,6 +258,11 @@ impl Submissions {
             shared.pool.give_back(slot);
         }
     }
+}
+
+/// Whether nothing that this thread submits now is recorded.
+pub fn is_paused() -> bool {
+    control::is_paused() || thread::is_paused()
 }
 
 /// A slot more for a queue, unless it has as many as its rings hold.

@@ -6,6 +6,9 @@ const KERNEL_DISPATCH: u64 = 2;
 /// `HSA_PACKET_TYPE_BARRIER_AND` and `HSA_PACKET_TYPE_BARRIER_OR`.
 const BARRIERS: [u64; 2] = [3, 5];
 
+/// `HSA_PACKET_TYPE_VENDOR_SPECIFIC` in the low byte, and `HSA_AMD_PACKET_TYPE_BARRIER_VALUE` behind the header.
+const BARRIER_VALUE: u64 = 2 << 16;
+
 /// One packet (hsa.h, `hsa_kernel_dispatch_packet_t` and the others, all of the same size).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -25,7 +28,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn is_barrier(&self) -> bool {
-        BARRIERS.contains(&(self.0[0] & 0xff))
+        BARRIERS.contains(&(self.0[0] & 0xff)) || self.0[0] & 0xff_00ff == BARRIER_VALUE
     }
 
     /// The handle of the signal that is decremented when the packet completes; 0 for none. At the same place in
@@ -107,6 +110,11 @@ mod tests {
     fn fields_are_where_the_header_of_the_runtime_has_them() {
         assert!(with(offset_of!(Fields, header), &0x1502_u16.to_le_bytes()).is_kernel());
         assert!(!with(offset_of!(Fields, header), &0x1503_u16.to_le_bytes()).is_kernel());
+        for (header, is_barrier) in
+            [(0x1503, true), (0x1505, true), (0x2_1500, true), (0x1_1500, false), (0x1502, false)]
+        {
+            assert_eq!(with(0, &u32::to_le_bytes(header)).is_barrier(), is_barrier, "{header:#x}");
+        }
         assert_eq!(with(offset_of!(Fields, completion_signal), &7_u64.to_le_bytes()).completion(), 7);
         assert_eq!(with(offset_of!(Fields, kernel_object), &7_u64.to_le_bytes()).kernel_object(), 7);
         let shape: Vec<u8> = [1_u16, 2, 3].iter().flat_map(|size| size.to_le_bytes()).collect();

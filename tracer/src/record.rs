@@ -14,6 +14,7 @@
 
 mod annotations;
 mod naming;
+mod others;
 mod rows;
 mod session;
 
@@ -32,6 +33,7 @@ use crate::gpus::Gpu;
 use crate::handover::Receiver;
 use crate::identity::Identity;
 use crate::kernels::Kernel;
+use crate::others::Others;
 use crate::output;
 use crate::process;
 use crate::registry::Registry;
@@ -65,6 +67,12 @@ pub struct Known {
     pub counters: Counters,
     /// What became of every range and marker.
     pub ranges: RangeCounters,
+    /// What became of every copy.
+    pub copies: Counters,
+    /// What became of every barrier, where they are recorded.
+    pub barriers: Counters,
+    /// Copies and barriers on their way to the recorder.
+    pub others: Others,
 }
 
 /// How a recording ended.
@@ -161,6 +169,7 @@ fn run<T: schema::append::Target>(
             while arrivals.take(|_| ()) > 0 {}
         }
         while arrivals.take(|_| ()) > 0 {}
+        session.add_others();
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
@@ -186,6 +195,7 @@ fn record<T: schema::append::Target>(
             if round >= AT_ONCE && is_over() {
                 session.give_up(Lost::Unwritten, "the time to write it was over");
             }
+            session.add_others();
             let dispatches = arrivals.take(|dispatch| session.add(dispatch));
             let events = ranges.read(|annotation| session.annotate(&annotation));
             if dispatches + events == 0 {

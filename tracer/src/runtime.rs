@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "calls the runtime")]
 
-use hsa_sys::bindings::{HSA_STATUS_SUCCESS, hsa_agent_t, hsa_signal_t};
+use hsa_sys::bindings::{HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_profiling_async_copy_time_t, hsa_signal_t};
 
 use crate::api::Api;
 use crate::signals::Signal;
@@ -11,6 +11,8 @@ use crate::signals::Signal;
 pub trait Runtime: Send + Sync {
     /// A tick of a GPU's clock in ns of CLOCK_BOOTTIME.
     fn translate(&self, gpu: u16, tick: u64) -> Option<i64>;
+    /// When the copy ran that completed with this signal, in ns of CLOCK_BOOTTIME.
+    fn copy_times(&self, signal: Signal) -> Option<(i64, i64)>;
     /// Decrements an application's signal, as its packet would have, and wakes whoever waits for it.
     fn decrement(&self, signal: Signal);
     /// A signal of value 1 for packets on this GPU that nobody waits for.
@@ -46,6 +48,15 @@ impl Runtime for Live {
         // SAFETY: the agent is one that the runtime listed, and `time` outlives the call.
         let status = unsafe { (self.api.convert_tick)(agent, tick, &raw mut time) };
         i64::try_from(time).ok().filter(|_| status == HSA_STATUS_SUCCESS)
+    }
+
+    fn copy_times(&self, signal: Signal) -> Option<(i64, i64)> {
+        let ask = self.api.get_async_copy_time?;
+        let mut time = hsa_amd_profiling_async_copy_time_t { start: 0, end: 0 };
+        // SAFETY: whoever watches a signal asks while it is alive, and `time` outlives the call.
+        let status = unsafe { ask(hsa_signal_t { handle: signal.handle() }, &raw mut time) };
+        let times = (i64::try_from(time.start).ok()?, i64::try_from(time.end).ok()?);
+        (status == HSA_STATUS_SUCCESS).then_some(times)
     }
 
     fn decrement(&self, signal: Signal) {

@@ -54,6 +54,10 @@ pub struct Settings {
     pub metadata: Metadata,
     /// RTL_START: whether nothing is recorded until the program asks for it.
     pub is_stopped: bool,
+    /// RTL_COPY=0: copies are not recorded.
+    pub no_copies: bool,
+    /// RTL_BARRIER=1: barriers are recorded.
+    pub barriers: bool,
 }
 
 impl Settings {
@@ -84,6 +88,10 @@ impl Settings {
         read("RTL_METADATA", &mut keep, "not all or minimal; recording all");
         let mut keep = |value: &str| start(value).map(|stopped| settings.is_stopped = stopped).is_some();
         read("RTL_START", &mut keep, "not running or stopped; recording from the start");
+        let mut keep = |value: &str| switch(value).map(|on| settings.no_copies = !on).is_some();
+        read("RTL_COPY", &mut keep, "not 0 or 1; recording copies");
+        let mut keep = |value: &str| switch(value).map(|on| settings.barriers = on).is_some();
+        read("RTL_BARRIER", &mut keep, "not 0 or 1; recording no barriers");
         settings
     }
 }
@@ -98,6 +106,14 @@ fn mode(value: &str) -> Option<Mode> {
         "standard" | "default" => Some(Mode::Standard),
         "hip" => Some(Mode::Hip),
         "full" => Some(Mode::Full),
+        _ => None,
+    }
+}
+
+fn switch(value: &str) -> Option<bool> {
+    match value {
+        "0" => Some(false),
+        "1" => Some(true),
         _ => None,
     }
 }
@@ -189,6 +205,17 @@ mod tests {
     }
 
     #[test]
+    fn copies_are_recorded_and_barriers_are_not_unless_it_is_asked_for() {
+        let asked = |environment: &[(&str, &str)]| {
+            let settings = read(environment).0;
+            (!settings.no_copies, settings.barriers)
+        };
+        assert_eq!(asked(&[]), (true, false));
+        assert_eq!(asked(&[("RTL_COPY", "1"), ("RTL_BARRIER", "0")]), (true, false));
+        assert_eq!(asked(&[("RTL_COPY", "0"), ("RTL_BARRIER", "1")]), (false, true));
+    }
+
+    #[test]
     fn a_value_that_makes_no_sense_is_one_line_and_counts_as_not_set() {
         let nonsense = [
             ("RTL_MODE", "fast"),
@@ -196,10 +223,12 @@ mod tests {
             ("RTL_MAX_SIZE", "99999999999999999999G"),
             ("RTL_METADATA", "none"),
             ("RTL_START", "later"),
+            ("RTL_COPY", "no"),
+            ("RTL_BARRIER", "yes"),
         ];
         let (settings, complaints) = read(&nonsense);
         assert_eq!(settings, Settings::default());
-        assert_eq!(complaints.len(), 5);
+        assert_eq!(complaints.len(), 7);
         assert_eq!(
             complaints[0],
             "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"

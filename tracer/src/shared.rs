@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
+use crate::copies::Forwarded;
 use crate::counters::{Counters, Lost};
+use crate::dispatch::KernelId;
 use crate::names::{Names, Resolve};
 use crate::record::Known;
 use crate::runtime::Runtime;
 use crate::settings::Mode;
-use crate::slot::Pool;
+use crate::slot::{Pool, Submission};
 use crate::wake::Bell;
 use crate::watch::Watches;
 
@@ -45,8 +47,12 @@ pub struct Shared<R> {
     pub names: Names<R>,
     /// The application's signals that are watched.
     pub watches: Watches,
-    /// Decrements that the application's signals wait for.
+    /// Decrements that the application's signals wait for, but for those of copies.
     pub forwards: AtomicUsize,
+    /// What is forwarded of copies.
+    pub copies: Forwarded,
+    /// Whether barriers are recorded too.
+    pub records_barriers: bool,
     /// Free slots.
     pub pool: Pool,
     /// Wakes the collector.
@@ -69,6 +75,8 @@ impl<R: Resolve> Shared<R> {
             names: Names::new(resolver),
             watches: Watches::default(),
             forwards: AtomicUsize::new(0),
+            copies: Forwarded::default(),
+            records_barriers: false,
             pool: Pool::default(),
             bell: Bell::default(),
             runtime,
@@ -150,5 +158,21 @@ impl<R: Resolve> Shared<R> {
     #[inline]
     pub fn counters(&self) -> &Counters {
         &self.known.counters
+    }
+
+    /// What became of every packet of this one's kind.
+    pub fn counters_of(&self, submission: &Submission) -> &Counters {
+        if submission.kernel == KernelId::BARRIER { &self.known.barriers } else { &self.known.counters }
+    }
+
+    /// Whether signals of the application wait for us.
+    pub fn is_forwarding(&self) -> bool {
+        self.forwards.load(Ordering::Acquire) > 0 || self.copies.forwards.load(Ordering::Acquire) > 0
+    }
+
+    /// The signal goes into other hands than those of what we watch or have forwarded.
+    pub fn release(&self, signal: u64) {
+        self.watches.release(signal, &*self.runtime);
+        self.copies.forget(signal);
     }
 }

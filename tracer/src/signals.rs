@@ -13,6 +13,16 @@ use hsa_sys::bindings::amd_signal_t;
 /// `AMD_SIGNAL_KIND_USER`: a signal with a value, no doorbell.
 const USER: i64 = 1;
 
+/// What the runtime keeps behind the hardware's 64 bytes: `SharedSignal` of core/inc/signal.h, the same from ROCr 5.2.3
+/// to the development branch of 2025. A DMA engine writes the times of a copy there.
+mod copy {
+    pub(super) const START: usize = 64;
+    pub(super) const MARK: usize = 80;
+    pub(super) const END: usize = 96;
+    /// What is at `MARK` in every signal of the runtime.
+    pub(super) const MARKED: u64 = 0x71fc_ca6a_3d5d_5276;
+}
+
 /// Raw ticks of a GPU's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticks {
@@ -82,6 +92,27 @@ impl Signal {
         Ticks { start: self.at(offset_of!(amd_signal_t, start_ts)).load(Ordering::Relaxed), end }
     }
 
+    /// Whether [`Signal::copy_ticks`] are where they are expected.
+    #[must_use]
+    pub fn tells_of_copies(&self) -> bool {
+        self.is_user() && self.at(copy::MARK).load(Ordering::Relaxed) == copy::MARKED
+    }
+
+    /// The times of the copy that completed last: those of a DMA engine, else those of the kernel that copied.
+    /// Only of a signal that [tells of copies](Self::tells_of_copies).
+    #[must_use]
+    pub fn copy_ticks(&self) -> Ticks {
+        let end = self.at(copy::END).load(Ordering::Acquire);
+        let ticks = Ticks { start: self.at(copy::START).load(Ordering::Relaxed), end };
+        if ticks.are_known() { ticks } else { self.ticks() }
+    }
+
+    /// Writes the times of a copy by a DMA engine. Only to a signal that [tells of copies](Self::tells_of_copies).
+    pub fn set_copy_ticks(&self, ticks: Ticks) {
+        self.at(copy::START).store(ticks.start, Ordering::Relaxed);
+        self.at(copy::END).store(ticks.end, Ordering::Release);
+    }
+
     /// Writes the times, as the GPU would have.
     pub fn set_ticks(&self, ticks: Ticks) {
         self.at(offset_of!(amd_signal_t, start_ts)).store(ticks.start, Ordering::Relaxed);
@@ -102,13 +133,14 @@ pub(crate) mod fake {
 
     /// Memory of a signal, and what a GPU does to it.
     #[repr(align(64))]
-    pub(crate) struct Memory([AtomicI64; 8]);
+    pub(crate) struct Memory([AtomicI64; 16]);
 
     impl Memory {
         pub(crate) fn new(value: i64) -> Box<Self> {
             let memory = Box::new(Self(Default::default()));
             memory.0[0].store(USER, Ordering::Relaxed);
             memory.0[1].store(value, Ordering::Relaxed);
+            memory.0[copy::MARK / 8].store(copy::MARKED as i64, Ordering::Relaxed);
             memory
         }
 
@@ -124,6 +156,13 @@ pub(crate) mod fake {
         pub(crate) fn complete(&self, start: u64, end: u64) {
             self.0[4].store(start as i64, Ordering::Relaxed);
             self.0[5].store(end as i64, Ordering::Relaxed);
+            self.0[1].fetch_sub(1, Ordering::AcqRel);
+        }
+
+        /// What a DMA engine does when a copy completes.
+        pub(crate) fn complete_copy(&self, start: u64, end: u64) {
+            self.0[copy::START / 8].store(start as i64, Ordering::Relaxed);
+            self.0[copy::END / 8].store(end as i64, Ordering::Relaxed);
             self.0[1].fetch_sub(1, Ordering::AcqRel);
         }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::others::{Other, What};
 use crate::packet::Launch;
 use crate::runtime::Runtime;
 use crate::signals::{Signal, Ticks};
@@ -18,14 +19,14 @@ pub enum Way {
     Watched(u64),
     /// By the slot's own signal; then the application's is decremented.
     Forward(Signal),
-    /// As [`Way::Forward`], but the packet is a barrier: nothing of it is recorded.
+    /// As [`Way::Forward`], but nothing of the packet, a barrier, is recorded.
     Relay(Signal),
     /// It is known already.
     Done(Ticks),
 }
 
 impl Way {
-    /// Whether the packet is a dispatch.
+    /// Whether the packet is recorded.
     #[must_use]
     pub fn is_recorded(self) -> bool {
         !matches!(self, Self::Relay(_))
@@ -50,7 +51,7 @@ pub struct Submission {
     pub correlation: u64,
     /// The thread, and the range that is open in it.
     pub from: Submitter,
-    /// What is launched.
+    /// What is launched; [`KernelId::BARRIER`] where it is a barrier.
     pub kernel: KernelId,
     /// In what shape.
     pub launch: Launch,
@@ -74,6 +75,13 @@ impl Submission {
             workgroup: self.launch.workgroup(),
             gpu,
         }
+    }
+
+    /// The barrier with its times, on this queue.
+    #[must_use]
+    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
+        let Self { correlation, from: Submitter { tid, range }, .. } = *self;
+        Other { start, end, correlation, range, tid, what: What::Barrier { queue, gpu } }
     }
 }
 

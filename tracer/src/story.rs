@@ -53,20 +53,15 @@ pub fn tell(line: Arguments<'_>) {
     }
 }
 
-/// The one line that is said when dispatches were lost.
+/// The one line that is said when some of these, such as `kernel dispatches`, were lost.
 #[must_use]
-pub fn loss(counts: &Snapshot) -> Option<String> {
+pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
     if counts.lost() == 0 {
         return None;
     }
     let reasons: Vec<String> =
         counts.lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
-    Some(format!(
-        "{} of {} kernel dispatches are not in the trace: {}",
-        counts.lost(),
-        counts.seen,
-        reasons.join(", ")
-    ))
+    Some(format!("{} of {} {what} are not in the trace: {}", counts.lost(), counts.seen, reasons.join(", ")))
 }
 
 /// The one line that is said when ranges or markers were lost.
@@ -92,10 +87,10 @@ mod tests {
         counters.see(10);
         counters.record(6);
         counters.skip(Skipped::Signal, 1);
-        assert_eq!(loss(&counters.snapshot()), None);
+        assert_eq!(loss(&counters.snapshot(), "copies"), None);
         counters.lose(Lost::Times, 2);
         counters.lose(Lost::Unfinished, 1);
-        let line = loss(&counters.snapshot()).unwrap();
+        let line = loss(&counters.snapshot(), "kernel dispatches").unwrap();
         assert_eq!(
             line,
             "3 of 10 kernel dispatches are not in the trace: 2 without valid times, 1 still running at the end"

@@ -57,7 +57,7 @@ impl Intercepted {
                 return submissions.submit(packet, &self.shared);
             }
             let why = self.shared.loss().unwrap_or(Lost::Failure);
-            Submissions::pass(packet, &self.shared, || self.shared.counters().lose(why, 1));
+            Submissions::pass(packet, &self.shared, |counters| counters.lose(why, 1));
             Verdict::Passed
         };
         let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
@@ -166,7 +166,7 @@ unsafe fn intercept_batch(
     let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
         story::once(format_args!("batches of more than {} packets are not recorded", shared.largest_staged));
         copies.iter().for_each(|packet| {
-            Submissions::pass(packet, shared, || shared.counters().skip(Skipped::Batch, 1));
+            Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
         });
         Verdict::Passed
     } else {

@@ -10,6 +10,7 @@ use crate::api::Api;
 use crate::collector::Collector;
 use crate::collector::thread::{DOZE, GRACE, collect};
 use crate::cooperative::Cooperative;
+use crate::copies::Copies;
 use crate::dispatch::{Queue, QueueOrdinal};
 use crate::gpus::Gpu;
 use crate::kernels::Loader;
@@ -40,6 +41,9 @@ pub struct Tracer {
     pub cooperative: Cooperative,
     /// Who creates one.
     pub creations: Turns,
+    copies: Option<Copies>,
+    /// Whether the application has asked for times of its copies.
+    pub times_copies: AtomicBool,
     collector: Arc<Mutex<Option<Collector>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     started: AtomicBool,
@@ -79,6 +83,8 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         shared.tell_packets();
     }
     shared.pause(control::is_paused());
+    shared.records_barriers = settings.barriers;
+    let copies = (!settings.no_copies).then(Copies::default);
     let tracer = Tracer {
         api,
         doorbells: needs_care.then(Doorbells::default),
@@ -88,6 +94,8 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
         creations: Turns::default(),
+        copies,
+        times_copies: AtomicBool::new(false),
         collector: Arc::default(),
         thread: Mutex::default(),
         started: AtomicBool::new(false),
@@ -108,6 +116,20 @@ impl Tracer {
     /// The GPU with this handle, when it is one.
     pub fn gpu(&self, agent: u64) -> Option<u16> {
         self.gpus.iter().find(|gpu| gpu.agent == agent).map(|gpu| gpu.number)
+    }
+
+    /// The copies, where they are recorded. Starts the threads at the first one.
+    pub fn copies(&self) -> Option<&Copies> {
+        let copies = self.copies.as_ref()?;
+        if !self.started.load(Ordering::Acquire) {
+            drop(self.started());
+        }
+        Some(copies)
+    }
+
+    /// As [`Tracer::copies`], without starting anything.
+    pub fn copies_so_far(&self) -> Option<&Copies> {
+        self.copies.as_ref()
     }
 
     /// Whether a queue that is created now is recorded.
@@ -177,8 +199,8 @@ impl Tracer {
         story::tell(format_args!("queue {} destroyed", ordinal.0));
     }
 
-    /// The collector, while there is one. Starts the threads when the first queue is created; who creates a queue at the
-    /// same moment waits for that, since a queue that the collector does not know is never looked at.
+    /// The collector, while there is one. Starts the threads when the first queue is created or something is copied; who
+    /// creates a queue at the same moment waits for that, since a queue that the collector does not know is never looked at.
     fn started(&self) -> MutexGuard<'_, Option<Collector>> {
         let mut guard = lock(&self.collector);
         if self.started.swap(true, Ordering::SeqCst) {
@@ -188,11 +210,15 @@ impl Tracer {
             self.shared.known.gpus.add(gpu.clone());
         }
         let sender = recording::open(&self.settings);
-        let (collector, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
-        let thread = process::spawn("rtl-collect", move || collect(&collector, &shared));
+        let (collecting, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
+        let thread = process::spawn("rtl-collect", move || collect(&collecting, &shared));
         match (thread, sender) {
             (Ok(thread), Ok(sender)) => {
-                *guard = Some(Collector::new(sender));
+                let mut collector = Collector::new(sender);
+                if let Some(arrivals) = self.copies.as_ref().and_then(Copies::arrivals) {
+                    collector.add_copies(arrivals);
+                }
+                *guard = Some(collector);
                 *lock(&self.thread) = Some(thread);
             }
             (Err(error), _) | (_, Err(error)) => {
@@ -249,21 +275,26 @@ impl Tracer {
             }
         }
         let ending = recording::end(deadline);
-        let counts = self.shared.counters().snapshot();
-        if let Some(line) = story::loss(&counts) {
-            let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
-            story::say(format_args!("{line}{why}"));
+        let known = &self.shared.known;
+        let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
+        for (counters, what) in
+            [(&known.counters, "kernel dispatches"), (&known.copies, "copies"), (&known.barriers, "barriers")]
+        {
+            let counts = counters.snapshot();
+            if let Some(line) = story::loss(&counts, what) {
+                story::say(format_args!("{line}{why}"));
+            }
+            story::tell(format_args!(
+                "{} {what} seen, {} recorded, {} lost, {} skipped",
+                counts.seen,
+                counts.recorded,
+                counts.lost(),
+                counts.skipped()
+            ));
         }
         if let Some(path) = ending.path {
             story::tell(format_args!("written to {}", path.display()));
         }
-        story::tell(format_args!(
-            "{} dispatches seen, {} recorded, {} lost, {} skipped",
-            counts.seen,
-            counts.recorded,
-            counts.lost(),
-            counts.skipped()
-        ));
     }
 
     /// In the child of a fork: nothing of this is its own, and nothing is touched.

@@ -72,6 +72,9 @@ entries! {
     /// A fill.
     MEMORY_FILL: MemoryFill = hsa_amd_memory_fill
         in header hsa_amd_memory_fill_fn, &[since(312, 192), since(432, 200), since(440, 208)];
+    /// Whose memory an address is.
+    POINTER_INFO: PointerInfo = hsa_amd_pointer_info
+        in header hsa_amd_pointer_info_fn, &[since(312, 224), since(432, 232), since(440, 240)];
     /// A signal with attributes.
     SIGNAL_CREATE: SignalCreate = hsa_amd_signal_create
         in header hsa_amd_signal_create_fn, &[since(312, 264), since(432, 272), since(440, 280)];

@@ -107,7 +107,7 @@ fn assert_each_executed(
     }
 }
 
-fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> bool {
+pub(crate) fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> bool {
     (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
 }
 
@@ -141,7 +141,19 @@ pub fn assert_has_what_was_executed(outcome: &Outcome, trace: &Trace) {
 /// If the counts of the metadata do not add up, or are not `dispatches`.
 #[track_caller]
 pub fn assert_adds_up(trace: &Trace, dispatches: i64) {
-    let left_out: i64 = trace.left_out().values().sum();
-    let counts = (trace.count("seen"), trace.count("recorded") + left_out, trace.count("recorded"));
+    let left_out = |kind: &str| -> i64 {
+        let reasons = trace.left_out().into_iter().filter(|(tag, _)| kind_of(tag) == kind);
+        reasons.map(|(_, count)| count).sum()
+    };
+    let counts = (trace.count("seen"), trace.count("recorded") + left_out(""), trace.count("recorded"));
     assert_eq!(counts, (dispatches, dispatches, trace.rows.len() as i64), "{:?}", trace.metadata);
+    for kind in ["copies_", "barriers_"] {
+        let [seen, recorded] = ["seen", "recorded"].map(|what| trace.count(&format!("{kind}{what}")));
+        assert_eq!(seen, recorded + left_out(kind), "{:?}", trace.metadata);
+    }
+}
+
+/// Whether a count of what was left out is about copies, barriers or, empty, dispatches.
+fn kind_of(tag: &str) -> &str {
+    ["copies_", "barriers_"].into_iter().find(|kind| tag.starts_with(kind)).unwrap_or_default()
 }

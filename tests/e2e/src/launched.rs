@@ -9,6 +9,7 @@ use std::process::Command;
 use cpp_demangle::{DemangleOptions, Symbol};
 
 use crate::compare::{TWO_TICKS, assert_adds_up};
+use crate::copies::assert_copies_were_executed;
 use crate::library;
 use crate::trace::{Row, Trace};
 
@@ -55,7 +56,7 @@ pub fn launched(log: &str) -> Vec<Launched> {
 /// Runs a command with the tracer in it: what it printed, what it executed, and its one trace.
 ///
 /// # Panics
-/// If it fails, or leaves no trace or several.
+/// If it fails, leaves no trace or several, or the trace has not the copies that were executed.
 #[must_use]
 #[track_caller]
 pub fn traced(mut command: Command, folder: &Path) -> (String, Vec<Launched>, Trace) {
@@ -71,7 +72,9 @@ pub fn traced(mut command: Command, folder: &Path) -> (String, Vec<Launched>, Tr
     assert!(output.status.success(), "{command:?} {}\n{stdout}\n{stderr}", output.status);
     let files: Vec<_> = fs::read_dir(&traces).unwrap().map(|file| file.unwrap().path()).collect();
     let [file] = files.as_slice() else { panic!("not one trace: {files:?}\n{command:?}\n{stderr}") };
-    (stdout, launched(&fs::read_to_string(log).unwrap()), Trace::read(file))
+    let (log, trace) = (fs::read_to_string(log).unwrap(), Trace::read(file));
+    assert_copies_were_executed(&log, &trace);
+    (stdout, launched(&log), trace)
 }
 
 /// Holds that the trace has every one of these dispatches, with its kernel's full name and the time at which it was

@@ -10,6 +10,7 @@
 pub mod account;
 pub mod annotations;
 pub mod compare;
+pub mod copies;
 pub mod launched;
 pub mod library;
 pub mod process;

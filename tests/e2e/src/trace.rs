@@ -118,13 +118,17 @@ impl Trace {
         database.and_then(|database| database.query_row(kernels, [], |row| row.get(0))).unwrap_or(0)
     }
 
-    /// All counts of what is not in the file, by tag.
+    /// All counts of dispatches, copies and barriers that are not in the file, by tag.
     ///
     /// # Panics
     /// If one is not a number.
     #[must_use]
     pub fn left_out(&self) -> BTreeMap<&str, i64> {
-        let left_out = |tag: &&String| tag.starts_with("lost:") || tag.starts_with("skipped:");
+        let left_out = |tag: &&String| {
+            let reason =
+                ["copies_", "barriers_"].iter().find_map(|kind| tag.strip_prefix(kind)).unwrap_or(tag);
+            reason.starts_with("lost:") || reason.starts_with("skipped:")
+        };
         self.metadata.keys().filter(left_out).map(|tag| (tag.as_str(), self.count(tag))).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Commands of a DMA engine's ring: 32-bit words, the operation in the low 8 bits of the first.
 
-use crate::clock::{self, Clocks};
+use crate::clock::Clocks;
 use crate::events::Events;
 use crate::memory::Memory;
 use crate::movement::{Extent, Movement, Pattern, Region};
@@ -100,6 +100,8 @@ fn rectangle(words: &[u32; LONGEST], version: u32) -> Movement {
 pub(crate) struct Engine<'a> {
     pub(crate) node: u32,
     pub(crate) clocks: Clocks,
+    /// When it is executed, in ns of the system clock.
+    pub(crate) time: u64,
     pub(crate) memory: &'a Memory,
     pub(crate) events: &'a Events,
 }
@@ -107,7 +109,7 @@ pub(crate) struct Engine<'a> {
 impl Command {
     /// Does it, unless it has to wait: then the answer is `false`.
     pub(crate) fn execute(self, engine: Engine<'_>) -> bool {
-        let Engine { node, clocks, memory, events } = engine;
+        let Engine { node, clocks, time, memory, events } = engine;
         match self {
             Self::Move(movement) => {
                 // SAFETY: the program vouches for the addresses in its commands, as to the hardware.
@@ -132,7 +134,7 @@ impl Command {
                 };
             }
             Self::Add { at, value } => place(memory, at).add(value),
-            Self::Time { at } => place(memory, at).store(clocks.ticks(node, clock::now())),
+            Self::Time { at } => place(memory, at).store(clocks.ticks(node, time)),
             Self::Other => {}
         }
         true
@@ -199,7 +201,8 @@ mod tests {
     #[test]
     fn a_poll_holds_the_ring_until_the_value_is_there() {
         let (memory, events) = (Memory::new(), Events::new(8));
-        let engine = Engine { node: 1, clocks: Clocks { drift: 0 }, memory: &memory, events: &events };
+        let engine =
+            Engine { node: 1, clocks: Clocks { drift: 0 }, time: 1, memory: &memory, events: &events };
         let mut value = 1_u64;
         let at = (&raw mut value) as u64;
         let poll = Command::Poll { at, value: 0, mask: u32::MAX, relation: 3 };

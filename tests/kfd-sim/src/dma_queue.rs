@@ -27,6 +27,11 @@ pub(crate) struct DmaQueue {
     limit: u64,
     /// When the last copy is over, in ns of the system clock.
     busy_until: u64,
+    /// How far the queue is in time, in ns of the system clock: a command follows upon the one before it, whenever the host
+    /// lets the simulator run. 0 while it has nothing to do.
+    time: u64,
+    /// From which byte on commands are new, and since when.
+    fresh: (u64, u64),
 }
 
 impl DmaQueue {
@@ -54,6 +59,8 @@ impl DmaQueue {
             last_doorbell: 0,
             limit: 0,
             busy_until: 0,
+            time: 0,
+            fresh: (0, 0),
         }
     }
 
@@ -61,6 +68,9 @@ impl DmaQueue {
     pub(crate) fn advance(&mut self, simulator: &Simulator) -> Turn {
         let before = self.read_index.load();
         let turn = self.turn(simulator);
+        if matches!(turn, Turn::Idle | Turn::Blocked) {
+            self.time = 0;
+        }
         let worked = self.read_index.load() != before;
         if worked && turn != Turn::More { Turn::Worked } else { turn }
     }
@@ -69,6 +79,7 @@ impl DmaQueue {
         let doorbell = self.rung.load();
         if doorbell != self.last_doorbell {
             self.last_doorbell = doorbell;
+            self.fresh = (self.limit, clock::now());
             self.limit = self.write_index.load().max(doorbell);
         }
         for _ in 0..TURN {
@@ -82,6 +93,13 @@ impl DmaQueue {
             if at >= self.limit {
                 return Turn::Idle;
             }
+            if self.time == 0 {
+                self.time = clock::now();
+            }
+            // What was not there yet cannot have begun.
+            if at >= self.fresh.0 {
+                self.time = self.time.max(self.fresh.1);
+            }
             let (command, words) = dma::decode(&self.words(at), simulator.settings.model.version);
             if !self.execute(command, simulator) {
                 return Turn::Blocked;
@@ -94,8 +112,8 @@ impl DmaQueue {
     fn execute(&mut self, command: Command, simulator: &Simulator) -> bool {
         let memory = simulator.memory();
         let (node, clocks, events) = (self.doorbell.node, simulator.clocks(), &simulator.events);
-        let start = clock::now();
-        if !command.execute(Engine { node, clocks, memory: &memory, events }) {
+        let start = self.time;
+        if !command.execute(Engine { node, clocks, time: start, memory: &memory, events }) {
             return false;
         }
         if let Command::Move(movement) = command {
@@ -106,6 +124,7 @@ impl DmaQueue {
                 simulator.log.write(&mut line);
             }
             self.busy_until = end;
+            self.time = end;
         }
         true
     }

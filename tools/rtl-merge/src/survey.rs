@@ -10,9 +10,8 @@ use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
 use analysis::align::{Collective, Finder};
 
-/// The tags that say something of a trace among others. What else it says of itself is only copied.
-const TELLING: [&str; 8] =
-    ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete", TOTALS[0], TOTALS[1]];
+/// The tags that say something of a trace among others, beside [`TOTALS`]. What else it says of itself is only copied.
+const TELLING: [&str; 6] = ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete"];
 
 /// One input without its rows.
 #[derive(Debug, Clone, Default)]
@@ -91,7 +90,8 @@ impl Survey {
         self.processes = last.processes;
         self.agents = last.agents;
         self.about = last.about;
-        self.about.metadata.retain(|(tag, _)| TELLING.contains(&tag.as_str()));
+        let is_telling = |tag: &str| TELLING.contains(&tag) || TOTALS.contains(&tag);
+        self.about.metadata.retain(|(tag, _)| is_telling(tag));
         self.about.metadata.shrink_to_fit();
         self.problems = last.problems;
     }

@@ -14,7 +14,8 @@ pub const MERGED: &str = "merged";
 pub use analysis::align::CLOCK;
 
 /// Metadata tags of counts of ops, which add up.
-pub const TOTALS: [&str; 2] = ["seen", "recorded"];
+pub const TOTALS: [&str; 6] =
+    ["seen", "recorded", "copies_seen", "copies_recorded", "barriers_seen", "barriers_recorded"];
 
 /// Checks that the output may be written, before anything is read.
 ///

@@ -1,5 +1,7 @@
 //! The collector on signals that tests complete, with one thread that is application, GPU and collector in turn.
 
+mod copies;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -31,6 +33,11 @@ impl Runtime for Arc<Machine> {
     fn translate(&self, gpu: u16, tick: u64) -> Option<i64> {
         assert!(!self.broken.load(Ordering::Relaxed), "as the test wants it");
         i64::try_from(tick).ok().map(|tick| tick + 1000 * i64::from(gpu))
+    }
+
+    fn copy_times(&self, signal: Signal) -> Option<(i64, i64)> {
+        let Ticks { start, end } = signal.copy_ticks();
+        Some((i64::try_from(start).ok()?, i64::try_from(end).ok()?))
     }
 
     fn decrement(&self, signal: Signal) {

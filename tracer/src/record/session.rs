@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 use schema::append::{Recording, Target};
+use schema::write::Op;
 
 use super::annotations::Annotations;
 use super::naming::Naming;
+use super::others::Pending;
 use super::rows::Rows;
 use super::{Ending, Known};
 use crate::clock::Anchor;
 use crate::counters::{Lost, Snapshot};
-use crate::dispatch::{Dispatch, Queue};
+use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::identity::Identity;
 use crate::settings::Settings;
 
@@ -49,6 +51,8 @@ pub(super) struct Session<T> {
     unpublished: u64,
     /// The counts that are published.
     published: Snapshot,
+    /// Copies and barriers.
+    pub(super) others: Pending,
 }
 
 impl<T: Target> Session<T> {
@@ -73,6 +77,7 @@ impl<T: Target> Session<T> {
             annotations: Annotations::default(),
             unpublished: 0,
             published: Snapshot::default(),
+            others: Pending::default(),
         }
     }
 
@@ -95,8 +100,9 @@ impl<T: Target> Session<T> {
     /// Brings the file up to date. There is none before a dispatch has been seen.
     pub(super) fn publish(&mut self) {
         let now = self.known.counters.snapshot();
-        let is_news = self.unpublished > 0 || now != self.published || self.annotations.are_news();
-        if self.over.is_none() && (now.seen > 0 || self.recording.is_some()) && is_news {
+        let others = self.others.are_news(&self.known);
+        let is_news = self.unpublished > 0 || now != self.published || self.annotations.are_news() || others;
+        if self.over.is_none() && self.is_begun() && is_news {
             self.write_out(false);
         }
     }
@@ -106,8 +112,9 @@ impl<T: Target> Session<T> {
         if self.over == Some(Lost::Failure) {
             let missing = self.known.counters.snapshot().on_the_way();
             self.known.counters.lose(Lost::Failure, missing);
+            Pending::lose_the_rest(Lost::Failure, &self.known);
         }
-        if self.recording.is_some() || self.known.counters.snapshot().seen > 0 && self.over.is_none() {
+        if self.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
         }
     }
@@ -125,7 +132,14 @@ impl<T: Target> Session<T> {
             }
             self.known.counters.lose(why, std::mem::take(&mut self.unpublished));
             self.lose_annotations(why);
+            self.others.lose(why, &self.known);
         }
+    }
+
+    /// Whether anything was seen that the file is about.
+    fn is_begun(&self) -> bool {
+        let seen = self.known.counters.snapshot().seen;
+        self.recording.is_some() || seen > 0 || Pending::are_any(&self.known)
     }
 
     pub(super) fn ending(self) -> Ending {
@@ -164,15 +178,25 @@ impl<T: Target> Session<T> {
             }
         };
         if dispatch.queue.0 >= self.queues {
-            for queue in self.known.queues.since(self.queues) {
-                recording.metadata("queue", &queue_row(self.queues, &queue))?;
-                self.queues += 1;
-            }
+            write_queues(recording, &self.known, &mut self.queues)?;
         }
         meet(&mut self.threads, dispatch.tid, recording)?;
         let rows = Rows::begin(named, dispatch, recording)?;
         self.kernels.resize_with(self.kernels.len().max(index + 1), || None);
         self.kernels[index] = Some(rows);
+        Ok(())
+    }
+
+    /// Writes an op that is no dispatch, on this queue where it is on one.
+    pub(super) fn write_op(&mut self, op: &Op, queue: Option<QueueOrdinal>, tid: u32) -> schema::Result<()> {
+        if queue.is_some_and(|queue| queue.0 >= self.queues) {
+            let (known, mut from) = (Arc::clone(&self.known), self.queues);
+            write_queues(self.begun()?.0, &known, &mut from)?;
+            self.queues = from;
+        }
+        let (recording, threads) = self.begun()?;
+        meet(threads, tid, recording)?;
+        recording.op(op)?;
         Ok(())
     }
 
@@ -186,7 +210,7 @@ impl<T: Target> Session<T> {
     }
 
     /// Writes what is only written when it is published, and publishes everything.
-    fn publish_all(&mut self, closing: &[(&'static str, String)]) -> schema::Result<()> {
+    fn publish_all(&mut self, closing: &[(&str, String)]) -> schema::Result<()> {
         let gpus = self.known.gpus.since(self.gpus);
         let names = self.take_names();
         let (recording, _) = self.begun()?;
@@ -204,12 +228,15 @@ impl<T: Target> Session<T> {
     fn write_out(&mut self, is_complete: bool) {
         let counts = self.known.counters.snapshot();
         let recorded = counts.recorded + self.unpublished;
+        let others = self.others.closing(&self.known);
         let mut rows = closing(&counts, recorded, is_complete);
         rows.extend(self.annotation_counts());
+        rows.extend(others.iter().map(|(tag, count)| (tag.as_str(), count.clone())));
         match self.publish_all(&rows) {
             Ok(()) => {
                 self.known.counters.record(std::mem::take(&mut self.unpublished));
                 self.annotations_published();
+                self.others.publish(&self.known);
                 self.published = Snapshot { recorded, ..counts };
             }
             Err(error) => self.fail(&error),
@@ -235,7 +262,7 @@ fn begin<T: Target>(
 }
 
 /// The rows that each publication replaces.
-fn closing(counts: &Snapshot, recorded: u64, is_complete: bool) -> Vec<(&'static str, String)> {
+fn closing<'a>(counts: &Snapshot, recorded: u64, is_complete: bool) -> Vec<(&'a str, String)> {
     let now = Anchor::now();
     let mut rows = vec![
         ("complete", u8::from(is_complete).to_string()),
@@ -247,6 +274,19 @@ fn closing(counts: &Snapshot, recorded: u64, is_complete: bool) -> Vec<(&'static
     rows.push(("end_ns", now.boottime.to_string()));
     rows.push(("clock_end", now.json()));
     rows
+}
+
+/// Writes what is known of every queue from this number on.
+fn write_queues<T: Target>(
+    recording: &mut Recording<T>,
+    known: &Known,
+    from: &mut u32,
+) -> schema::Result<()> {
+    for queue in known.queues.since(*from) {
+        recording.metadata("queue", &queue_row(*from, &queue))?;
+        *from += 1;
+    }
+    Ok(())
 }
 
 fn queue_row(number: u32, queue: &Queue) -> String {

@@ -47,7 +47,7 @@ impl Metadata {
         let losses = self
             .0
             .iter()
-            .filter(|(tag, _)| tag.starts_with("lost:") || tag.starts_with("skipped:"))
+            .filter(|(tag, _)| is_loss(tag))
             .filter_map(|(tag, value)| Some((tag.clone(), value.trim().parse().ok()?)))
             .collect();
         About {
@@ -85,4 +85,10 @@ impl Object {
             other => Some(other.to_string()),
         }
     }
+}
+
+/// Whether a tag counts ops or ranges that are not in the file: `lost:times`, `copies_lost:times`, `skipped:paused`, ...
+fn is_loss(tag: &str) -> bool {
+    let kind = tag.split_once(':').map_or("", |(kind, _)| kind);
+    matches!(kind.rsplit_once('_').map_or(kind, |(_, what)| what), "lost" | "skipped")
 }

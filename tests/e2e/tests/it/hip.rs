@@ -2,9 +2,11 @@
 
 use e2e::Process;
 use e2e::compare::assert_has_what_was_executed;
+use e2e::copies::assert_copies_were_executed;
 use support::{Stack, stacks};
 
-/// Runs a program on every runtime without and with the tracer: all that its queues executed is in the trace.
+/// Runs a program on every runtime without and with the tracer: all that its queues and the copy engines executed is in
+/// the trace.
 #[track_caller]
 fn everything_is_recorded(
     name: &str,
@@ -17,6 +19,7 @@ fn everything_is_recorded(
             let outcome = process.gpus(gpus).well();
             let trace = outcome.trace();
             assert_has_what_was_executed(&outcome, &trace);
+            assert_copies_were_executed(&outcome.log, &trace);
             assert!(trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
         }
     }
@@ -50,8 +53,14 @@ fn kernels_that_threads_launch() {
 }
 
 #[test]
-fn kernels_by_which_hip_copies_and_fills_and_the_bytes_are_right() {
-    everything_is_recorded("hip_copies", &[2], |_| &["100004"]);
+fn copies_between_host_and_gpus_and_the_kernels_by_which_hip_copies_and_fills() {
+    everything_is_recorded("hip_copies", &[3], |_| &["100004"]);
+}
+
+#[test]
+fn copies_that_hip_or_an_engine_makes_in_parts() {
+    everything_is_recorded("hip_copies", &[2], |_| &["9000004"]);
+    everything_is_recorded("hip_parts", &[1], |_| &[]);
 }
 
 #[test]

@@ -3,8 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails loudly and says what it skips")]
 
 mod again;
+mod barriers;
 mod batches;
 mod code_objects;
+mod copies;
 mod dependencies;
 mod ends;
 mod exports;
