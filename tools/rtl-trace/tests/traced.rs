@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io};
@@ -232,4 +232,38 @@ fn another_tool_in_the_environment_is_told_and_left_out() {
     let library = library::tracer().canonicalize().unwrap();
     assert_eq!(text(&output.stdout).trim(), library.to_str().unwrap());
     assert!(text(&output.stderr).contains("HSA_TOOLS_LIB was /opt/other.so"), "{output:?}");
+}
+
+#[test]
+fn a_recording_is_stopped_and_started_from_another_process() {
+    let Some(process) = Process::of("on_request") else { return };
+    let control = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-trace"));
+        command.arg("--control").args(words).output().unwrap()
+    };
+    let outcome = process.traced_while(|input, output, _| {
+        let mut line = || {
+            let mut line = String::new();
+            output.read_line(&mut line).unwrap();
+            line.trim_end().to_owned()
+        };
+        let pid = line();
+        let mut launch = |count: u32| {
+            writeln!(input, "{count}").unwrap();
+            assert_eq!(line(), "done");
+        };
+        launch(5);
+        for (request, answer, count) in [("stop", "stopped", 7), ("start", "started", 3)] {
+            let output = control(&[&pid, request]);
+            assert!(output.status.success(), "{output:?}");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(said, format!("recording of process {pid} {answer}\n"));
+            launch(count);
+        }
+        assert!(control(&[&pid, "stop"]).status.success());
+    });
+    let trace = outcome.trace();
+    assert_eq!((trace.rows.len(), trace.count("skipped:paused")), (8, 7));
+    assert_eq!(control(&["4194305", "stop"]).status.code(), Some(125), "no such process");
+    assert_eq!(control(&["1", "pause"]).status.code(), Some(2));
 }
