@@ -11,6 +11,17 @@ use std::{fs, io};
 use e2e::{Process, Trace, library};
 use tempfile::TempDir;
 
+/// A word of the program's command. Its `env LD_PRELOAD=...` would take away what rtl-trace has preloaded.
+fn preloading_too(word: OsString) -> Vec<OsString> {
+    match word.to_str().and_then(|word| word.strip_prefix("LD_PRELOAD=")) {
+        None => vec![word],
+        Some(library) => {
+            let line = format!("LD_PRELOAD=\"$LD_PRELOAD:{library}\" exec \"$@\"");
+            ["sh", "-c", &line, "sh"].map(OsString::from).to_vec()
+        }
+    }
+}
+
 /// `rtl-trace` in a folder of its own, and what its command finds in the environment.
 struct Traced {
     folder: TempDir,
@@ -35,8 +46,8 @@ impl Traced {
     fn of(program: &str) -> Option<Self> {
         let process = Process::of(program)?;
         let command = process.command(&process.folder().join("run"));
-        let program = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
-        let program = program.collect();
+        let words = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
+        let program = words.flat_map(preloading_too).collect();
         let ours = ["RTL_OUTPUT", "KFD_SIM_LOG", "REPORT"];
         let environment = command.get_envs().filter(|(name, _)| !ours.iter().any(|ours| name == ours));
         let environment =
