@@ -26,11 +26,15 @@ pub struct Arguments {
     #[arg(long)]
     pub no_perfetto: bool,
 
+    /// Starts or stops the recording of a process that runs: --control PID start, or stop
+    #[arg(long, value_name = "PID")]
+    pub control: Option<u32>,
+
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub speech: cli::args::Speech,
 
-    /// The command and its arguments
+    /// The command and its arguments; behind --control, start or stop
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
 }

@@ -2,12 +2,14 @@
 //!
 //! It reads as time passes: [`args`] is what was typed, [`library`] and [`environment`] are what the command's processes
 //! load, [`command`] runs it, [`recordings`] are the files that the processes leave, [`report`] makes one trace of them
-//! and says what it holds, [`target`] is where all that goes; [`status`] is what the shell sees. What it is not: it records
+//! and says what it holds, [`target`] is where all that goes; [`status`] is what the shell sees.
+//! [`control`] is the one part that runs no command. What it is not: it records
 //! nothing (that is librtl.so) and reads no trace (those are rtl-merge, rtl-summary and rtl-convert, as libraries).
 
 /// What was typed.
 pub mod args;
 pub mod command;
+pub mod control;
 pub mod environment;
 pub mod library;
 pub mod reason;
@@ -35,6 +37,13 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(flag) = arguments.command.first().filter(|word| word.to_string_lossy().starts_with('-')) {
         let what = format!("unexpected argument '{}'", flag.to_string_lossy());
         return Err(Failure::usage(what).with_hint("flags of the command stand behind it; see `--help`"));
+    }
+    if let Some(pid) = arguments.control {
+        let done = control::run(pid, &arguments.command)?;
+        if !arguments.speech.quiet {
+            writeln!(out, "recording of process {pid} {done}").or_exit(status::OWN)?;
+        }
+        return Ok(Exit::Answered);
     }
     let program = std::env::current_exe().or_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;

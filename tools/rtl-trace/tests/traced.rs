@@ -3,13 +3,24 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::{fs, io};
 
 use e2e::{Process, Trace, library};
 use tempfile::TempDir;
+
+/// A word of the program's command. Its `env LD_PRELOAD=...` would take away what rtl-trace has preloaded.
+fn preloading_too(word: OsString) -> Vec<OsString> {
+    match word.to_str().and_then(|word| word.strip_prefix("LD_PRELOAD=")) {
+        None => vec![word],
+        Some(library) => {
+            let line = format!("LD_PRELOAD=\"$LD_PRELOAD:{library}\" exec \"$@\"");
+            ["sh", "-c", &line, "sh"].map(OsString::from).to_vec()
+        }
+    }
+}
 
 /// `rtl-trace` in a folder of its own, and what its command finds in the environment.
 struct Traced {
@@ -35,8 +46,8 @@ impl Traced {
     fn of(program: &str) -> Option<Self> {
         let process = Process::of(program)?;
         let command = process.command(&process.folder().join("run"));
-        let program = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
-        let program = program.collect();
+        let words = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
+        let program = words.flat_map(preloading_too).collect();
         let ours = ["RTL_OUTPUT", "KFD_SIM_LOG", "REPORT"];
         let environment = command.get_envs().filter(|(name, _)| !ours.iter().any(|ours| name == ours));
         let environment =
@@ -232,4 +243,38 @@ fn another_tool_in_the_environment_is_told_and_left_out() {
     let library = library::tracer().canonicalize().unwrap();
     assert_eq!(text(&output.stdout).trim(), library.to_str().unwrap());
     assert!(text(&output.stderr).contains("HSA_TOOLS_LIB was /opt/other.so"), "{output:?}");
+}
+
+#[test]
+fn a_recording_is_stopped_and_started_from_another_process() {
+    let Some(process) = Process::of("on_request") else { return };
+    let control = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-trace"));
+        command.arg("--control").args(words).output().unwrap()
+    };
+    let outcome = process.traced_while(|input, output, _| {
+        let mut line = || {
+            let mut line = String::new();
+            output.read_line(&mut line).unwrap();
+            line.trim_end().to_owned()
+        };
+        let pid = line();
+        let mut launch = |count: u32| {
+            writeln!(input, "{count}").unwrap();
+            assert_eq!(line(), "done");
+        };
+        launch(5);
+        for (request, answer, count) in [("stop", "stopped", 7), ("start", "started", 3)] {
+            let output = control(&[&pid, request]);
+            assert!(output.status.success(), "{output:?}");
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(said, format!("recording of process {pid} {answer}\n"));
+            launch(count);
+        }
+        assert!(control(&[&pid, "stop"]).status.success());
+    });
+    let trace = outcome.trace();
+    assert_eq!((trace.rows.len(), trace.count("skipped:paused")), (8, 7));
+    assert_eq!(control(&["4194305", "stop"]).status.code(), Some(125), "no such process");
+    assert_eq!(control(&["1", "pause"]).status.code(), Some(2));
 }
