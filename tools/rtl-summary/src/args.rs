@@ -23,7 +23,7 @@ pub struct Arguments {
     pub sort: Sort,
 
     /// How many rows to show of each table, or `all` [default: 20; machine formats: all]
-    #[arg(long, value_name = "N", value_parser = parse_top)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_top)]
     pub top: Option<Top>,
 
     /// Only these sections; repeat it or separate with commas [default: all that have rows]

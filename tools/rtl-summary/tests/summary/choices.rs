@@ -188,6 +188,7 @@ fn top_cuts_tables_and_says_so_but_not_shares() {
     assert!(text.contains("Kernels (2 of 4)"), "{text}");
     assert!(text.contains("50.00") && !text.contains("norm"), "gemm is half of the whole: {text}");
     assert_eq!(folder.names("overlap-two-queues.db --top 2"), ["gemm", "add"]);
+    assert_eq!(folder.names("overlap-two-queues.db -n 2"), ["gemm", "add"], "as rocm-trace-lite has it");
     assert_eq!(folder.json("overlap-two-queues.db --top 1")["kernels"].as_array().unwrap().len(), 1);
     assert_eq!(folder.names("overlap-two-queues.db --top all").len(), 4);
 }
