@@ -15,16 +15,25 @@ pub(super) struct Busy {
     compute_until: Option<i64>,
 }
 
+impl Busy {
+    /// Adds an op; starts must not decrease.
+    #[inline]
+    pub(super) fn add(&mut self, start: i64, duration: i64, collective: bool) {
+        let end = start.saturating_add(duration);
+        let Self { busy_ns, compute_ns, busy_until, compute_until } = self;
+        unite(busy_ns, busy_until, start, end);
+        if !collective {
+            unite(compute_ns, compute_until, start, end);
+        }
+    }
+}
+
 /// By member. Two processes that share a GPU have unions of their own.
 pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &Names<'_>) -> Vec<Busy> {
     let mut busy = vec![Busy::default(); members.all.len()];
     let mut add = |lane, start: i64, duration: i64, collective: bool| {
-        let Some(at) = members.of_lane(lane) else { return };
-        let end = start.saturating_add(duration);
-        let Busy { busy_ns, compute_ns, busy_until, compute_until } = &mut busy[at];
-        unite(busy_ns, busy_until, start, end);
-        if !collective {
-            unite(compute_ns, compute_until, start, end);
+        if let Some(at) = members.of_lane(lane) {
+            busy[at].add(start, duration, collective);
         }
     };
     let dispatches = &tables.dispatches;

@@ -41,6 +41,19 @@ pub struct Total {
 }
 
 impl Total {
+    /// Adds a call of this many ns.
+    #[inline]
+    pub fn add(&mut self, duration: i64) {
+        self.calls += 1;
+        self.total_ns = self.total_ns.saturating_add(duration);
+    }
+
+    /// Adds the calls of another.
+    pub fn append(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+    }
+
     /// ns of a call on average.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
@@ -48,45 +61,44 @@ impl Total {
     }
 }
 
-/// A kernel that is no collective, with its total by member.
+/// A kernel that is no collective, with the totals of those that ran it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelTotals {
     /// The kernel.
     pub name: String,
-    /// By member; empty of those that did not run it.
-    pub by_member: Vec<Total>,
+    /// Members, as positions among all, in order.
+    pub ran: Vec<(usize, Total)>,
 }
 
 /// Each kernel that is no collective, by name.
 pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> Vec<KernelTotals> {
-    let mut totals: Vec<KernelTotals> = names
-        .kernels
-        .iter()
-        .map(|kernel| KernelTotals { name: kernel.label.to_owned(), by_member: Vec::new() })
-        .collect();
+    let mut totals: Vec<Vec<Total>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
     for row in 0..dispatches.len() {
         let member = members.of_lane(dispatches.lane[row]).zip(dispatches.duration.valid(row));
         let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
             continue;
         };
-        let by_member = &mut totals[names.kernel(dispatches.name[row])].by_member;
+        let by_member = &mut totals[names.kernel(dispatches.name[row])];
         if by_member.is_empty() {
             by_member.resize(members.all.len(), Total::default());
         }
-        by_member[member].calls += 1;
-        by_member[member].total_ns = by_member[member].total_ns.saturating_add(duration);
+        by_member[member].add(duration);
     }
-    totals.retain(|kernel| !kernel.by_member.is_empty());
+    let kernels = names.kernels.iter().zip(totals).map(|(kernel, by_member)| KernelTotals {
+        name: kernel.label.to_owned(),
+        ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
+    });
+    let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();
     totals.sort_by(|one, other| one.name.cmp(&other.name));
     totals
 }
 
-/// Kernels that several members ran, what evenness would save most first.
-pub(super) fn imbalances(totals: &[KernelTotals], members: &Members) -> Vec<KernelImbalance> {
-    let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+/// Kernels that several of `members` ran, what evenness would save most first.
+#[must_use]
+pub fn imbalances(totals: &[KernelTotals], members: &[&str]) -> Vec<KernelImbalance> {
     let mut kernels: Vec<KernelImbalance> =
-        totals.iter().filter_map(|kernel| imbalance(kernel, &names)).collect();
+        totals.iter().filter_map(|kernel| imbalance(kernel, members)).collect();
     kernels.sort_by(|one, other| {
         let excess = |kernel: &KernelImbalance| kernel.most_ns as f64 - kernel.mean_ns;
         excess(other).total_cmp(&excess(one)).then_with(|| one.name.cmp(&other.name))
@@ -98,7 +110,7 @@ pub(super) fn imbalances(totals: &[KernelTotals], members: &Members) -> Vec<Kern
 #[must_use]
 pub fn imbalance(kernel: &KernelTotals, members: &[&str]) -> Option<KernelImbalance> {
     let ran: Vec<(&Total, &str)> =
-        kernel.by_member.iter().zip(members.iter().copied()).filter(|(total, _)| total.calls > 0).collect();
+        kernel.ran.iter().filter_map(|(at, total)| Some((total, *members.get(*at)?))).collect();
     let count = ran.len() as f64;
     let (first, _) = *ran.first().filter(|_| ran.len() > 1)?;
     // Of equal ones the first.
@@ -133,8 +145,9 @@ mod tests {
     use super::*;
 
     fn kernel(totals: &[(u64, i64)]) -> KernelTotals {
-        let by_member = totals.iter().map(|&(calls, total_ns)| Total { calls, total_ns }).collect();
-        KernelTotals { name: "gemm".to_owned(), by_member }
+        let all = totals.iter().map(|&(calls, total_ns)| Total { calls, total_ns }).enumerate();
+        let ran = all.filter(|(_, total)| total.calls > 0).collect();
+        KernelTotals { name: "gemm".to_owned(), ran }
     }
 
     #[test]

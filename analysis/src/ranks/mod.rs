@@ -1,13 +1,15 @@
 //! Ranks beside each other: who waited for whom, whose steps take longest, which kernel is slower on which rank.
 //!
 //! Each question has its function: [`together`] matches collectives and says who waited, [`steps`] compares steps,
-//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all.
+//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all of a trace in memory, [`tally`] reduces one that goes by to
+//! what they need.
 
 mod busy;
 pub mod kernels;
 pub mod members;
 pub mod outliers;
 pub mod steps;
+pub mod tally;
 pub mod together;
 
 use schema::Tables;
@@ -15,6 +17,7 @@ use serde::Serialize;
 
 pub use self::kernels::KernelImbalance;
 use self::members::Members;
+use self::outliers::Values;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
 pub use self::together::Together;
@@ -97,8 +100,18 @@ pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
     if members.all.len() > 1 {
         let totals = kernels::totals(tables, &members, &names);
         ranks.steps = steps::steps(tables, &members, &names, &meetings);
-        ranks.kernels = kernels::imbalances(&totals, &members);
-        ranks.outliers = outliers::outliers(&ranks, &totals, &members);
+        let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+        let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
+        let waits: Vec<(i64, u64)> =
+            ranks.ranks.iter().map(|rank| (rank.clock_free_wait_ns, rank.collectives)).collect();
+        ranks.kernels = kernels::imbalances(&totals, &names);
+        ranks.outliers = outliers::outliers(&Values {
+            names: &names,
+            compute: &compute,
+            steps: ranks.steps.as_ref(),
+            waits: &waits,
+            kernels: &totals,
+        });
     }
     ranks
 }

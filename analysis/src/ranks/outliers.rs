@@ -8,9 +8,8 @@
 
 use serde::Serialize;
 
-use super::Ranks;
-use super::kernels::{KernelTotals, Total};
-use super::members::Members;
+use super::kernels::KernelTotals;
+use super::steps::{RankSteps, Steps};
 use crate::align::{median, spread};
 
 /// How many spreads from the median, where there are many ranks.
@@ -59,33 +58,42 @@ pub struct Outlier {
     pub spreads: f64,
 }
 
+/// What ranks are compared by.
+#[derive(Debug, Clone, Copy)]
+pub struct Values<'a> {
+    /// What the ranks are called.
+    pub names: &'a [&'a str],
+    /// By rank, the union of its own work in ns, where that is known.
+    pub compute: &'a [Option<i64>],
+    /// The steps of some of them.
+    pub steps: Option<&'a Steps>,
+    /// By rank, the ns that it waited in collectives, told without clocks, and in how many.
+    pub waits: &'a [(i64, u64)],
+    /// What each kernel took on which of them.
+    pub kernels: &'a [KernelTotals],
+}
+
 /// Every rank that stands out: by quantity, farthest first.
-pub(super) fn outliers(ranks: &Ranks, totals: &[KernelTotals], members: &Members) -> Vec<Outlier> {
-    let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+#[must_use]
+pub fn outliers(values: &Values<'_>) -> Vec<Outlier> {
+    let names = values.names.iter().copied();
     let mut found = Vec::new();
-    let compute: Vec<f64> = ranks.ranks.iter().map(|rank| rank.compute_ns as f64).collect();
-    add(&mut found, Quantity::Compute, None, &names, &compute);
-    if let Some(steps) = &ranks.steps {
-        let names: Vec<&str> = steps.ranks.iter().map(|rank| rank.name.as_str()).collect();
-        let times: Vec<f64> =
-            steps.ranks.iter().map(|rank| rank.total_ns as f64 / steps.steps.max(1) as f64).collect();
-        add(&mut found, Quantity::Steps, None, &names, &times);
+    let compute = names.clone().zip(values.compute).filter_map(|(name, &ns)| Some((name, ns? as f64)));
+    add(&mut found, Quantity::Compute, None, compute);
+    if let Some(steps) = values.steps {
+        let mean = |rank: &RankSteps| rank.total_ns as f64 / steps.steps.max(1) as f64;
+        let times = steps.ranks.iter().map(|rank| (rank.name.as_str(), mean(rank)));
+        add(&mut found, Quantity::Steps, None, times);
     }
-    let (names_of, waits): (Vec<&str>, Vec<f64>) = ranks
-        .ranks
-        .iter()
-        .filter(|rank| rank.collectives > 0)
-        .map(|rank| (rank.name.as_str(), rank.clock_free_wait_ns as f64 / rank.collectives as f64))
-        .unzip();
-    add(&mut found, Quantity::Wait, None, &names_of, &waits);
-    let time =
-        |kernel: &KernelTotals| kernel.by_member.iter().map(|total| total.total_ns as f64).sum::<f64>();
-    let all: f64 = totals.iter().map(time).sum();
-    for kernel in totals.iter().filter(|kernel| time(kernel) >= LEAST_SHARE * all) {
-        let ran = names.iter().copied().zip(&kernel.by_member).filter(|(_, total)| total.calls > 0);
-        let (names, means): (Vec<&str>, Vec<f64>) =
-            ran.map(|(name, total)| (name, Total::mean_ns(total))).unzip();
-        add(&mut found, Quantity::Kernel, Some(&kernel.name), &names, &means);
+    let met = names.zip(values.waits).filter(|(_, (_, collectives))| *collectives > 0);
+    let waits = met.map(|(name, &(wait_ns, collectives))| (name, wait_ns as f64 / collectives as f64));
+    add(&mut found, Quantity::Wait, None, waits);
+    let time = |kernel: &KernelTotals| kernel.ran.iter().map(|(_, total)| total.total_ns as f64).sum::<f64>();
+    let all: f64 = values.kernels.iter().map(time).sum();
+    for kernel in values.kernels.iter().filter(|kernel| time(kernel) >= LEAST_SHARE * all) {
+        let means =
+            kernel.ran.iter().filter_map(|(at, total)| Some((*values.names.get(*at)?, total.mean_ns())));
+        add(&mut found, Quantity::Kernel, Some(&kernel.name), means);
     }
     found.sort_by(|one, other| {
         let far = other.spreads.abs().total_cmp(&one.spreads.abs());
@@ -95,9 +103,15 @@ pub(super) fn outliers(ranks: &Ranks, totals: &[KernelTotals], members: &Members
     found
 }
 
-fn add(found: &mut Vec<Outlier>, quantity: Quantity, kernel: Option<&str>, ranks: &[&str], values: &[f64]) {
-    let median_ns = median(&mut values.to_vec());
-    found.extend(standing_out(values).into_iter().map(|(at, spreads)| Outlier {
+fn add<'a>(
+    found: &mut Vec<Outlier>,
+    quantity: Quantity,
+    kernel: Option<&str>,
+    values: impl Iterator<Item = (&'a str, f64)>,
+) {
+    let (ranks, values): (Vec<&str>, Vec<f64>) = values.unzip();
+    let median_ns = median(&mut values.clone());
+    found.extend(standing_out(&values).into_iter().map(|(at, spreads)| Outlier {
         rank: ranks[at].to_owned(),
         quantity,
         kernel: kernel.map(str::to_owned),

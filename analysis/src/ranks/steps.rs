@@ -4,11 +4,14 @@
 //! kernels launched in it that are no collectives. Else a step is what a rank does from leaving one collective of the
 //! largest group to coming to the next, on its own clock: idle time and waiting in smaller groups count.
 
+use std::cmp::Reverse;
+
 use schema::{ProcessId, Tables};
 use serde::Serialize;
 
 use super::members::Members;
 use super::together::Meetings;
+use crate::align::Meeting;
 use crate::names::Names;
 use crate::ranges::Repeated;
 
@@ -89,42 +92,94 @@ fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<St
 }
 
 fn between_collectives(members: &Members, meetings: &[Meetings]) -> Option<Steps> {
-    let size = |group: &&Meetings| {
-        let ranks = group.all.first().map_or(0, Vec::len);
-        (ranks, group.all.len(), std::cmp::Reverse(group.kernel.clone()))
-    };
-    let group = meetings.iter().filter(|group| group.all.len() > LEAST).max_by_key(size)?;
+    let sizes = meetings
+        .iter()
+        .map(|group| (group.all.first().map_or(0, Vec::len), group.all.len(), group.kernel.as_str()));
+    let group = &meetings[stepping(sizes)?];
     let ranks: Vec<&str> =
         group.all.first()?.iter().map(|&(member, ..)| members.all[member].name.as_str()).collect();
-    let mut times = Vec::with_capacity(ranks.len() * (group.all.len() - 1));
-    for pair in group.all.windows(2) {
-        let own = pair[0].iter().zip(&pair[1]);
-        times.extend(own.map(|(before, after)| after.1.saturating_sub(before.2).max(0)));
+    Some(Balance::between(group.all.iter().cloned()).steps(StepMethod::Collectives, &group.kernel, &ranks))
+}
+
+/// The position of the group between whose collectives steps lie: the largest. Of each group the number of its members,
+/// of its collectives, and the kernel are given.
+pub fn stepping<'a>(groups: impl Iterator<Item = (usize, usize, &'a str)>) -> Option<usize> {
+    let enough = groups.enumerate().filter(|(_, (_, collectives, _))| *collectives > LEAST);
+    let size = |&(_, (ranks, collectives, kernel)): &(usize, (usize, usize, &'a str))| {
+        (ranks, collectives, Reverse(kernel))
+    };
+    enough.max_by_key(size).map(|(at, _)| at)
+}
+
+/// Steps of ranks, added one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Balance {
+    /// By rank, the time in all steps in ns, and how often it was the only one that took longest.
+    ranks: Vec<(i64, u64)>,
+    slowest_ns: i64,
+    sum: i128,
+    steps: u64,
+}
+
+impl Balance {
+    /// The steps between `collectives` of one group, each with start and end of all members, on clocks of their own.
+    #[must_use]
+    pub fn between(collectives: impl Iterator<Item = Meeting>) -> Self {
+        let mut balance = Self::default();
+        let mut last: Option<Meeting> = None;
+        for next in collectives {
+            if let Some(last) = last {
+                let own = last.iter().zip(&next);
+                let times: Vec<i64> =
+                    own.map(|(before, after)| after.1.saturating_sub(before.2).max(0)).collect();
+                balance.add(&times);
+            }
+            last = Some(next);
+        }
+        balance
     }
-    Some(balance(StepMethod::Collectives, &group.kernel, &ranks, &times))
+
+    /// Adds a step: the time in ns of each rank.
+    pub fn add(&mut self, step: &[i64]) {
+        self.ranks.resize(step.len(), (0, 0));
+        let most = step.iter().copied().max().unwrap_or(0);
+        self.slowest_ns = self.slowest_ns.saturating_add(most);
+        self.sum += step.iter().map(|&time| i128::from(time)).sum::<i128>();
+        self.steps += 1;
+        let alone = step.iter().filter(|&&time| time == most).count() == 1;
+        for ((total_ns, slowest), &time) in self.ranks.iter_mut().zip(step) {
+            *total_ns = total_ns.saturating_add(time);
+            *slowest += u64::from(alone && time == most);
+        }
+    }
+
+    /// What they say of `ranks`.
+    #[must_use]
+    pub fn steps(&self, method: StepMethod, name: &str, ranks: &[&str]) -> Steps {
+        let mean_ns = self.sum as f64 / ranks.len().max(1) as f64;
+        let rank = |(&name, &(total_ns, slowest)): (&&str, &(i64, u64))| RankSteps {
+            name: name.to_owned(),
+            total_ns,
+            slowest,
+        };
+        Steps {
+            method,
+            name: name.to_owned(),
+            steps: self.steps,
+            slowest_ns: self.slowest_ns,
+            mean_ns,
+            imbalance: super::kernels::beyond(self.slowest_ns as f64, mean_ns),
+            ranks: ranks.iter().zip(&self.ranks).map(rank).collect(),
+        }
+    }
 }
 
 /// How even `times` are: of each step the times in ns of all `ranks`.
 #[must_use]
 pub fn balance(method: StepMethod, name: &str, ranks: &[&str], times: &[i64]) -> Steps {
-    let width = ranks.len().max(1);
-    let mut all: Vec<RankSteps> =
-        ranks.iter().map(|&name| RankSteps { name: name.to_owned(), ..RankSteps::default() }).collect();
-    let (mut slowest_ns, mut sum, mut steps) = (0_i64, 0_i128, 0);
-    for step in times.chunks_exact(width) {
-        let most = step.iter().copied().max().unwrap_or(0);
-        slowest_ns = slowest_ns.saturating_add(most);
-        sum += step.iter().map(|&time| i128::from(time)).sum::<i128>();
-        steps += 1;
-        let alone = step.iter().filter(|&&time| time == most).count() == 1;
-        for (rank, &time) in all.iter_mut().zip(step) {
-            rank.total_ns = rank.total_ns.saturating_add(time);
-            rank.slowest += u64::from(alone && time == most);
-        }
-    }
-    let mean_ns = sum as f64 / width as f64;
-    let imbalance = super::kernels::beyond(slowest_ns as f64, mean_ns);
-    Steps { method, name: name.to_owned(), steps, slowest_ns, mean_ns, imbalance, ranks: all }
+    let mut balance = Balance::default();
+    times.chunks_exact(ranks.len().max(1)).for_each(|step| balance.add(step));
+    balance.steps(method, name, ranks)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 mod ran;
 mod sketch;
-mod window;
+pub(crate) mod window;
 
 use std::collections::BTreeMap;
 

@@ -12,18 +12,18 @@ const HELD: [usize; 2] = [2, 4];
 
 /// An op: all times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Timed {
-    pub(super) start: i64,
+pub(crate) struct Timed {
+    pub(crate) start: i64,
     /// Its place among all ops of the trace: what makes the order of equal starts the same in each reading.
-    pub(super) row: u32,
+    pub(crate) row: u32,
     /// Where it ran, as the caller numbers it.
-    pub(super) place: u32,
-    pub(super) length: i64,
+    pub(crate) place: u32,
+    pub(crate) length: i64,
 }
 
 /// The window over one trace.
 #[derive(Debug, Default)]
-pub(super) struct Window {
+pub(crate) struct Window {
     held: Vec<Timed>,
     /// The last op that was given out.
     given: Option<Timed>,
@@ -44,7 +44,7 @@ enum Reading {
 impl Window {
     /// Takes an op and gives out earlier ones by start.
     #[inline]
-    pub(super) fn add(&mut self, op: Timed, each: impl FnMut(Timed)) {
+    pub(crate) fn add(&mut self, op: Timed, each: impl FnMut(Timed)) {
         match self.reading {
             Reading::Failed => return,
             Reading::First if self.given.is_some_and(|given| op.start < given.start) => {
@@ -90,7 +90,7 @@ impl Window {
 
     /// Gives out what is left when the trace was read to its end. Whether it must be read again, and before that whether
     /// what was given out so far does not count.
-    pub(super) fn end(&mut self, each: impl FnMut(Timed)) -> Outcome {
+    pub(crate) fn end(&mut self, each: impl FnMut(Timed)) -> Outcome {
         if self.reading == (Reading::Next { more: true }) {
             self.keep_earliest();
         }
@@ -113,7 +113,7 @@ impl Window {
 
 /// What a reading has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// All ops were given out.
     Complete,
     /// Those that were do not count: another reading gives the first ones.

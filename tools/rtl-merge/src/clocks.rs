@@ -1,6 +1,7 @@
 //! What the traces' clocks need to be one.
 
 use analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
+use analysis::ranks::steps::{Balance, stepping};
 use cli::Failure;
 use schema::write::Shift;
 use schema::{AgentId, ProcessId};
@@ -80,6 +81,8 @@ pub struct Clocks {
     pub together: Vec<Together>,
     /// By member, what all of it says.
     pub waits: Waits,
+    /// The position in `together` of the group between whose collectives steps lie, and its steps.
+    pub steps: Option<(usize, Balance)>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched: usize,
 }
@@ -147,19 +150,32 @@ impl Clocks {
             let together = clocks.together(group, &found);
             clocks.together.push(together);
         }
+        let sizes = clocks
+            .together
+            .iter()
+            .map(|together| (together.members.len(), together.collectives, schema::identity(&together.name)));
+        clocks.steps = stepping(sizes).map(|at| {
+            let meetings = align::meetings(&groups.groups[at], &found.sequences);
+            (at, Balance::between(meetings.map(|meeting| clocks.moved(meeting, &found.members))))
+        });
         clocks.members = found.members;
         Ok(clocks)
     }
 
-    /// Tells of a group, a few collectives at a time.
-    fn together(&mut self, group: &Group, found: &Found) -> Together {
+    /// A collective on the merged clock.
+    fn moved(&self, meeting: Meeting, members: &[Member]) -> Meeting {
         let moved = |(member, start, end): (usize, i64, i64)| {
-            let shift = &self.shifts[found.members[member].input];
+            let shift = &self.shifts[members[member].input];
             (member, shift.moved(start), shift.moved(end))
         };
+        meeting.into_iter().map(moved).collect()
+    }
+
+    /// Tells of a group, a few collectives at a time.
+    fn together(&mut self, group: &Group, found: &Found) -> Together {
         let meetings = || {
             let meetings = align::meetings(group, &found.sequences);
-            meetings.map(|meeting| meeting.into_iter().map(moved).collect::<Meeting>())
+            meetings.map(|meeting| self.moved(meeting, &found.members))
         };
         let is_violated = |meeting: &Meeting| {
             let last_start = meeting.iter().map(|&(_, start, _)| start).max();

@@ -3,12 +3,15 @@
 
 use std::path::Path;
 
+use analysis::ranks::tally::Kernels;
 use cli::Failure;
 use serde::Serialize;
 
 use crate::clocks::{Clocks, Method};
 use crate::gpus::Devices;
+use crate::imbalance::Imbalance;
 use crate::machines::Machines;
+use crate::members::Members;
 use crate::rows::Rows;
 use crate::survey::Survey;
 use crate::waits::Waits;
@@ -35,6 +38,8 @@ pub struct Document {
     pub clock: Clock,
     /// Who waited for whom.
     pub waits: Waits,
+    /// How evenly the ranks share their work, and which stands out.
+    pub imbalance: Imbalance,
     /// What the reader should know.
     pub notes: Vec<String>,
 }
@@ -150,12 +155,19 @@ impl Document {
             rows: Vec::new(),
             clock: Clock::default(),
             waits: Waits::default(),
+            imbalance: Imbalance::default(),
             notes: devices.notes.clone(),
         }
     }
 
-    /// Adds how the clocks became one, and who waited for whom.
-    pub fn clocks(&mut self, clocks: &Clocks, inputs: &[Survey]) {
+    /// Adds how the clocks became one, who waited for whom and how evenly the work is shared.
+    pub fn ranks(&mut self, inputs: &[Survey], clocks: &Clocks, members: &Members, kernels: &Kernels) {
+        self.clocks(clocks, inputs);
+        self.waits = Waits::of(clocks, members);
+        self.imbalance = Imbalance::of(inputs, members, clocks, kernels);
+    }
+
+    fn clocks(&mut self, clocks: &Clocks, inputs: &[Survey]) {
         let input = |(at, method): (usize, &Method)| {
             let (first, last) = inputs[at].span.unwrap_or_default();
             let added = |moment: i64| clocks.shifts[at].moved(moment).saturating_sub(moment);
@@ -181,7 +193,6 @@ impl Document {
             unmatched: clocks.unmatched,
             inputs: clocks.methods.iter().enumerate().map(input).collect(),
         };
-        self.waits = Waits::of(clocks, inputs);
     }
 
     /// Adds how many rows were read, and how many written to `output`.

@@ -1,7 +1,8 @@
 //! One trace from many ranks. The verb behind `rtl-merge`.
 //!
 //! It reads as the data flows: [`args`] is what was typed, [`mod@survey`] reads every input once, [`ranks`], [`runs`],
-//! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
+//! [`machines`] and [`gpus`] say who is who, [`clocks`] puts all on one clock and [`waits`] says who waited for whom, [`imbalance`] how
+//! evenly the [`members`] of the job share their work, [`plan`] what everything is called in the merged trace, [`write`](mod@write)
 //! reads every input again and writes it, one after the other; [`document`] is the versioned shape of the
 //! report and [`render`] prints it. [`mod@summary`] is the other verb, `--summary-only`: a report of all ranks without a merged
 //! trace. What it is not: it knows no table of any tool and no page of a file (that is `schema`).
@@ -11,7 +12,9 @@ pub mod args;
 pub mod clocks;
 pub mod document;
 pub mod gpus;
+pub mod imbalance;
 pub mod machines;
+pub mod members;
 pub mod plan;
 pub mod ranks;
 pub mod render;
@@ -29,6 +32,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use analysis::ranks::tally::Kernels;
 use clap::Parser;
 use cli::color::Paint;
 use cli::{Exit, Failure, Output, Progress};
@@ -38,6 +42,7 @@ use crate::clocks::Clocks;
 use crate::document::Document;
 use crate::gpus::Devices;
 use crate::machines::Machines;
+use crate::members::Members;
 use crate::plan::Plan;
 use crate::ranks::Given;
 use crate::rows::Rows;
@@ -105,7 +110,8 @@ fn attempt(
     left_out: &mut LeftOut,
     out: &mut Output,
 ) -> Result<Document, Ended> {
-    let mut inputs = survey(arguments, left_out, out)?;
+    let mut kernels = Kernels::default();
+    let mut inputs = survey(arguments, left_out, &mut kernels, out)?;
     ranks::assign(&mut inputs, given, &arguments.identity)?;
     let machines = Machines::of(&inputs);
     if !arguments.force {
@@ -117,13 +123,13 @@ fn attempt(
         require(&clocks, &inputs)?;
     }
     let mut document = Document::of(&inputs, &machines, &devices, &left_out.failures);
-    document.clocks(&clocks, &inputs);
+    let plan = Plan::of(&inputs, &machines, &devices, &clocks);
+    document.ranks(&inputs, &clocks, &Members::of(&inputs, &plan, &devices), &kernels);
     if arguments.check {
         let mut read = Rows::default();
         inputs.iter().for_each(|input| read.append(&input.rows));
         document.rows(&read, None);
     } else {
-        let plan = Plan::of(&inputs, &machines, &devices, &clocks);
         let written = merge(arguments, &inputs, &plan, &devices)?;
         document.rows(&written, Some((&written, arguments.output())));
     }
@@ -146,14 +152,19 @@ fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
 
 /// Reads all inputs that are left; those that cannot be read are told at once. All of an input is only read where one was
 /// found to be damaged late: then others may be.
-fn survey(arguments: &Arguments, left_out: &mut LeftOut, out: &mut Output) -> Result<Vec<Survey>, Failure> {
+fn survey(
+    arguments: &Arguments,
+    left_out: &mut LeftOut,
+    kernels: &mut Kernels,
+    out: &mut Output,
+) -> Result<Vec<Survey>, Failure> {
     let sizes = left_out.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::new("reading", sizes, arguments.speech.quiet);
     let whole = arguments.check || !left_out.failures.is_empty();
     let mut inputs = Vec::new();
     let failures = &mut left_out.failures;
     left_out.traces.retain(|path| {
-        let survey = Survey::of(path, whole).map_err(unreadable);
+        let survey = Survey::of(path, whole, kernels).map_err(unreadable);
         progress.advance(size(path));
         match survey {
             Ok(input) => inputs.push(input),

@@ -1,5 +1,7 @@
 //! A report as people read it.
 
+mod imbalance;
+
 use std::io::{self, Write};
 
 use cli::color::Paint;
@@ -26,6 +28,7 @@ pub fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Resul
             writeln!(out, "the others waited for {straggler}, told without clocks")?;
         }
     }
+    imbalance::text(&document.imbalance, layout, out)?;
     for note in &document.notes {
         writeln!(out, "\nnote: {}", cli::visible(note))?;
     }

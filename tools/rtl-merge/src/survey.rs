@@ -9,6 +9,7 @@ use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables
 use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
 use analysis::align::{Collective, Finder};
+use analysis::ranks::tally::{Kernels, Own, Tally};
 
 /// The tags that say something of a trace among others, beside [`TOTALS`]. What else it says of itself is only copied.
 const TELLING: [&str; 6] = ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete"];
@@ -40,14 +41,17 @@ pub struct Survey {
     pub span: Option<(i64, i64)>,
     /// Its synchronising collectives.
     pub collectives: Vec<Collective>,
+    /// What each of its processes ran on each GPU.
+    pub own: Vec<Own>,
 }
 
 impl Survey {
-    /// Reads the trace at `path`; only the `whole` of it tells how many arguments and launches it has.
+    /// Reads the trace at `path`, of a job with these `kernels`; only the `whole` of it tells how many arguments and
+    /// launches it has.
     ///
     /// # Errors
     /// Where it cannot be read to its end.
-    pub fn of(path: &Path, whole: bool) -> Result<Self, Error> {
+    pub fn of(path: &Path, whole: bool, kernels: &mut Kernels) -> Result<Self, Error> {
         let trace = Trace::open(path)?;
         // The same tables as the merge itself will read, so that both meet the same processes and agents in one order.
         // Shapes of launches tell collectives apart, but rocm-trace-lite's are text and cost more than all else of a row.
@@ -58,8 +62,13 @@ impl Survey {
             }
         };
         let mut finder = Finder::default();
-        let (mut survey, last) = Self::read(&trace, &select, |piece| finder.piece(piece))?;
+        let mut tally = Tally::new(kernels);
+        let (mut survey, last) = Self::read(&trace, &select, |piece| {
+            finder.piece(piece);
+            tally.piece(piece);
+        })?;
         survey.collectives = finder.finish();
+        survey.own = tally.finish();
         survey.keep(last);
         Ok(survey)
     }

@@ -4,7 +4,7 @@ use analysis::align::RankWaits;
 use serde::Serialize;
 
 use crate::clocks::{Clocks, Member, Together};
-use crate::survey::Survey;
+use crate::members::Members;
 
 /// What one group of ranks did together with one kernel.
 #[derive(Debug, Clone, Serialize)]
@@ -60,9 +60,8 @@ pub struct Waits {
 impl Waits {
     /// From what the ranks did together.
     #[must_use]
-    pub fn of(clocks: &Clocks, inputs: &[Survey]) -> Self {
-        let names: Vec<String> =
-            clocks.members.iter().map(|member| name(member, &clocks.members, inputs)).collect();
+    pub fn of(clocks: &Clocks, members: &Members) -> Self {
+        let names: Vec<String> = clocks.members.iter().map(|member| name(member, members)).collect();
         let group = |together: &Together| {
             let on_one_clock = together.is_on_one_clock();
             Group {
@@ -93,18 +92,7 @@ impl Waits {
     }
 }
 
-/// `rank 3`, with the GPU where the process has collectives on several.
-fn name(member: &Member, members: &[Member], inputs: &[Survey]) -> String {
-    let input = &inputs[member.input];
-    let rank = input.processes[member.process.index()].rank;
-    let process = |other: &&Member| (other.input, other.process) == (member.input, member.process);
-    let who = match rank {
-        Some(rank) => format!("rank {rank}"),
-        None if input.processes.len() == 1 => input.name(),
-        None => format!("{} process {}", input.name(), member.process.index()),
-    };
-    match members.iter().filter(process).count() {
-        1 => who,
-        _ => format!("{who} GPU {}", input.agents[member.agent.index()].number),
-    }
+fn name(member: &Member, members: &Members) -> String {
+    let position = members.position(member.input, member.process, member.agent);
+    position.map(|position| members.all[position].name.clone()).unwrap_or_default()
 }

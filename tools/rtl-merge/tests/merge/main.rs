@@ -6,6 +6,7 @@ mod clocks;
 mod content;
 mod document;
 mod identity;
+mod imbalance;
 mod interrupted;
 mod refusals;
 mod story;

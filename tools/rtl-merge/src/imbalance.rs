@@ -1,0 +1,138 @@
+//! How evenly the ranks share their work, and which stands out, as it is reported.
+
+use std::collections::BTreeMap;
+
+use analysis::ranks::kernels::{KernelTotals, Total, imbalances};
+use analysis::ranks::outliers::{Values, outliers};
+use analysis::ranks::tally::Kernels;
+use analysis::ranks::{KernelImbalance, Outlier, StepMethod, Steps};
+use serde::Serialize;
+
+use crate::clocks::Clocks;
+use crate::members::Members;
+use crate::survey::Survey;
+
+/// So many kernels and outliers are told at most.
+pub const MOST: usize = 200;
+
+/// One rank's own work.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rank {
+    /// What it is called, as among those that waited.
+    pub member: String,
+    /// Its number in the job, where it has one.
+    pub rank: Option<u32>,
+    /// The number of its GPU in the merged trace.
+    pub gpu: Option<i64>,
+    /// The union of its ops in ns, of a process in several traces summed over them; unknown where rows are far from the
+    /// order of their starts.
+    pub busy_ns: Option<i64>,
+    /// The union of its ops that are no collectives in ns, as far as `busy_ns` is known.
+    pub compute_ns: Option<i64>,
+}
+
+/// What is said of ranks beside each other. All but `ranks` needs two of them.
+#[derive(Debug, Clone, Serialize, Default)]
+pub struct Imbalance {
+    /// By rank, then by trace, process and GPU.
+    pub ranks: Vec<Rank>,
+    /// How even the steps between the collectives of the largest group are, where it has enough.
+    pub steps: Option<Steps>,
+    /// How even each kernel is, what evenness would save most first; [`MOST`] at most.
+    pub kernels: Vec<KernelImbalance>,
+    /// How many more kernels there are.
+    pub other_kernels: usize,
+    /// What stands out from the other ranks; [`MOST`] at most.
+    pub outliers: Vec<Outlier>,
+    /// How many more there are.
+    pub other_outliers: usize,
+}
+
+impl Imbalance {
+    /// From what each trace said of its own ranks.
+    #[must_use]
+    pub fn of(inputs: &[Survey], members: &Members, clocks: &Clocks, kernels: &Kernels) -> Self {
+        let names = members.names();
+        let mut busy: Vec<Option<(i64, i64)>> = vec![Some((0, 0)); names.len()];
+        let mut totals: Vec<BTreeMap<usize, Total>> = Vec::new();
+        for (at, input) in inputs.iter().enumerate() {
+            for own in &input.own {
+                let Some(member) = members.position(at, own.process, own.agent) else { continue };
+                let sum = busy[member].zip(own.busy_ns);
+                busy[member] =
+                    sum.map(|(one, other)| (one.0.saturating_add(other.0), one.1.saturating_add(other.1)));
+                for (kernel, total) in &own.kernels {
+                    let kernel = *kernel as usize;
+                    totals.resize_with(totals.len().max(kernel + 1), BTreeMap::new);
+                    totals[kernel].entry(member).or_default().append(*total);
+                }
+            }
+        }
+        let rank = |(member, busy): (&crate::members::Member, &Option<(i64, i64)>)| Rank {
+            member: member.name.clone(),
+            rank: member.rank,
+            gpu: member.gpu,
+            busy_ns: busy.map(|(busy_ns, _)| busy_ns),
+            compute_ns: busy.map(|(_, compute_ns)| compute_ns),
+        };
+        let mut imbalance =
+            Self { ranks: members.all.iter().zip(&busy).map(rank).collect(), ..Self::default() };
+        if names.len() > 1 {
+            imbalance.steps = steps(members, clocks);
+            imbalance.compare(&names, &waits(members, clocks), &named(totals, kernels));
+        }
+        imbalance
+    }
+
+    fn compare(&mut self, names: &[&str], waits: &[(i64, u64)], totals: &[KernelTotals]) {
+        let compute: Vec<Option<i64>> = self.ranks.iter().map(|rank| rank.compute_ns).collect();
+        let values = Values { names, compute: &compute, steps: self.steps.as_ref(), waits, kernels: totals };
+        self.outliers = outliers(&values);
+        self.other_outliers = self.outliers.len().saturating_sub(MOST);
+        self.outliers.truncate(MOST);
+        self.kernels = imbalances(totals, names);
+        self.other_kernels = self.kernels.len().saturating_sub(MOST);
+        self.kernels.truncate(MOST);
+        let kernels = self.kernels.iter_mut().map(|kernel| &mut kernel.name);
+        let outliers = self.outliers.iter_mut().filter_map(|outlier| outlier.kernel.as_mut());
+        let steps = self.steps.iter_mut().map(|steps| &mut steps.name);
+        for name in kernels.chain(outliers).chain(steps) {
+            *name = schema::demangle(name).unwrap_or_else(|| std::mem::take(name));
+        }
+    }
+}
+
+/// The kernels that any rank ran, by name.
+fn named(totals: Vec<BTreeMap<usize, Total>>, kernels: &Kernels) -> Vec<KernelTotals> {
+    let all = kernels.labels().into_iter().zip(totals).filter(|(_, ran)| !ran.is_empty());
+    let mut named: Vec<KernelTotals> = all
+        .map(|(label, ran)| KernelTotals { name: label.to_owned(), ran: ran.into_iter().collect() })
+        .collect();
+    named.sort_by(|one, other| one.name.cmp(&other.name));
+    named
+}
+
+/// By member, the ns that it waited in collectives, told without clocks, and in how many.
+fn waits(members: &Members, clocks: &Clocks) -> Vec<(i64, u64)> {
+    let mut waits = vec![(0_i64, 0); members.all.len()];
+    for (place, own) in clocks.members.iter().zip(&clocks.waits.ranks) {
+        if let Some(member) = members.position(place.input, place.process, place.agent) {
+            let (wait_ns, collectives) = &mut waits[member];
+            *wait_ns = wait_ns.saturating_add(own.clock_free_wait_ns);
+            *collectives += own.collectives;
+        }
+    }
+    waits
+}
+
+fn steps(members: &Members, clocks: &Clocks) -> Option<Steps> {
+    let (group, balance) = clocks.steps.as_ref()?;
+    let together = &clocks.together[*group];
+    let name = |&at: &usize| {
+        let place = clocks.members[at];
+        let member = members.position(place.input, place.process, place.agent)?;
+        Some(members.all[member].name.as_str())
+    };
+    let names: Vec<&str> = together.members.iter().map(name).collect::<Option<_>>()?;
+    Some(balance.steps(StepMethod::Collectives, schema::identity(&together.name), &names))
+}
