@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use cli::Failure;
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -21,12 +21,33 @@ const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 const OF_TERMINALS: [i32; 3] = [SIGHUP, SIGINT, SIGQUIT];
 
 /// The signals that were meant for the command.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Signals {
-    /// The process that they go to; 0 while there is none.
-    to: Arc<AtomicU32>,
+    to: Arc<Addressee>,
     /// How many have come that ask for the end.
     asked: Arc<AtomicU32>,
+}
+
+/// The process that signals go to.
+#[derive(Debug, Default)]
+struct Addressee {
+    /// Its number; `None` before it is started, 0 when it has ended.
+    pid: Mutex<Option<u32>>,
+    started: Condvar,
+}
+
+impl Addressee {
+    fn set(&self, pid: u32) {
+        *self.pid.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
+        self.started.notify_all();
+    }
+
+    /// Its number, once it is started: a signal that comes before is for it, too.
+    fn get(&self) -> u32 {
+        let pid = self.pid.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = self.started.wait_while(pid, |pid| pid.is_none());
+        started.unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+    }
 }
 
 impl Signals {
@@ -39,8 +60,8 @@ impl Signals {
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
         let mut signals = iterator::Signals::new(caught)?;
-        let (to, asked) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-        let caught = Self { to: Arc::clone(&to), asked: Arc::clone(&asked) };
+        let caught = Self::default();
+        let (to, asked) = (Arc::clone(&caught.to), Arc::clone(&caught.asked));
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in &mut signals {
                 if ![SIGUSR1, SIGUSR2].contains(&signal) {
@@ -48,7 +69,7 @@ impl Signals {
                 }
                 // The command has had the terminal's as well, and two of them mean something else to some.
                 if !(OF_TERMINALS.contains(&signal) && is_in_foreground()) {
-                    pass_on(signal, to.load(Ordering::Relaxed));
+                    pass_on(signal, to.get());
                 }
             }
         })?;
@@ -100,9 +121,9 @@ pub fn run(
 }
 
 fn wait(running: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
-    signals.to.store(running.id(), Ordering::Relaxed);
+    signals.to.set(running.id());
     let status = running.wait();
-    signals.to.store(0, Ordering::Relaxed);
+    signals.to.set(0);
     status
 }
 
@@ -128,8 +149,21 @@ mod tests {
     }
 
     #[test]
+    fn a_signal_waits_for_the_process_that_it_is_for() {
+        let to = Arc::new(Addressee::default());
+        let waiting = std::thread::spawn({
+            let to = Arc::clone(&to);
+            move || to.get()
+        });
+        to.set(4711);
+        assert_eq!(waiting.join().unwrap(), 4711);
+        to.set(0);
+        assert_eq!(to.get(), 0);
+    }
+
+    #[test]
     fn what_cannot_be_started_is_told_apart() {
-        let signals = Signals { to: Arc::default(), asked: Arc::default() };
+        let signals = Signals::default();
         let exit = |line: &str| run(&[line.into()], &[], &signals).unwrap_err().exit();
         assert_eq!(exit("/nowhere/at-all"), status::NOT_FOUND);
         assert_eq!(exit("no-such-command-anywhere"), status::NOT_FOUND);
@@ -138,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_command_has_its_arguments_and_the_variables() {
-        let signals = Signals { to: Arc::default(), asked: Arc::default() };
+        let signals = Signals::default();
         let line = ["sh", "-c", "test \"$1\" = \"--a b\" && test \"$RTL_TEST\" = x && exit 7", "sh", "--a b"];
         let line = line.map(OsString::from);
         let status = run(&line, &[("RTL_TEST", "x".into())], &signals).unwrap();
