@@ -141,9 +141,9 @@ fn ranges_are_recorded_however_the_program_finds_roctx() {
 #[test]
 fn a_process_that_outlives_the_command_is_waited_for_while_it_records() {
     let Some(traced) = Traced::on_a_gpu() else { return };
-    // The command ends as soon as the other process has begun its file.
-    let line =
-        "\"$@\" 3000 > /dev/null 2>&1 & until ls \"$(dirname \"$RTL_OUTPUT\")\"/*.db; do sleep 0.01; done";
+    // The command ends as soon as the other process has begun its file; after a minute without one, too.
+    let begun = "ls \"$(dirname \"$RTL_OUTPUT\")\"/*.db";
+    let line = format!("\"$@\" 3000 & i=0; until {begun} || [ $((i += 1)) -gt 6000 ]; do sleep 0.01; done");
     let output = traced.shell(&["--no-perfetto", "--quiet"], &format!("({line}) > /dev/null 2>&1"));
     assert!(output.status.success(), "{output:?}");
     let trace = Trace::read(&traced.path().join("trace.db"));
