@@ -94,12 +94,20 @@ fn finish(
         out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
         return Ok(());
     }
-    let missing = report::collect(&files, folder.path(), target).map_err(|failure| {
-        let kept = folder.keep();
-        failure.with_hint(format!("the recordings of the processes are in {}", kept.display()))
-    })?;
-    if let Some(missing) = missing {
-        out.warning(&format!("some recordings are missing in the trace: {missing}"));
+    match report::collect(&files, folder.path(), target) {
+        Ok(None) => {}
+        // What could not be read may be all that there is of a process.
+        Ok(Some(missing)) => {
+            let kept = folder.keep();
+            let kept = kept.display();
+            out.warning(&format!("some recordings are missing in the trace and stay in {kept}: {missing}"));
+        }
+        Err(failure) => {
+            let kept = folder.keep();
+            return Err(
+                failure.with_hint(format!("the recordings of the processes are in {}", kept.display()))
+            );
+        }
     }
     let summary = report::summarise(target)?;
     if !arguments.no_perfetto {

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use clap::Parser;
 use cli::{Explain, Failure, Output};
+use schema::Trace;
 
 use crate::target::Target;
 
@@ -18,7 +19,12 @@ use crate::target::Target;
 /// There is no room, or none of them can be read.
 pub fn collect(recordings: &[PathBuf], folder: &Path, target: &Target) -> Result<Option<String>, Failure> {
     let (whole, missing) = match recordings {
-        [only] => (only.clone(), None),
+        [only] => {
+            // What was there before is not given up for something else.
+            Trace::open(only)
+                .map_err(|error| Failure::input(error).context("the recording cannot be read"))?;
+            (only.clone(), None)
+        }
         several => {
             let merged = folder.join("merged");
             let missing = merge(several, &merged)?;

@@ -152,6 +152,30 @@ fn a_process_that_outlives_the_command_is_waited_for_while_it_records() {
 }
 
 #[test]
+fn a_recording_that_cannot_be_read_is_told_and_never_deleted() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    let damaged = "printf damaged > \"$(dirname \"$RTL_OUTPUT\")/host_1.db\"";
+    let kept = || {
+        let folder = traced.files().into_iter().find(|name| name.starts_with(".trace.db.rtl-trace-"));
+        fs::read_to_string(traced.path().join(folder.unwrap()).join("host_1.db")).unwrap()
+    };
+    let output = traced.shell(&["--no-perfetto", "--quiet"], &format!("{damaged}; \"$@\" 7"));
+    assert!(output.status.success(), "{output:?}");
+    assert!(
+        text(&output.stderr).contains("some recordings are missing in the trace and stay in"),
+        "{output:?}"
+    );
+    assert_eq!((Trace::read(&traced.path().join("trace.db")).rows.len(), kept().as_str()), (7, "damaged"));
+
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    assert!(traced.shell(&["--no-perfetto", "--quiet"], "\"$@\" 5").status.success());
+    let output = traced.shell(&["--no-perfetto", "--quiet"], damaged);
+    assert_eq!(output.status.code(), Some(125), "{output:?}");
+    assert!(text(&output.stderr).contains("hint: the recordings of the processes are in"), "{output:?}");
+    assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 5, "the trace of before");
+}
+
+#[test]
 fn the_exit_code_is_that_of_the_command() {
     let traced = Traced::plain();
     for (line, code) in [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", 143), ("kill -KILL $$", 137)] {
