@@ -188,7 +188,7 @@ fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
 fn gpus(rows: &[Gpu]) -> Table {
     let scale = Scale::of_totals(rows.iter().map(|gpu| gpu.wall_ns));
     let mut table = Table::new([
-        Column::right("GPU").field("gpu"),
+        Column::left("GPU").field("gpu"),
         Column::right("Ops").field("ops").spare(),
         Column::right("Busy %").field("busy_share"),
         Column::right(scale.head("Wall")).field("wall_ns"),
@@ -202,7 +202,7 @@ fn gpus(rows: &[Gpu]) -> Table {
     ]);
     for gpu in rows {
         table.row([
-            Cell::number(gpu.label.trim_start_matches("GPU "), gpu.gpu),
+            Cell::number(gpu.label.clone(), gpu.gpu),
             count(gpu.ops),
             share(gpu.busy_share),
             scale.time(gpu.wall_ns),

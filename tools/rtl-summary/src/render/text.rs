@@ -26,7 +26,9 @@ pub(super) fn render(
         if position > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}", paint.bold(&cli::visible(&title(answer, answers.len()))))?;
+        let of_one = if answer.path.is_some() { "Trace: " } else { "" };
+        let title = format!("{of_one}{}", title(answer, answers.len()));
+        writeln!(out, "{}", paint.bold(&cli::visible(&title)))?;
         if question.info {
             about_lines(answer, paint, layout, out)?;
             info::render(answer, layout, out)?;
@@ -79,8 +81,9 @@ fn report(
 fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
     let Some(about) = &answer.report.about else { return Ok(()) };
     for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-        let text = wrapped(&cli::visible(&text), layout, 14);
-        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<11}")))?;
+        let text = wrapped(&cli::visible(&text), layout, 13);
+        let word = format!("{word}:");
+        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<10}")))?;
     }
     Ok(())
 }
