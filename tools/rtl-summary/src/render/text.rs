@@ -5,7 +5,7 @@ use std::io::Write;
 use cli::color::Paint;
 use cli::{Failure, Layout, Output};
 
-use super::{View, about, ranks, tables, title};
+use super::{View, about, tables, title};
 use crate::answer::Answer;
 use crate::args::{Arguments, Section};
 use crate::info;
@@ -53,10 +53,8 @@ fn report(
             writeln!(out, "\n{}", paint.bold(&heading))?;
             table.render(layout, out)?;
         }
-        if section == Section::Ranks {
-            for sentence in answer.ranks.iter().flat_map(|ranks| ranks::sentences(ranks, view.full_names)) {
-                writeln!(out, "{}", wrapped(&cli::visible(&sentence), layout, 2))?;
-            }
+        for sentence in super::remarks(section, answer, view.full_names) {
+            writeln!(out, "{}", wrapped(&cli::visible(&sentence), layout, 2))?;
         }
         if section == Section::Gaps
             && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())

@@ -4,6 +4,7 @@
 
 mod choices;
 mod document;
+mod launches;
 mod manners;
 mod oracle;
 mod ranks;

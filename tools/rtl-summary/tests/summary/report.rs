@@ -727,9 +727,26 @@ GPU        At     Gap  After          Before
   0    950 ns   10 ns  gemm_backward  zero_grad
 
 API calls
-Call                   Domain  Calls  Total (us)  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────────────
-hipModuleLaunchKernel  hip         5       0.250      0.050  0.050  0.050  0.050  0.050  0.050   0.000
+Call                   Domain  Calls  Total (us)       %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+hipModuleLaunchKernel  hip         5       0.250  100.00      0.050  0.050  0.050  0.050  0.050  0.050   0.000
+
+Launch latency, from the start of the launching call to the start on the GPU
+Launches of    Count  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────
+(all kernels)      5      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+gemm               1      0.100  0.100  0.100  0.100  0.100  0.100       -
+gemm_backward      1      0.100  0.100  0.100  0.100  0.100  0.100       -
+other              1      0.100  0.100  0.100  0.100  0.100  0.100       -
+softmax            1      0.100  0.100  0.100  0.100  0.100  0.100       -
+zero_grad          1      0.100  0.100  0.100  0.100  0.100  0.100       -
+
+Queue depth: ops enqueued and not ended
+Place  Ops  Mean depth  Max  Empty %  2 or more %  10 or more %  100 or more %
+──────────────────────────────────────────────────────────────────────────────
+GPU 0    5        1.05    2     5.15        10.31          0.00           0.00
+GPU 0: idle 150 ns: 33 % host-bound (no work enqueued), 67 % waiting (enqueued, not started)
+an op counts as enqueued when its call has returned: less may be host-bound
 
 Ranges and markers, GPU work by launch link
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
