@@ -9,6 +9,7 @@ mod code_objects;
 mod copies;
 mod dependencies;
 mod ends;
+mod enqueued;
 mod exports;
 mod floor;
 mod generations;
