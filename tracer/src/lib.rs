@@ -20,6 +20,7 @@ pub mod dispatch;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;
+pub mod hsa;
 pub mod identity;
 pub mod kernels;
 pub mod lane;

@@ -15,6 +15,7 @@ mod floor;
 mod generations;
 mod hardware;
 mod hip;
+mod hsa_calls;
 mod modes;
 mod no_work;
 mod output;
