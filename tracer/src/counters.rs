@@ -47,6 +47,8 @@ reasons! {
         Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
         Ended = "lost:ended", "after the end of the recording";
+        /// Of calls: a signal handler made it while its thread was at another one, or a thread at its very end.
+        Interrupted = "lost:interrupted", "in signal handlers or at the very end of threads";
         /// It completed, but the time allowed for writing at the end of the process was over.
         Unwritten = "lost:unwritten", "not written in time";
         /// The file could not be written: no space, no permission, an error of the disk.

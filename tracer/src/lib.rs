@@ -9,6 +9,7 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod calls;
 pub mod clock;
 pub mod collector;
 pub mod control;
@@ -25,6 +26,7 @@ pub mod lane;
 pub mod latch;
 pub mod load;
 pub mod names;
+pub mod newcomers;
 pub mod others;
 pub mod output;
 pub mod packet;

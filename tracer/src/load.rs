@@ -12,7 +12,7 @@ use hsa_sys::bindings::HsaApiTable;
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::settings::{Mode, Settings};
-use crate::{control, gpus, hooks, process, recording, roctx, story, thread, tracer};
+use crate::{calls, control, gpus, hooks, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -65,6 +65,7 @@ extern "C" fn exit() {
 /// Called in a forked child.
 extern "C" fn forked() {
     thread::forget();
+    calls::forget();
     roctx::forget();
     recording::forget();
     if let Some(tracer) = tracer::get() {
@@ -94,8 +95,8 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     tracer::begin(api, settings, gpus);
-    if mode == Mode::Hip && is_first {
-        story::say(format_args!("mode hip records what mode standard does: no API calls yet"));
+    if mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
+        story::say(format_args!("mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"));
     }
     hooks::install(&tables);
     be_at_end();
@@ -109,7 +110,7 @@ fn settings() -> (Settings, bool) {
 }
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
-fn read_settings() -> Settings {
+pub(crate) fn read_settings() -> Settings {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();

@@ -13,6 +13,7 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod calls;
 mod naming;
 mod others;
 mod rows;
@@ -25,6 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ::calls as calls_interface;
 use schema::append::Recording;
 
 use crate::counters::{Counters, Lost, RangeCounters};
@@ -71,6 +73,8 @@ pub struct Known {
     pub copies: Counters,
     /// What became of every barrier, where they are recorded.
     pub barriers: Counters,
+    /// What became of every call, by source.
+    pub calls: [Counters; calls_interface::Source::ALL.len()],
     /// Copies and barriers on their way to the recorder.
     pub others: Others,
 }
@@ -160,9 +164,11 @@ fn run<T: schema::append::Target>(
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
     let mut ranges = Reader::default();
+    let mut calls = crate::calls::Reader::default();
     let known = Arc::clone(&session.known);
-    let recording =
-        catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, &known, &mut ranges, is_over)));
+    let recording = catch_unwind(AssertUnwindSafe(|| {
+        record(&mut session, arrivals, &known, &mut ranges, &mut calls, is_over)
+    }));
     if recording.is_err() {
         session.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
@@ -174,6 +180,7 @@ fn run<T: schema::append::Target>(
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         ranges.finish(|annotation| session.annotate(&annotation));
+        calls.finish(known.calls.each_ref(), |call| session.add_call(&call));
         session.close();
     }));
     session.ending()
@@ -184,6 +191,7 @@ fn record<T: schema::append::Target>(
     arrivals: &Receiver<Dispatch>,
     known: &Known,
     ranges: &mut Reader,
+    calls: &mut crate::calls::Reader,
     is_over: impl Fn() -> bool,
 ) {
     let mut is_open = true;
@@ -198,7 +206,8 @@ fn record<T: schema::append::Target>(
             session.add_others();
             let dispatches = arrivals.take(|dispatch| session.add(dispatch));
             let events = ranges.read(|annotation| session.annotate(&annotation));
-            if dispatches + events == 0 {
+            let calls = calls.read(known.calls.each_ref(), |call| session.add_call(&call));
+            if dispatches + events + calls == 0 {
                 break;
             }
             // Where there is always more, too.

@@ -10,7 +10,7 @@ pub enum Mode {
     Lite,
     /// Every kernel.
     Standard,
-    /// `Standard`, and one line that says that API calls are not recorded yet.
+    /// `Standard`, and the calls of HIP.
     Hip,
     /// Every kernel.
     Full,
@@ -58,6 +58,12 @@ pub struct Settings {
     pub no_copies: bool,
     /// RTL_BARRIER=1: barriers are recorded.
     pub barriers: bool,
+    /// RTL_HIP_API_FILTER: which calls of HIP are recorded.
+    pub hip_filter: String,
+    /// RTL_HIP_API_FILTER_OUT: which of these are not.
+    pub hip_filter_out: String,
+    /// RTL_HIP_ARGS=1: calls of HIP are recorded with their arguments.
+    pub hip_arguments: bool,
 }
 
 impl Settings {
@@ -92,6 +98,11 @@ impl Settings {
         read("RTL_COPY", &mut keep, "not 0 or 1; recording copies");
         let mut keep = |value: &str| switch(value).map(|on| settings.barriers = on).is_some();
         read("RTL_BARRIER", &mut keep, "not 0 or 1; recording no barriers");
+        let mut keep = |value: &str| switch(value).map(|on| settings.hip_arguments = on).is_some();
+        read("RTL_HIP_ARGS", &mut keep, "not 0 or 1; recording no arguments");
+        let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+        settings.hip_filter = list("RTL_HIP_API_FILTER");
+        settings.hip_filter_out = list("RTL_HIP_API_FILTER_OUT");
         settings
     }
 }

@@ -277,9 +277,13 @@ impl Tracer {
         let ending = recording::end(deadline);
         let known = &self.shared.known;
         let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
-        for (counters, what) in
-            [(&known.counters, "kernel dispatches"), (&known.copies, "copies"), (&known.barriers, "barriers")]
-        {
+        for (counters, what) in [
+            (&known.counters, "kernel dispatches"),
+            (&known.copies, "copies"),
+            (&known.barriers, "barriers"),
+            (&known.calls[0], "calls of HIP"),
+            (&known.calls[1], "calls of HSA"),
+        ] {
             let counts = counters.snapshot();
             if let Some(line) = story::loss(&counts, what) {
                 story::say(format_args!("{line}{why}"));

@@ -8,6 +8,7 @@ use schema::append::{Recording, Target};
 use schema::write::Op;
 
 use super::annotations::Annotations;
+use super::calls::Calls;
 use super::naming::Naming;
 use super::others::Pending;
 use super::rows::Rows;
@@ -51,8 +52,9 @@ pub(super) struct Session<T> {
     unpublished: u64,
     /// The counts that are published.
     published: Snapshot,
-    /// Copies and barriers.
+    /// Copies and barriers, and the counts of calls.
     pub(super) others: Pending,
+    pub(super) calls: Calls,
 }
 
 impl<T: Target> Session<T> {
@@ -78,6 +80,7 @@ impl<T: Target> Session<T> {
             unpublished: 0,
             published: Snapshot::default(),
             others: Pending::default(),
+            calls: Calls::default(),
         }
     }
 
@@ -114,6 +117,7 @@ impl<T: Target> Session<T> {
             self.known.counters.lose(Lost::Failure, missing);
             Pending::lose_the_rest(Lost::Failure, &self.known);
         }
+        self.others.give_up_calls(&self.known);
         if self.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
         }

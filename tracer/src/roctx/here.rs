@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, What};
 use super::lane::{Lane, Refusal, new_number};
-use super::newcomers;
-use super::reader::Ring;
+use super::reader::{NEWCOMERS, Ring};
 use super::text::TEXTS;
 use crate::control::{self, Gate};
 use crate::counters::{LostRange, UNHANDED};
@@ -104,7 +103,7 @@ pub fn pause(is_paused: bool) {
 
 /// In the child of a fork: levels are as they were, but the recorder that would know of them is not in it.
 pub fn forget() {
-    newcomers::forget();
+    NEWCOMERS.forget();
     let _ = LANE.try_with(|lane| {
         if let Ok(mut lane) = lane.try_borrow_mut() {
             *lane = None;
@@ -144,7 +143,7 @@ fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Refusal>) -> Result<T, 
 #[cold]
 fn new_lane() -> Result<Lane, Refusal> {
     let (lane, events) = Lane::new().ok_or(Refusal::Bounds)?;
-    newcomers::add(Ring::new(thread::current().tid, events));
+    NEWCOMERS.add(Ring::new(thread::current().tid, events));
     Ok(lane)
 }
 
