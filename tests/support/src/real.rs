@@ -14,11 +14,17 @@ const TINYGRAD: &str = "programs/tinygrad-0.14.0";
 /// # Panics
 /// As [`crate::simulator`].
 pub fn tinygrad(steps: u32) -> Option<Command> {
-    let package = fetched(cache().join(TINYGRAD))?;
     let python = fetched(PathBuf::from("/usr/bin/python3"))?;
     let stack = stacks().into_iter().find(|stack| stack.name == "experimental")?;
     let mut command = stack.command(&python);
     command.arg(source("train.py")).arg(steps.to_string());
+    with_tinygrad(&mut command, &stack)?;
+    Some(command)
+}
+
+/// Gives a command what tinygrad needs to train on the GPUs of this runtime, ROCm 7.2.
+pub fn with_tinygrad(command: &mut Command, stack: &Stack) -> Option<()> {
+    let package = fetched(cache().join(TINYGRAD))?;
     let library = |name: &str| stack.root.join(LIBRARIES).join(name);
     command.env("DEV", "HIP").env("HIP_PATH", library(stack.hip_library));
     command.env("COMGR_PATH", library("libamd_comgr.so.3")).env("COMGR_3_PATH", library("libamd_comgr.so.3"));
@@ -26,7 +32,7 @@ pub fn tinygrad(steps: u32) -> Option<Command> {
     command.env("PARALLEL", "0").env("PYTHONDONTWRITEBYTECODE", "1");
     command.env("PYTHONPATH", package).env("CACHEDB", cache().join("programs/tinygrad.db"));
     command.env("KFD_SIM_TARGET", "gfx942");
-    Some(command)
+    Some(())
 }
 
 /// llama.cpp's benchmark of the model in a file that [`write_model`] made, on ROCm 6.4.
@@ -68,7 +74,8 @@ pub fn write_model(folder: &Path) -> Option<PathBuf> {
     Some(model)
 }
 
-fn source(name: &str) -> PathBuf {
+/// A file of `tests/programs`.
+pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(name)
 }
 

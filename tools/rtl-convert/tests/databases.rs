@@ -96,7 +96,7 @@ fn a_trace_without_rows_is_a_file_without_rows() {
     for ending in DATABASES {
         let (read, answer) = converted(folder.path(), ending);
         assert!(read.dispatches.is_empty() && read.api_calls.is_empty());
-        assert_eq!(answer, format!("0 rows in, 0 out: out.{ending}\n"));
+        assert_eq!(answer, format!("Written out.{ending}: 0 rows in, 0 out\n"));
     }
 }
 
@@ -130,7 +130,7 @@ fn a_trace_of_api_calls_alone_keeps_them() {
         let row = read.api_calls.get(0);
         assert_eq!((read.strings.get(row.name), row.start, row.duration), ("hipMalloc", 5, Some(2)));
         assert_eq!((read.api_calls.len(), row.tid), (1, Some(8)), "{ending}");
-        assert_eq!(answer, format!("1 rows in, 1 out: out.{ending}\n"));
+        assert_eq!(answer, format!("Written out.{ending}: 1 rows in, 1 out\n"));
     }
 }
 

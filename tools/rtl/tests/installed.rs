@@ -36,6 +36,17 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     assert!(output.status.success(), "{output:?}");
 }
 
+/// What `cargo install --path tools/PROGRAM` needs: a package of that name with a program of that name.
+#[test]
+fn every_program_is_a_package_that_can_be_installed_alone() {
+    for name in PROGRAMS {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+        let manifest = std::fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("[package]\nname = \"{name}\"\n")), "{manifest}");
+        assert!(package.join("src/main.rs").exists() && package.join("../../Cargo.lock").exists(), "{name}");
+    }
+}
+
 #[test]
 fn a_prefix_is_asked_for() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install");
