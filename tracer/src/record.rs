@@ -13,6 +13,7 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod file;
 mod naming;
 mod others;
 mod rows;
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use schema::append::Recording;
 
+use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
 use crate::gpus::Gpu;
@@ -119,8 +121,10 @@ impl Recorder {
         let about = session::About { settings, identity };
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let thread =
-            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
+        let thread = process::spawn("rtl-record", move || {
+            process::have_own_files();
+            run(Session::new(about, known, create), &arrivals, &until)
+        })?;
         Ok(Self { thread, deadline })
     }
 
@@ -138,10 +142,14 @@ impl Recorder {
 }
 
 /// Creates the file under the first name that is not taken.
-fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Result<(PathBuf, Recording)> {
+fn create(
+    wanted: &std::path::Path,
+    pid: u32,
+    limit: Option<u64>,
+) -> schema::Result<(PathBuf, Recording<OwnFile>)> {
     let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
-    for path in output::names(wanted, pid).map_err(failed)? {
-        match Recording::create(&path, limit) {
+    for path in output::names(wanted, pid).map_err(failed)?.filter(|path| !output::has_journal(path)) {
+        match Recording::create_in(&path, limit, OwnFile::new) {
             Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
             other => return other.map(|recording| (path, recording)),
         }
@@ -208,6 +216,10 @@ fn record<T: schema::append::Target>(
             }
         }
         session.publish();
+        arrivals.answer(|| {
+            ranges.finish(|annotation| session.annotate(&annotation));
+            session.settle();
+        });
         requests.look(known);
     }
 }
