@@ -134,6 +134,11 @@ impl RangeCounters {
         }
     }
 
+    /// In the child of a fork: what was lost is its parent's.
+    pub fn forget(&self) {
+        self.lost.iter().for_each(|lost| lost.store(0, Relaxed));
+    }
+
     /// The counts that are not 0, with the tags that they have in the file.
     pub fn rows(&self) -> Vec<(&'static str, u64)> {
         let lost = LostRange::ALL.iter().map(|&why| (why.tag(), &self.lost[why as usize]));

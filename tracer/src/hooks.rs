@@ -236,7 +236,8 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
 
 /// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
 fn ring(signal: hsa_signal_t, store: impl Fn()) {
-    match tracer::get().and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
+    let tracer = tracer::get().filter(|tracer| tracer.shared().phase() != Phase::Forked);
+    match tracer.and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
         Some((tracer, doorbells)) => doorbells.ring(signal.handle, &tracer.api, store),
         None => store(),
     }

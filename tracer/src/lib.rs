@@ -24,6 +24,7 @@ pub mod identity;
 pub mod kernels;
 pub mod lane;
 pub mod latch;
+pub mod leave;
 pub mod load;
 pub mod names;
 pub mod newcomers;

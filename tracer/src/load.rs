@@ -12,10 +12,21 @@ use hsa_sys::bindings::HsaApiTable;
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::settings::{Mode, Settings};
-use crate::{calls, control, gpus, hooks, process, recording, roctx, story, thread, tracer};
+use crate::{calls, control, gpus, hooks, leave, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
+
+/// Called when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+/// Before anything can be begun: a fork comes at any moment.
+extern "C" fn loaded() {
+    process::at_fork(forked);
+    leave::find_originals();
+}
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
 /// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
@@ -51,6 +62,9 @@ pub extern "C" fn OnUnload() {
 /// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
+    if !process::is_own() {
+        return;
+    }
     let deadline = Instant::now() + EXIT;
     end();
     let _ = catch_unwind(|| {
@@ -62,8 +76,10 @@ extern "C" fn exit() {
     });
 }
 
-/// Called in a forked child.
+/// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
+/// asks for no memory.
 extern "C" fn forked() {
+    process::inherit();
     thread::forget();
     calls::forget();
     roctx::forget();
@@ -84,6 +100,10 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    if process::is_privileged() {
+        return Err(Unusable::Privileged);
+    }
+    be_own();
     let (settings, is_first) = settings();
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
@@ -99,7 +119,6 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         story::say(format_args!("mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"));
     }
     hooks::install(&tables);
-    be_at_end();
     Ok(())
 }
 
@@ -116,8 +135,10 @@ pub(crate) fn read_settings() -> Settings {
     let mut complaints = Vec::new();
     let settings = Settings::read(&mut complaints);
     story::set_level(settings.debug);
-    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
-    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    if is_first {
+        // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+        std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    }
     for complaint in complaints.iter().filter(|_| is_first) {
         story::say(format_args!("{complaint}"));
     }
@@ -125,18 +146,26 @@ pub(crate) fn read_settings() -> Settings {
     settings
 }
 
-fn be_at_end() {
-    static AT_END: AtomicBool = AtomicBool::new(false);
-    if !AT_END.swap(true, Ordering::Relaxed) {
-        process::at_end(exit, forked);
+/// Something is about to begin in this process, whose end is to be told.
+fn be_own() {
+    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+    if process::is_copied() {
+        forked();
+    }
+    process::own();
+    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+        process::at_exit(exit);
     }
 }
 
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
+    if process::is_privileged() {
+        return control::end();
+    }
+    be_own();
     let settings = read_settings();
     if control::gate() == Gate::Idle {
         recording::begin(&settings);
-        be_at_end();
     }
 }

@@ -14,6 +14,7 @@
 
 mod annotations;
 mod calls;
+mod file;
 mod naming;
 mod others;
 mod rows;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 use ::calls as calls_interface;
 use schema::append::Recording;
 
+use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
 use crate::gpus::Gpu;
@@ -123,8 +125,10 @@ impl Recorder {
         let about = session::About { settings, identity };
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let thread =
-            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
+        let thread = process::spawn("rtl-record", move || {
+            process::have_own_files();
+            run(Session::new(about, known, create), &arrivals, &until)
+        })?;
         Ok(Self { thread, deadline })
     }
 
@@ -142,10 +146,14 @@ impl Recorder {
 }
 
 /// Creates the file under the first name that is not taken.
-fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Result<(PathBuf, Recording)> {
+fn create(
+    wanted: &std::path::Path,
+    pid: u32,
+    limit: Option<u64>,
+) -> schema::Result<(PathBuf, Recording<OwnFile>)> {
     let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
-    for path in output::names(wanted, pid).map_err(failed)? {
-        match Recording::create(&path, limit) {
+    for path in output::names(wanted, pid).map_err(failed)?.filter(|path| !output::has_journal(path)) {
+        match Recording::create_in(&path, limit, OwnFile::new) {
             Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
             other => return other.map(|recording| (path, recording)),
         }
@@ -217,6 +225,10 @@ fn record<T: schema::append::Target>(
             }
         }
         session.publish();
+        arrivals.answer(|| {
+            ranges.finish(|annotation| session.annotate(&annotation));
+            session.settle();
+        });
         requests.look(known);
     }
 }

@@ -1,7 +1,6 @@
 //! What the tracer says on standard error: nothing, unless RTL_DEBUG asks for its story or something was lost.
 
 use std::fmt::Arguments;
-use std::io::Write;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -24,8 +23,15 @@ pub fn is_told(level: u8) -> bool {
 pub fn say(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
     if takes_a_line(libc::STDERR_FILENO) {
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        write(libc::STDERR_FILENO, &line);
     }
+}
+
+/// Without the lock of Rust's standard error, which a thread may have held that the child of a fork does not have.
+#[expect(unsafe_code, reason = "calls libc")]
+fn write(file: RawFd, line: &str) {
+    // SAFETY: reads the line.
+    unsafe { libc::write(file, line.as_ptr().cast(), line.len()) };
 }
 
 /// Whether a line can be written here without harm: writing to a full pipe would make the host wait, and to one that
@@ -76,6 +82,7 @@ pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::fd::AsRawFd;
 
     use super::*;

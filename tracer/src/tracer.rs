@@ -301,6 +301,33 @@ impl Tracer {
         }
     }
 
+    /// The process leaves without an end: from now on the collector hands over what has completed and ends. Whether there
+    /// is one. Takes no lock.
+    pub fn leaves(&self) -> bool {
+        let is_collecting = self.is_collecting();
+        if is_collecting {
+            self.shared.end();
+        }
+        is_collecting
+    }
+
+    /// The process may end in a moment: tells whether by now everything has been handed over that has completed. `None`
+    /// where there is no collector. Takes no lock.
+    pub fn pass(&'static self) -> Option<impl Fn() -> bool> {
+        // One pass may be under way.
+        let passes = |tracer: &Self| tracer.shared.known.passes.load(Ordering::Acquire);
+        let enough = passes(self) + 2;
+        self.is_collecting().then_some(move || {
+            self.shared.bell.ring();
+            passes(self) >= enough
+        })
+    }
+
+    fn is_collecting(&self) -> bool {
+        let is_here = self.pid.load(Ordering::Relaxed) == std::process::id();
+        is_here && self.started.load(Ordering::SeqCst) && !self.ended.load(Ordering::SeqCst)
+    }
+
     /// In the child of a fork: nothing of this is its own, and nothing is touched.
     pub fn forked(&self) {
         self.pid.store(0, Ordering::Relaxed);

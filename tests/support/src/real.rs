@@ -14,7 +14,7 @@ const TINYGRAD: &str = "programs/tinygrad-0.14.0";
 /// # Panics
 /// As [`crate::simulator`].
 pub fn tinygrad(steps: u32) -> Option<Command> {
-    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let python = python()?;
     let stack = stacks().into_iter().find(|stack| stack.name == "experimental")?;
     let mut command = stack.command(&python);
     command.arg(source("train.py")).arg(steps.to_string());
@@ -67,23 +67,32 @@ pub fn llama_bench(model: &Path) -> Option<Command> {
 /// # Panics
 /// If the model's program fails.
 pub fn write_model(folder: &Path) -> Option<PathBuf> {
-    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let python = python()?;
     let model = folder.join("random.gguf");
     let status = Command::new(python).arg(source("model.py")).arg(&model).status();
     assert!(status.is_ok_and(|status| status.success()), "model.py failed");
     Some(model)
 }
 
-/// A file of `tests/programs`.
+/// A program of `tests/programs` in its own language.
 pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(name)
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+/// The system's Python. `None`, and one line that says so, where there is none.
+pub fn python() -> Option<PathBuf> {
+    there("/usr/bin/python3".into(), "apt-get install python3")
+}
+
 fn fetched(path: PathBuf) -> Option<PathBuf> {
+    there(path, "scripts/real-programs")
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn there(path: PathBuf, how: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: no {} (scripts/real-programs)", path.display());
+    eprintln!("skipped: no {} ({how})", path.display());
     None
 }

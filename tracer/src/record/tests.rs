@@ -270,7 +270,7 @@ fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
 
 fn create_at(
     path: &std::path::Path,
-) -> impl FnMut() -> schema::Result<(PathBuf, Recording)> + Send + 'static {
+) -> impl FnMut() -> schema::Result<(PathBuf, Recording<OwnFile>)> + Send + 'static {
     let path = path.to_owned();
     move || super::create(&path, 1, None)
 }

@@ -4,12 +4,23 @@ use std::process::Command;
 
 use e2e::library::tracer;
 
-/// What the runtime calls, what stands in for the C library, and roctx: the eight functions of libroctx64.so.4, the seven
+/// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
+/// program), and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-const EXPORTS: [&str; 21] = [
+const EXPORTS: [&str; 31] = [
     "OnLoad",
     "OnUnload",
+    "_Exit",
+    "_exit",
     "dlopen",
+    "execl",
+    "execle",
+    "execlp",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "fexecve",
     "roctxGetThreadId",
     "roctxMark",
     "roctxMarkA",
