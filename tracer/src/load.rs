@@ -45,7 +45,11 @@ pub unsafe extern "C" fn OnLoad(
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
-    end();
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.unload();
+        }
+    });
 }
 
 /// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their

@@ -48,6 +48,7 @@ pub struct Tracer {
     thread: Mutex<Option<JoinHandle<()>>>,
     started: AtomicBool,
     ended: AtomicBool,
+    unloaded: AtomicBool,
     pid: AtomicU32,
 }
 
@@ -100,6 +101,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         thread: Mutex::default(),
         started: AtomicBool::new(false),
         ended: AtomicBool::new(false),
+        unloaded: AtomicBool::new(false),
         pid: AtomicU32::new(std::process::id()),
     };
     let tracer = Box::leak(Box::new(tracer));
@@ -144,6 +146,7 @@ impl Tracer {
         }
         let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
+        self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
         let (mut submissions, arrivals) = lane(ordinal, gpu);
         submissions.prepare(&self.shared);
         if let Some(collector) = &mut *self.started() {
@@ -235,6 +238,7 @@ impl Tracer {
         if self.pid.load(Ordering::Relaxed) != std::process::id() {
             return;
         }
+        self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
         let patience = Instant::now() + GRACE;
         while self.harvest() > 0 && Instant::now() < patience {
             std::thread::sleep(DOZE.0);
@@ -251,7 +255,8 @@ impl Tracer {
     /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
     /// and not waited for beyond `deadline`.
     pub fn give_signals_back(&'static self, deadline: Instant) {
-        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.shared.pool.is_empty() {
+        let is_gone = self.unloaded.load(Ordering::SeqCst) || self.shared.pool.is_empty();
+        if self.pid.load(Ordering::Relaxed) != std::process::id() || is_gone {
             return;
         }
         if let Ok(thread) = process::spawn("rtl-exit", || self.runtime_ends()) {
@@ -295,6 +300,12 @@ impl Tracer {
         if let Some(path) = ending.path {
             story::tell(format_args!("written to {}", path.display()));
         }
+    }
+
+    /// The runtime has ended: its signals are gone.
+    pub fn unload(&self) {
+        self.end();
+        self.unloaded.store(true, Ordering::SeqCst);
     }
 
     /// In the child of a fork: nothing of this is its own, and nothing is touched.
