@@ -11,6 +11,7 @@ use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
+use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
 use crate::{control, gpus, hooks, process, recording, roctx, story, thread, tracer};
 
@@ -87,6 +88,9 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    if matches!(embed::role(), Role::Nobody) {
+        return Ok(());
+    }
     let (settings, is_first) = settings();
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
@@ -117,7 +121,10 @@ fn read_settings() -> Settings {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
-    let settings = Settings::read(&mut complaints);
+    let mut settings = Settings::read(&mut complaints);
+    if let Role::Callbacks(registered) = embed::role() {
+        registered.adapt(&mut settings);
+    }
     story::set_level(settings.debug);
     // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
     std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
@@ -137,6 +144,9 @@ fn be_at_end() {
 
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
+    if matches!(embed::role(), Role::Nobody) {
+        return control::end();
+    }
     let settings = read_settings();
     if control::gate() == Gate::Idle {
         recording::begin(&settings);

@@ -37,7 +37,12 @@ pub fn sleep_finely() {
 pub fn at_end(exit: extern "C" fn(), fork: extern "C" fn()) {
     // SAFETY: the library is never unloaded (build.rs), so the function stays where it is.
     unsafe { libc::atexit(exit) };
-    // SAFETY: as above.
+    at_fork(fork);
+}
+
+/// Has a function called in the child after a fork.
+pub fn at_fork(fork: extern "C" fn()) {
+    // SAFETY: the library is never unloaded (build.rs), so the function stays where it is.
     unsafe { libc::pthread_atfork(None, None, Some(fork_handler(fork))) };
 }
 

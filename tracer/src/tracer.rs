@@ -160,6 +160,16 @@ impl Tracer {
         pointer
     }
 
+    /// Whether this process has begun it, and did not inherit it by a fork.
+    pub fn is_ours(&self) -> bool {
+        self.pid.load(Ordering::Relaxed) == std::process::id()
+    }
+
+    /// Whether kernels are recorded.
+    pub fn records_kernels(&self) -> bool {
+        !self.settings.no_kernels
+    }
+
     /// The handle of the GPU with this number.
     pub fn agent(&self, gpu: u16) -> Option<u64> {
         self.gpus.iter().find(|known| known.number == gpu).map(|known| known.agent)
@@ -235,7 +245,7 @@ impl Tracer {
     /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every
     /// free signal back to the runtime. Recording goes on, should the runtime do so.
     pub fn runtime_ends(&self) {
-        if self.pid.load(Ordering::Relaxed) != std::process::id() {
+        if !self.is_ours() {
             return;
         }
         self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
@@ -255,8 +265,7 @@ impl Tracer {
     /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
     /// and not waited for beyond `deadline`.
     pub fn give_signals_back(&'static self, deadline: Instant) {
-        let is_gone = self.unloaded.load(Ordering::SeqCst) || self.shared.pool.is_empty();
-        if self.pid.load(Ordering::Relaxed) != std::process::id() || is_gone {
+        if !self.is_ours() || self.unloaded.load(Ordering::SeqCst) || self.shared.pool.is_empty() {
             return;
         }
         if let Ok(thread) = process::spawn("rtl-exit", || self.runtime_ends()) {
@@ -269,7 +278,7 @@ impl Tracer {
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
     /// how often, and takes at most half a second.
     pub fn end(&self) {
-        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.ended.swap(true, Ordering::SeqCst) {
+        if !self.is_ours() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
         let deadline = Instant::now() + END;
@@ -287,7 +296,7 @@ impl Tracer {
         {
             let counts = counters.snapshot();
             if let Some(line) = story::loss(&counts, what) {
-                story::say(format_args!("{line}{why}"));
+                story::say_of_file(format_args!("{line}{why}"));
             }
             story::tell(format_args!(
                 "{} {what} seen, {} recorded, {} lost, {} skipped",

@@ -11,6 +11,7 @@ pub mod account;
 pub mod annotations;
 pub mod compare;
 pub mod copies;
+pub mod embedded;
 pub mod launched;
 pub mod library;
 pub mod process;

@@ -384,6 +384,20 @@ impl Process {
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 
+    /// Runs it without any tool of the runtime and with these libraries, which find in RECORDS the name of a file in the
+    /// folder of this name.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn run_preloading(&self, name: &str, libraries: &[PathBuf]) -> Outcome {
+        let folder = self.folder.path().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let mut command = self.command_preloading(libraries, &folder);
+        command.env("RECORDS", folder.join("records"));
+        self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
+    }
+
     fn run(&self, name: &str, tools: &[PathBuf]) -> Outcome {
         let (mut command, folder) = self.prepare(name, tools);
         self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use e2e::library::tracer;
 
-/// What the runtime calls, what stands in for the C library, and roctx: the eight functions of libroctx64.so.4, the seven
+/// What the runtime calls, what stands in for the C library, what include/rtl.h declares, and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-const EXPORTS: [&str; 21] = [
+const EXPORTS: [&str; 26] = [
     "OnLoad",
     "OnUnload",
     "dlopen",
@@ -28,6 +28,11 @@ const EXPORTS: [&str; 21] = [
     "roctxRegisterTracerCallback",
     "roctx_version_major",
     "roctx_version_minor",
+    "rtl_flush",
+    "rtl_get_counters",
+    "rtl_set_callbacks",
+    "rtl_status_text",
+    "rtl_stop",
 ];
 
 fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {

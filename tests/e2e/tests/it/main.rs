@@ -8,6 +8,7 @@ mod batches;
 mod code_objects;
 mod copies;
 mod dependencies;
+mod embedding;
 mod ends;
 mod exports;
 mod floor;
