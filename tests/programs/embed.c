@@ -3,6 +3,7 @@
  *
  * WHAT is one of
  *   arguments   registrations that are refused, and the one that is not
+ *   unreachable registers where the runtime cannot load the library
  *   late        registers when the runtime runs
  *   flush       waits for records again and again, once while a kernel does not end
  *   stop        kernels before and after the end of the recording, and in another life of the runtime
@@ -106,6 +107,12 @@ static void try_arguments(void) {
     /* RTL_MODE says standard. */
     start_and_work(10);
     REQUIRE(rtl_flush(60000) == RTL_OK && told_now() == 10);
+}
+
+static void try_unreachable(void) {
+    printf("%s\n", rtl_status_text(set_callbacks()));
+    start_and_work(10);
+    REQUIRE(rtl_flush(60000) == RTL_OK && told_now() == 0);
 }
 
 static void try_late(void) {
@@ -264,6 +271,7 @@ static void try_exit(void) {
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "arguments") == 0) try_arguments();
+    else if (strcmp(what, "unreachable") == 0) try_unreachable();
     else if (strcmp(what, "late") == 0) try_late();
     else if (strcmp(what, "flush") == 0) try_flush();
     else if (strcmp(what, "stop") == 0) try_stop();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use schema::write::{Existing, Op, OpKind, Writer};
 
+use crate::library;
 use crate::process::{Outcome, Process};
-use crate::{Trace, library};
 
 /// The counts of one kind, as `struct rtl_counts` has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,9 +32,18 @@ pub struct Counts {
 #[must_use]
 #[track_caller]
 pub fn embedded(process: &Process) -> Outcome {
+    embedded_by(process, &[library::tracer(), library::tool("embedder")])
+}
+
+/// The same with a recorder in these libraries.
+///
+/// # Panics
+/// As [`embedded`].
+#[must_use]
+#[track_caller]
+pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
     let bare = process.bare();
-    let libraries = [library::tracer(), library::tool("embedder")];
-    let mut outcome = process.run_preloading("embedded", &libraries);
+    let mut outcome = process.run_preloading("embedded", libraries);
     let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
     assert_eq!(seen(&bare), seen(&outcome), "without and with the recorder, on {:?}", process.stack().name);
     assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
@@ -146,15 +155,4 @@ fn count(kind: &str, counts: Counts, writer: &mut Writer) {
     for (tag, count) in all.into_iter().filter(|&(_, count)| count > 0) {
         writer.metadata(&format!("{prefix}{tag}"), &count.to_string()).unwrap();
     }
-}
-
-/// What a program was told, of the file that it wrote: its rows as a trace.
-///
-/// # Panics
-/// As [`rebuild`].
-#[must_use]
-pub fn told(records: &Path) -> Trace {
-    let rebuilt: PathBuf = records.with_extension("db");
-    rebuild(&fs::read_to_string(records).unwrap(), &rebuilt);
-    Trace::read(&rebuilt)
 }

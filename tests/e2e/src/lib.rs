@@ -12,6 +12,7 @@ pub mod annotations;
 pub mod compare;
 pub mod copies;
 pub mod embedded;
+pub mod examples;
 pub mod launched;
 pub mod library;
 pub mod process;

@@ -201,6 +201,13 @@ impl Process {
         self
     }
 
+    /// Another program in place of its own.
+    #[must_use]
+    pub fn program(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
     /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "asks the loader and the runtime, and sets environment variables")]
 
 use std::env;
-use std::ffi::{CStr, CString, OsStr, OsString, c_void};
+use std::ffi::{CStr, CString, OsStr, OsString, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -64,7 +64,9 @@ fn path() -> Option<PathBuf> {
     let name = unsafe { CStr::from_ptr(name) };
     // The process may go to another folder before the runtime starts.
     let path = std::path::absolute(OsStr::from_bytes(name.to_bytes())).ok()?;
-    let library = Loaded::open(&CString::new(path.as_os_str().as_bytes()).ok()?)?;
+    // A library that this is part of stays for good: its threads run on when the program closes it.
+    let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+    let library = Loaded::open_with(&name, libc::RTLD_NODELETE)?;
     (library.symbol(c"OnLoad") == ours && !library.symbol(c"OnUnload").is_null()).then_some(path)
 }
 
@@ -91,8 +93,12 @@ struct Loaded(*mut c_void);
 impl Loaded {
     /// `None` where it has not.
     fn open(name: &CStr) -> Option<Self> {
+        Self::open_with(name, 0)
+    }
+
+    fn open_with(name: &CStr, more: c_int) -> Option<Self> {
         // SAFETY: a text that ends with a 0; nothing is loaded.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD | more) };
         (!handle.is_null()).then(|| Self(handle))
     }
 

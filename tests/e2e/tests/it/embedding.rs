@@ -1,5 +1,7 @@
 //! Programs that get records instead of a file.
 
+mod linked;
+
 use e2e::annotations::{account, assert_annotated, tables};
 use e2e::compare::{assert_complete, assert_has_what_was_executed};
 use e2e::copies::{assert_copies, assert_copies_were_executed, copies};
@@ -38,7 +40,7 @@ fn ranges_are_delivered_and_tag_kernels() {
 fn everything_that_hip_does_is_delivered() {
     for stack in stacks() {
         let Some(process) = Process::of_hip(&stack, "hip_copies", &["100004"]) else { return };
-        let outcome = embedded(&process.gpus(3));
+        let outcome = embedded(&process.gpus(1));
         let trace = outcome.trace();
         assert_has_what_was_executed(&outcome, &trace);
         assert_copies_were_executed(&outcome.log, &trace);
@@ -115,7 +117,10 @@ fn another_life_of_the_runtime_is_delivered_too() {
 
 #[test]
 fn a_slow_callback_makes_nobody_wait_and_what_it_misses_is_counted() {
-    each_finds("slow");
+    // What it holds up has nothing to do with the runtime, and 400,000 kernels take their time on a busy machine.
+    let Some(process) = Process::of("copies") else { return };
+    let process = process.linked_to("embed", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
+    finds(&process.arguments(&["slow"]));
 }
 
 #[test]
