@@ -19,7 +19,7 @@ void check(rtl_status status) {
     if (status != RTL_OK) throw std::runtime_error(rtl_status_text(status));
 }
 
-// Records as long as it lives. Kernels come before the range that they ran in, which is not known before it ends.
+// Records as long as it lives. A range is told when it has ended, often after its kernels: they are joined when asked for.
 class Recorder {
 public:
     struct Total {

@@ -99,7 +99,8 @@ fn a_library_that_the_static_one_is_part_of_gets_records_and_shows_no_more_than_
     let expected = super::super::exports::EXPORTS.iter().filter(|name| **name != "dlopen");
     assert!(shown.iter().eq(expected), "{shown:?}");
     for process in Process::on_every_stack("threads") {
-        let outcome = embedded_by(&process.arguments(&["4", "320", "8"]).gpus(2), std::slice::from_ref(&plugin));
+        let outcome =
+            embedded_by(&process.arguments(&["4", "320", "8"]).gpus(2), std::slice::from_ref(&plugin));
         assert!(assert_complete(&outcome).rows.len() >= 1_000);
     }
 }
