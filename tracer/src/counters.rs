@@ -139,6 +139,16 @@ impl RangeCounters {
         self.lost.iter().for_each(|lost| lost.store(0, Relaxed));
     }
 
+    /// Those in the file.
+    pub fn recorded(&self) -> u64 {
+        self.recorded.load(Relaxed)
+    }
+
+    /// Those left out because recording was paused.
+    pub fn paused(&self) -> u64 {
+        self.lost[LostRange::Paused as usize].load(Relaxed)
+    }
+
     /// The counts that are not 0, with the tags that they have in the file.
     pub fn rows(&self) -> Vec<(&'static str, u64)> {
         let lost = LostRange::ALL.iter().map(|&why| (why.tag(), &self.lost[why as usize]));

@@ -95,7 +95,7 @@ unsafe extern "C" fn queue_create(
 ) -> hsa_status_t {
     let _turn = guarded(|tracer| Some(tracer.creations.take()));
     let created = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && tracer.records_kernels())?;
         if is_cooperative(kind)
             && let Some(shared) = tracer.cooperative.join(gpu)
         {

@@ -17,6 +17,7 @@ pub mod cooperative;
 pub mod copies;
 pub mod counters;
 pub mod dispatch;
+pub mod embed;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;

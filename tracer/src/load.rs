@@ -11,6 +11,7 @@ use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
+use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
 use crate::{calls, control, gpus, hooks, leave, process, recording, roctx, story, thread, tracer};
 
@@ -56,7 +57,11 @@ pub unsafe extern "C" fn OnLoad(
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
-    end();
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.unload();
+        }
+    });
 }
 
 /// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
@@ -100,6 +105,9 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    if matches!(embed::role(), Role::Nobody) {
+        return Ok(());
+    }
     if process::is_privileged() {
         return Err(Unusable::Privileged);
     }
@@ -133,7 +141,10 @@ pub(crate) fn read_settings() -> Settings {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
-    let settings = Settings::read(&mut complaints);
+    let mut settings = Settings::read(&mut complaints);
+    if let Role::Callbacks(registered) = embed::role() {
+        registered.adapt(&mut settings);
+    }
     story::set_level(settings.debug);
     if is_first {
         // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
@@ -160,6 +171,9 @@ fn be_own() {
 
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
+    if matches!(embed::role(), Role::Nobody) {
+        return control::end();
+    }
     if process::is_privileged() {
         return control::end();
     }

@@ -126,9 +126,14 @@ pub fn end(deadline: Instant) -> Ending {
     let ending = recorder.map(|recorder| recorder.finish(deadline)).unwrap_or_default();
     let why = ending.failure.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
     if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges)) {
-        story::say(format_args!("{line}{why}"));
+        story::say_of_file(format_args!("{line}{why}"));
     }
     ending
+}
+
+/// Whether there is a recording, or was one that the process has not ended.
+pub fn has_begun() -> bool {
+    current().try_lock().map_or(true, |state| state.recorder.is_some())
 }
 
 /// In the child of a fork: nothing of this is its own. Allocates nothing.

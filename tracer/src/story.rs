@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::{RangeCounters, Snapshot};
+use crate::embed::{self, Role};
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
@@ -42,6 +43,13 @@ fn takes_a_line(file: RawFd) -> bool {
     // SAFETY: one entry, which outlives the call; it does not wait.
     unsafe { libc::poll(&raw mut asked, 1, 0) };
     asked.revents == libc::POLLOUT
+}
+
+/// Says a line about what a file lacks; a program that gets the records instead asks for counts of its own.
+pub fn say_of_file(line: Arguments<'_>) {
+    if is_told(1) || matches!(embed::role(), Role::File) {
+        say(line);
+    }
 }
 
 /// Says a line the first time; it is the only one that is said so.

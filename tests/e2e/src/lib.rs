@@ -11,6 +11,8 @@ pub mod account;
 pub mod annotations;
 pub mod compare;
 pub mod copies;
+pub mod embedded;
+pub mod examples;
 pub mod family;
 pub mod launched;
 pub mod library;

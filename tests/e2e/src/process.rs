@@ -219,6 +219,13 @@ impl Process {
         self
     }
 
+    /// Another program in place of its own.
+    #[must_use]
+    pub fn program(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
     /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {
@@ -404,6 +411,20 @@ impl Process {
         talk(&mut input, &mut BufReader::new(output), &folder.join("traces"));
         drop(input);
         self.outcome(running.wait_with_output().unwrap(), &folder)
+    }
+
+    /// Runs it without any tool of the runtime and with these libraries, which find in RECORDS the name of a file in the
+    /// folder of this name.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn run_preloading(&self, name: &str, libraries: &[PathBuf]) -> Outcome {
+        let folder = self.folder.path().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let mut command = self.command_preloading(libraries, &folder);
+        command.env("RECORDS", folder.join("records"));
+        self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
     }
 
     fn run(&self, name: &str, tools: &[PathBuf]) -> Outcome {

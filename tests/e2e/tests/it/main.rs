@@ -10,6 +10,7 @@ mod containers;
 mod copies;
 mod dependencies;
 mod descriptors;
+mod embedding;
 mod ends;
 mod execs;
 mod exports;
