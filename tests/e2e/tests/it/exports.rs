@@ -6,9 +6,9 @@ use std::process::Command;
 use e2e::library::tracer;
 
 /// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
-/// program), what include/rtl.h declares, and roctx: the eight functions of libroctx64.so.4, the seven
+/// program), what include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-pub(crate) const EXPORTS: [&str; 36] = [
+pub(crate) const EXPORTS: [&str; 37] = [
     "OnLoad",
     "OnUnload",
     "_Exit",
@@ -40,6 +40,7 @@ pub(crate) const EXPORTS: [&str; 36] = [
     "roctxRegisterTracerCallback",
     "roctx_version_major",
     "roctx_version_minor",
+    "rtl_calls_1",
     "rtl_flush",
     "rtl_get_counters",
     "rtl_set_callbacks",
