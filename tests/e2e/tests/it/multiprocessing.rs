@@ -23,3 +23,14 @@ fn a_parent_with_kernels_has_a_file_too() {
     assert_eq!(outcome.stdout, "[0, 0]\n");
     assert_eq!(counts(&assert_each_recorded(&outcome)), [(5, 0), (10, 0), (20, 0)]);
 }
+
+#[test]
+fn a_worker_that_inherits_hip_hears_from_it_what_it_hears_without_the_tracer() {
+    for stack in oldest_and_newest() {
+        let Some(process) = Process::of_python(&stack, "workers", &["fork", "1", "first"]) else { return };
+        let outcome = process.preloaded().well();
+        assert_eq!(outcome.stdout, "[1]\n", "{outcome:?}");
+        assert!(outcome.stderr.contains("HIP says "), "{outcome:?}");
+        assert_eq!(counts(&assert_each_recorded(&outcome)), [(5, 0)]);
+    }
+}
