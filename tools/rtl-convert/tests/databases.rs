@@ -140,7 +140,7 @@ fn rpd_keeps_calls_their_links_and_what_they_asked_for() {
     let source = support::database(support::CALLS, Layout::Native).unwrap();
     std::fs::copy(&source, folder.path().join("in.db")).unwrap();
     let (read, answer) = converted(folder.path(), "rpd");
-    assert_eq!(answer, "8 rows in, 8 out: out.rpd\n");
+    assert_eq!(answer, "Written out.rpd: 8 rows in, 8 out\n");
     let rpd = support::rusqlite::Connection::open(folder.path().join("out.rpd")).unwrap();
     let rows = |sql: &str| -> Vec<String> {
         let mut statement = rpd.prepare(sql).unwrap();
