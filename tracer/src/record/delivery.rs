@@ -289,3 +289,6 @@ extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, dat
     // SAFETY: who registered it wants to be called so, with records that live until it returns.
     unsafe { callback(records, count, data) }
 }
+
+#[cfg(test)]
+mod tests;
