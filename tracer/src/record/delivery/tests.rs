@@ -52,6 +52,7 @@ fn delivery(told: &mut Told, known: &Arc<Known>) -> Delivery {
         kernels: Some(on_kernels),
         copies: Some(on_copies),
         ranges: None,
+        calls: None,
     };
     Delivery::new(Box::leak(Box::new(to)), Arc::clone(known))
 }
