@@ -60,7 +60,8 @@ typedef enum rtl_status {
 struct rtl_kernel {
     int64_t start;
     int64_t end;
-    /* Unique among all kernels and copies of the process; rises in the order of submission within a queue. */
+    /* With calls: that of the call that it was enqueued in, 0 for none. Without: unique among all kernels and copies of the
+     * process, rising in the order of submission within a queue. */
     uint64_t correlation_id;
     /* The innermost range that was open in the thread that submitted it: its range_id; 0 for none. */
     uint64_t range_id;
@@ -97,8 +98,8 @@ struct rtl_kernel {
 struct rtl_copy {
     int64_t start;
     int64_t end;
-    uint64_t correlation_id;
     /* As of a kernel. */
+    uint64_t correlation_id;
     uint64_t range_id;
     uint64_t bytes;
     /* The GPU that is read from, or RTL_HOST. */
@@ -137,6 +138,30 @@ struct rtl_range {
     uint32_t reserved;
 };
 
+/* A call of HIP's, when it has returned (docs/embedding.md says what makes calls known). */
+struct rtl_call {
+    int64_t start;
+    int64_t end;
+    /* From 1; kernels and copies that it has enqueued carry it. */
+    uint64_t correlation_id;
+    /* Of the call that it was made in; 0 for none. */
+    uint64_t parent_id;
+    /* The hipStream_t that it was given; 0 for none, or the default one. */
+    uint64_t stream;
+    /* "HIP". Ends with a 0, as the others. */
+    const char *domain;
+    const char *function;
+    /* NULL without RTL_HIP_ARGS=1. */
+    const char *arguments;
+    /* In bytes, without the 0. */
+    uint32_t function_length;
+    uint32_t arguments_length;
+    /* What it returned, where that is a status; 0 is success. */
+    int32_t status;
+    /* The thread that made it. */
+    uint32_t tid;
+};
+
 /* Who is told what. Set `size`, and everything that is not wanted to 0. */
 struct rtl_callbacks {
     /* sizeof(struct rtl_callbacks) */
@@ -149,6 +174,8 @@ struct rtl_callbacks {
     void (*kernels)(const struct rtl_kernel *kernels, size_t count, void *data);
     void (*copies)(const struct rtl_copy *copies, size_t count, void *data);
     void (*ranges)(const struct rtl_range *ranges, size_t count, void *data);
+    /* With this, kernels are recorded as in mode "standard". */
+    void (*calls)(const struct rtl_call *calls, size_t count, void *data);
 };
 
 /* What became of everything of one kind: seen = delivered + lost + skipped, and what is on its way. Of ranges only
@@ -170,6 +197,7 @@ struct rtl_counters {
     struct rtl_counts kernels;
     struct rtl_counts copies;
     struct rtl_counts ranges;
+    struct rtl_counts calls;
 };
 
 /* Registers callbacks. To be called once, before the ROCm runtime starts (hsa_init, which HIP calls when it is used

@@ -69,6 +69,8 @@ reasons! {
         Batch = "skipped:batch", "in large batches";
         /// Recording was paused when it was submitted.
         Paused = "skipped:paused", "while recording was paused";
+        /// Of calls: the program that gets the records does not want them.
+        Unwanted = "skipped:unwanted", "that nobody wanted";
     }
 }
 

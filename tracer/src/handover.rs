@@ -192,10 +192,15 @@ impl<T> Receiver<T> {
         !state.closed && !news.is_over.load(Ordering::Acquire)
     }
 
-    /// Calls `update` where someone has asked for it.
-    pub fn answer(&self, update: impl FnOnce()) {
+    /// How often it was asked to bring everything up to date: what has come by now is part of that.
+    #[must_use]
+    pub fn asked(&self) -> u32 {
+        self.shared.news.asked.load(Ordering::Acquire)
+    }
+
+    /// Calls `update` where someone has asked for it, by the time of `asked`.
+    pub fn answer(&self, asked: u32, update: impl FnOnce()) {
         let news = &*self.shared.news;
-        let asked = news.asked.load(Ordering::Acquire);
         if asked != news.answered.load(Ordering::Relaxed) {
             update();
             news.answered.store(asked, Ordering::Release);
@@ -290,12 +295,12 @@ mod tests {
         let (_sender, receiver) = handover::<u64>(2);
         let nudge = receiver.nudge();
         let mut updates = 0;
-        receiver.answer(|| updates += 1);
+        receiver.answer(receiver.asked(), || updates += 1);
         let (first, second) = (nudge.ask(), nudge.ask());
         assert!(receiver.wait(Duration::from_secs(3600)) && !nudge.has_answered(first));
-        receiver.answer(|| updates += 1);
+        receiver.answer(receiver.asked(), || updates += 1);
         assert!(nudge.has_answered(first) && nudge.has_answered(second));
-        receiver.answer(|| updates += 1);
+        receiver.answer(receiver.asked(), || updates += 1);
         assert_eq!(updates, 1);
         assert!(!nudge.has_answered(nudge.ask()));
     }

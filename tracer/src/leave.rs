@@ -114,24 +114,31 @@ fn end() {
 
 /// Brings the file up to date: the process may be another program in a moment. Or it may not.
 fn settle() {
-    let Some(recorder) = recording::recorder() else { return };
-    let until = Instant::now() + END;
+    settle_until(Instant::now() + END);
+}
+
+/// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
+pub fn settle_until(until: Instant) -> bool {
+    let Some(recorder) = recording::recorder() else { return true };
     let wait_for = |is_so: &dyn Fn() -> bool| {
         while !is_so() && !recorder.is_done() && Instant::now() < until {
             std::thread::sleep(LOOK);
         }
+        is_so()
     };
+    let mut is_settled = true;
     // What the recorder had been shown before keeps the collector from showing more.
     for _round in 0..2 {
         if let Some(has_passed) = tracer::get().and_then(tracer::Tracer::pass) {
-            wait_for(&has_passed);
+            is_settled &= wait_for(&has_passed);
         }
         let asked = recorder.ask();
-        wait_for(&|| {
+        is_settled &= wait_for(&|| {
             recorder.give();
             recorder.has_answered(asked)
         });
     }
+    is_settled || recorder.is_done()
 }
 
 /// A function of ours by the name of the C library's.

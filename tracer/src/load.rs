@@ -86,6 +86,7 @@ extern "C" fn exit() {
 extern "C" fn forked() {
     process::inherit();
     thread::forget();
+    embed::forget();
     calls::forget();
     roctx::forget();
     recording::forget();
@@ -105,13 +106,13 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
-    if matches!(embed::role(), Role::Nobody) {
-        return Ok(());
-    }
     if process::is_privileged() {
         return Err(Unusable::Privileged);
     }
     be_own();
+    if matches!(embed::role(), Role::Nobody) {
+        return Ok(());
+    }
     let (settings, is_first) = settings();
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
@@ -171,13 +172,13 @@ fn be_own() {
 
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
-    if matches!(embed::role(), Role::Nobody) {
-        return control::end();
-    }
     if process::is_privileged() {
         return control::end();
     }
     be_own();
+    if matches!(embed::role(), Role::Nobody) {
+        return control::end();
+    }
     let settings = read_settings();
     if control::gate() == Gate::Idle {
         recording::begin(&settings);

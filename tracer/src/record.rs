@@ -35,7 +35,6 @@ use schema::append::Recording;
 use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
-use crate::embed::flush::{Flushes, Running};
 use crate::embed::{self, Role};
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
@@ -87,15 +86,6 @@ pub struct Known {
     pub others: Others,
 }
 
-impl Known {
-    /// Whether everything that was seen is recorded, lost or skipped.
-    pub fn are_none_on_the_way(&self) -> bool {
-        [&self.counters, &self.copies, &self.barriers]
-            .iter()
-            .all(|counts| counts.snapshot().on_the_way() == 0)
-    }
-}
-
 /// How a recording ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
@@ -130,18 +120,16 @@ impl Recorder {
             known.gpus.add(gpu);
         }
         embed::counters::begin(&known);
-        let (deadline, running) = (Arc::new(Deadline::default()), Running::begin());
+        let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
         let to = embed::role();
         let session = Self::session(settings, Arc::clone(&known));
-        let thread = process::spawn("rtl-record", move || {
-            let _running = running;
-            if !matches!(to, Role::Callbacks(_)) {
+        let thread = process::spawn("rtl-record", move || match to {
+            // With the program's own files: its callbacks are its own business.
+            Role::Callbacks(to) => run(Delivery::new(to, Arc::clone(&known)), &known, &arrivals, &until),
+            _ => {
                 process::have_own_files();
-            }
-            match to {
-                Role::Callbacks(to) => run(Delivery::new(to, Arc::clone(&known)), &known, &arrivals, &until),
-                _ => run(session, &known, &arrivals, &until),
+                run(session, &known, &arrivals, &until)
             }
         })?;
         Ok(Self { thread, deadline })
@@ -198,7 +186,7 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
     let mut ranges = Reader::default();
     let mut calls = crate::calls::Reader::default();
     let recording = catch_unwind(AssertUnwindSafe(|| {
-        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over);
+        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over)
     }));
     if recording.is_err() {
         sink.give_up(Lost::Failure, "the recorder failed");
@@ -227,9 +215,9 @@ fn record(
 ) {
     let mut is_open = true;
     let mut requests = Requests::default();
-    let mut flushes = Flushes::default();
     while is_open {
         is_open = arrivals.wait(PERIOD);
+        let asked = arrivals.asked();
         let mut published = Instant::now();
         for round in 0.. {
             if round >= AT_ONCE && is_over() {
@@ -249,12 +237,8 @@ fn record(
             }
         }
         sink.publish();
-        arrivals.answer(|| {
-            ranges.finish(|annotation| sink.annotate(&annotation));
-            sink.settle();
-        });
+        arrivals.answer(asked, || sink.settle(ranges));
         requests.look(known);
-        flushes.look(known);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schema::write::{Existing, Op, OpKind, Writer};
+use schema::write::{Call, Existing, Op, OpKind, Writer};
 
 use crate::library;
 use crate::process::{Outcome, Process};
@@ -114,6 +114,20 @@ pub fn rebuild(records: &str, path: &Path) {
                 };
                 writer.op(&op).unwrap();
             }
+            "call" => {
+                let call = Call {
+                    domain: Some(writer.text(columns[1]).unwrap()),
+                    name: Some(writer.text(columns[2]).unwrap()),
+                    start: number(3),
+                    end: Some(number(4)),
+                    correlation: number(5),
+                    parent: number(6),
+                    args: Some(writer.text(columns[9]).unwrap()),
+                    tid: Some(number(8)),
+                    ..Call::default()
+                };
+                writer.call(&call).unwrap();
+            }
             "count" => count(columns[1], counts(&columns), &mut writer),
             _ => panic!("{line}"),
         }
@@ -143,6 +157,7 @@ fn count(kind: &str, counts: Counts, writer: &mut Writer) {
     let prefix = match kind {
         "kernels" => "",
         "copies" => "copies_",
+        "calls" => "hip_",
         _ => "ranges_",
     };
     let all = [

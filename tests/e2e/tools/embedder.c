@@ -4,10 +4,11 @@
  *   kernel  GPU  QUEUE  NAME  START  END  GRID  WORKGROUP  CORRELATION  RANGE  TID  MANGLED
  *   copy    FROM  TO  BYTES  START  END  CORRELATION  RANGE  TID       -1 is the host
  *   range   KIND  ID  TEXT  START  END  TID
+ *   call    DOMAIN  FUNCTION  START  END  CORRELATION  PARENT  STATUS  TID  ARGUMENTS
  *   count   KIND  SEEN  DELIVERED  LOST  BEHIND  SKIPPED               once, when the process exits
  *
  * What is wrong with how it is called is a line that begins with `wrong`. EMBED_ONLY=copies and the like registers one
- * callback alone. */
+ * callback alone, EMBED_ONLY=calls those of kernels and copies too. */
 #define _GNU_SOURCE
 #include "../../../include/rtl.h"
 #include <inttypes.h>
@@ -77,6 +78,21 @@ static void on_ranges(const struct rtl_range *ranges, size_t count, void *data) 
     leave();
 }
 
+static void on_calls(const struct rtl_call *calls, size_t count, void *data) {
+    enter(count, data);
+    for (size_t at = 0; at < count; at++) {
+        const struct rtl_call *call = &calls[at];
+        const char *arguments = call->arguments ? call->arguments : "";
+        if (strlen(call->function) != call->function_length || strlen(arguments) != call->arguments_length)
+            fprintf(records, "wrong\tlength of a text of a call\n");
+        fprintf(records,
+                "call\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%u\t%s\n", call->domain,
+                call->function, call->start, call->end, call->correlation_id, call->parent_id, call->status, call->tid,
+                arguments);
+    }
+    leave();
+}
+
 static void print_counts(const char *kind, const struct rtl_counts *counts) {
     fprintf(records, "count\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", kind, counts->seen,
             counts->delivered, counts->lost, counts->lost_behind, counts->skipped);
@@ -88,6 +104,8 @@ __attribute__((constructor)) static void begin(void) {
     if (!only || strcmp(only, "kernels") == 0) callbacks.kernels = on_kernels;
     if (!only || strcmp(only, "copies") == 0) callbacks.copies = on_copies;
     if (!only || strcmp(only, "ranges") == 0) callbacks.ranges = on_ranges;
+    /* Only where they are asked for: with them numbers of kernels mean something else. */
+    if (only && strcmp(only, "calls") == 0) callbacks.kernels = on_kernels, callbacks.copies = on_copies, callbacks.calls = on_calls;
     records = path ? fopen(path, "w") : NULL;
     if (!records) abort();
     rtl_status status = rtl_set_callbacks(&callbacks);
@@ -103,5 +121,6 @@ __attribute__((destructor)) static void end(void) {
     print_counts("kernels", &counters.kernels);
     print_counts("copies", &counters.copies);
     print_counts("ranges", &counters.ranges);
+    print_counts("calls", &counters.calls);
     fclose(records);
 }

@@ -94,6 +94,25 @@ pub struct Range {
     pub reserved: u32,
 }
 
+/// `struct rtl_call`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Call {
+    pub start: i64,
+    pub end: i64,
+    pub correlation_id: u64,
+    pub parent_id: u64,
+    pub stream: u64,
+    pub domain: *const c_char,
+    pub function: *const c_char,
+    pub arguments: *const c_char,
+    pub function_length: u32,
+    pub arguments_length: u32,
+    pub status: i32,
+    pub tid: u32,
+}
+
 /// A callback. One that throws is stopped where it is called.
 pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usize, data: *mut c_void);
 
@@ -108,6 +127,7 @@ pub struct Callbacks {
     pub kernels: Option<Deliver<Kernel>>,
     pub copies: Option<Deliver<Copy>>,
     pub ranges: Option<Deliver<Range>>,
+    pub calls: Option<Deliver<Call>>,
 }
 
 /// `struct rtl_counts`.
@@ -131,4 +151,5 @@ pub struct Counters {
     pub kernels: Counts,
     pub copies: Counts,
     pub ranges: Counts,
+    pub calls: Counts,
 }

@@ -35,6 +35,7 @@ pub fn now() -> Counters {
         kernels: ops(&known.counters),
         copies: ops(&known.copies),
         ranges: ranges(&[&known.ranges, &UNHANDED]),
+        calls: sum(known.calls.each_ref().map(ops)),
     })
 }
 
@@ -48,6 +49,17 @@ fn ops(counters: &counters::Counters) -> Counts {
         lost_behind: behind.map_or(0, |&(_, count)| count),
         skipped: now.skipped(),
     }
+}
+
+/// Those of all sources of calls.
+fn sum<const N: usize>(all: [Counts; N]) -> Counts {
+    all.into_iter().fold(Counts::default(), |sum, counts| Counts {
+        seen: sum.seen + counts.seen,
+        delivered: sum.delivered + counts.delivered,
+        lost: sum.lost + counts.lost,
+        lost_behind: sum.lost_behind + counts.lost_behind,
+        skipped: sum.skipped + counts.skipped,
+    })
 }
 
 fn ranges(counters: &[&RangeCounters]) -> Counts {

@@ -10,7 +10,7 @@ use super::abi::{Callbacks, Counters, Status};
 use super::role::{self, Registered};
 use super::{counters, door, flush};
 use crate::settings::Mode;
-use crate::{control, process, recording, tracer};
+use crate::{control, leave, process, recording, tracer};
 
 fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         unless(has_begun || door::is_open_already(), Status::Late)?;
         unless(!door::open(), Status::Unreachable)?;
         unless(!role::register(callbacks), Status::Registered)?;
-        process::at_fork(forked);
+        process::own();
         control::renew();
         Ok(())
     })
@@ -55,21 +55,14 @@ unsafe fn registered(callbacks: *const Callbacks) -> Option<Registered> {
         return None;
     }
     // SAFETY: it is as large as it says.
-    let Callbacks { size: _, data, mode, kernels, copies, ranges } = unsafe { *callbacks };
+    let Callbacks { size: _, data, mode, kernels, copies, ranges, calls } = unsafe { *callbacks };
     let mode = match mode.is_null() {
         true => None,
         // SAFETY: as the caller promised, a text that ends with a 0.
         false => Some(Mode::named(unsafe { CStr::from_ptr(mode) }.to_str().ok()?)?),
     };
-    let is_any = kernels.is_some() || copies.is_some() || ranges.is_some();
-    is_any.then_some(Registered { data, mode, kernels, copies, ranges })
-}
-
-/// In a forked child.
-extern "C" fn forked() {
-    role::forget();
-    flush::forget();
-    counters::forget();
+    let is_any = kernels.is_some() || copies.is_some() || ranges.is_some() || calls.is_some();
+    is_any.then_some(Registered { data, mode, kernels, copies, ranges, calls })
 }
 
 fn after(milliseconds: u32) -> Instant {
@@ -81,7 +74,9 @@ fn after(milliseconds: u32) -> Instant {
 pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
     guarded(|| {
         unless(flush::is_callback(), Status::Callback)?;
-        unless(!flush::wait(after(milliseconds)), Status::Timeout)
+        // A file is up to date soon enough by itself.
+        let is_delivered = role::registered().is_none() || leave::settle_until(after(milliseconds));
+        unless(!is_delivered, Status::Timeout)
     })
 }
 
@@ -94,9 +89,9 @@ pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
         // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
         control::pause(true);
         role::end();
-        let is_delivered = flush::wait(deadline);
+        let is_delivered = leave::settle_until(deadline);
         flush::stop();
-        unless(!(is_delivered && flush::wait(deadline)), Status::Timeout)
+        unless(!(is_delivered && leave::settle_until(deadline)), Status::Timeout)
     })
 }
 

@@ -2,7 +2,8 @@
 //! of the program instead of a file.
 //!
 //! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,
-//! [`role`] decides who gets the records of this process, [`flush`] waits for them.
+//! [`role`] decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`flush`] what
+//! callbacks may not do and when they are done with. The recorder's side is in `record/delivery.rs`.
 
 pub mod abi;
 pub mod counters;
@@ -12,3 +13,10 @@ pub mod flush;
 pub mod role;
 
 pub use role::{Role, role};
+
+/// In the child of a fork: nobody has registered. Takes no lock and no memory.
+pub fn forget() {
+    role::forget();
+    flush::forget();
+    counters::forget();
+}

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::abi::{Copy, Deliver, Kernel, Range};
+use super::abi::{Call, Copy, Deliver, Kernel, Range};
 use crate::settings::{Mode, Settings};
 
 /// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
@@ -26,6 +26,8 @@ pub struct Registered {
     pub copies: Option<Deliver<Copy>>,
     /// Who gets ranges and markers.
     pub ranges: Option<Deliver<Range>>,
+    /// Who gets calls.
+    pub calls: Option<Deliver<Call>>,
 }
 
 // SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time.
@@ -100,7 +102,11 @@ pub fn forget() {
 impl Registered {
     /// The settings of a recording that nobody wants more of than this.
     pub fn adapt(&self, settings: &mut Settings) {
-        settings.mode = self.mode.unwrap_or(settings.mode);
+        settings.mode = match self.mode.unwrap_or(settings.mode) {
+            _ if self.calls.is_some() => Mode::Hip,
+            Mode::Hip => Mode::Standard,
+            other => other,
+        };
         settings.no_kernels = self.kernels.is_none();
         settings.no_copies |= self.copies.is_none();
         settings.barriers = false;

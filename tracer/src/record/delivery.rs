@@ -2,13 +2,16 @@
 
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
+mod calls;
+
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
+use self::calls::Calls;
 use super::sink::Sink;
 use super::{Ending, Known};
 use crate::calls::reader::Told;
-use crate::counters::{Lost, UNHANDED};
+use crate::counters::{Lost, Skipped, UNHANDED};
 use crate::dispatch::{Dispatch, Queue};
 use crate::embed::abi::{self, Deliver, HOST, RangeKind};
 use crate::embed::flush;
@@ -16,7 +19,7 @@ use crate::embed::role::Registered;
 use crate::kernels::Kernel;
 use crate::kernels::names::Names;
 use crate::others::{Copy, Other, What};
-use crate::roctx::{Annotation, NOT_KEPT, Text};
+use crate::roctx::{Annotation, NOT_KEPT, Reader, Text};
 
 /// Records of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
@@ -32,6 +35,7 @@ pub(super) struct Delivery {
     /// By the text's number.
     texts: Vec<Option<CString>>,
     batches: Batches,
+    calls: Calls,
     /// Kept for its room.
     others: Vec<Other>,
     /// Why nothing more is delivered.
@@ -64,6 +68,7 @@ impl Delivery {
             queues: Vec::new(),
             texts: Vec::new(),
             batches: Batches::default(),
+            calls: Calls::default(),
             others: Vec::new(),
             over: None,
             ending: Ending::default(),
@@ -147,6 +152,15 @@ impl Delivery {
         self.known.ranges.record(count);
     }
 
+    fn deliver_calls(&mut self) {
+        let counts = self.calls.counts();
+        deliver(self.to.calls, &mut self.calls.records, self.to.data);
+        for (counters, count) in self.known.calls.iter().zip(counts) {
+            counters.record(count);
+        }
+        self.calls.clear();
+    }
+
     fn add_other(&mut self, other: &Other) {
         // Barriers are for files.
         let What::Copy(Copy { bytes, source, destination }) = other.what else { return };
@@ -209,12 +223,20 @@ impl Sink for Delivery {
     }
 
     fn add_call(&mut self, told: &Told) {
-        if let Some(source) = told.call.function.source() {
-            self.known.calls[source as usize].lose(Lost::Ended, 1);
+        let Some(source) = told.call.function.source() else { return };
+        match (self.over, self.to.calls) {
+            (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
+            (Some(why), _) => self.known.calls[source as usize].lose(why, 1),
+            (None, Some(_)) => {
+                self.calls.add(source, told);
+                if self.calls.are_many() {
+                    self.deliver_calls();
+                }
+            }
         }
     }
 
-    fn settle(&mut self) {
+    fn settle(&mut self, _ranges: &mut Reader) {
         self.publish();
     }
 
@@ -225,6 +247,7 @@ impl Sink for Delivery {
         self.deliver_kernels();
         self.deliver_copies();
         self.deliver_ranges();
+        self.deliver_calls();
     }
 
     fn give_up(&mut self, why: Lost, reason: &str) {
@@ -237,6 +260,10 @@ impl Sink for Delivery {
             self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
             self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
             self.known.ranges.lose(why.into(), self.batches.ranges.drain(..).count() as u64);
+            for (counters, count) in self.known.calls.iter().zip(self.calls.counts()) {
+                counters.lose(why, count);
+            }
+            self.calls.clear();
         }
     }
 
@@ -246,6 +273,10 @@ impl Sink for Delivery {
             for counters in [&self.known.counters, &self.known.copies] {
                 counters.lose(Lost::Failure, counters.snapshot().on_the_way());
             }
+        }
+        // Those that have not returned do not any more.
+        for counters in &self.known.calls {
+            counters.lose(Lost::Unfinished, counters.snapshot().on_the_way());
         }
     }
 
@@ -289,3 +320,6 @@ extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, dat
     // SAFETY: who registered it wants to be called so, with records that live until it returns.
     unsafe { callback(records, count, data) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::calls::reader::Told;
 use crate::counters::Lost;
 use crate::dispatch::Dispatch;
-use crate::roctx::Annotation;
+use crate::roctx::{Annotation, Reader};
 
 /// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
 /// recorded or as lost.
@@ -19,11 +19,11 @@ pub(super) trait Sink {
     /// Records an annotation or counts it as lost.
     fn annotate(&mut self, annotation: &Annotation);
     /// Records a call or counts it as lost.
-    fn add_call(&mut self, call: &Told);
-    /// Brings what is recorded up to date as if nothing would follow.
-    fn settle(&mut self);
+    fn add_call(&mut self, told: &Told);
     /// Lets go of what has gathered.
     fn publish(&mut self);
+    /// The same, where the process may be another program in a moment, so that nothing may follow.
+    fn settle(&mut self, ranges: &mut Reader);
     /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
     fn give_up(&mut self, why: Lost, reason: &str);
     /// Lets go of the rest: nothing will follow.
@@ -46,16 +46,17 @@ impl<T: Target> Sink for Session<T> {
         Self::annotate(self, annotation);
     }
 
-    fn add_call(&mut self, call: &Told) {
-        Self::add_call(self, call);
-    }
-
-    fn settle(&mut self) {
-        Self::settle(self);
+    fn add_call(&mut self, told: &Told) {
+        Self::add_call(self, told);
     }
 
     fn publish(&mut self) {
         Self::publish(self);
+    }
+
+    fn settle(&mut self, ranges: &mut Reader) {
+        ranges.finish(|annotation| self.annotate(&annotation));
+        Self::settle(self);
     }
 
     fn give_up(&mut self, why: Lost, reason: &str) {

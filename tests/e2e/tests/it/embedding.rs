@@ -5,7 +5,7 @@ mod linked;
 use e2e::annotations::{account, assert_annotated, tables};
 use e2e::compare::{assert_complete, assert_has_what_was_executed};
 use e2e::copies::{assert_copies, assert_copies_were_executed, copies};
-use e2e::embedded::embedded;
+use e2e::embedded::{embedded, embedded_by};
 use e2e::{Outcome, Process, library};
 use support::stacks;
 
@@ -45,6 +45,35 @@ fn everything_that_hip_does_is_delivered() {
         assert_has_what_was_executed(&outcome, &trace);
         assert_copies_were_executed(&outcome.log, &trace);
         assert!(!trace.rows.is_empty() && trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let process = process.setting("EMBED_ONLY", "calls").setting("RTL_HIP_ARGS", "1");
+        let libraries = [library::tracer(), library::companion(), library::tool("embedder")];
+        let outcome = embedded_by(&process, &libraries);
+        let trace = outcome.trace();
+        assert_has_what_was_executed(&outcome, &trace);
+        assert!(!trace.rows.is_empty() && trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
+        let launches: i64 =
+            outcome.stdout.lines().map(|line| line.split_once('\t').unwrap().1.parse::<i64>().unwrap()).sum();
+        let database = trace.database();
+        let count = |query: &str| database.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
+        let calls = "SELECT count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = apiName_id
+                     JOIN rocpd_string args ON args.id = args_id
+                     WHERE name.string = 'hipModuleLaunchKernel' AND args.string <> ''";
+        assert_eq!(count(calls), launches);
+        let linked = "SELECT count(*) FROM rocpd_op JOIN rocpd_api call ON call.correlationId = rocpd_op.correlationId
+                      JOIN rocpd_string name ON name.id = call.apiName_id
+                      WHERE name.string = 'hipModuleLaunchKernel' AND call.tid = rocpd_op.tid AND call.start < rocpd_op.start";
+        assert_eq!(count(linked), launches);
+        assert_eq!(
+            (trace.count("hip_seen"), trace.count("hip_recorded")),
+            (count("SELECT count(*) FROM rocpd_api"), count("SELECT count(*) FROM rocpd_api"))
+        );
     }
 }
 
