@@ -13,10 +13,13 @@ use core::mem::{offset_of, size_of};
 use crate::bindings::AmdExtTable;
 use crate::bindings::{ApiTableVersion, CoreApiTable, HsaApiTable};
 
+mod all;
 mod entries;
+mod functions;
 mod generations;
 
 pub use entries::*;
+pub use functions::{FUNCTIONS, Function};
 pub use generations::{AMD_EXTENSION, CORE, ROOT};
 
 /// One of the tables that a tool is handed.
@@ -139,7 +142,9 @@ impl AmdTable {
             index += 1;
         }
         match found {
-            Some(offset) if offset + size_of::<usize>() <= self.0.minor as usize => Some(offset),
+            Some(offset) if offset > 0 && offset + size_of::<usize>() <= self.0.minor as usize => {
+                Some(offset)
+            }
             _ => None,
         }
     }

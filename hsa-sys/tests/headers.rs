@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hsa_sys::bindings::*;
-use hsa_sys::table::{AmdTable, ENTRIES, check_core, check_root};
+use hsa_sys::table::{AmdTable, FUNCTIONS, Kind, check_core, check_root};
 
 /// Types with their fields: what C++ calls them, and what Rust says of each.
 macro_rules! types {
@@ -128,7 +128,7 @@ fn program() -> String {
         "#include <hsa.h>\n#include <hsa_ext_amd.h>\n#include <hsa_ven_amd_loader.h>\n#include <hsa_api_trace.h>\n\
          #include <amd_hsa_queue.h>\n#include <amd_hsa_signal.h>\n#include <cstddef>\n#include <cstdio>\n",
     );
-    for (name, _) in ENTRIES {
+    for name in FUNCTIONS.iter().map(|function| function.name) {
         let _ = write!(
             text,
             "template <class T> auto at_{name}(int) -> decltype(&T::{name}_fn, 0L) {{ return offsetof(T, {name}_fn); }}\n\
@@ -148,8 +148,9 @@ fn program() -> String {
     for (name, _) in constants() {
         print(name, name);
     }
-    for (name, _) in ENTRIES {
-        print(name, &format!("at_{name}<AmdExtTable>(0)"));
+    for function in FUNCTIONS {
+        let table = if function.table == Kind::Core { "CoreApiTable" } else { "AmdExtTable" };
+        print(function.name, &format!("at_{}<{table}>(0)", function.name));
     }
     for (table, prefix) in [("HsaApiTable", ""), ("CoreApiTable", "CORE_"), ("AmdExtTable", "AMD_EXT_")] {
         print(&format!("{table} size"), &format!("sizeof({table})"));
@@ -224,12 +225,8 @@ fn functions_are_where_the_installed_header_has_them() {
     assert!(check_root(&version(&asked, "HsaApiTable")).is_ok());
     assert!(check_core(&version(&asked, "CoreApiTable")).is_ok());
     let table = AmdTable::of(&version(&asked, "AmdExtTable")).unwrap();
-    for (name, offset) in table.entries() {
-        assert_eq!(
-            asked[name],
-            offset.map_or(-1, |offset| offset as i64),
-            "{name} in {:?}",
-            table.generation()
-        );
+    for function in FUNCTIONS {
+        let offset = function.offset(table).map_or(-1, |offset| offset as i64);
+        assert_eq!(asked[function.name], offset, "{} in {:?}", function.name, table.generation());
     }
 }

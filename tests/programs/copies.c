@@ -40,25 +40,6 @@ typedef struct {
     size_t bytes;
 } copy_t;
 
-static hsa_status_t first_pool(hsa_amd_memory_pool_t pool, void *found) {
-    hsa_amd_segment_t segment;
-    bool can_allocate;
-    CHECK(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-    CHECK(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &can_allocate));
-    if (segment != HSA_AMD_SEGMENT_GLOBAL || !can_allocate) return HSA_STATUS_SUCCESS;
-    *(hsa_amd_memory_pool_t *)found = pool;
-    return HSA_STATUS_INFO_BREAK;
-}
-
-static void *allocate(hsa_agent_t agent) {
-    hsa_amd_memory_pool_t pool;
-    void *memory;
-    REQUIRE(hsa_amd_agent_iterate_memory_pools(agent, first_pool, &pool) == HSA_STATUS_INFO_BREAK);
-    CHECK(hsa_amd_memory_pool_allocate(pool, ROOM, 0, &memory));
-    CHECK(hsa_amd_agents_allow_access((uint32_t)gpu_count, gpus, NULL, memory));
-    return memory;
-}
-
 static hsa_agent_t agent_of(int place) {
     return place == HOST ? cpu : gpus[place];
 }
@@ -330,9 +311,9 @@ int main(int argc, char **argv) {
                {"forked", forked}, {"killed", killed}};
     if (argc < 2) return 2;
     begin();
-    on_host = allocate(cpu);
+    on_host = allocate(cpu, ROOM);
     memset(on_host, 1, ROOM);
-    for (int gpu = 0; gpu < gpu_count; gpu++) on_gpu[gpu] = allocate(gpus[gpu]);
+    for (int gpu = 0; gpu < gpu_count; gpu++) on_gpu[gpu] = allocate(gpus[gpu], ROOM);
     if (strcmp(argv[1], "untimed")) CHECK(hsa_amd_profiling_async_copy_enable(true));
     for (size_t at = 0; at < sizeof all / sizeof *all; at++) {
         if (strcmp(argv[1], all[at].name) == 0) all[at].run();

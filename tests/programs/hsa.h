@@ -14,6 +14,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,26 @@ static inline void begin(void) {
 static inline void end(void) {
     fflush(report);
     CHECK(hsa_shut_down());
+}
+
+static inline hsa_status_t first_pool(hsa_amd_memory_pool_t pool, void *found) {
+    hsa_amd_segment_t segment;
+    bool can_allocate;
+    CHECK(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
+    CHECK(hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED, &can_allocate));
+    if (segment != HSA_AMD_SEGMENT_GLOBAL || !can_allocate) return HSA_STATUS_SUCCESS;
+    *(hsa_amd_memory_pool_t *)found = pool;
+    return HSA_STATUS_INFO_BREAK;
+}
+
+/* Memory of an agent that every GPU may use. */
+static inline void *allocate(hsa_agent_t agent, size_t bytes) {
+    hsa_amd_memory_pool_t pool;
+    void *memory;
+    REQUIRE(hsa_amd_agent_iterate_memory_pools(agent, first_pool, &pool) == HSA_STATUS_INFO_BREAK);
+    CHECK(hsa_amd_memory_pool_allocate(pool, bytes, 0, &memory));
+    CHECK(hsa_amd_agents_allow_access((uint32_t)gpu_count, gpus, NULL, memory));
+    return memory;
 }
 
 /* A code object from a file, on one GPU. */

@@ -91,6 +91,7 @@ fn dispatch(number: u64) -> Dispatch {
         start,
         end: start + 8_000 + i64::from(kernel),
         correlation: number,
+        enqueued: 0,
         range: 0,
         kernel: KernelId(kernel),
         queue: QueueOrdinal(queue),

@@ -21,7 +21,7 @@ use crate::lane::Arrivals;
 use crate::names::Resolve;
 use crate::shared::Shared;
 use crate::signals::Ticks;
-use crate::slot::{Slot, Submission, Way};
+use crate::slot::{Slot, Way};
 use crate::watch::Sight;
 
 /// Dispatches looked at beyond the oldest one that still runs.
@@ -245,7 +245,7 @@ impl Lane {
             }
             // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
             if let Some(slot) = self.running.swap_remove_front(at) {
-                hand_on(&slot.submission, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
+                hand_on(&slot, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
                 self.arrivals.free(slot, shared);
                 completed += 1;
             }
@@ -266,25 +266,23 @@ fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
 
 /// Hands a completed dispatch on, or counts why that cannot be.
 fn hand_on<R: Resolve>(
-    submission: &Submission,
+    slot: &Slot,
     sight: Sight,
     (queue, gpu): (QueueOrdinal, u16),
     sender: &mut Sender<Dispatch>,
     shared: &Shared<R>,
 ) {
-    let counters = shared.counters_of(submission);
-    let is_barrier = submission.kernel == KernelId::BARRIER;
+    let counters = shared.counters_of(&slot.submission);
+    let is_barrier = slot.submission.kernel == KernelId::BARRIER;
     let failure = Failure(counters);
     let lost = match sight {
         Sight::Missed | Sight::Running | Sight::Copied(_) => Some(Lost::Reused),
         Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
             None => Some(Lost::Times),
             Some(times) if is_barrier => {
-                (!shared.known.others.put(submission.passed(times, queue, gpu))).then_some(Lost::Behind)
+                (!shared.known.others.put(slot.passed(times, queue, gpu))).then_some(Lost::Behind)
             }
-            Some(times) => {
-                sender.send(submission.completed(times, queue, gpu)).is_err().then_some(Lost::Behind)
-            }
+            Some(times) => sender.send(slot.completed(times, queue, gpu)).is_err().then_some(Lost::Behind),
         },
     };
     std::mem::forget(failure);

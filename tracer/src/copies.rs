@@ -38,6 +38,8 @@ pub struct Flying {
     pub way: Way,
     /// [`Other::correlation`].
     pub correlation: u64,
+    /// [`Other::enqueued`].
+    enqueued: i64,
     from: Submitter,
     copy: Copy,
 }
@@ -46,9 +48,9 @@ impl Flying {
     /// The copy with its times.
     #[must_use]
     pub fn completed(&self, (start, end): (i64, i64)) -> Other {
-        let Self { from, copy, .. } = *self;
+        let Self { enqueued, from, copy, .. } = *self;
         let (correlation, Submitter { tid, range, .. }) = (from.link(self.correlation), from);
-        Other { start, end, correlation, range, tid, what: What::Copy(copy) }
+        Other { start, end, correlation, enqueued, range, tid, what: What::Copy(copy) }
     }
 }
 
@@ -123,7 +125,8 @@ impl Copies {
             return self.give_up(signal, shared);
         }
         let correlation = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
-        let flying = |way| Flying { way, correlation, from: thread::current(), copy };
+        let enqueued = shared.moment_of_submission();
+        let flying = |way| Flying { way, correlation, enqueued, from: thread::current(), copy };
         if let Some(before) = shared.watches.watch_copy(signal, correlation, &*shared.runtime) {
             shared.copies.forget(signal.handle());
             return Begun::Recorded(flying(Way::Watched(signal.handle())), Some(before));

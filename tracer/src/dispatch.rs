@@ -35,6 +35,8 @@ pub struct Dispatch {
     pub end: i64,
     /// Unique within the process, from 1, rising in the order of submission within a queue.
     pub correlation: u64,
+    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub enqueued: i64,
     /// The innermost range in which it was submitted; 0 for none.
     pub range: u64,
     /// What ran.

@@ -147,6 +147,7 @@ impl Submissions {
             Self::way_of(completion, submission.correlation, shared)
         };
         slot.submission = submission;
+        slot.enqueued = shared.moment_of_submission();
         slot.way = way;
         if verdict > Verdict::Watched {
             packet.set_completion(slot.own.handle());

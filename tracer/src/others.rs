@@ -21,6 +21,8 @@ pub struct Other {
     pub end: i64,
     /// Unique among all ops of the process, rising in the order of submission.
     pub correlation: u64,
+    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub enqueued: i64,
     /// The innermost range in which it was submitted; 0 for none.
     pub range: u64,
     /// The thread that submitted it.
@@ -94,6 +96,7 @@ mod tests {
             start: 0,
             end: 1,
             correlation,
+            enqueued: 0,
             range: 0,
             tid: 1,
             what: What::Barrier { queue: QueueOrdinal(0), gpu: 0 },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
+use crate::clock;
 use crate::copies::Forwarded;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::KernelId;
@@ -31,7 +32,8 @@ pub enum Phase {
 /// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
-    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and nothing is told of each.
+    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and neither is anything
+    /// told of each nor the clock read for it.
     usual: AtomicBool,
     ending: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
@@ -53,6 +55,8 @@ pub struct Shared<R> {
     pub copies: Forwarded,
     /// Whether barriers are recorded too.
     pub records_barriers: bool,
+    /// Whether it is recorded when an op was enqueued.
+    times_submissions: bool,
     /// Free slots.
     pub pool: Pool,
     /// Whether the collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all
@@ -80,6 +84,7 @@ impl<R: Resolve> Shared<R> {
             forwards: AtomicUsize::new(0),
             copies: Forwarded::default(),
             records_barriers: false,
+            times_submissions: false,
             pool: Pool::default(),
             makes_slots_ahead: AtomicBool::new(true),
             bell: Bell::default(),
@@ -121,6 +126,17 @@ impl<R: Resolve> Shared<R> {
         self.usual = AtomicBool::new(false);
     }
 
+    /// Records from now on when ops are enqueued: none takes the short way, which reads no clock.
+    pub fn time_submissions(&mut self) {
+        self.times_submissions = true;
+        self.usual = AtomicBool::new(false);
+    }
+
+    /// When an op is enqueued that is enqueued now, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub fn moment_of_submission(&self) -> i64 {
+        if self.times_submissions { clock::now() } else { 0 }
+    }
+
     /// Whether each packet is told of.
     pub fn tells_packets(&self) -> bool {
         self.told
@@ -134,7 +150,8 @@ impl<R: Resolve> Shared<R> {
 
     /// From now on, whether dispatches are left out: then no packet takes the short way.
     pub fn pause(&self, is_paused: bool) {
-        self.usual.store(!is_paused && !self.told && self.is_recording(), Ordering::SeqCst);
+        let has_short_way = !self.told && !self.times_submissions;
+        self.usual.store(!is_paused && has_short_way && self.is_recording(), Ordering::SeqCst);
         if !self.is_recording() {
             // It may have ended meanwhile.
             self.usual.store(false, Ordering::SeqCst);

@@ -40,6 +40,8 @@ pub struct Slot {
     pub own: Signal,
     /// How its completion is noticed.
     pub way: Way,
+    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub enqueued: i64,
     /// What is known of the dispatch when it is submitted.
     pub submission: Submission,
 }
@@ -57,22 +59,24 @@ pub struct Submission {
     pub launch: Launch,
 }
 
-impl Submission {
+impl Slot {
     /// The dispatch with its times, on this queue.
     #[must_use]
     pub fn completed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Dispatch {
+        let Submission { correlation, from, kernel, launch } = self.submission;
         Dispatch {
             start,
             end,
-            correlation: self.from.link(self.correlation),
-            range: self.from.range,
-            kernel: self.kernel,
+            correlation: from.link(correlation),
+            enqueued: self.enqueued,
+            range: from.range,
+            kernel,
             queue,
-            tid: self.from.tid,
-            grid: self.launch.grid(),
-            lds: self.launch.lds(),
-            scratch: self.launch.scratch(),
-            workgroup: self.launch.workgroup(),
+            tid: from.tid,
+            grid: launch.grid(),
+            lds: launch.lds(),
+            scratch: launch.scratch(),
+            workgroup: launch.workgroup(),
             gpu,
         }
     }
@@ -80,9 +84,17 @@ impl Submission {
     /// The barrier with its times, on this queue.
     #[must_use]
     pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
-        let Submitter { tid, range, .. } = self.from;
-        let correlation = self.from.link(self.correlation);
-        Other { start, end, correlation, range, tid, what: What::Barrier { queue, gpu } }
+        let Submission { correlation, from, .. } = self.submission;
+        let what = What::Barrier { queue, gpu };
+        Other {
+            start,
+            end,
+            correlation: from.link(correlation),
+            enqueued: self.enqueued,
+            range: from.range,
+            tid: from.tid,
+            what,
+        }
     }
 }
 
@@ -110,7 +122,12 @@ impl Pool {
         if self.made.fetch_add(1, Ordering::Relaxed) < PROCESS_BOUND
             && let Some(own) = runtime.create_signal(gpu)
         {
-            return Some(Box::new(Slot { own, way: Way::Own, submission: Submission::default() }));
+            return Some(Box::new(Slot {
+                own,
+                way: Way::Own,
+                enqueued: 0,
+                submission: Submission::default(),
+            }));
         }
         self.made.fetch_sub(1, Ordering::Relaxed);
         None

@@ -83,6 +83,9 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     if story::is_told(2) {
         shared.tell_packets();
     }
+    if settings.host_dispatch {
+        shared.time_submissions();
+    }
     shared.pause(control::is_paused());
     shared.records_barriers = settings.barriers;
     let copies = (!settings.no_copies).then(Copies::default);

@@ -138,6 +138,7 @@ fn row(op: &Other) -> Op {
         range: op.range as i64,
         tid: Some(i64::from(op.tid)),
         correlation: op.correlation as i64,
+        enqueued: Some(op.enqueued).filter(|&moment| moment != 0),
         ..Op::default()
     };
     match op.what {
@@ -162,7 +163,7 @@ mod tests {
 
     fn copy(source: Option<u16>, destination: Option<u16>) -> (OpKind, Option<i64>, Option<i64>) {
         let what = What::Copy(Copy { bytes: 64, source, destination });
-        let row = row(&Other { start: 5, end: 7, correlation: 1, range: 0, tid: 9, what });
+        let row = row(&Other { start: 5, end: 7, correlation: 1, enqueued: 0, range: 0, tid: 9, what });
         assert_eq!((row.start, row.end, row.bytes), (5, Some(7), Some(64)));
         (row.kind, row.gpu, row.peer)
     }

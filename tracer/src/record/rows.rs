@@ -43,6 +43,7 @@ impl Rows {
                 start: _,
                 end: _,
                 correlation: _,
+                enqueued,
                 range,
                 kernel,
                 queue,
@@ -53,7 +54,7 @@ impl Rows {
                 workgroup,
                 gpu,
             } = *dispatch;
-            (range, kernel, queue, tid, (y, z), lds, scratch, workgroup, gpu)
+            ((enqueued, range), kernel, queue, tid, (y, z), lds, scratch, workgroup, gpu)
         };
         shared(dispatch) == shared(&self.last)
     }
@@ -111,6 +112,7 @@ fn op(dispatch: &Dispatch, named: Named) -> Op {
         symbol: named.symbol,
         lds: Some(dispatch.lds),
         scratch: Some(dispatch.scratch),
+        enqueued: Some(dispatch.enqueued).filter(|&moment| moment != 0),
         ..Op::default()
     }
 }
@@ -126,6 +128,7 @@ mod tests {
         start: 1 << 41,
         end: (1 << 41) + 300,
         correlation: 70_000,
+        enqueued: 0,
         range: 3,
         kernel: KernelId(5),
         queue: QueueOrdinal(1),

@@ -28,6 +28,7 @@ fn dispatch(number: u64) -> Dispatch {
         start: 1_000 * number as i64,
         end: 1_000 * number as i64 + 700,
         correlation: number,
+        enqueued: 0,
         range: 0,
         kernel: KernelId(number as u32 % 2),
         queue: QueueOrdinal(number as u32 % 2),

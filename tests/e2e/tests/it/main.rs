@@ -12,6 +12,7 @@ mod dependencies;
 mod descriptors;
 mod embedding;
 mod ends;
+mod enqueued;
 mod execs;
 mod exports;
 mod floor;
