@@ -8,7 +8,7 @@ use schema::table::{
     Lane, Monitor, Process, Range, RangeKind, Shape, StackFrame, Symbol, Value,
 };
 use schema::write::{Existing, Op, Writer};
-use schema::{AgentId, Error, NameId, ProcessId, SymbolId, Tables};
+use schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
 use support::{Layout, Options, generate};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -91,6 +91,22 @@ fn an_op_takes_56_bytes_at_most() -> Result {
     generate(&Options { layout: Layout::Native, ops: 150_000, ..Options::default() }, &path)?;
     let bytes = std::fs::metadata(&path)?.len();
     assert!(bytes <= 56 * 150_000, "{} bytes an op", bytes as f64 / 150_000.0);
+    Ok(())
+}
+
+#[test]
+fn a_moment_of_enqueueing_takes_20_bytes_more_at_most() -> Result {
+    let folder = tempfile::tempdir()?;
+    let [before, after] = ["before.db", "after.db"].map(|name| folder.path().join(name));
+    generate(&Options { layout: Layout::Native, ops: 30_000, ..Options::default() }, &before)?;
+    let mut tables = Trace::open(&before)?.read(&Select::everything())?;
+    let starts = tables.dispatches.start.iter();
+    tables.dispatches.enqueued = starts.map(|start| Some(start - 5_000)).collect();
+    let mut writer = Writer::create(&after, Existing::Refuse)?;
+    writer.tables(&tables)?;
+    writer.finish()?;
+    let [before, after] = [std::fs::metadata(&before)?.len(), std::fs::metadata(&after)?.len()];
+    assert!(after - before <= 20 * 30_000, "{} bytes an op", (after - before) as f64 / 30_000.0);
     Ok(())
 }
 

@@ -69,6 +69,8 @@ reasons! {
         Batch = "skipped:batch", "in large batches";
         /// Recording was paused when it was submitted.
         Paused = "skipped:paused", "while recording was paused";
+        /// Of calls: the program that gets the records does not want them.
+        Unwanted = "skipped:unwanted", "that nobody wanted";
     }
 }
 
@@ -132,6 +134,21 @@ impl RangeCounters {
         for (ours, theirs) in self.lost.iter().zip(&other.lost) {
             ours.fetch_add(theirs.swap(0, Relaxed), Relaxed);
         }
+    }
+
+    /// In the child of a fork: what was lost is its parent's.
+    pub fn forget(&self) {
+        self.lost.iter().for_each(|lost| lost.store(0, Relaxed));
+    }
+
+    /// Those in the file.
+    pub fn recorded(&self) -> u64 {
+        self.recorded.load(Relaxed)
+    }
+
+    /// Those left out because recording was paused.
+    pub fn paused(&self) -> u64 {
+        self.lost[LostRange::Paused as usize].load(Relaxed)
     }
 
     /// The counts that are not 0, with the tags that they have in the file.

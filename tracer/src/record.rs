@@ -14,10 +14,13 @@
 
 mod annotations;
 mod calls;
+mod delivery;
+mod file;
 mod naming;
 mod others;
 mod rows;
 mod session;
+mod sink;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -29,8 +32,10 @@ use std::time::{Duration, Instant};
 use ::calls as calls_interface;
 use schema::append::Recording;
 
+use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
+use crate::embed::{self, Role};
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
 use crate::identity::Identity;
@@ -42,7 +47,9 @@ use crate::registry::Registry;
 use crate::requests::Requests;
 use crate::roctx::Reader;
 use crate::settings::Settings;
+use delivery::Delivery;
 use session::Session;
+use sink::Sink;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -109,6 +116,27 @@ impl Recorder {
         known: Arc<Known>,
         arrivals: Receiver<Dispatch>,
     ) -> std::io::Result<Self> {
+        for gpu in gpus {
+            known.gpus.add(gpu);
+        }
+        embed::counters::begin(&known);
+        let deadline = Arc::new(Deadline::default());
+        let until = Arc::clone(&deadline);
+        let to = embed::role();
+        let session = Self::session(settings, Arc::clone(&known));
+        let thread = process::spawn("rtl-record", move || match to {
+            // With the program's own files: its callbacks are its own business.
+            Role::Callbacks(to) => run(Delivery::new(to, Arc::clone(&known)), &known, &arrivals, &until),
+            _ => {
+                process::have_own_files();
+                run(session, &known, &arrivals, &until)
+            }
+        })?;
+        Ok(Self { thread, deadline })
+    }
+
+    /// What the file is written by.
+    fn session(settings: Settings, known: Arc<Known>) -> Session<OwnFile> {
         let identity = Identity::read();
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
@@ -117,15 +145,7 @@ impl Recorder {
         let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
-        for gpu in gpus {
-            known.gpus.add(gpu);
-        }
-        let about = session::About { settings, identity };
-        let deadline = Arc::new(Deadline::default());
-        let until = Arc::clone(&deadline);
-        let thread =
-            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
-        Ok(Self { thread, deadline })
+        Session::new(session::About { settings, identity }, known, create)
     }
 
     /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
@@ -142,10 +162,14 @@ impl Recorder {
 }
 
 /// Creates the file under the first name that is not taken.
-fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Result<(PathBuf, Recording)> {
+fn create(
+    wanted: &std::path::Path,
+    pid: u32,
+    limit: Option<u64>,
+) -> schema::Result<(PathBuf, Recording<OwnFile>)> {
     let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
-    for path in output::names(wanted, pid).map_err(failed)? {
-        match Recording::create(&path, limit) {
+    for path in output::names(wanted, pid).map_err(failed)?.filter(|path| !output::has_journal(path)) {
+        match Recording::create_in(&path, limit, OwnFile::new) {
             Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
             other => return other.map(|recording| (path, recording)),
         }
@@ -154,40 +178,35 @@ fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Res
 }
 
 /// Records until the sender is gone, whatever happens.
-fn run<T: schema::append::Target>(
-    mut session: Session<T>,
-    arrivals: &Receiver<Dispatch>,
-    deadline: &Deadline,
-) -> Ending {
+fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadline: &Deadline) -> Ending {
     let is_over = || {
         let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
     let mut ranges = Reader::default();
     let mut calls = crate::calls::Reader::default();
-    let known = Arc::clone(&session.known);
     let recording = catch_unwind(AssertUnwindSafe(|| {
-        record(&mut session, arrivals, &known, &mut ranges, &mut calls, is_over)
+        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over)
     }));
     if recording.is_err() {
-        session.give_up(Lost::Failure, "the recorder failed");
+        sink.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
             while arrivals.take(|_| ()) > 0 {}
         }
         while arrivals.take(|_| ()) > 0 {}
-        session.add_others();
+        sink.add_others();
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        ranges.finish(|annotation| session.annotate(&annotation));
-        calls.finish(known.calls.each_ref(), |call| session.add_call(&call));
-        session.close();
+        ranges.finish(|annotation| sink.annotate(&annotation));
+        calls.finish(known.calls.each_ref(), |call| sink.add_call(&call));
+        sink.close();
     }));
-    session.ending()
+    sink.ending()
 }
 
-fn record<T: schema::append::Target>(
-    session: &mut Session<T>,
+fn record(
+    sink: &mut impl Sink,
     arrivals: &Receiver<Dispatch>,
     known: &Known,
     ranges: &mut Reader,
@@ -198,25 +217,27 @@ fn record<T: schema::append::Target>(
     let mut requests = Requests::default();
     while is_open {
         is_open = arrivals.wait(PERIOD);
+        let asked = arrivals.asked();
         let mut published = Instant::now();
         for round in 0.. {
             if round >= AT_ONCE && is_over() {
-                session.give_up(Lost::Unwritten, "the time to write it was over");
+                sink.give_up(Lost::Unwritten, "the time to write it was over");
             }
-            session.add_others();
-            let dispatches = arrivals.take(|dispatch| session.add(dispatch));
-            let events = ranges.read(|annotation| session.annotate(&annotation));
-            let calls = calls.read(known.calls.each_ref(), |call| session.add_call(&call));
+            sink.add_others();
+            let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
+            let events = ranges.read(|annotation| sink.annotate(&annotation));
+            let calls = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
             if dispatches + events + calls == 0 {
                 break;
             }
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
-                session.publish();
+                sink.publish();
                 published = Instant::now();
             }
         }
-        session.publish();
+        sink.publish();
+        arrivals.answer(asked, || sink.settle(ranges));
         requests.look(known);
     }
 }

@@ -27,6 +27,18 @@ impl Mode {
             Self::Full => "full",
         }
     }
+
+    /// The mode of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "lite" => Some(Self::Lite),
+            "standard" | "default" => Some(Self::Standard),
+            "hip" => Some(Self::Hip),
+            "full" => Some(Self::Full),
+            _ => None,
+        }
+    }
 }
 
 /// Whether the file may hold what a user could want to keep for himself.
@@ -56,6 +68,8 @@ pub struct Settings {
     pub is_stopped: bool,
     /// RTL_COPY=0: copies are not recorded.
     pub no_copies: bool,
+    /// Kernels are not recorded: the program that gets the records does not want them.
+    pub no_kernels: bool,
     /// RTL_BARRIER=1: barriers are recorded.
     pub barriers: bool,
     /// RTL_HSA_HOST_DISPATCH=1: of every op it is recorded when it was enqueued.
@@ -92,7 +106,7 @@ impl Settings {
                 complaints.push(complaint(name, &value, expected));
             }
         };
-        let mut keep = |value: &str| mode(value).map(|mode| settings.mode = mode).is_some();
+        let mut keep = |value: &str| Mode::named(value).map(|mode| settings.mode = mode).is_some();
         read("RTL_MODE", &mut keep, "not lite, standard, hip or full; recording in mode lite");
         let mut keep = |value: &str| value.parse().map(|level| settings.debug = level).is_ok();
         read("RTL_DEBUG", &mut keep, "not 0, 1 or 2; staying silent");
@@ -123,16 +137,6 @@ impl Settings {
 
 fn complaint(name: &str, value: &OsStr, expected: &str) -> String {
     format!("rtl: {name}={}: {expected}", value.to_string_lossy())
-}
-
-fn mode(value: &str) -> Option<Mode> {
-    match value {
-        "lite" => Some(Mode::Lite),
-        "standard" | "default" => Some(Mode::Standard),
-        "hip" => Some(Mode::Hip),
-        "full" => Some(Mode::Full),
-        _ => None,
-    }
 }
 
 fn switch(value: &str) -> Option<bool> {

@@ -59,6 +59,9 @@ pub struct Shared<R> {
     times_submissions: bool,
     /// Free slots.
     pub pool: Pool,
+    /// Whether the collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all
+    /// signals being its own again.
+    pub makes_slots_ahead: AtomicBool,
     /// Wakes the collector.
     pub bell: Bell,
     /// The ROCm runtime.
@@ -83,6 +86,7 @@ impl<R: Resolve> Shared<R> {
             records_barriers: false,
             times_submissions: false,
             pool: Pool::default(),
+            makes_slots_ahead: AtomicBool::new(true),
             bell: Bell::default(),
             runtime,
         }

@@ -145,8 +145,10 @@ impl Pending {
 
     /// The depth, and the time in which nothing ran and in which nothing was enqueued either.
     fn swept(&mut self) -> (Depth, [i64; 2]) {
+        // Stable, because it goes on with what is in order: starts are, ends almost, and those of each queue when they come
+        // together.
         for times in [&mut self.from, &mut self.start, &mut self.end] {
-            times.sort_unstable();
+            times.sort();
         }
         let (Some(&begin), Some(&finish)) = (self.start.first(), self.end.last()) else {
             return (Depth::default(), [0; 2]);

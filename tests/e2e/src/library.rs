@@ -31,6 +31,15 @@ pub fn tracer() -> PathBuf {
     built("librtl.so")
 }
 
+/// Its companion, which catches calls of HIP.
+///
+/// # Panics
+/// If cargo has not built it.
+#[must_use]
+pub fn companion() -> PathBuf {
+    built("librtl_hip.so")
+}
+
 /// A library of roctx that records nothing, under this name: `libroctx64.so.4` with its versioned symbols, or another
 /// one without. Each lies in a folder that has all of them.
 ///
@@ -74,7 +83,9 @@ pub fn tool(name: &str) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
-    [source.clone(), sources.join("tool.h")].map(|file| fs::read(file).unwrap()).hash(&mut hasher);
+    [source.clone(), sources.join("tool.h"), sources.join("../../../include/rtl.h")]
+        .map(|file| fs::read(file).unwrap())
+        .hash(&mut hasher);
     let folder = beside_this_program().join("tools");
     let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {

@@ -239,7 +239,10 @@ impl<'a> Input<'a> {
             region: &answer.region,
             run: answer.comparable.as_ref().and_then(|comparable| comparable.run.as_deref()),
             facts: answer.comparable.as_ref().map(|comparable| comparable.facts.as_slice()),
-            metadata: answer.metadata.iter().map(|(tag, value)| Pair { tag, value }).collect(),
+            metadata: (answer.stored.iter())
+                .flat_map(|stored| &stored.metadata)
+                .map(|(tag, value)| Pair { tag, value })
+                .collect(),
         }
     }
 }

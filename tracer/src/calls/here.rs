@@ -1,6 +1,6 @@
 //! The calls of the calling thread.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -77,6 +77,8 @@ struct Numbered {
 }
 
 thread_local! {
+    /// Whether the thread has a queue: the child of a fork asks this, because asking for `HERE` may allocate.
+    static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
     static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
 }
 
@@ -85,6 +87,7 @@ impl Here {
         let (entries, arrived) = queue(&POOL)?;
         let counts = Arc::<Counts>::default();
         NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&counts)));
+        HAS_QUEUE.set(true);
         let first = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed) + 1;
         let (number, last) = (first - 1, first - 1 + AT_ONCE);
         let open = [0; Source::ALL.len()];
@@ -228,9 +231,12 @@ pub fn number_from(last: u64) {
     NUMBERS.fetch_max(last, Ordering::Relaxed);
 }
 
-/// In the child of a fork: no recorder knows of this thread's queue, and no other thread is there.
+/// In the child of a fork: no recorder knows of this thread's queue, and no other thread is there. Allocates and frees nothing.
 pub fn forget() {
     NEWCOMERS.forget();
+    if !HAS_QUEUE.replace(false) {
+        return;
+    }
     let _ = HERE.try_with(|here| {
         if let Ok(mut here) = here.try_borrow_mut() {
             // Its pieces may be in use at this moment by the parent's recorder, of which this is a copy.

@@ -110,6 +110,14 @@ impl<T: Target> Session<T> {
         }
     }
 
+    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
+    pub(super) fn settle(&mut self) {
+        if self.over.is_none() && self.is_begun() {
+            let is_complete = self.known.counters.snapshot().on_the_way() == self.unpublished;
+            self.write_out(is_complete);
+        }
+    }
+
     /// Writes the last counts: nothing will follow.
     pub(super) fn close(&mut self) {
         if self.over == Some(Lost::Failure) {

@@ -459,6 +459,12 @@ Trace: two-kernels.db
   Span:      1.000 us
   GPU ops:   2 dispatches
   API calls: 0
+  Size: [..] KiB
+  Unique kernels: 2
+  Tables: rocpd_metadata, rocpd_op, rocpd_string
+  rocpd_metadata: 2 rows
+  rocpd_op: 2 rows
+  rocpd_string: 13 rows
 
 Metadata        Value
 ─────────────────────

@@ -1,0 +1,22 @@
+//! The tracer within a program of someone's own (`include/rtl.h`, docs/embedding.md): what is recorded goes to callbacks
+//! of the program instead of a file.
+//!
+//! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,
+//! [`role`] decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`flush`] what
+//! callbacks may not do and when they are done with. The recorder's side is in `record/delivery.rs`.
+
+pub mod abi;
+pub mod counters;
+pub mod door;
+pub mod entry;
+pub mod flush;
+pub mod role;
+
+pub use role::{Role, role};
+
+/// In the child of a fork: nobody has registered. Takes no lock and no memory.
+pub fn forget() {
+    role::forget();
+    flush::forget();
+    counters::forget();
+}
