@@ -234,3 +234,17 @@ fn what_is_asked_for_is_replaced_and_nothing_else() {
         assert_eq!(replaced, expected);
     }
 }
+
+#[test]
+fn calls_beyond_the_largest_file_are_counted() {
+    let Some(process) = Process::of("hsa_call_cost") else { return };
+    let process = process.arguments(&["5000"]).setting("RTL_HSA_API_FILTER", "all");
+    let outcome = process.setting("RTL_MAX_SIZE", "200K").traced();
+    assert!(outcome.status.success(), "{}", outcome.stderr);
+    let trace = Trace::read(&outcome.traces[0]);
+    let counts = ["hsa_seen", "hsa_recorded", "hsa_lost:full"].map(|tag| trace.count(tag));
+    assert!(counts[0] > 4 * 5500 && counts[1] > 0 && counts[2] > 0, "{counts:?}");
+    assert_eq!(counts[0], counts[1] + counts[2]);
+    assert_eq!(counts[1], ask(&trace, "SELECT count(*) FROM rocpd_api"));
+    assert!(fs::metadata(&trace.path).unwrap().len() <= 200 << 10);
+}
