@@ -61,6 +61,7 @@ fn dispatch(number: u64) -> Dispatch {
     Dispatch {
         start: 1_000,
         end: 1_700,
+        enqueued: 0,
         correlation: number,
         range: 3,
         kernel: KernelId(number as u32 % 2),
@@ -120,7 +121,15 @@ fn a_copy_says_where_its_bytes_went_and_barriers_are_not_told() {
     let copy = What::Copy(Copy { bytes: 64, source: None, destination: Some(1) });
     for what in [copy, What::Barrier { queue: QueueOrdinal(0), gpu: 1 }] {
         known.copies.see(u64::from(what == copy));
-        assert!(known.others.put(Other { start: 5, end: 7, correlation: 1, range: 0, tid: 9, what }));
+        assert!(known.others.put(Other {
+            start: 5,
+            end: 7,
+            enqueued: 0,
+            correlation: 1,
+            range: 0,
+            tid: 9,
+            what
+        }));
     }
     delivery.add_others();
     delivery.publish();
