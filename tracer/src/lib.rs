@@ -16,6 +16,7 @@ pub mod cooperative;
 pub mod copies;
 pub mod counters;
 pub mod dispatch;
+pub mod fault;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;

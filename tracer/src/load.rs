@@ -12,7 +12,7 @@ use hsa_sys::bindings::HsaApiTable;
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::settings::{Mode, Settings};
-use crate::{control, gpus, hooks, process, recording, roctx, story, thread, tracer};
+use crate::{control, fault, gpus, hooks, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -48,12 +48,13 @@ pub extern "C" fn OnUnload() {
     end();
 }
 
-/// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
+/// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
-    let deadline = Instant::now() + EXIT;
-    end();
     let _ = catch_unwind(|| {
+        let deadline = Instant::now() + EXIT;
+        end();
+        fault::point("exit");
         // That of a process that never asked a GPU for anything.
         recording::end(deadline);
         if let Some(tracer) = tracer::get() {
@@ -64,12 +65,14 @@ extern "C" fn exit() {
 
 /// Called in a forked child.
 extern "C" fn forked() {
-    thread::forget();
-    roctx::forget();
-    recording::forget();
-    if let Some(tracer) = tracer::get() {
-        tracer.forked();
-    }
+    let _ = catch_unwind(|| {
+        thread::forget();
+        roctx::forget();
+        recording::forget();
+        if let Some(tracer) = tracer::get() {
+            tracer.forked();
+        }
+    });
 }
 
 fn end() {
@@ -84,6 +87,7 @@ fn end() {
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let (settings, is_first) = settings();
+    fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
     let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {

@@ -10,9 +10,11 @@
 //! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
 //! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
 //! - It panics: the same (`lost:failure`).
+//! - Someone else removes the file or makes it shorter: it is left as it is, and all of it is lost (`lost:write`).
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod close;
 mod naming;
 mod others;
 mod rows;
@@ -29,6 +31,7 @@ use schema::append::Recording;
 
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
+use crate::fault;
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
 use crate::identity::Identity;
@@ -40,10 +43,11 @@ use crate::registry::Registry;
 use crate::requests::Requests;
 use crate::roctx::Reader;
 use crate::settings::Settings;
+use close::Close;
 use session::Session;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(25);
 
 /// What closing the file takes at most on a file system that answers.
 const CLOSING: Duration = Duration::from_millis(50);
@@ -82,6 +86,8 @@ pub struct Ending {
     pub path: Option<PathBuf>,
     /// Why something is missing in it, in one line: the first failure.
     pub failure: Option<String>,
+    /// What became of all that was on its way, where the recorder itself did not come to its end.
+    pub rest: Option<Lost>,
 }
 
 /// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
@@ -131,9 +137,15 @@ impl Recorder {
         while !self.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let late =
-            || Ending { failure: Some("the file system does not answer".to_owned()), ..Ending::default() };
-        if self.thread.is_finished() { self.thread.join().unwrap_or_else(|_| late()) } else { late() }
+        let ending = |failure: &str, rest| Ending {
+            failure: Some(failure.to_owned()),
+            rest: Some(rest),
+            ..Ending::default()
+        };
+        if !self.thread.is_finished() {
+            return ending("the file system does not answer", Lost::Unwritten);
+        }
+        self.thread.join().unwrap_or_else(|_| ending("the recorder failed", Lost::Failure))
     }
 }
 
@@ -150,7 +162,7 @@ fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Res
 }
 
 /// Records until the sender is gone, whatever happens.
-fn run<T: schema::append::Target>(
+fn run<T: schema::append::Target + Close>(
     mut session: Session<T>,
     arrivals: &Receiver<Dispatch>,
     deadline: &Deadline,
@@ -179,7 +191,7 @@ fn run<T: schema::append::Target>(
     session.ending()
 }
 
-fn record<T: schema::append::Target>(
+fn record<T: schema::append::Target + Close>(
     session: &mut Session<T>,
     arrivals: &Receiver<Dispatch>,
     known: &Known,
@@ -190,6 +202,7 @@ fn record<T: schema::append::Target>(
     let mut requests = Requests::default();
     while is_open {
         is_open = arrivals.wait(PERIOD);
+        fault::point("record");
         let mut published = Instant::now();
         for round in 0.. {
             if round >= AT_ONCE && is_over() {

@@ -8,6 +8,7 @@ use schema::append::{Recording, Target};
 use schema::write::Op;
 
 use super::annotations::Annotations;
+use super::close::Close;
 use super::naming::Naming;
 use super::others::Pending;
 use super::rows::Rows;
@@ -55,7 +56,7 @@ pub(super) struct Session<T> {
     pub(super) others: Pending,
 }
 
-impl<T: Target> Session<T> {
+impl<T: Target + Close> Session<T> {
     pub(super) fn new(
         about: About,
         known: Arc<Known>,
@@ -116,6 +117,23 @@ impl<T: Target> Session<T> {
         }
         if self.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
+        }
+        if let Some(recording) = self.recording.take() {
+            self.part_with(recording);
+        }
+    }
+
+    /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
+    fn part_with(&mut self, recording: Recording<T>) {
+        let path = self.ending.path.clone().unwrap_or_default();
+        let closed = recording.finish().and_then(|target| {
+            target.close().map_err(|source| schema::Error::Io { action: "close", path, source })
+        });
+        if let Err(error) = closed {
+            self.fail(&error);
+            self.known.counters.lose_recorded(Lost::Write);
+            self.known.ranges.lose_recorded(Lost::Write.into());
+            Pending::lose_recorded(Lost::Write, &self.known);
         }
     }
 
