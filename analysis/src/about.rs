@@ -202,10 +202,7 @@ fn notes(tables: &Tables) -> Vec<String> {
     if about.dialect == Dialect::Lite && tables.copies.is_empty() {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
-    let is_cut_off = |(tag, value): &(String, String)| tag == "complete" && value == "0";
-    if about.dialect == Dialect::Native && about.metadata.iter().any(is_cut_off) {
-        notes.push("cut off: its recorder was killed, or is still recording".to_owned());
-    }
+    notes.extend(about.cut_off().map(str::to_owned));
     let lost: u64 = about.losses.iter().map(|(_, count)| count).sum();
     if lost > 0 {
         notes.push(format!("the recorder lost or skipped {lost} records"));

@@ -246,7 +246,7 @@ impl Process {
     /// If the folder cannot be made.
     #[must_use]
     pub fn command(&self, folder: &Path) -> Command {
-        self.command_preloading(&[], folder)
+        self.command_preloading(&self.preloads, folder)
     }
 
     fn command_preloading(&self, libraries: &[PathBuf], folder: &Path) -> Command {

@@ -1,5 +1,6 @@
 //! Processes that end in the middle of their work, in every way (`tests/programs/ways.h`).
 
+mod delay;
 mod disk;
 mod exits;
 mod kills;

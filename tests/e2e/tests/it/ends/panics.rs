@@ -1,9 +1,9 @@
 //! A panic in the tracer, wherever: the program notices nothing, and what was recorded before is there.
 
-use e2e::Trace;
 use e2e::compare::assert_executed;
+use e2e::{Process, Trace};
 
-use super::{in_time, processes};
+use super::{in_time, process, processes};
 
 /// Where the tracer is made to panic (`tracer/src/fault.rs`), at once: in its threads, in calls of the application, and as
 /// the process exits.
@@ -15,18 +15,24 @@ const LATER: [&str; 5] = ["record:2", "record:5", "collect:20", "submit:7", "hoo
 /// What the tracer says where it fails before it could know of any dispatch.
 const FAILED: &str = "rtl: failed and is out of the way; from now on nothing is recorded";
 
+#[track_caller]
+fn assert_harmless(process: &Process) {
+    let outcome = process.unchanged();
+    for trace in outcome.traces.iter().filter_map(|file| Trace::read_begun(file)) {
+        assert_executed(&outcome, &trace);
+        let (recorded, seen) = (trace.count("recorded"), trace.count("seen"));
+        let accounted = recorded + trace.left_out().values().sum::<i64>();
+        assert!(recorded == trace.rows.len() as i64 && accounted <= seen, "{outcome:?} {:?}", trace.metadata);
+    }
+}
+
 #[test]
 fn a_panic_in_a_thread_of_the_tracer_or_of_the_application_changes_nothing_for_the_program() {
-    for place in AT_ONCE.iter().chain(&LATER) {
-        for process in processes("exit") {
-            let outcome = process.fails_at(place).unchanged();
-            for trace in outcome.traces.iter().filter_map(|file| Trace::read_begun(file)) {
-                assert_executed(&outcome, &trace);
-                let accounted = trace.count("recorded") + trace.left_out().values().sum::<i64>();
-                let (recorded, seen) = (trace.count("recorded"), trace.count("seen"));
-                assert!(recorded == trace.rows.len() as i64 && accounted <= seen, "{place}: {outcome:?}");
-            }
-        }
+    for place in AT_ONCE {
+        processes("exit").into_iter().for_each(|process| assert_harmless(&process.fails_at(place)));
+    }
+    for place in LATER {
+        process("exit").into_iter().for_each(|process| assert_harmless(&process.fails_at(place)));
     }
 }
 
