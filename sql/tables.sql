@@ -50,7 +50,8 @@ CREATE TABLE rocpd_op (
     streamId INTEGER,       -- HIP stream, NULL unknown
     bytes INTEGER,          -- size of a copy or fill, NULL unknown
     peer INTEGER,           -- gpuId of the other side of a copy, NULL is the host
-    category_id INTEGER     -- text: a range's class, NULL if the source has none
+    category_id INTEGER,    -- text: a range's class, NULL if the source has none
+    enqueued INTEGER        -- host time at which the op was put on its queue, NULL unknown
 );
 
 -- One row for each traced call of HIP, HSA, RCCL ...
@@ -66,7 +67,8 @@ CREATE TABLE rocpd_api (
     domain_id INTEGER,     -- text: the library
     correlationId INTEGER, -- ties the call to the rows of rocpd_op with the same number
     parentId INTEGER,      -- correlationId of the call it was made from
-    streamId INTEGER
+    streamId INTEGER,
+    result INTEGER         -- status that was returned, NULL is success or unknown
 );
 
 -- Links that correlationId cannot say: an op that belongs to more than one call.

@@ -203,9 +203,19 @@ fn notes(tables: &Tables) -> Vec<String> {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
     notes.extend(about.cut_off().map(str::to_owned));
-    let lost: u64 = about.losses.iter().map(|(_, count)| count).sum();
-    if lost > 0 {
-        notes.push(format!("the recorder lost or skipped {lost} records"));
+    let on_purpose = |tag: &str| tag.contains("skipped:");
+    let sum = |wanted: bool| -> u64 {
+        about.losses.iter().filter(|(tag, _)| on_purpose(tag) == wanted).map(|(_, count)| count).sum()
+    };
+    match (sum(false), sum(true)) {
+        (0, 0) => {}
+        (0, skipped) => {
+            notes.push(format!("the recorder skipped {skipped} records by its settings, and lost none"))
+        }
+        (lost, 0) => notes.push(format!("the recorder lost {lost} records")),
+        (lost, skipped) => {
+            notes.push(format!("the recorder lost {lost} records, and skipped {skipped} by its settings"));
+        }
     }
     notes
 }

@@ -17,6 +17,10 @@ pub struct ApiGroup {
     /// Host time.
     #[serde(flatten)]
     pub stats: Stats,
+    /// Its part of the host time of all calls, 0 to 1. Calls made by other calls count in both.
+    pub share: f64,
+    /// Calls that returned another status than 0, where the trace knows what calls returned.
+    pub errors: u64,
 }
 
 /// API calls by domain and function, largest total first, then by name and domain.
@@ -41,13 +45,24 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
             }
         })
         .collect();
-    let mut groups: Vec<ApiGroup> = collect(&calls.duration, keys.len(), |row| group_of_row[row] as usize)
+    let mut errors = vec![0; keys.len()];
+    if calls.result.uniform() != Some(0) {
+        for row in (0..calls.len()).filter(|&row| calls.result.get(row) != 0) {
+            errors[group_of_row[row] as usize] += 1;
+        }
+    }
+    let found = collect(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
+    let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
+    let mut groups: Vec<ApiGroup> = found
         .into_iter()
         .zip(keys)
-        .map(|((stats, _), (name, domain))| ApiGroup {
+        .zip(errors)
+        .map(|(((stats, _), (name, domain)), errors)| ApiGroup {
             domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
             name: tables.strings.get(name).to_owned(),
             stats,
+            share: if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 },
+            errors,
         })
         .collect();
     groups.sort_by(|one, other| {

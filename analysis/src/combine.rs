@@ -180,6 +180,7 @@ fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
     mine.correlation.append_with(other.correlation, |id| id);
     mine.parent.append_with(other.parent, |id| id);
     mine.stream.append_with(other.stream, |stream| stream);
+    mine.result.append_with(other.result, |result| result);
     for argument in &mut other.arguments {
         argument.call = argument.call.saturating_add(rows);
         for id in [&mut argument.kind, &mut argument.name, &mut argument.value] {

@@ -18,6 +18,8 @@ pub mod facts;
 pub mod identity;
 pub mod kernels;
 pub mod labels;
+pub mod launches;
+mod lookup;
 mod names;
 pub mod order;
 pub mod profile;

@@ -8,6 +8,7 @@ use crate::about::{self, About};
 use crate::api::{self, ApiGroup};
 use crate::copies::{self, CopyGroup};
 use crate::kernels::{self, Group, Key, Sort};
+use crate::launches::{self, Latency};
 use crate::names::Names;
 use crate::order::Order;
 use crate::ranges::{self, RangeReport};
@@ -29,6 +30,10 @@ pub struct Sections {
     pub copies: bool,
     /// API calls.
     pub api: bool,
+    /// Launch latency.
+    pub launches: bool,
+    /// Queue depth, and why GPUs were idle.
+    pub queues: bool,
     /// Ranges and markers.
     pub ranges: bool,
     /// Kernel time by category.
@@ -46,6 +51,8 @@ impl Sections {
         gaps: true,
         copies: true,
         api: true,
+        launches: true,
+        queues: true,
         ranges: true,
         categories: true,
         sanity: true,
@@ -96,6 +103,10 @@ pub struct Report {
     pub copies: Option<Vec<CopyGroup>>,
     /// API calls by function.
     pub api: Option<Vec<ApiGroup>>,
+    /// Launch latency, where the trace ties ops to the host.
+    pub launches: Option<Latency>,
+    /// Queue depth and why GPUs were idle, where the trace ties ops to the host.
+    pub queues: Option<launches::Queues>,
     /// Ranges and markers by name.
     pub ranges: Option<RangeReport>,
     /// Kernel time by category.
@@ -112,7 +123,12 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
     let sections = options.sections;
     let wants = Wants {
         kernels: sections.kernels || sections.categories || sections.sanity,
-        places: sections.gpus || sections.gaps || sections.sanity || sections.ranges,
+        places: sections.gpus
+            || sections.gaps
+            || sections.sanity
+            || sections.ranges
+            || sections.launches
+            || sections.queues,
     };
     let names = Names::of(tables, &options.categories);
     let (kernels, places) = if tables.dispatches.len() > PARALLEL && wants.kernels && wants.places {
@@ -127,7 +143,7 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
     } else {
         (kernel_sections(tables, options, &names), place_sections(tables, options, &names))
     };
-    let Places { sweep, ranges } = places;
+    let Places { sweep, ranges, latency, queues } = places;
     Report {
         about: sections.about.then(|| about::about(tables)),
         sanity: sections.sanity.then(|| sanity::check(tables, &kernels.by_kernel, &sweep)),
@@ -138,6 +154,8 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
         longest_gaps: sections.gaps.then_some(sweep.longest),
         copies: sections.copies.then(|| copies::by_direction(tables)),
         api: sections.api.then(|| api::by_function(tables)),
+        launches: latency.filter(|_| sections.launches),
+        queues: queues.filter(|_| sections.queues),
         ranges,
     }
 }
@@ -182,6 +200,8 @@ fn kernel_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Ker
 struct Places {
     sweep: Sweep,
     ranges: Option<RangeReport>,
+    latency: Option<Latency>,
+    queues: Option<launches::Queues>,
 }
 
 /// Everything that looks at ops in order of start.
@@ -190,13 +210,17 @@ fn place_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Plac
     let swept = sections.gpus || sections.gaps || sections.sanity;
     let ranges = sections.ranges && !tables.ranges.is_empty();
     let mut places = Places { ranges: sections.ranges.then(RangeReport::default), ..Places::default() };
-    if swept || ranges {
+    let launches = (sections.launches || sections.queues) && launches::may_be_known(tables);
+    if swept || ranges || launches {
         let order = Order::of(tables);
         if swept {
             places.sweep = sweep::swept(tables, &order, names, options.longest);
         }
         if ranges {
             places.ranges = Some(ranges::by_name(tables, &order));
+        }
+        if launches {
+            (places.latency, places.queues) = launches::of_named(tables, &order, names).unzip();
         }
     }
     places

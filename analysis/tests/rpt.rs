@@ -41,7 +41,7 @@ fn tables(ops: &[Op]) -> Tables {
                 tables.dispatches.push(Dispatch { id, name, lane, start, duration, ..Dispatch::default() });
             }
             Kind::Barrier => {
-                tables.barriers.push(Barrier { id, name, lane, start, duration, correlation: 0 });
+                tables.barriers.push(Barrier { id, name, lane, start, duration, ..Barrier::default() });
             }
             Kind::Copy => {
                 tables.copies.push(Copy {

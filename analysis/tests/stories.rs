@@ -192,6 +192,22 @@ fn calls_are_grouped_by_function() {
     let shown: Vec<_> = groups.iter().map(|g| (g.name.as_str(), g.stats.calls, g.stats.total_ns)).collect();
     assert_eq!(shown, [("hipDeviceSynchronize", 1, 95), ("hipLaunchKernel", 2, 12)]);
     assert_eq!(groups[0].domain.as_deref(), Some("hip"));
+    // 95 of 107 ns.
+    assert!((groups[0].share - 95.0 / 107.0).abs() < 1e-12);
+    assert_eq!(groups.iter().map(|group| group.errors).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_call_that_returned_something_else_than_success_is_an_error_of_its_function() {
+    let mut tables = Tables::default();
+    for start in [0, 10, 20] {
+        call(&mut tables, 1, "hipMalloc", 0, start, start + 5);
+    }
+    tables.api_calls.result = [0, 2, 0].into_iter().collect();
+    call(&mut tables, 1, "hipFree", 0, 30, 31);
+    let errors: Vec<_> =
+        analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
+    assert_eq!(errors, [("hipMalloc".to_owned(), 1), ("hipFree".to_owned(), 0)]);
 }
 
 fn found<'a>(groups: &'a [RangeGroup], name: &str) -> &'a RangeGroup {

@@ -42,6 +42,7 @@ fn trace() -> Tables {
         shape: Some(shape),
         symbol: Some(SymbolId(0)),
         graph: false,
+        enqueued: Some(60),
     });
     let bare = Dispatch { id: 2, name: NameId::NONE, lane: unknown, start: 200, ..Dispatch::default() };
     tables.dispatches.push(Dispatch { graph: true, ..bare });
@@ -122,6 +123,7 @@ fn what_is_unknown_is_null_in_both_formats() {
             ("start_ns", ["100", "200", "300"]),
             ("end_ns", ["140", "-", "299"]),
             ("duration_ns", ["40", "-", "-1"]),
+            ("enqueued_ns", ["60", "-", "-"]),
             ("correlation_id", ["6", "-", "-"]),
             ("range_id", ["4", "-", "-"]),
             ("grid_x", ["128", "-", "-"]),

@@ -8,7 +8,7 @@ pub struct Select {
     pub shapes: bool,
     /// Launch shapes, LDS, scratch and kernel symbols of dispatches.
     pub launch: bool,
-    /// Threads and correlation ids: what ties an op to the call that caused it.
+    /// Threads, correlation ids and when ops were enqueued: what ties an op to the call that caused it.
     pub links: bool,
     /// Ranges and markers, and the range id that dispatches carry.
     pub ranges: bool,

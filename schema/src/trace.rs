@@ -73,6 +73,16 @@ impl Trace {
         self.dialect
     }
 
+    /// The tables of the database and how many rows each has, by name; none for text. Every row is visited.
+    ///
+    /// # Errors
+    /// Where the file is damaged beyond its header or cannot be read.
+    pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
+        let Some(database) = &self.database else { return Ok(Vec::new()) };
+        let _snapshot = database.snapshot()?;
+        database.row_counts()
+    }
+
     /// Reads the selected columns.
     ///
     /// # Errors

@@ -112,13 +112,15 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
         lds: known[7].then_some(sizes[3]),
         symbol: known[8].then_some(-1),
         pid: known[9].then_some(99),
+        enqueued: known[10].then_some(start),
         ..Op::default()
     });
-    let call = (number, any::<[bool; 3]>()).prop_map(|(start, known)| Call {
+    let call = (number, any::<[bool; 4]>()).prop_map(|(start, known)| Call {
         start,
         tid: known[0].then_some(12),
         end: known[1].then_some(7),
         stream: known[2].then_some(i64::MIN),
+        result: i64::from(known[3]) * 719,
         ..Call::default()
     });
     let length = prop_oneof![6 => 0..300_usize, 1 => 3_900..4_200_usize, 1 => 8_000..8_400_usize, 1 => 0..70_000_usize];

@@ -64,6 +64,33 @@ fn a_kernel_has_all_that_its_columns_say() {
 }
 
 #[test]
+fn ops_say_when_they_were_enqueued_and_calls_what_they_returned_where_it_is_known() {
+    let tables = native(
+        "alter table rocpd_op add column enqueued integer;
+         insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id, enqueued) values
+            (1, 0, 0, 100, 160, 5, 2, 90), (2, 0, 0, 200, 210, 5, 2, null), (3, 0, 0, 300, 310, 5, 2, 305),
+            (4, 0, 0, 400, 410, 3, 3, 370), (5, 0, 0, 500, 510, 1, 7, 480);
+         create table rocpd_api (id integer primary key, start integer, end integer, apiName_id integer, result integer);
+         insert into rocpd_api values (1, 80, 95, 5, 719), (2, 96, 99, 5, null), (3, 99, 99, 5, 0);",
+    );
+    let dispatches: Vec<_> = tables.dispatches.enqueued.iter().collect();
+    assert_eq!(dispatches, [Some(90), None, Some(305)]);
+    assert_eq!((tables.copies[0].enqueued, tables.barriers[0].enqueued), (Some(370), Some(480)));
+    assert_eq!(tables.api_calls.result.iter().collect::<Vec<_>>(), [719, 0, 0]);
+}
+
+#[test]
+fn what_was_recorded_without_these_columns_knows_neither() {
+    let tables = native(
+        "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id) values
+            (1, 0, 0, 100, 160, 5, 2);
+         create table rocpd_api (id integer primary key, start integer, end integer, apiName_id integer);
+         insert into rocpd_api values (1, 80, 95, 5);",
+    );
+    assert_eq!((tables.dispatches.get(0).enqueued, tables.api_calls.get(0).result), (None, 0));
+}
+
+#[test]
 fn a_range_says_how_it_was_made() {
     let tables = native(
         "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id, roctxId, sequenceId, category_id)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use schema::table::{
-    Agent, AgentKind, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
+    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
 };
 use schema::write::{Existing, Incoming, Writer};
 use schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
@@ -117,7 +117,8 @@ impl<'a> Lines<'a> {
         }
         for row in &tables.barriers {
             let (name, lane) = (self.words(row.name), self.lane(row.lane));
-            line(format!("barrier {name} on {lane} {} {:?} {}", row.start, row.duration, row.correlation));
+            let bare = Barrier { id: 0, name: NameId(0), lane: LaneId(0), ..*row };
+            line(format!("barrier {name} on {lane} {bare:?}"));
         }
         for row in &tables.ranges {
             let [name, category] = [row.name, row.category].map(|name| self.name(name));
@@ -128,8 +129,15 @@ impl<'a> Lines<'a> {
         for row in tables.api_calls.iter() {
             let texts = [row.name, row.domain, row.category, row.args].map(|name| self.words(name));
             line(format!(
-                "call {texts:?} {:?} {:?} {} {:?} {} {} {:?}",
-                row.process, row.tid, row.start, row.duration, row.correlation, row.parent, row.stream
+                "call {texts:?} {:?} {:?} {} {:?} {} {} {:?} {}",
+                row.process,
+                row.tid,
+                row.start,
+                row.duration,
+                row.correlation,
+                row.parent,
+                row.stream,
+                row.result
             ));
         }
         for row in &tables.api_calls.arguments {
@@ -278,8 +286,9 @@ fn time() -> impl Strategy<Value = (i64, Option<i64>)> {
 
 fn dispatch() -> impl Strategy<Value = Dispatch> {
     let place = (name(), 0_u32..4, time(), prop::option::of(1_i64..5_000_000), 0_i64..4);
-    (place, prop::option::of(0_u32..3), prop::option::of(0_u32..2), any::<bool>()).prop_map(
-        |((name, lane, (start, duration), tid, range), shape, symbol, graph)| Dispatch {
+    let rest = (any::<bool>(), prop::option::of(0_i64..1 << 52));
+    (place, prop::option::of(0_u32..3), prop::option::of(0_u32..2), rest).prop_map(
+        |((name, lane, (start, duration), tid, range), shape, symbol, (graph, enqueued))| Dispatch {
             name,
             lane: LaneId(lane),
             start,
@@ -291,6 +300,7 @@ fn dispatch() -> impl Strategy<Value = Dispatch> {
             // A kernel is loaded by the process that launches it.
             symbol: if lane == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
             graph,
+            enqueued,
             id: 0,
         },
     )

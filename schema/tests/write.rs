@@ -8,7 +8,7 @@ use schema::table::{
     Lane, Monitor, Process, Range, RangeKind, Shape, StackFrame, Symbol, Value,
 };
 use schema::write::{Existing, Op, Writer};
-use schema::{AgentId, Error, NameId, ProcessId, SymbolId, Tables};
+use schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
 use support::{Layout, Options, generate};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -94,6 +94,22 @@ fn an_op_takes_56_bytes_at_most() -> Result {
     Ok(())
 }
 
+#[test]
+fn a_moment_of_enqueueing_takes_20_bytes_more_at_most() -> Result {
+    let folder = tempfile::tempdir()?;
+    let [before, after] = ["before.db", "after.db"].map(|name| folder.path().join(name));
+    generate(&Options { layout: Layout::Native, ops: 30_000, ..Options::default() }, &before)?;
+    let mut tables = Trace::open(&before)?.read(&Select::everything())?;
+    let starts = tables.dispatches.start.iter();
+    tables.dispatches.enqueued = starts.map(|start| Some(start - 5_000)).collect();
+    let mut writer = Writer::create(&after, Existing::Refuse)?;
+    writer.tables(&tables)?;
+    writer.finish()?;
+    let [before, after] = [std::fs::metadata(&before)?.len(), std::fs::metadata(&after)?.len()];
+    assert!(after - before <= 20 * 30_000, "{} bytes an op", (after - before) as f64 / 30_000.0);
+    Ok(())
+}
+
 /// Two processes on one GPU and a CPU, with at least one row of everything.
 fn one_of_each() -> Tables {
     let processes = vec![
@@ -116,7 +132,7 @@ fn one_of_each() -> Tables {
     let shape = tables.shapes.intern(Shape { lds: Some(64), ..Shape::from_items([64, 1, 1], [100, 2, 1]) });
     let kernel =
         Dispatch { name, lane, start: 100, duration: Some(5), shape: Some(shape), ..Dispatch::default() };
-    tables.dispatches.push(Dispatch { id: 1, symbol: Some(SymbolId(0)), ..kernel });
+    tables.dispatches.push(Dispatch { id: 1, symbol: Some(SymbolId(0)), enqueued: Some(70), ..kernel });
     tables.dispatches.push(Dispatch { id: 4, symbol: Some(SymbolId(1)), graph: true, ..kernel });
     tables.dispatches.push(Dispatch {
         id: 5,
@@ -160,6 +176,7 @@ fn one_of_each() -> Tables {
         start: 80,
         duration: Some(2),
         correlation: 5,
+        result: 719,
         ..ApiCall::default()
     });
     tables.api_calls.arguments.push(ApiArgument { kind: hip, name, value: args, ..ApiArgument::default() });
@@ -216,6 +233,7 @@ fn every_kind_of_row_finds_its_place() -> Result {
     );
     assert_eq!(op(1, "gpuId || ' ' || start || ' ' || end || ' ' || pid || ' ' || lds")?, "3 100 105 7 64");
     assert_eq!(op(1, "symbol")?, "NULL", "the first symbol of the name");
+    assert_eq!([op(1, "enqueued")?, op(4, "enqueued")?], ["70", "NULL"]);
     assert_eq!(op(2, "gpuId || ' ' || roctxId || ' ' || sequenceId || ' ' || category_id")?, "-1 2 1 13");
     assert_eq!(op(3, "bytes || ' ' || (correlationId IS NULL)")?, "-1 1");
     assert_eq!(op(4, "symbol || ' ' || opType_id")?, "10 3");
@@ -241,7 +259,7 @@ fn every_kind_of_row_finds_its_place() -> Result {
     assert_eq!(metadata("agent")?, r#"{"id":-3,"kind":"cpu","number":0,"sourceId":0}"#);
 
     for (table, expected) in [
-        ("rocpd_api", "1 7 80 82 5"),
+        ("rocpd_api", "1 7 80 82 5 719"),
         ("rocpd_arg", "1 0"),
         ("rocpd_kernelapi", "1 hip 2 2 1 64"),
         ("rocpd_allocation", "allocate real -1 8"),
@@ -252,7 +270,9 @@ fn every_kind_of_row_finds_its_place() -> Result {
         ("ext_x", "0.5 X'0001' NULL 't'"),
     ] {
         let columns = match table {
-            "rocpd_api" => "id || ' ' || pid || ' ' || start || ' ' || end || ' ' || correlationId",
+            "rocpd_api" => {
+                "id || ' ' || pid || ' ' || start || ' ' || end || ' ' || correlationId || ' ' || result"
+            }
             "rocpd_arg" => "api_id || ' ' || position",
             "rocpd_kernelapi" => {
                 "api_id || ' ' || stream || ' ' || gridX || ' ' || gridY || ' ' || gridZ || ' ' || workgroupX"

@@ -1,14 +1,17 @@
 // How the Perfetto UI draws a trace:
-//   node screenshot.mjs UI CHROMIUM TRACE PICTURE TITLE...
+//   node screenshot.mjs [--select SLICE] UI CHROMIUM TRACE PICTURE TITLE...
 // UI is the folder of the Perfetto UI (scripts/perfetto-ui), shown by a headless Chromium that reaches nothing but this
 // program. Waits until all groups are open and a track has each of these titles, then takes the picture and prints the
-// titles of all tracks from top to bottom, as JSON.
+// titles of all tracks from top to bottom, as JSON. With --select the first slice of that name that an arrow leaves is
+// selected, and the picture shows the time up to the end of what it leads to: an API call, its arrows and its kernels.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 
-const [ui, chromium, trace, picture, ...wanted] = process.argv.slice(2);
+const words = process.argv.slice(2);
+const chosen = words[0] === '--select' ? words.splice(0, 2)[1] : undefined;
+const [ui, chromium, trace, picture, ...wanted] = words;
 const MINUTES = 5;
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm' };
@@ -70,7 +73,7 @@ let seen = 'nothing is drawn';
 
 // Nothing where the page is on its way to another.
 const page = (expression) =>
-  send('Runtime.evaluate', { expression, returnByValue: true }).then((told) => told.result.value, () => undefined);
+  send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true }).then((told) => told.result.value, () => undefined);
 async function until(what) {
   while (!(await what())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
@@ -89,6 +92,31 @@ await until(async () => {
   return shown !== undefined && wanted.every((title) => shown.includes(title));
 });
 await until(() => page(`!document.body.textContent.includes('Loading...')`));
+if (chosen !== undefined) {
+  const name = chosen.replaceAll("'", "''");
+  const first = `select one.id as id, one.ts as start, max(other.ts + other.dur) as finish
+    from slice one join flow on slice_out = one.id join slice other on other.id = slice_in
+    where one.name = '${name}' group by one.id order by one.ts limit 1`;
+  const found = await page(`(async () => {
+    const row = (await app.trace.engine.query(${JSON.stringify(first)})).maybeFirstRow({ id: 0, start: 0n, finish: 0n });
+    if (row === undefined) return false;
+    app.trace.selection.selectSqlEvent('slice', row.id, { switchToCurrentSelectionTab: true, scrollToSelection: true });
+    window.chosen = row;
+    return true;
+  })()`);
+  if (!found) leave(1, `no arrow leaves a slice called ${chosen}`);
+  seen = 'the selected slice is not described';
+  await until(() => page(`document.body.textContent.includes('Following Flows')`));
+  await until(() => page(`!document.body.textContent.includes('Loading...')`));
+  // Scrolling to the slice moves the time, too.
+  await page(`(() => {
+    const room = (chosen.finish - chosen.start) / 10n + 1n;
+    app.trace.timeline.setViewportTime(chosen.start - room, chosen.finish + room);
+  })()`);
+  await until(() => page(`!document.body.textContent.includes('Loading...')`));
+  // What is drawn on a canvas follows with the next frames.
+  await page('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))');
+}
 const { data } = await send('Page.captureScreenshot', { format: 'png' });
 fs.writeFileSync(picture, Buffer.from(data, 'base64'));
 console.log(JSON.stringify(shown));

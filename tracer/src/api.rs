@@ -62,6 +62,9 @@ pub enum Unusable {
     /// `OnLoad` was called without a table.
     #[error("the ROCm runtime handed over no table of functions")]
     NoTable,
+    /// The environment of such a program is that of someone with fewer rights (docs/processes.md).
+    #[error("the program has rights that its caller has not (set-user-ID)")]
+    Privileged,
 }
 
 /// The tables that `OnLoad` received: where functions are read from and replaced.

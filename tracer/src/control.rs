@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::{recording, tracer};
+use crate::{embed, recording, tracer};
 
 /// A recording has begun.
 const BEGUN: u8 = 1;
@@ -81,8 +81,12 @@ pub fn renew() {
     GATE.fetch_and(!(BEGUN | ENDED), Ordering::Relaxed);
 }
 
-/// From now on, whether dispatches and ranges are left out. Saying so again changes nothing.
+/// From now on, whether dispatches and ranges are left out. Saying so again changes nothing, and what has been stopped for
+/// good does not go on.
 pub fn pause(is_paused: bool) {
+    if !is_paused && embed::role::is_over() {
+        return;
+    }
     if is_paused {
         GATE.fetch_or(PAUSED, Ordering::Relaxed);
         GATE.fetch_and(!UNASKED, Ordering::Relaxed);

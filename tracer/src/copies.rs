@@ -46,7 +46,8 @@ impl Flying {
     /// The copy with its times.
     #[must_use]
     pub fn completed(&self, (start, end): (i64, i64)) -> Other {
-        let Self { correlation, from: Submitter { tid, range }, copy, .. } = *self;
+        let Self { from, copy, .. } = *self;
+        let (correlation, Submitter { tid, range, .. }) = (from.link(self.correlation), from);
         Other { start, end, correlation, range, tid, what: What::Copy(copy) }
     }
 }

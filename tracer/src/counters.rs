@@ -47,6 +47,8 @@ reasons! {
         Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
         Ended = "lost:ended", "after the end of the recording";
+        /// Of calls: a signal handler made it while its thread was at another one, or a thread at its very end.
+        Interrupted = "lost:interrupted", "in signal handlers or at the very end of threads";
         /// It completed, but the time allowed for writing at the end of the process was over.
         Unwritten = "lost:unwritten", "not written in time";
         /// The file could not be written: no space, no permission, an error of the disk.
@@ -135,6 +137,21 @@ impl RangeCounters {
         for (ours, theirs) in self.lost.iter().zip(&other.lost) {
             ours.fetch_add(theirs.swap(0, Relaxed), Relaxed);
         }
+    }
+
+    /// In the child of a fork: what was lost is its parent's.
+    pub fn forget(&self) {
+        self.lost.iter().for_each(|lost| lost.store(0, Relaxed));
+    }
+
+    /// Those in the file.
+    pub fn recorded(&self) -> u64 {
+        self.recorded.load(Relaxed)
+    }
+
+    /// Those left out because recording was paused.
+    pub fn paused(&self) -> u64 {
+        self.lost[LostRange::Paused as usize].load(Relaxed)
     }
 
     /// The counts that are not 0, with the tags that they have in the file.

@@ -4,7 +4,7 @@
 //! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
 //! Neither side is a thread of the application, so neither can make one wait.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,9 +37,22 @@ struct News {
     has_come: Condvar,
     /// Whether it is to look at once.
     is_urgent: AtomicBool,
+    /// Whether it is to end, sender or not.
+    is_over: AtomicBool,
+    /// How often it was asked to bring everything up to date, and the last of these times that it has done so.
+    asked: AtomicU32,
+    answered: AtomicU32,
+    /// Whether it is gone.
+    is_done: AtomicBool,
 }
 
-/// Has the recorder look before its time. Takes no lock, so a thread of the application may use it.
+impl News {
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
+    }
+}
+
+/// Has the recorder do something before its time. Takes no lock, so a thread of the application may use it.
 #[derive(Clone, Debug)]
 pub struct Nudge(Arc<News>);
 
@@ -48,6 +61,30 @@ impl Nudge {
     pub fn give(&self) {
         self.0.is_urgent.store(true, Ordering::Release);
         self.0.has_come.notify_one();
+    }
+
+    /// From now on the recorder ends as if the sender were gone; it may need to be told again to hear it at once.
+    pub fn close(&self) {
+        self.0.is_over.store(true, Ordering::Release);
+        self.give();
+    }
+
+    /// Whether the recorder has ended.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.0.is_done.load(Ordering::Acquire)
+    }
+
+    /// Asks the recorder to bring everything up to date; a number for [`Nudge::has_answered`].
+    #[must_use]
+    pub fn ask(&self) -> u32 {
+        self.0.asked.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
+    }
+
+    /// Whether everything is as it was, or later, when the recorder was asked.
+    #[must_use]
+    pub fn has_answered(&self, asked: u32) -> bool {
+        self.0.answered.load(Ordering::Acquire).wrapping_sub(asked).cast_signed() >= 0
     }
 }
 
@@ -139,7 +176,7 @@ impl<T> Receiver<T> {
     }
 
     /// Returns when half of all room is taken, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
-    /// gone: what [`Receiver::take`] gives from then on is the rest.
+    /// gone, or nobody wants to wait for that: what [`Receiver::take`] gives from then on is the rest.
     pub fn wait(&self, most: Duration) -> bool {
         let state = self.shared.lock();
         let news = &*self.shared.news;
@@ -147,10 +184,22 @@ impl<T> Receiver<T> {
             !state.closed
                 && state.full.len() * 2 < self.shared.batches
                 && !news.is_urgent.swap(false, Ordering::Acquire)
+                && !news.is_over.load(Ordering::Acquire)
+                && !news.is_asked()
         };
         let waited = news.has_come.wait_timeout_while(state, most, calm);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        !state.closed
+        !state.closed && !news.is_over.load(Ordering::Acquire)
+    }
+
+    /// Calls `update` where someone has asked for it.
+    pub fn answer(&self, update: impl FnOnce()) {
+        let news = &*self.shared.news;
+        let asked = news.asked.load(Ordering::Acquire);
+        if asked != news.answered.load(Ordering::Relaxed) {
+            update();
+            news.answered.store(asked, Ordering::Release);
+        }
     }
 
     /// Gives each of the oldest entries, at most [`BATCH`], to `each`; their number, 0 when there is none.
@@ -163,6 +212,12 @@ impl<T> Receiver<T> {
             self.shared.lock().empty.push(batch);
         }
         count
+    }
+}
+
+impl<T> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.shared.news.is_done.store(true, Ordering::Release);
     }
 }
 
@@ -218,6 +273,31 @@ mod tests {
         receiver.nudge().give();
         assert!(receiver.wait(Duration::from_secs(3600)));
         assert!(receiver.wait(Duration::ZERO));
+    }
+
+    #[test]
+    fn the_receiver_ends_without_waiting_for_the_sender_when_it_is_told_to() {
+        let (_sender, receiver) = handover::<u64>(2);
+        let nudge = receiver.nudge();
+        nudge.close();
+        assert!(!receiver.wait(Duration::from_secs(3600)) && !nudge.is_done());
+        drop(receiver);
+        assert!(nudge.is_done());
+    }
+
+    #[test]
+    fn who_asks_learns_when_everything_is_up_to_date() {
+        let (_sender, receiver) = handover::<u64>(2);
+        let nudge = receiver.nudge();
+        let mut updates = 0;
+        receiver.answer(|| updates += 1);
+        let (first, second) = (nudge.ask(), nudge.ask());
+        assert!(receiver.wait(Duration::from_secs(3600)) && !nudge.has_answered(first));
+        receiver.answer(|| updates += 1);
+        assert!(nudge.has_answered(first) && nudge.has_answered(second));
+        receiver.answer(|| updates += 1);
+        assert_eq!(updates, 1);
+        assert!(!nudge.has_answered(nudge.ask()));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use hsa_sys::table;
 use crate::api::Tables;
 use crate::cooperative::Leave;
 use crate::fault;
+use crate::shared::Phase;
 use crate::staging::Ring;
 use crate::story;
 use crate::submit::intercept;
@@ -99,7 +100,7 @@ unsafe extern "C" fn queue_create(
 ) -> hsa_status_t {
     let _turn = guarded(|tracer| Some(tracer.creations.take()));
     let created = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null())?;
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && tracer.records_kernels())?;
         if is_cooperative(kind)
             && let Some(shared) = tracer.cooperative.join(gpu)
         {
@@ -240,7 +241,8 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
 
 /// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
 fn ring(signal: hsa_signal_t, store: impl Fn()) {
-    match tracer::get().and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
+    let tracer = tracer::get().filter(|tracer| tracer.shared().phase() != Phase::Forked);
+    match tracer.and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
         Some((tracer, doorbells)) => doorbells.ring(signal.handle, &tracer.api, store),
         None => store(),
     }

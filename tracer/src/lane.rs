@@ -297,6 +297,9 @@ impl Arrivals {
     /// Makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
     /// flight at once when a pass began, because the next pass may come late.
     pub fn grow_ahead<R: Resolve>(&mut self, in_flight: usize, shared: &Shared<R>) {
+        if !shared.makes_slots_ahead.load(Ordering::SeqCst) {
+            return;
+        }
         let wanted = (in_flight * AHEAD).clamp(LEAST, QUEUE_BOUND);
         let owned = self.owned.load(Ordering::Relaxed);
         for _ in owned..wanted.min(owned + AT_ONCE) {

@@ -9,6 +9,7 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod calls;
 pub mod clock;
 pub mod collector;
 pub mod control;
@@ -16,6 +17,7 @@ pub mod cooperative;
 pub mod copies;
 pub mod counters;
 pub mod dispatch;
+pub mod embed;
 pub mod fault;
 pub mod gpus;
 pub mod handover;
@@ -24,8 +26,10 @@ pub mod identity;
 pub mod kernels;
 pub mod lane;
 pub mod latch;
+pub mod leave;
 pub mod load;
 pub mod names;
+pub mod newcomers;
 pub mod others;
 pub mod output;
 pub mod packet;

@@ -11,11 +11,23 @@ use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
+use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
-use crate::{control, fault, gpus, hooks, process, recording, roctx, story, thread, tracer};
+use crate::{calls, control, fault, gpus, hooks, leave, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
+
+/// Called when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+/// Before anything can be begun: a fork comes at any moment.
+extern "C" fn loaded() {
+    process::at_fork(forked);
+    leave::find_originals();
+}
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
 /// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
@@ -45,12 +57,19 @@ pub unsafe extern "C" fn OnLoad(
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
 #[unsafe(no_mangle)]
 pub extern "C" fn OnUnload() {
-    end();
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.unload();
+        }
+    });
 }
 
 /// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
+    if !process::is_own() {
+        return;
+    }
     let _ = catch_unwind(|| {
         let deadline = Instant::now() + EXIT;
         end();
@@ -63,16 +82,17 @@ extern "C" fn exit() {
     });
 }
 
-/// Called in a forked child.
+/// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
+/// asks for no memory.
 extern "C" fn forked() {
-    let _ = catch_unwind(|| {
-        thread::forget();
-        roctx::forget();
-        recording::forget();
-        if let Some(tracer) = tracer::get() {
-            tracer.forked();
-        }
-    });
+    process::inherit();
+    thread::forget();
+    calls::forget();
+    roctx::forget();
+    recording::forget();
+    if let Some(tracer) = tracer::get() {
+        tracer.forked();
+    }
 }
 
 fn end() {
@@ -86,6 +106,13 @@ fn end() {
 /// # Safety
 /// `table` is what the runtime hands to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    if matches!(embed::role(), Role::Nobody) {
+        return Ok(());
+    }
+    if process::is_privileged() {
+        return Err(Unusable::Privileged);
+    }
+    be_own();
     let (settings, is_first) = settings();
     fault::point("load");
     // SAFETY: as the caller promised.
@@ -98,11 +125,10 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let mode = settings.mode;
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     tracer::begin(api, settings, gpus);
-    if mode == Mode::Hip && is_first {
-        story::say(format_args!("mode hip records what mode standard does: no API calls yet"));
+    if mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
+        story::say(format_args!("mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"));
     }
     hooks::install(&tables);
-    be_at_end();
     Ok(())
 }
 
@@ -113,14 +139,19 @@ fn settings() -> (Settings, bool) {
 }
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
-fn read_settings() -> Settings {
+pub(crate) fn read_settings() -> Settings {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
-    let settings = Settings::read(&mut complaints);
+    let mut settings = Settings::read(&mut complaints);
+    if let Role::Callbacks(registered) = embed::role() {
+        registered.adapt(&mut settings);
+    }
     story::set_level(settings.debug);
-    // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
-    std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    if is_first {
+        // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+        std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    }
     for complaint in complaints.iter().filter(|_| is_first) {
         story::say(format_args!("{complaint}"));
     }
@@ -128,18 +159,29 @@ fn read_settings() -> Settings {
     settings
 }
 
-fn be_at_end() {
-    static AT_END: AtomicBool = AtomicBool::new(false);
-    if !AT_END.swap(true, Ordering::Relaxed) {
-        process::at_end(exit, forked);
+/// Something is about to begin in this process, whose end is to be told.
+fn be_own() {
+    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+    if process::is_copied() {
+        forked();
+    }
+    process::own();
+    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+        process::at_exit(exit);
     }
 }
 
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
+    if matches!(embed::role(), Role::Nobody) {
+        return control::end();
+    }
+    if process::is_privileged() {
+        return control::end();
+    }
+    be_own();
     let settings = read_settings();
     if control::gate() == Gate::Idle {
         recording::begin(&settings);
-        be_at_end();
     }
 }

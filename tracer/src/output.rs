@@ -5,7 +5,8 @@
 //! missing are created. A relative name is relative to where the process was when the tracer was loaded.
 //!
 //! No file is ever replaced or shared. Where one exists already, the process' number is put before the suffix
-//! (`trace.db`, `trace_4711.db`), then `_2`, `_3`, ... (a process number is used again some day, or on another host).
+//! (`trace.db`, `trace_4711.db`), then `_2`, `_3`, ... (a process number is used again some day, or on another host). A
+//! name is taken, too, where a journal of that name was left behind by something that is gone.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -65,6 +66,16 @@ pub fn names(wanted: &Path, pid: u32) -> io::Result<impl Iterator<Item = PathBuf
     Ok((0..ATTEMPTS).map(move |attempt| name(&wanted, pid, attempt)))
 }
 
+/// Whether a journal lies where SQLite looks for that of a file of this name: it would be played back into a new one.
+#[must_use]
+pub fn has_journal(path: &Path) -> bool {
+    ["-journal", "-wal"].iter().any(|end| {
+        let mut journal = path.as_os_str().to_owned();
+        journal.push(end);
+        Path::new(&journal).symlink_metadata().is_ok()
+    })
+}
+
 /// The name to try at the given attempt.
 fn name(wanted: &Path, pid: u32, attempt: u32) -> PathBuf {
     let mut name = wanted.file_stem().unwrap_or_default().to_owned();
@@ -94,7 +105,8 @@ mod tests {
 
     /// Creates it as the recorder does, and says under which name.
     fn created(wanted: &Path) -> io::Result<PathBuf> {
-        let mut free = names(wanted, 4711)?.filter(|path| std::fs::File::create_new(path).is_ok());
+        let free = names(wanted, 4711)?.filter(|path| !has_journal(path));
+        let mut free = free.filter(|path| std::fs::File::create_new(path).is_ok());
         free.next().ok_or_else(|| io::ErrorKind::AlreadyExists.into())
     }
 
@@ -119,6 +131,16 @@ mod tests {
         for expected in ["own_4711", "own_4711_2", "own_4711_3"] {
             assert_eq!(created(&wanted)?, wanted.with_file_name(expected));
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_name_whose_journal_was_left_behind_is_taken() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let wanted = folder.path().join("trace.db");
+        std::fs::write(folder.path().join("trace.db-journal"), "")?;
+        std::fs::write(folder.path().join("trace_4711.db-wal"), "")?;
+        assert_eq!(created(&wanted)?, folder.path().join("trace_4711_2.db"));
         Ok(())
     }
 

@@ -1,9 +1,10 @@
-//! Being a guest in a process: threads that get none of its signals, and its end and its forks.
+//! Being a guest in a process: whose process it is, threads that get none of its signals, its end and its forks.
 
 #![expect(unsafe_code, reason = "calls libc")]
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 /// Starts a thread of the tracer. No signal is ever delivered to it: handlers of the application run on the
@@ -33,12 +34,62 @@ pub fn sleep_finely() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_000_u64, 0, 0, 0) };
 }
 
-/// Has functions called when the process exits by `exit` or `quick_exit`, and in the child after a fork.
-pub fn at_end(exit: extern "C" fn(), fork: extern "C" fn()) {
+/// The process in which something was begun; 0 where nothing was.
+static OWNER: AtomicU32 = AtomicU32::new(0);
+
+/// Something is begun in this process, by which it will be known.
+pub fn own() {
+    OWNER.store(std::process::id(), Ordering::Relaxed);
+}
+
+/// In the child of a fork: what was begun in its parent counts as begun here.
+pub fn inherit() {
+    if OWNER.load(Ordering::Relaxed) != 0 {
+        own();
+    }
+}
+
+/// Whether something was begun, and in this process. Threads and files are not those of a child of `vfork`, which lives in
+/// its parent's memory, nor of one that was made by a system call of which no library is told.
+#[must_use]
+pub fn is_own() -> bool {
+    let owner = OWNER.load(Ordering::Relaxed);
+    owner != 0 && owner == std::process::id()
+}
+
+/// Whether something was begun in a process of which this one is a copy, without anyone having been told.
+#[must_use]
+pub fn is_copied() -> bool {
+    let owner = OWNER.load(Ordering::Relaxed);
+    owner != 0 && owner != std::process::id()
+}
+
+/// Whether the program has rights that whoever started it has not, as set-user-ID gives them: then nothing may be written
+/// where the environment says.
+#[must_use]
+pub fn is_privileged() -> bool {
+    // SAFETY: asks for a number.
+    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
+}
+
+/// Gives the calling thread a table of open files of its own, without any in it: the program's descriptors keep their
+/// numbers, and whoever closes all of them does not close ours. False where the kernel cannot do so (before Linux 5.9).
+pub fn have_own_files() -> bool {
+    const FIRST: u32 = 0;
+    // SAFETY: the other threads keep their table and all that is open in it.
+    unsafe { libc::syscall(libc::SYS_close_range, FIRST, u32::MAX, libc::CLOSE_RANGE_UNSHARE) == 0 }
+}
+
+/// Has a function called when the process exits by `exit` or `quick_exit`.
+pub fn at_exit(exit: extern "C" fn()) {
     // SAFETY: the library is never unloaded (build.rs), so the function stays where it is.
     unsafe { libc::atexit(exit) };
     // SAFETY: as above.
     unsafe { at_quick_exit(exit) };
+}
+
+/// Has a function called in the child after a fork. It may find any lock taken, that of memory too.
+pub fn at_fork(fork: extern "C" fn()) {
     // SAFETY: as above.
     unsafe { libc::pthread_atfork(None, None, Some(fork_handler(fork))) };
 }

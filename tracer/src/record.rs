@@ -14,11 +14,15 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod calls;
 mod close;
+mod delivery;
+mod file;
 mod naming;
 mod others;
 mod rows;
 mod session;
+mod sink;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -27,10 +31,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use ::calls as calls_interface;
 use schema::append::Recording;
 
+use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
+use crate::embed::flush::{Flushes, Running};
+use crate::embed::{self, Role};
 use crate::fault;
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
@@ -43,8 +51,9 @@ use crate::registry::Registry;
 use crate::requests::Requests;
 use crate::roctx::Reader;
 use crate::settings::Settings;
-use close::Close;
+use delivery::Delivery;
 use session::Session;
+use sink::Sink;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
 const PERIOD: Duration = Duration::from_millis(25);
@@ -75,8 +84,19 @@ pub struct Known {
     pub copies: Counters,
     /// What became of every barrier, where they are recorded.
     pub barriers: Counters,
+    /// What became of every call, by source.
+    pub calls: [Counters; calls_interface::Source::ALL.len()],
     /// Copies and barriers on their way to the recorder.
     pub others: Others,
+}
+
+impl Known {
+    /// Whether everything that was seen is recorded, lost or skipped.
+    pub fn are_none_on_the_way(&self) -> bool {
+        [&self.counters, &self.copies, &self.barriers]
+            .iter()
+            .all(|counts| counts.snapshot().on_the_way() == 0)
+    }
 }
 
 /// How a recording ended.
@@ -111,6 +131,29 @@ impl Recorder {
         known: Arc<Known>,
         arrivals: Receiver<Dispatch>,
     ) -> std::io::Result<Self> {
+        for gpu in gpus {
+            known.gpus.add(gpu);
+        }
+        embed::counters::begin(&known);
+        let (deadline, running) = (Arc::new(Deadline::default()), Running::begin());
+        let until = Arc::clone(&deadline);
+        let to = embed::role();
+        let session = Self::session(settings, Arc::clone(&known));
+        let thread = process::spawn("rtl-record", move || {
+            let _running = running;
+            if !matches!(to, Role::Callbacks(_)) {
+                process::have_own_files();
+            }
+            match to {
+                Role::Callbacks(to) => run(Delivery::new(to, Arc::clone(&known)), &known, &arrivals, &until),
+                _ => run(session, &known, &arrivals, &until),
+            }
+        })?;
+        Ok(Self { thread, deadline })
+    }
+
+    /// What the file is written by.
+    fn session(settings: Settings, known: Arc<Known>) -> Session<OwnFile> {
         let identity = Identity::read();
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
@@ -119,15 +162,7 @@ impl Recorder {
         let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
-        for gpu in gpus {
-            known.gpus.add(gpu);
-        }
-        let about = session::About { settings, identity };
-        let deadline = Arc::new(Deadline::default());
-        let until = Arc::clone(&deadline);
-        let thread =
-            process::spawn("rtl-record", move || run(Session::new(about, known, create), &arrivals, &until))?;
-        Ok(Self { thread, deadline })
+        Session::new(session::About { settings, identity }, known, create)
     }
 
     /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
@@ -150,10 +185,14 @@ impl Recorder {
 }
 
 /// Creates the file under the first name that is not taken.
-fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Result<(PathBuf, Recording)> {
+fn create(
+    wanted: &std::path::Path,
+    pid: u32,
+    limit: Option<u64>,
+) -> schema::Result<(PathBuf, Recording<OwnFile>)> {
     let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
-    for path in output::names(wanted, pid).map_err(failed)? {
-        match Recording::create(&path, limit) {
+    for path in output::names(wanted, pid).map_err(failed)?.filter(|path| !output::has_journal(path)) {
+        match Recording::create_in(&path, limit, OwnFile::new) {
             Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
             other => return other.map(|recording| (path, recording)),
         }
@@ -162,66 +201,72 @@ fn create(wanted: &std::path::Path, pid: u32, limit: Option<u64>) -> schema::Res
 }
 
 /// Records until the sender is gone, whatever happens.
-fn run<T: schema::append::Target + Close>(
-    mut session: Session<T>,
-    arrivals: &Receiver<Dispatch>,
-    deadline: &Deadline,
-) -> Ending {
+fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadline: &Deadline) -> Ending {
     let is_over = || {
         let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
     let mut ranges = Reader::default();
-    let known = Arc::clone(&session.known);
-    let recording =
-        catch_unwind(AssertUnwindSafe(|| record(&mut session, arrivals, &known, &mut ranges, is_over)));
+    let mut calls = crate::calls::Reader::default();
+    let recording = catch_unwind(AssertUnwindSafe(|| {
+        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over);
+    }));
     if recording.is_err() {
-        session.give_up(Lost::Failure, "the recorder failed");
+        sink.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
             while arrivals.take(|_| ()) > 0 {}
         }
         while arrivals.take(|_| ()) > 0 {}
-        session.add_others();
+        sink.add_others();
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        ranges.finish(|annotation| session.annotate(&annotation));
-        session.close();
+        ranges.finish(|annotation| sink.annotate(&annotation));
+        calls.finish(known.calls.each_ref(), |call| sink.add_call(&call));
+        sink.close();
     }));
-    session.ending()
+    sink.ending()
 }
 
-fn record<T: schema::append::Target + Close>(
-    session: &mut Session<T>,
+fn record(
+    sink: &mut impl Sink,
     arrivals: &Receiver<Dispatch>,
     known: &Known,
     ranges: &mut Reader,
+    calls: &mut crate::calls::Reader,
     is_over: impl Fn() -> bool,
 ) {
     let mut is_open = true;
     let mut requests = Requests::default();
+    let mut flushes = Flushes::default();
     while is_open {
         is_open = arrivals.wait(PERIOD);
         fault::point("record");
         let mut published = Instant::now();
         for round in 0.. {
             if round >= AT_ONCE && is_over() {
-                session.give_up(Lost::Unwritten, "the time to write it was over");
+                sink.give_up(Lost::Unwritten, "the time to write it was over");
             }
-            session.add_others();
-            let dispatches = arrivals.take(|dispatch| session.add(dispatch));
-            let events = ranges.read(|annotation| session.annotate(&annotation));
-            if dispatches + events == 0 {
+            sink.add_others();
+            let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
+            let events = ranges.read(|annotation| sink.annotate(&annotation));
+            let calls = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
+            if dispatches + events + calls == 0 {
                 break;
             }
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
-                session.publish();
+                sink.publish();
                 published = Instant::now();
             }
         }
-        session.publish();
+        sink.publish();
+        arrivals.answer(|| {
+            ranges.finish(|annotation| sink.annotate(&annotation));
+            sink.settle();
+        });
         requests.look(known);
+        flushes.look(known);
     }
 }
 

@@ -26,9 +26,7 @@ struct State {
     recorder: Option<Recorder>,
 }
 
-static FIRST: Mutex<State> = Mutex::new(State { known: None, sender: None, recorder: None });
-
-/// The one in use, where it is not [`FIRST`]. Whatever lies in one that a fork has copied stays there.
+/// The one in use; null before it is asked for. Whatever lies in one that a fork has copied stays there.
 static CURRENT: AtomicPtr<Mutex<State>> = AtomicPtr::new(ptr::null_mut());
 
 /// Wakes the recorder.
@@ -36,8 +34,22 @@ static NUDGE: AtomicPtr<Nudge> = AtomicPtr::new(ptr::null_mut());
 
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
-    // SAFETY: null, or what `forget` has put there, which is never freed.
-    unsafe { CURRENT.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
+    // SAFETY: null, or what was put there below, which is never freed.
+    if let Some(current) = unsafe { CURRENT.load(Ordering::Acquire).as_ref() } {
+        return current;
+    }
+    let new = Box::into_raw(Box::default());
+    let put = CURRENT.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    let current = put.map_or_else(
+        |other| {
+            // SAFETY: nobody else has seen it.
+            drop(unsafe { Box::from_raw(new) });
+            other
+        },
+        |_| new,
+    );
+    // SAFETY: what is put there is never freed.
+    unsafe { &*current }
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -88,12 +100,17 @@ pub fn begin(settings: &Settings) {
     }
 }
 
-/// Has the recorder look before its time.
+/// What wakes the recorder, while there is one.
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-pub fn nudge() {
+pub fn recorder() -> Option<&'static Nudge> {
     // SAFETY: null, or what `begin` has put there, which is never freed.
-    if let Some(nudge) = unsafe { NUDGE.load(Ordering::Acquire).as_ref() } {
-        nudge.give();
+    unsafe { NUDGE.load(Ordering::Acquire).as_ref() }.filter(|nudge| !nudge.is_done())
+}
+
+/// Has the recorder look before its time.
+pub fn nudge() {
+    if let Some(recorder) = recorder() {
+        recorder.give();
     }
 }
 
@@ -109,14 +126,19 @@ pub fn end(deadline: Instant) -> Ending {
     let ending = recorder.map(|recorder| recorder.finish(deadline)).unwrap_or_default();
     let why = ending.failure.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
     if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges)) {
-        story::say(format_args!("{line}{why}"));
+        story::say_of_file(format_args!("{line}{why}"));
     }
     ending
 }
 
-/// In the child of a fork: nothing of this is its own.
+/// Whether there is a recording, or was one that the process has not ended.
+pub fn has_begun() -> bool {
+    current().try_lock().map_or(true, |state| state.recorder.is_some())
+}
+
+/// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
-    CURRENT.store(Box::into_raw(Box::default()), Ordering::Release);
+    CURRENT.store(ptr::null_mut(), Ordering::Release);
     NUDGE.store(ptr::null_mut(), Ordering::Release);
     control::renew();
 }

@@ -99,8 +99,9 @@ impl Default for Requests {
 }
 
 impl Requests {
-    /// [`Self::heed`] for this process.
+    /// [`Self::heed`] for this process, whoever it belongs to by now.
     pub fn look(&mut self, known: &Known) {
+        self.user = user();
         self.heed(known, control::pause);
     }
 }

@@ -10,7 +10,7 @@ pub enum Mode {
     Lite,
     /// Every kernel.
     Standard,
-    /// `Standard`, and one line that says that API calls are not recorded yet.
+    /// `Standard`, and the calls of HIP.
     Hip,
     /// Every kernel.
     Full,
@@ -25,6 +25,18 @@ impl Mode {
             Self::Standard => "standard",
             Self::Hip => "hip",
             Self::Full => "full",
+        }
+    }
+
+    /// The mode of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "lite" => Some(Self::Lite),
+            "standard" | "default" => Some(Self::Standard),
+            "hip" => Some(Self::Hip),
+            "full" => Some(Self::Full),
+            _ => None,
         }
     }
 }
@@ -56,8 +68,16 @@ pub struct Settings {
     pub is_stopped: bool,
     /// RTL_COPY=0: copies are not recorded.
     pub no_copies: bool,
+    /// Kernels are not recorded: the program that gets the records does not want them.
+    pub no_kernels: bool,
     /// RTL_BARRIER=1: barriers are recorded.
     pub barriers: bool,
+    /// RTL_HIP_API_FILTER: which calls of HIP are recorded.
+    pub hip_filter: String,
+    /// RTL_HIP_API_FILTER_OUT: which of these are not.
+    pub hip_filter_out: String,
+    /// RTL_HIP_ARGS=1: calls of HIP are recorded with their arguments.
+    pub hip_arguments: bool,
 }
 
 impl Settings {
@@ -78,7 +98,7 @@ impl Settings {
                 complaints.push(complaint(name, &value, expected));
             }
         };
-        let mut keep = |value: &str| mode(value).map(|mode| settings.mode = mode).is_some();
+        let mut keep = |value: &str| Mode::named(value).map(|mode| settings.mode = mode).is_some();
         read("RTL_MODE", &mut keep, "not lite, standard, hip or full; recording in mode lite");
         let mut keep = |value: &str| value.parse().map(|level| settings.debug = level).is_ok();
         read("RTL_DEBUG", &mut keep, "not 0, 1 or 2; staying silent");
@@ -92,22 +112,17 @@ impl Settings {
         read("RTL_COPY", &mut keep, "not 0 or 1; recording copies");
         let mut keep = |value: &str| switch(value).map(|on| settings.barriers = on).is_some();
         read("RTL_BARRIER", &mut keep, "not 0 or 1; recording no barriers");
+        let mut keep = |value: &str| switch(value).map(|on| settings.hip_arguments = on).is_some();
+        read("RTL_HIP_ARGS", &mut keep, "not 0 or 1; recording no arguments");
+        let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+        settings.hip_filter = list("RTL_HIP_API_FILTER");
+        settings.hip_filter_out = list("RTL_HIP_API_FILTER_OUT");
         settings
     }
 }
 
 fn complaint(name: &str, value: &OsStr, expected: &str) -> String {
     format!("rtl: {name}={}: {expected}", value.to_string_lossy())
-}
-
-fn mode(value: &str) -> Option<Mode> {
-    match value {
-        "lite" => Some(Mode::Lite),
-        "standard" | "default" => Some(Mode::Standard),
-        "hip" => Some(Mode::Hip),
-        "full" => Some(Mode::Full),
-        _ => None,
-    }
 }
 
 fn switch(value: &str) -> Option<bool> {

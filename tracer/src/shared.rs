@@ -56,6 +56,9 @@ pub struct Shared<R> {
     pub records_barriers: bool,
     /// Free slots.
     pub pool: Pool,
+    /// Whether the collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all
+    /// signals being its own again.
+    pub makes_slots_ahead: AtomicBool,
     /// Wakes the collector.
     pub bell: Bell,
     /// The ROCm runtime.
@@ -79,6 +82,7 @@ impl<R: Resolve> Shared<R> {
             copies: Forwarded::default(),
             records_barriers: false,
             pool: Pool::default(),
+            makes_slots_ahead: AtomicBool::new(true),
             bell: Bell::default(),
             runtime,
         }

@@ -64,7 +64,7 @@ impl Submission {
         Dispatch {
             start,
             end,
-            correlation: self.correlation,
+            correlation: self.from.link(self.correlation),
             range: self.from.range,
             kernel: self.kernel,
             queue,
@@ -80,7 +80,8 @@ impl Submission {
     /// The barrier with its times, on this queue.
     #[must_use]
     pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
-        let Self { correlation, from: Submitter { tid, range }, .. } = *self;
+        let Submitter { tid, range, .. } = self.from;
+        let correlation = self.from.link(self.correlation);
         Other { start, end, correlation, range, tid, what: What::Barrier { queue, gpu } }
     }
 }

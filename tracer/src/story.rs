@@ -1,11 +1,11 @@
 //! What the tracer says on standard error: nothing, unless RTL_DEBUG asks for its story or something was lost.
 
 use std::fmt::Arguments;
-use std::io::Write;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::{RangeCounters, Snapshot};
+use crate::embed::{self, Role};
 use crate::process;
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
@@ -25,8 +25,15 @@ pub fn is_told(level: u8) -> bool {
 pub fn say(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
     if takes_a_line(libc::STDERR_FILENO) {
-        let _ = process::within_any_file_size(|| std::io::stderr().write_all(line.as_bytes()));
+        process::within_any_file_size(|| write(libc::STDERR_FILENO, &line));
     }
+}
+
+/// Without the lock of Rust's standard error, which a thread may have held that the child of a fork does not have.
+#[expect(unsafe_code, reason = "calls libc")]
+fn write(file: RawFd, line: &str) {
+    // SAFETY: reads the line.
+    unsafe { libc::write(file, line.as_ptr().cast(), line.len()) };
 }
 
 /// Whether a line can be written here without harm: writing to a full pipe would make the host wait, and to one that
@@ -37,6 +44,13 @@ fn takes_a_line(file: RawFd) -> bool {
     // SAFETY: one entry, which outlives the call; it does not wait.
     unsafe { libc::poll(&raw mut asked, 1, 0) };
     asked.revents == libc::POLLOUT
+}
+
+/// Says a line about what a file lacks; a program that gets the records instead asks for counts of its own.
+pub fn say_of_file(line: Arguments<'_>) {
+    if is_told(1) || matches!(embed::role(), Role::File) {
+        say(line);
+    }
 }
 
 /// Says a line the first time; it is the only one that is said so.
@@ -77,6 +91,7 @@ pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::fd::AsRawFd;
 
     use super::*;

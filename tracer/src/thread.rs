@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use crate::calls;
+
 /// A thread of the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Submitter {
@@ -9,11 +11,23 @@ pub struct Submitter {
     pub tid: u32,
     /// The innermost range that is open in it; 0 for none.
     pub range: u64,
+    /// The innermost recorded call of an interface that it is in ([`crate::calls`]); 0 for none.
+    pub call: u64,
+}
+
+impl Submitter {
+    /// What ties something that the thread has enqueued to the call that it was in: the call's number, 0 outside of any.
+    /// Where no calls are told, its own number.
+    #[inline]
+    #[must_use]
+    pub fn link(self, own: u64) -> u64 {
+        if calls::are_told() { self.call } else { own }
+    }
 }
 
 thread_local! {
     /// Tid 0 until the thread is seen for the first time.
-    static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0 }) };
+    static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
 
     /// Whether what this thread does is not to be recorded.
     static PAUSED: Cell<bool> = const { Cell::new(false) };
@@ -31,7 +45,7 @@ pub fn known() -> Option<Submitter> {
 #[must_use]
 pub fn current() -> Submitter {
     known().unwrap_or_else(|| {
-        let here = Submitter { tid: tid(), range: 0 };
+        let here = Submitter { tid: tid(), ..Submitter::default() };
         remember(here);
         here
     })
@@ -48,6 +62,14 @@ fn remember(here: Submitter) {
 #[inline]
 pub fn set_range(range: u64) {
     remember(Submitter { range, ..current() });
+}
+
+/// The innermost recorded call that the calling thread is in is now this one, 0 for none; the one before.
+#[inline]
+pub fn set_call(call: u64) -> u64 {
+    let here = current();
+    remember(Submitter { call, ..here });
+    here.call
 }
 
 /// Whether what the calling thread does is not to be recorded.

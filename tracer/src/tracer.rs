@@ -51,6 +51,7 @@ pub struct Tracer {
     ended: AtomicBool,
     /// How long the end of the runtime has been waited for, in us.
     waited: AtomicU64,
+    unloaded: AtomicBool,
     pid: AtomicU32,
 }
 
@@ -104,6 +105,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         started: AtomicBool::new(false),
         ended: AtomicBool::new(false),
         waited: AtomicU64::new(0),
+        unloaded: AtomicBool::new(false),
         pid: AtomicU32::new(std::process::id()),
     };
     let tracer = Box::leak(Box::new(tracer));
@@ -148,6 +150,7 @@ impl Tracer {
         }
         let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
+        self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
         let (mut submissions, arrivals) = lane(ordinal, gpu);
         submissions.prepare(&self.shared);
         if let Some(collector) = &mut *self.started() {
@@ -159,6 +162,16 @@ impl Tracer {
         lock(&self.queues).insert(address as usize, (ordinal, queue));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
+    }
+
+    /// Whether this process has begun it, and did not inherit it by a fork.
+    pub fn is_ours(&self) -> bool {
+        self.pid.load(Ordering::Relaxed) == std::process::id()
+    }
+
+    /// Whether kernels are recorded.
+    pub fn records_kernels(&self) -> bool {
+        !self.settings.no_kernels
     }
 
     /// The handle of the GPU with this number.
@@ -237,9 +250,10 @@ impl Tracer {
     /// free signal back to the runtime. Recording goes on, should the runtime do so.
     pub fn runtime_ends(&self) {
         fault::point("runtime-ends");
-        if self.pid.load(Ordering::Relaxed) != std::process::id() {
+        if !self.is_ours() {
             return;
         }
+        self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
         let begun = Instant::now();
         while self.harvest() > 0 && begun.elapsed() < GRACE {
             std::thread::sleep(DOZE.0);
@@ -257,7 +271,7 @@ impl Tracer {
     /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
     /// and not waited for beyond `deadline`.
     pub fn give_signals_back(&'static self, deadline: Instant) {
-        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.shared.pool.is_empty() {
+        if !self.is_ours() || self.unloaded.load(Ordering::SeqCst) || self.shared.pool.is_empty() {
             return;
         }
         if let Ok(thread) = process::spawn("rtl-exit", || self.runtime_ends()) {
@@ -270,7 +284,7 @@ impl Tracer {
     /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
     /// how often, and takes at most half a second.
     pub fn end(&self) {
-        if self.pid.load(Ordering::Relaxed) != std::process::id() || self.ended.swap(true, Ordering::SeqCst) {
+        if !self.is_ours() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
         // What the same end of the runtime has taken before is not taken again.
@@ -285,16 +299,20 @@ impl Tracer {
         let ending = recording::end(deadline);
         let known = &self.shared.known;
         let why = ending.failure.map(|why| format!(" ({why})")).unwrap_or_default();
-        for (counters, what) in
-            [(&known.counters, "kernel dispatches"), (&known.copies, "copies"), (&known.barriers, "barriers")]
-        {
+        for (counters, what) in [
+            (&known.counters, "kernel dispatches"),
+            (&known.copies, "copies"),
+            (&known.barriers, "barriers"),
+            (&known.calls[0], "calls of HIP"),
+            (&known.calls[1], "calls of HSA"),
+        ] {
             let counts = counters.snapshot();
             let counts = match ending.rest {
                 Some(why) => counts.without_the_rest(why),
                 None => counts,
             };
             if let Some(line) = story::loss(&counts, what) {
-                story::say(format_args!("{line}{why}"));
+                story::say_of_file(format_args!("{line}{why}"));
             }
             story::tell(format_args!(
                 "{} {what} seen, {} recorded, {} lost, {} skipped",
@@ -307,6 +325,39 @@ impl Tracer {
         if let Some(path) = ending.path {
             story::tell(format_args!("written to {}", path.display()));
         }
+    }
+
+    /// The runtime has ended: its signals are gone.
+    pub fn unload(&self) {
+        self.end();
+        self.unloaded.store(true, Ordering::SeqCst);
+    }
+
+    /// The process leaves without an end: from now on the collector hands over what has completed and ends. Whether there
+    /// is one. Takes no lock.
+    pub fn leaves(&self) -> bool {
+        let is_collecting = self.is_collecting();
+        if is_collecting {
+            self.shared.end();
+        }
+        is_collecting
+    }
+
+    /// The process may end in a moment: tells whether by now everything has been handed over that has completed. `None`
+    /// where there is no collector. Takes no lock.
+    pub fn pass(&'static self) -> Option<impl Fn() -> bool> {
+        // One pass may be under way.
+        let passes = |tracer: &Self| tracer.shared.known.passes.load(Ordering::Acquire);
+        let enough = passes(self) + 2;
+        self.is_collecting().then_some(move || {
+            self.shared.bell.ring();
+            passes(self) >= enough
+        })
+    }
+
+    fn is_collecting(&self) -> bool {
+        let is_here = self.pid.load(Ordering::Relaxed) == std::process::id();
+        is_here && self.started.load(Ordering::SeqCst) && !self.ended.load(Ordering::SeqCst)
     }
 
     /// In the child of a fork: nothing of this is its own, and nothing is touched.

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
+use crate::lookup::Lookup;
 use rustc_hash::FxHashMap;
 use schema::table::RangeKind;
 use schema::{Id, NameId, ProcessId, Tables};
 
 use super::RangeMethod;
-use super::lookup::Lookup;
 use super::sets::{EMPTY, SetId, Sets};
 use super::timeline::{Span, Timeline, enclosing};
 

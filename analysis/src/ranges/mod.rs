@@ -1,7 +1,6 @@
 //! Ranges and markers, with the GPU time that ranges enclose.
 
 mod attribution;
-mod lookup;
 mod repeated;
 mod sets;
 mod timeline;

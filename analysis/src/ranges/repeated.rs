@@ -1,11 +1,11 @@
 //! Ranges of one name that come again and again, and which of them each dispatch belongs to.
 
+use crate::lookup::Lookup;
 use rustc_hash::FxHashMap;
 use schema::{Id, NameId, ProcessId, Tables};
 
 use super::RangeMethod;
 use super::attribution::Attribution;
-use super::lookup::Lookup;
 
 /// The ranges of one name, numbered in each process by their start; they come one after the other there.
 pub(crate) struct Repeated {

@@ -21,6 +21,7 @@ pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFra
         .add("correlation_id", |row| known(calls.correlation.get(row)))
         .add("parent_id", |row| known(calls.parent.get(row)))
         .add("stream", |row| calls.stream.get(row))
+        .add("result", |row| known(calls.result.get(row)))
         .finish()
 }
 

@@ -15,6 +15,7 @@ struct Op<'a> {
     lane: LaneId,
     start: i64,
     duration: Option<i64>,
+    enqueued: Option<i64>,
     tid: Option<i64>,
     correlation: Id,
     range: Id,
@@ -34,6 +35,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
             lane: row.lane,
             start: row.start,
             duration: row.duration,
+            enqueued: row.enqueued,
             tid: row.tid,
             correlation: row.correlation,
             range: row.range,
@@ -50,6 +52,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
             lane: copy.lane,
             start: copy.start,
             duration: copy.duration,
+            enqueued: copy.enqueued,
             tid: copy.tid,
             correlation: copy.correlation,
             range: copy.range,
@@ -66,6 +69,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
         lane: row.lane,
         start: row.start,
         duration: row.duration,
+        enqueued: row.enqueued,
         tid: None,
         correlation: row.correlation,
         range: 0,
@@ -94,6 +98,7 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
         .process(|row| lane(row).process)
         .add("tid", |row| op(row).tid)
         .times(|row| op(row).start, |row| op(row).duration)
+        .add("enqueued_ns", |row| op(row).enqueued)
         .add("correlation_id", |row| known(op(row).correlation))
         .add("range_id", |row| known(op(row).range))
         .add("grid_x", items(0))

@@ -33,17 +33,31 @@ impl Recording {
     /// # Errors
     /// [`Error::Io`], with `AlreadyExists` too; [`Error::Refused`] if the limit is below 256 KiB.
     pub fn create(path: &Path, limit: Option<u64>) -> Result<Self> {
-        if let Some(limit) = limit.filter(|&limit| limit < LEAST) {
-            let detail = format!("{limit} bytes are too few for a recording, {LEAST} are the least");
-            return Err(Error::Refused { path: path.to_owned(), detail });
-        }
-        let target = File::create_new(path).map_err(|source| failed("create", path, source))?;
-        // Nobody wants the empty file of a full disk.
-        Self::start(target, path, limit).inspect_err(|_| drop(std::fs::remove_file(path)))
+        Self::create_in(path, limit, Ok)
     }
 }
 
 impl<T: Target> Recording<T> {
+    /// The same, into what `target` makes of the new file.
+    ///
+    /// # Errors
+    /// As [`Recording::create`], and what `target` fails with.
+    pub fn create_in(
+        path: &Path,
+        limit: Option<u64>,
+        target: impl FnOnce(File) -> io::Result<T>,
+    ) -> Result<Self> {
+        if let Some(limit) = limit.filter(|&limit| limit < LEAST) {
+            let detail = format!("{limit} bytes are too few for a recording, {LEAST} are the least");
+            return Err(Error::Refused { path: path.to_owned(), detail });
+        }
+        let file = File::create_new(path).map_err(|source| failed("create", path, source))?;
+        let target = target(file).map_err(|source| failed("create", path, source));
+        // Nobody wants the empty file of a full disk.
+        let recording = target.and_then(|target| Self::start(target, path, limit));
+        recording.inspect_err(|_| drop(std::fs::remove_file(path)))
+    }
+
     /// Starts a recording in an empty target; `path` is what messages call it.
     ///
     /// # Errors

@@ -67,6 +67,8 @@ enum AgentKey {
 struct Launch {
     tid: i64,
     shape: Option<ShapeId>,
+    /// Host time in ns.
+    enqueued: i64,
 }
 
 struct Reader {
@@ -160,7 +162,9 @@ impl Reader {
         let name = self.tables.strings.intern(op.name);
         let Op { lane, start, .. } = op;
         let duration = op.end.checked_sub(start);
-        let (tid, correlation) = if self.select.links { (op.tid, op.correlation) } else { (None, 0) };
+        let links = self.select.links;
+        let (tid, correlation) = if links { (op.tid, op.correlation) } else { (None, 0) };
+        let enqueued = op.launch.filter(|_| links).map(|launch| launch.enqueued);
         match op.kind {
             Kind::Kernel => self.tables.dispatches.push(Dispatch {
                 id,
@@ -171,10 +175,11 @@ impl Reader {
                 tid,
                 correlation,
                 shape: op.launch.and_then(|launch| launch.shape),
+                enqueued,
                 ..Dispatch::default()
             }),
             Kind::Barrier => {
-                self.tables.barriers.push(Barrier { id, name, lane, start, duration, correlation });
+                self.tables.barriers.push(Barrier { id, name, lane, start, duration, correlation, enqueued });
             }
             Kind::Copy => self.tables.copies.push(Copy {
                 id,
@@ -186,6 +191,7 @@ impl Reader {
                 bytes: op.bytes,
                 tid,
                 correlation,
+                enqueued,
                 ..Copy::default()
             }),
         }
@@ -204,7 +210,7 @@ impl Reader {
             let shape = shape
                 .filter(|_| self.select.any_shape())
                 .map(|(workgroup, items)| self.tables.shapes.intern(Shape::from_items(workgroup, items)));
-            self.launches.insert((process, id), Launch { tid: from.tid, shape });
+            self.launches.insert((process, id), Launch { tid: from.tid, shape, enqueued: tick });
         }
         if self.select.api {
             let word = if packet.kind == Kind::Kernel { "dispatch" } else { packet.name };
@@ -218,6 +224,7 @@ impl Reader {
             return;
         }
         let mut row = self.api_call(number, call.from, call.name, call.library, call.start, call.duration);
+        row.result = call.result;
         if self.select.args {
             if let Some(args) = call.args {
                 row.args = self.tables.strings.intern(args);

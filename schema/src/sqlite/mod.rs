@@ -76,6 +76,20 @@ impl Database {
             .map_err(|source| self.error(source))
     }
 
+    /// Every table that is no view, and how many rows it has, by name.
+    pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
+        let count = |table: String| {
+            let sql = format!("select count(*) from {}", quote(&table));
+            let rows: i64 = self.connection().query_row(&sql, [], |row| row.get(0))?;
+            Ok((table, rows.unsigned_abs()))
+        };
+        let tables =
+            "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name";
+        let names = || self.connection().prepare(tables)?.query_map([], |row| row.get(0))?.collect();
+        let names: rusqlite::Result<Vec<String>> = names();
+        names.and_then(|names| names.into_iter().map(count).collect()).map_err(|source| self.error(source))
+    }
+
     /// The connection, for queries that are no scans.
     pub(crate) fn connection(&self) -> &Connection {
         &self.opened.connection

@@ -27,6 +27,8 @@ pub struct ApiCall {
     pub parent: Id,
     /// The HIP stream it was given.
     pub stream: Option<i64>,
+    /// The status that it returned (`hipError_t`, `hsa_status_t`); 0 is success or unknown.
+    pub result: i64,
 }
 
 /// One named argument of a call, where the source keeps them apart (rocprofv3).
@@ -98,6 +100,8 @@ pub struct ApiCalls {
     pub parent: Column<Id>,
     /// HIP streams.
     pub stream: Column<Option<i64>>,
+    /// Returned statuses, 0 for success or unknown.
+    pub result: Column<i64>,
     /// Named arguments, when selected, in the order of their calls.
     pub arguments: Vec<ApiArgument>,
     /// What is stored about launches and copies, when selected, in the order of their calls.
@@ -120,6 +124,7 @@ impl ApiCalls {
         self.correlation.push(row.correlation);
         self.parent.push(row.parent);
         self.stream.push(row.stream);
+        self.result.push(row.result);
     }
 
     /// The row at `row`.
@@ -137,6 +142,7 @@ impl ApiCalls {
             correlation: self.correlation.get(row),
             parent: self.parent.get(row),
             stream: self.stream.get(row),
+            result: self.result.get(row),
         }
     }
 

@@ -15,6 +15,8 @@ pub struct Barrier {
     pub duration: Option<i64>,
     /// Ties it to the call; 0 is unknown.
     pub correlation: Id,
+    /// Host time in ns at which its packet was enqueued, if known.
+    pub enqueued: Option<i64>,
 }
 
 /// All barriers of a trace, in the order of the source.

@@ -80,6 +80,8 @@ pub struct Copy {
     pub correlation: Id,
     /// The id of the innermost range (roctxId); 0 is none.
     pub range: Id,
+    /// Host time in ns at which it was enqueued, if known.
+    pub enqueued: Option<i64>,
 }
 
 /// All copies of a trace, in the order of the source. Copies are few beside dispatches, so rows stay rows.

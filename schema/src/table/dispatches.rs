@@ -25,6 +25,8 @@ pub struct Dispatch {
     pub symbol: Option<SymbolId>,
     /// Whether it came out of a graph launch (RPD's `Task`).
     pub graph: bool,
+    /// Host time in ns at which its packet was enqueued, if known.
+    pub enqueued: Option<i64>,
 }
 
 /// All kernel launches of a trace, in the order of the source.
@@ -52,6 +54,8 @@ pub struct Dispatches {
     pub symbol: Column<Option<SymbolId>>,
     /// Which came out of a graph launch.
     pub graph: Column<bool>,
+    /// Host times in ns at which packets were enqueued.
+    pub enqueued: Column<Option<i64>>,
     /// How many of the last rows are plain, and missing in the columns that say nothing of those.
     plain: usize,
     /// How many of those rows have their shape nevertheless: all of them or none.
@@ -74,6 +78,7 @@ impl Dispatches {
         self.shape.push(row.shape);
         self.symbol.push(row.symbol);
         self.graph.push(row.graph);
+        self.enqueued.push(row.enqueued);
     }
 
     /// Appends a row of which only this is known. The other columns catch up with the next other row, or with
@@ -130,6 +135,7 @@ impl Dispatches {
         self.shape.pad(shapeless);
         self.symbol.pad(rows);
         self.graph.pad(rows);
+        self.enqueued.pad(rows);
     }
 
     /// The row at `row`.
@@ -146,6 +152,7 @@ impl Dispatches {
             shape: self.shape.get(row),
             symbol: self.symbol.get(row),
             graph: self.graph.get(row),
+            enqueued: self.enqueued.get(row),
         }
     }
 
@@ -192,6 +199,7 @@ impl Dispatches {
         self.shape.append_with(other.shape, |shape| shape.map(|shape| shapes[shape.index()]));
         self.symbol.append_with(other.symbol, |symbol| symbol);
         self.graph.append_with(other.graph, |graph| graph);
+        self.enqueued.append_with(other.enqueued, |moment| moment);
     }
 
     /// Keeps the rows for which `keep` says true.
@@ -207,6 +215,7 @@ impl Dispatches {
         self.shape.retain(keep);
         self.symbol.retain(keep);
         self.graph.retain(keep);
+        self.enqueued.retain(keep);
     }
 }
 

@@ -199,6 +199,7 @@ impl Incoming {
             tid: row.tid,
             correlation: row.correlation,
             symbol: self.symbol(piece, row.lane, row.name, row.symbol),
+            enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
         self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
@@ -236,6 +237,7 @@ impl Incoming {
             correlation: row.correlation,
             bytes: row.bytes,
             peer: peer.and_then(|agent| self.places.gpu(agent)),
+            enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
         let id = self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
@@ -259,6 +261,7 @@ impl Incoming {
             kind: OpKind::Barrier,
             description: self.text(row.name),
             correlation: row.correlation,
+            enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
         self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
@@ -306,6 +309,7 @@ impl Incoming {
                 correlation: row.correlation,
                 parent: row.parent,
                 stream: row.stream,
+                result: row.result,
             })?;
             // Calls are referred to without their space: see `Self::finish`.
             self.calls.push(0, row.id, id);

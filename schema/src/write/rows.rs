@@ -137,6 +137,8 @@ pub struct Op {
     pub peer: Option<i64>,
     /// The class of a range.
     pub category: Option<TextId>,
+    /// Host time in ns at which the op was put on its queue.
+    pub enqueued: Option<i64>,
 }
 
 /// A row of `rocpd_api` in the file's own terms.
@@ -164,6 +166,8 @@ pub struct Call {
     pub parent: i64,
     /// HIP stream.
     pub stream: Option<i64>,
+    /// The status that was returned, 0 for success or unknown.
+    pub result: i64,
 }
 
 /// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
@@ -171,7 +175,7 @@ pub(crate) const OP_COLUMNS_OF_ITS_OWN: [usize; 4] = [2, 3, 7, 10];
 
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
-pub(crate) fn op_row(op: &Op) -> [Option<i64>; 24] {
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
     // Beside a known x, NULL means 1: most launches then end at their x.
     let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
@@ -201,12 +205,13 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; 24] {
         op.bytes.map(|bytes| bytes as i64),
         op.peer,
         text(op.category),
+        op.enqueued,
     ]
 }
 
 /// A row of `rocpd_api` behind its id.
 #[inline]
-pub(crate) fn call_row(call: &Call) -> [Option<i64>; 11] {
+pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
     [
         call.pid,
         call.tid,
@@ -219,6 +224,7 @@ pub(crate) fn call_row(call: &Call) -> [Option<i64>; 11] {
         known(call.correlation),
         known(call.parent),
         call.stream,
+        known(call.result),
     ]
 }
 

@@ -96,16 +96,37 @@ pub fn assert_all_recorded(launched: &[Launched], trace: &Trace) {
 #[track_caller]
 pub fn assert_recorded(launched: &[Launched], trace: &Trace) {
     assert_adds_up(trace, launched.len() as i64);
-    let mut left: BTreeMap<(i64, String), Vec<(i64, i64)>> = BTreeMap::new();
-    for dispatch in launched {
-        let key = (dispatch.gpu, spoken(&dispatch.kernel));
-        left.entry(key).or_default().push((dispatch.start, dispatch.end));
+    Left::of(launched).take(trace);
+}
+
+/// Dispatches that no row of a trace has been found for, by GPU and kernel.
+#[derive(Debug)]
+pub struct Left(BTreeMap<(i64, String), Vec<(i64, i64)>>);
+
+impl Left {
+    /// All of them.
+    #[must_use]
+    pub fn of(launched: &[Launched]) -> Self {
+        let mut left: BTreeMap<(i64, String), Vec<(i64, i64)>> = BTreeMap::new();
+        for dispatch in launched {
+            let key = (dispatch.gpu, spoken(&dispatch.kernel));
+            left.entry(key).or_default().push((dispatch.start, dispatch.end));
+        }
+        Self(left)
     }
-    for row in &trace.rows {
-        let key = (row.gpu, row.name.clone());
-        let times = left.get_mut(&key).unwrap_or_else(|| panic!("never executed: {row:?}"));
-        let at = times.iter().position(|&time| is_near(time, row));
-        times.remove(at.unwrap_or_else(|| panic!("not executed then: {row:?}")));
+
+    /// Takes out those that a trace has.
+    ///
+    /// # Panics
+    /// If it has another one.
+    #[track_caller]
+    pub fn take(&mut self, trace: &Trace) {
+        for row in &trace.rows {
+            let key = (row.gpu, row.name.clone());
+            let times = self.0.get_mut(&key).unwrap_or_else(|| panic!("never executed: {row:?}"));
+            let at = times.iter().position(|&time| is_near(time, row));
+            times.remove(at.unwrap_or_else(|| panic!("not executed then: {row:?}")));
+        }
     }
 }
 

@@ -74,7 +74,9 @@ pub fn tool(name: &str) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
-    [source.clone(), sources.join("tool.h")].map(|file| fs::read(file).unwrap()).hash(&mut hasher);
+    [source.clone(), sources.join("tool.h"), sources.join("../../../include/rtl.h")]
+        .map(|file| fs::read(file).unwrap())
+        .hash(&mut hasher);
     let folder = beside_this_program().join("tools");
     let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
@@ -41,6 +42,8 @@ pub struct Process {
     /// How the program is started, where not by itself.
     starter: Vec<String>,
     has_time_limit: bool,
+    /// Whether it starts other Pythons.
+    is_python: bool,
 }
 
 /// What came of it.
@@ -88,9 +91,12 @@ impl Process {
     /// If the program does not compile.
     #[must_use]
     pub fn on(stack: &Stack, name: &str) -> Option<Self> {
-        let program = program(name)?;
+        Some(Self::starting(stack, program(name)?).kernels(&KERNELS))
+    }
+
+    fn starting(stack: &Stack, program: PathBuf) -> Self {
         let folder = Arc::new(tempfile::tempdir().unwrap());
-        let process = Self {
+        Self {
             program,
             arguments: vec![],
             stack: stack.clone(),
@@ -101,11 +107,11 @@ impl Process {
             starter: vec![],
             has_time_limit: true,
             tracer: library::tracer(),
+            is_python: false,
             tools_before: vec![],
             tools: vec![],
             folder,
-        };
-        Some(process.kernels(&KERNELS))
+        }
     }
 
     /// A HIP program of `tests/programs` on a certain runtime, with the kernels of `kernels.cl`. `None`, and one line that
@@ -115,6 +121,18 @@ impl Process {
         let kernels = support::code_object("kernels", "gfx90a")?;
         let arguments: Vec<&str> = kernels.to_str().into_iter().chain(arguments.iter().copied()).collect();
         Some(Self { is_hip: true, ..Self::on(stack, name)?.arguments(&arguments) })
+    }
+
+    /// A Python program of `tests/programs` on a certain runtime, which finds the kernels of `kernels.cl` by `KERNELS` and
+    /// others like itself by `PYTHON`. `None`, and one line that says so, where Python or a compiler is missing.
+    #[must_use]
+    pub fn of_python(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
+        let kernels = support::code_object("kernels", "gfx90a")?;
+        let python = support::real::python()?;
+        let script = support::real::source(&format!("{name}.py"));
+        let process = Self { is_hip: true, is_python: true, ..Self::starting(stack, python) };
+        let arguments: Vec<&str> = script.to_str().into_iter().chain(arguments.iter().copied()).collect();
+        Some(process.arguments(&arguments).setting("KERNELS", kernels))
     }
 
     /// Its arguments.
@@ -221,6 +239,13 @@ impl Process {
         self
     }
 
+    /// Another program in place of its own.
+    #[must_use]
+    pub fn program(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
     /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {
@@ -252,6 +277,10 @@ impl Process {
     fn command_preloading(&self, libraries: &[PathBuf], folder: &Path) -> Command {
         fs::create_dir_all(folder.join("traces")).unwrap();
         let mut command = self.started(self.stack.command_preloading(libraries, &self.program));
+        if self.is_python && self.stack.name != "bookworm" {
+            // Python itself would have the system's loader start another one.
+            command.env("PYTHON", starter_of(&command, folder));
+        }
         command.args(&self.arguments);
         command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
@@ -415,6 +444,20 @@ impl Process {
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 
+    /// Runs it without any tool of the runtime and with these libraries, which find in RECORDS the name of a file in the
+    /// folder of this name.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn run_preloading(&self, name: &str, libraries: &[PathBuf]) -> Outcome {
+        let folder = self.folder.path().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        let mut command = self.command_preloading(libraries, &folder);
+        command.env("RECORDS", folder.join("records"));
+        self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
+    }
+
     fn run(&self, name: &str, tools: &[PathBuf]) -> Outcome {
         let (mut command, folder) = self.prepare(name, tools);
         self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
@@ -455,6 +498,15 @@ impl Process {
             _folder: Arc::clone(&self.folder),
         }
     }
+}
+
+/// A script that starts what a command starts, without a limit to its time.
+fn starter_of(command: &Command, folder: &Path) -> PathBuf {
+    let words: Vec<String> = command.get_args().skip(2).map(|word| format!("'{}'", word.display())).collect();
+    let script = folder.join("starter");
+    fs::write(&script, format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" "))).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    script
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

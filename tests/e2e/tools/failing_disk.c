@@ -18,7 +18,7 @@ static int64_t number(const char *name, int64_t otherwise) {
 
 static int is_trace(int file) {
     char name[64], path[4096];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    snprintf(name, sizeof name, "/proc/thread-self/fd/%d", file);
     ssize_t length = readlink(name, path, sizeof path - 1);
     if (length < 0) return 0;
     path[length] = 0;

@@ -43,6 +43,9 @@ pub fn fixture_in(name: &str, layout: Layout) -> TempPath {
     made.unwrap_or_else(|error| panic!("fixture {name} in {layout:?}: {error:#}"))
 }
 
+/// Four calls of HIP and the ops that they caused, for our layout: `stories/calls.sql`.
+pub const CALLS: &str = include_str!("stories/calls.sql");
+
 /// A trace from the text of a story.
 ///
 /// # Errors

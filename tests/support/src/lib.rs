@@ -15,7 +15,7 @@ mod stack;
 
 use std::path::{Path, PathBuf};
 
-pub use fixture::{database, fixture, fixture_in, fixture_names, recorded};
+pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Job, Layout, Options, generate};
 pub use program::{code_object, program, program_with};
 /// For tests outside the crates that may name it: SQLite as an independent judge of a trace.

@@ -36,11 +36,23 @@ pub fn ask(traces: &[&Path], questions: &[&str]) -> Option<Vec<Vec<Rows>>> {
 /// # Panics
 /// If they are not shown within minutes.
 pub fn show(trace: &Path, picture: &Path, wanted: &[&str]) -> Option<Vec<String>> {
+    shown(&[], trace, picture, wanted)
+}
+
+/// As [`show`], with the first slice of this name that an arrow leaves selected, and the time of what it leads to.
+///
+/// # Panics
+/// If there is no such slice, too.
+pub fn show_launch(slice: &str, trace: &Path, picture: &Path, wanted: &[&str]) -> Option<Vec<String>> {
+    shown(&["--select", slice], trace, picture, wanted)
+}
+
+fn shown(options: &[&str], trace: &Path, picture: &Path, wanted: &[&str]) -> Option<Vec<String>> {
     let ui = ui()?;
     let browser =
         found(&["/usr/bin/chromium", "/usr/bin/chromium-browser"], "Chromium (apt-get install chromium)")?;
     let mut command = node("screenshot.mjs");
-    command.arg(ui).arg(browser).arg(trace).arg(picture).args(wanted);
+    command.args(options).arg(ui).arg(browser).arg(trace).arg(picture).args(wanted);
     let output = command.output().expect("node was there");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let titles: Value = serde_json::from_slice(&output.stdout).expect("titles");

@@ -14,11 +14,17 @@ const TINYGRAD: &str = "programs/tinygrad-0.14.0";
 /// # Panics
 /// As [`crate::simulator`].
 pub fn tinygrad(steps: u32) -> Option<Command> {
-    let package = fetched(cache().join(TINYGRAD))?;
-    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let python = python()?;
     let stack = stacks().into_iter().find(|stack| stack.name == "experimental")?;
     let mut command = stack.command(&python);
     command.arg(source("train.py")).arg(steps.to_string());
+    with_tinygrad(&mut command, &stack)?;
+    Some(command)
+}
+
+/// Gives a command what tinygrad needs to train on the GPUs of this runtime, ROCm 7.2.
+pub fn with_tinygrad(command: &mut Command, stack: &Stack) -> Option<()> {
+    let package = fetched(cache().join(TINYGRAD))?;
     let library = |name: &str| stack.root.join(LIBRARIES).join(name);
     command.env("DEV", "HIP").env("HIP_PATH", library(stack.hip_library));
     command.env("COMGR_PATH", library("libamd_comgr.so.3")).env("COMGR_3_PATH", library("libamd_comgr.so.3"));
@@ -26,7 +32,7 @@ pub fn tinygrad(steps: u32) -> Option<Command> {
     command.env("PARALLEL", "0").env("PYTHONDONTWRITEBYTECODE", "1");
     command.env("PYTHONPATH", package).env("CACHEDB", cache().join("programs/tinygrad.db"));
     command.env("KFD_SIM_TARGET", "gfx942");
-    Some(command)
+    Some(())
 }
 
 /// llama.cpp's benchmark of the model in a file that [`write_model`] made, on ROCm 6.4.
@@ -61,22 +67,32 @@ pub fn llama_bench(model: &Path) -> Option<Command> {
 /// # Panics
 /// If the model's program fails.
 pub fn write_model(folder: &Path) -> Option<PathBuf> {
-    let python = fetched(PathBuf::from("/usr/bin/python3"))?;
+    let python = python()?;
     let model = folder.join("random.gguf");
     let status = Command::new(python).arg(source("model.py")).arg(&model).status();
     assert!(status.is_ok_and(|status| status.success()), "model.py failed");
     Some(model)
 }
 
-fn source(name: &str) -> PathBuf {
+/// A program of `tests/programs` in its own language.
+pub fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(name)
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+/// The system's Python. `None`, and one line that says so, where there is none.
+pub fn python() -> Option<PathBuf> {
+    there("/usr/bin/python3".into(), "apt-get install python3")
+}
+
 fn fetched(path: PathBuf) -> Option<PathBuf> {
+    there(path, "scripts/real-programs")
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn there(path: PathBuf, how: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: no {} (scripts/real-programs)", path.display());
+    eprintln!("skipped: no {} ({how})", path.display());
     None
 }

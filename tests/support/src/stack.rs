@@ -95,8 +95,7 @@ pub(crate) fn beside_the_test(name: &str) -> PathBuf {
 impl Stack {
     /// The command that runs a program on this runtime and simulated GPUs; the caller adds arguments and settings.
     ///
-    /// It is killed with exit code 124 when it hangs. What the environment says to ROCm, the simulator, the tracer
-    /// or the loader is not passed on, and `HIP_LIBRARY` is what [programs](crate::program()) of HIP open.
+    /// It is killed with exit code 124 when it hangs, and [set up](Self::set_up).
     ///
     /// # Panics
     /// As [`simulator`].
@@ -125,6 +124,13 @@ impl Stack {
             command.arg("--preload").arg(preloaded).arg("--library-path").arg(path);
         }
         command.arg(program);
+        self.set_up(&mut command);
+        command
+    }
+
+    /// Gives a command what the programs that it starts need: what the environment says to ROCm, the simulator, the tracer
+    /// or the loader is not passed on, and `HIP_LIBRARY` is what [programs](crate::program()) of HIP open.
+    pub fn set_up(&self, command: &mut Command) {
         let ours = |name: &str| {
             ["HSA_", "HIP_", "AMD_", "ROCR_", "KFD_SIM_", "RTL_", "LD_"]
                 .iter()
@@ -136,7 +142,26 @@ impl Stack {
         command.env("HIP_LIBRARY", self.hip_library);
         // Where HIP keeps kernels that it compiles at its start; by default in the home folder.
         command.env("AMD_COMGR_CACHE_DIR", cache().join("comgr"));
-        command
+    }
+
+    /// Makes `path` a command that is `program` on this runtime and simulated GPUs. It has the name by which it is called,
+    /// as a link has, so that what the program starts by its own name runs there, too.
+    ///
+    /// # Panics
+    /// As [`simulator`], or if it cannot be written.
+    pub fn write_starter(&self, path: &Path, program: &Path) {
+        let libraries = self.root.join(LIBRARIES);
+        let line = format!(
+            "#!/bin/sh\nexec '{0}/ld-linux-x86-64.so.2' --argv0 \"$0\" --preload '{1}' --library-path '{0}' '{2}' \"$@\"\n",
+            libraries.display(),
+            simulator().display(),
+            program.display(),
+        );
+        let _ = std::fs::remove_file(path);
+        std::fs::write(path, line).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, everybody)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
     /// AMD's program that lists what the runtime sees.

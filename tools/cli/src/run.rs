@@ -1,4 +1,4 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -16,8 +16,15 @@ use crate::{Exit, Failure, Output};
 pub fn run<Arguments: Parser>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
-    let name = Arguments::command().get_name().to_owned();
+    let command = Arguments::command();
+    let name = speaker(std::env::args_os().next().as_deref(), command.get_name());
     run_with(std::env::args_os(), &mut Output::standard(name), tool).into()
+}
+
+/// Whose words messages are: those of `rtl` where it was called for one of its verbs, as `rtl VERB`, else of the tool.
+fn speaker<'a>(called: Option<&OsStr>, tool: &'a str) -> &'a str {
+    let is_verb = called.is_some_and(|name| name.as_encoded_bytes().starts_with(b"rtl "));
+    if is_verb { "rtl" } else { tool }
 }
 
 /// As [`run`], with the command line and the output given.
@@ -175,6 +182,13 @@ mod tests {
 
     fn silent(_: Arguments, _: &mut Output) -> Result<Exit, Failure> {
         Ok(Exit::Answered)
+    }
+
+    #[test]
+    fn a_verb_speaks_as_the_program_that_was_called() {
+        assert_eq!(speaker(Some(OsStr::new("rtl trace")), "rtl-trace"), "rtl");
+        assert_eq!(speaker(Some(OsStr::new("/usr/bin/rtl-trace")), "rtl-trace"), "rtl-trace");
+        assert_eq!(speaker(None, "rtl-trace"), "rtl-trace");
     }
 
     #[test]

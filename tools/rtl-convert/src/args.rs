@@ -47,6 +47,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_possible_values = true)]
     pub names: Names,
 
+    /// In Perfetto's formats, call launching calls by the kernels that they launched
+    #[arg(long)]
+    pub kernel_names: bool,
+
     /// In pftrace, GPU ops as Perfetto's GPU render stages instead of slices: smaller, without arguments and arrows
     #[arg(long)]
     pub gpu_events: bool,

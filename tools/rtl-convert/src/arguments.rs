@@ -36,11 +36,17 @@ pub enum Argument {
     Correlation,
     /// The arguments of a call, as one text.
     Arguments,
+    /// The function of a call that goes by its kernel's name.
+    Function,
+    /// Nanoseconds from enqueueing to start.
+    Latency,
+    /// The status that a call returned, where it is not 0.
+    Result,
 }
 
 impl Argument {
     /// All of them; the position is the number of each.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::WorkItems,
         Self::WorkGroup,
         Self::WorkGroups,
@@ -55,6 +61,9 @@ impl Argument {
         Self::Range,
         Self::Correlation,
         Self::Arguments,
+        Self::Function,
+        Self::Latency,
+        Self::Result,
     ];
 
     /// The word that viewers show.
@@ -74,6 +83,9 @@ impl Argument {
             Self::Range => "range",
             Self::Correlation => "correlation",
             Self::Arguments => "arguments",
+            Self::Function => "function",
+            Self::Latency => "launch_latency_ns",
+            Self::Result => "result",
         }
     }
 }
@@ -137,5 +149,9 @@ pub fn of_event(event: &Event, mut each: impl FnMut(Argument, i64)) {
         if id != 0 {
             each(argument, id);
         }
+    }
+    if let Some(detail) = event.detail {
+        let is_call = event.kind == Kind::Call;
+        each(if is_call { Argument::Result } else { Argument::Latency }, detail);
     }
 }

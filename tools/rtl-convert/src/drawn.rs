@@ -22,7 +22,7 @@ use crate::timeline::Gather;
 /// # Errors
 /// Where the trace cannot be read, or a file cannot grow.
 pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut gather = Gather::new(target.folder(), arguments.group_by);
+    let mut gather = Gather::new(target.folder(), arguments.group_by, arguments.kernel_names);
     let select = Select {
         ids: false,
         shapes: false,
@@ -76,7 +76,7 @@ fn stopped(stopped: Stopped) -> Failure {
 fn unsorted(error: io::Error) -> Failure {
     Failure::input(error)
         .context("cannot sort the rows in a temporary file")
-        .with_hint("the folder of the output needs room for about 90 bytes a row, besides the output")
+        .with_hint("the folder of the output needs room for about 100 bytes a row, besides the output")
 }
 
 fn unwritten(error: io::Error, output: &Path) -> Failure {

@@ -62,12 +62,16 @@ pub struct Event {
     pub correlation: Id,
     /// Bytes of a copy.
     pub bytes: Option<u64>,
+    /// From enqueueing to start in ns, of an op; the status that it returned where that is not 0, of a call.
+    pub detail: Option<i64>,
     /// Launch shape of a kernel.
     pub shape: Option<ShapeId>,
     /// The loaded kernel.
     pub symbol: Option<SymbolId>,
     /// The arguments of a call as one text.
     pub text: NameId,
+    /// The function of a call that goes by the name of its kernel; `NONE` for all other events.
+    pub function: NameId,
 }
 
 impl Event {
@@ -85,9 +89,11 @@ impl Event {
             range: 0,
             correlation: 0,
             bytes: None,
+            detail: None,
             shape: None,
             symbol: None,
             text: NameId::NONE,
+            function: NameId::NONE,
         }
     }
 }
@@ -96,7 +102,7 @@ impl Event {
 const ABSENT: u32 = u32::MAX;
 
 impl Record for Event {
-    const SIZE: usize = 8 * 7 + 4 * 6 + 3;
+    const SIZE: usize = 8 * 8 + 4 * 7 + 4;
 
     #[inline]
     fn key(&self) -> i64 {
@@ -104,7 +110,7 @@ impl Record for Event {
     }
 
     fn encode(&self, bytes: &mut [u8]) {
-        let (longs, rest) = bytes.split_at_mut(56);
+        let (longs, rest) = bytes.split_at_mut(64);
         let values = [
             self.start,
             self.order,
@@ -113,11 +119,12 @@ impl Record for Event {
             self.range,
             self.correlation,
             self.bytes.unwrap_or(0) as i64,
+            self.detail.unwrap_or(0),
         ];
         for (bytes, value) in longs.as_chunks_mut::<8>().0.iter_mut().zip(values) {
             *bytes = value.to_le_bytes();
         }
-        let (shorts, flags) = rest.split_at_mut(24);
+        let (shorts, flags) = rest.split_at_mut(28);
         let values = [
             self.track,
             self.name.0,
@@ -125,6 +132,7 @@ impl Record for Event {
             self.shape.map_or(ABSENT, |shape| shape.0),
             self.symbol.map_or(ABSENT, |symbol| symbol.0),
             self.text.0,
+            self.function.0,
         ];
         for (bytes, value) in shorts.as_chunks_mut::<4>().0.iter_mut().zip(values) {
             *bytes = value.to_le_bytes();
@@ -133,12 +141,13 @@ impl Record for Event {
             self.kind as u8,
             u8::from(self.tid.is_some()),
             u8::from(self.bytes.is_some()),
+            u8::from(self.detail.is_some()),
         ]);
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let (longs, rest) = bytes.split_at(56);
-        let (shorts, flags) = rest.split_at(24);
+        let (longs, rest) = bytes.split_at(64);
+        let (shorts, flags) = rest.split_at(28);
         let long = |at: usize| i64::from_le_bytes(longs.as_chunks::<8>().0[at]);
         let short = |at: usize| u32::from_le_bytes(shorts.as_chunks::<4>().0[at]);
         let present = |at: usize| Some(short(at)).filter(|&value| value != ABSENT);
@@ -154,9 +163,11 @@ impl Record for Event {
             range: long(4),
             correlation: long(5),
             bytes: (flags[2] == 1).then(|| long(6) as u64),
+            detail: (flags[3] == 1).then(|| long(7)),
             shape: present(3).map(ShapeId),
             symbol: present(4).map(SymbolId),
             text: NameId(short(5)),
+            function: NameId(short(6)),
         }
     }
 }
@@ -179,11 +190,21 @@ mod tests {
             range: 11,
             correlation: -1,
             bytes: Some(u64::MAX),
+            detail: Some(-7),
             shape: Some(ShapeId(0)),
             symbol: Some(SymbolId(1)),
             text: NameId::NONE,
+            function: NameId(4),
         };
-        let bare = Event { tid: None, bytes: None, shape: None, symbol: None, kind: Kind::Kernel, ..full };
+        let bare = Event {
+            tid: None,
+            bytes: None,
+            detail: None,
+            shape: None,
+            symbol: None,
+            kind: Kind::Kernel,
+            ..full
+        };
         for event in [full, bare] {
             let mut bytes = [0; Event::SIZE];
             event.encode(&mut bytes);

@@ -19,6 +19,7 @@ pub mod flows;
 pub mod folder;
 pub mod gauges;
 pub mod lanes;
+pub mod launched;
 pub mod names;
 pub mod native;
 pub mod pages;

@@ -104,8 +104,10 @@ impl<'a> Json<'a> {
         }
         arguments::of_event(event, |name, value| number(name, value, &mut self.page));
         if event.kind == Kind::Call && event.text.is_some() {
-            self.text(",\"arguments\":");
-            self.call_arguments(event.text);
+            self.call_text(Argument::Arguments, event.text);
+        }
+        if event.function.is_some() {
+            self.call_text(Argument::Function, event.function);
         }
         // Each argument comes with the comma before it.
         if self.page.get(empty) == Some(&b',') {
@@ -114,7 +116,8 @@ impl<'a> Json<'a> {
         self.text("}");
     }
 
-    fn call_arguments(&mut self, text: NameId) {
+    fn call_text(&mut self, name: Argument, text: NameId) {
+        key(name, &mut self.page);
         let strings = &self.scene.tables.strings;
         let text = self.texts.get(text.index(), |bytes| *bytes = quoted(strings.get(text)));
         self.page.extend_from_slice(text);

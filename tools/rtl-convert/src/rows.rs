@@ -33,7 +33,7 @@ impl Rows {
     /// The line that a conversion closes with.
     pub fn closing(&self, output: &Path) -> String {
         let (all, kept) = (units::count(self.all), units::count(self.kept()));
-        let mut line = format!("{all} rows in, {kept} out: {}", output.display());
+        let mut line = format!("Written {}: {all} rows in, {kept} out", output.display());
         for (count, why) in [
             (self.without_end, "without an end"),
             (self.negative, "that end before they start"),

@@ -131,7 +131,12 @@ pub fn draw(
     let mut arrows = drawn.flows.arrows();
     let mut count = 0_u64;
     for event in drawn.events {
-        let event = event?;
+        let mut event = event?;
+        if event.kind == Kind::Call
+            && let Some(kernel) = drawn.launched.kernel(event.name, event.flow)
+        {
+            (event.function, event.name) = (event.name, kernel);
+        }
         let track = event.track as usize;
         if let Group::Agent(agent) = scene.tracks[track].group {
             counters.add(agent, &event);

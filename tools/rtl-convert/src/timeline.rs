@@ -9,11 +9,12 @@ use schema::{LaneId, NameId, ProcessId, Tables};
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
 use crate::gauges::{self, Gauge};
+use crate::launched::Launched;
 use crate::rows::Rows;
 use crate::sort::{Sorted, Sorter};
 use crate::tracks::{Group, GroupBy, Place, Track, Tracks};
 
-/// Events in memory at once: 28 MB.
+/// Events in memory at once: 33 MB.
 const RUN: usize = 1 << 18;
 
 /// Takes the rows of a trace, piece by piece.
@@ -22,6 +23,9 @@ pub struct Gather<'a> {
     sorter: Sorter<'a, Event>,
     tracks: Tracks,
     flows: Option<Flows>,
+    /// What calls launched, where they go by that.
+    launched: Option<Launched>,
+    kernel_names: bool,
     gauges: Vec<Gauge>,
     /// Which strings are names of kernels.
     kernels: Vec<bool>,
@@ -49,17 +53,22 @@ pub struct Drawn {
     pub events: Sorted<Event>,
     /// The arrows between them.
     pub flows: Flows,
+    /// What calls launched, where they go by that.
+    pub launched: Launched,
     /// The counters that do not follow from them.
     pub gauges: Vec<Gauge>,
 }
 
 impl<'a> Gather<'a> {
-    /// Nothing yet; what memory should not hold goes to a temporary file in `folder`.
-    pub fn new(folder: &'a Path, group_by: GroupBy) -> Self {
+    /// Nothing yet; what memory should not hold goes to a temporary file in `folder`. With `kernel_names` launching calls
+    /// go by their kernels.
+    pub fn new(folder: &'a Path, group_by: GroupBy, kernel_names: bool) -> Self {
         Self {
             sorter: Sorter::new(folder, RUN),
             tracks: Tracks::new(group_by),
             flows: None,
+            launched: None,
+            kernel_names,
             gauges: Vec::new(),
             kernels: Vec::new(),
             rows: Rows::default(),
@@ -74,6 +83,9 @@ impl<'a> Gather<'a> {
     pub fn add(&mut self, tables: &Tables) -> io::Result<()> {
         let mut flows = self.flows.take().unwrap_or_else(|| Flows::of(tables));
         self.kernels.resize(tables.strings.len(), false);
+        if self.kernel_names && self.launched.is_none() {
+            self.launched = Some(Launched::of(tables));
+        }
         self.dispatches(tables, &mut flows)?;
         self.other_ops(tables, &mut flows)?;
         self.calls(tables, &flows)?;
@@ -99,6 +111,7 @@ impl<'a> Gather<'a> {
         let drawn = Drawn {
             events: self.sorter.finish()?,
             flows: self.flows.unwrap_or_default(),
+            launched: self.launched.unwrap_or_default(),
             gauges: self.gauges,
         };
         let kernels = (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
@@ -117,6 +130,7 @@ impl<'a> Gather<'a> {
                 correlation: rows.correlation.get(row),
                 tid: rows.tid.get(row),
                 range: rows.range.get(row),
+                detail: latency(rows.start[row], rows.enqueued.get(row)),
                 shape: rows.shape.get(row),
                 symbol: rows.symbol.get(row),
                 ..Event::bare(Kind::Kernel, name, rows.start[row])
@@ -132,6 +146,7 @@ impl<'a> Gather<'a> {
                 correlation: copy.correlation,
                 tid: copy.tid,
                 range: copy.range,
+                detail: latency(copy.start, copy.enqueued),
                 bytes: copy.bytes,
                 // What the source calls a copy is often empty; its direction is known more often than not.
                 text: NameId(direction_number(copy.direction)),
@@ -142,6 +157,7 @@ impl<'a> Gather<'a> {
         for barrier in &tables.barriers {
             let event = Event {
                 correlation: barrier.correlation,
+                detail: latency(barrier.start, barrier.enqueued),
                 ..Event::bare(Kind::Barrier, barrier.name, barrier.start)
             };
             self.op(event, barrier.lane, barrier.duration, tables, flows)?;
@@ -150,14 +166,29 @@ impl<'a> Gather<'a> {
     }
 
     fn calls(&mut self, tables: &Tables, flows: &Flows) -> io::Result<()> {
-        for call in tables.api_calls.iter() {
+        let calls = &tables.api_calls;
+        let mut launches = calls.launches.iter().peekable();
+        for (row, call) in calls.iter().enumerate() {
             let place = call.tid.map_or(Place::Unknown, Place::Thread);
-            let event = Event {
+            let mut event = Event {
                 flow: flows.number(call.process, call.correlation, tables),
                 correlation: call.correlation,
                 text: call.args,
+                detail: Some(call.result).filter(|&result| result != 0),
                 ..Event::bare(Kind::Call, call.name, call.start)
             };
+            while let Some(launch) = launches.next_if(|launch| launch.call as usize <= row) {
+                event.shape = event.shape.or(launch.shape);
+                event.bytes = event.bytes.or(launch.bytes);
+                let launched = self.launched.as_ref().filter(|launched| launched.is_launch(call.name));
+                let named = launch.kernel.is_some() && !tables.strings.get(launch.kernel).is_empty();
+                if launched.is_some() && named {
+                    (event.name, event.function) = (launch.kernel, call.name);
+                    if let Some(is) = self.kernels.get_mut(launch.kernel.index()) {
+                        *is = true;
+                    }
+                }
+            }
             self.host(event, call.process, place, call.duration)?;
         }
         Ok(())
@@ -187,6 +218,9 @@ impl<'a> Gather<'a> {
         let flow = flows.number(tables.lanes.get(lane).process, event.correlation, tables);
         if self.push(Event { track, flow, ..event }, duration)? {
             flows.launch(flow);
+            if let (Some(launched), Kind::Kernel) = (&mut self.launched, event.kind) {
+                launched.add(flow, event.name);
+            }
         }
         Ok(())
     }
@@ -227,6 +261,11 @@ impl<'a> Gather<'a> {
         let (first, last) = self.span.unwrap_or((start, end));
         self.span = Some((first.min(start), last.max(end)));
     }
+}
+
+/// From enqueueing to start in ns; negative where clocks disagree.
+fn latency(start: i64, enqueued: Option<i64>) -> Option<i64> {
+    enqueued.and_then(|moment| start.checked_sub(moment))
 }
 
 const DIRECTIONS: [Direction; 6] = [

@@ -96,7 +96,7 @@ fn a_trace_without_rows_is_a_file_without_rows() {
     for ending in DATABASES {
         let (read, answer) = converted(folder.path(), ending);
         assert!(read.dispatches.is_empty() && read.api_calls.is_empty());
-        assert_eq!(answer, format!("0 rows in, 0 out: out.{ending}\n"));
+        assert_eq!(answer, format!("Written out.{ending}: 0 rows in, 0 out\n"));
     }
 }
 
@@ -130,8 +130,79 @@ fn a_trace_of_api_calls_alone_keeps_them() {
         let row = read.api_calls.get(0);
         assert_eq!((read.strings.get(row.name), row.start, row.duration), ("hipMalloc", 5, Some(2)));
         assert_eq!((read.api_calls.len(), row.tid), (1, Some(8)), "{ending}");
-        assert_eq!(answer, format!("1 rows in, 1 out: out.{ending}\n"));
+        assert_eq!(answer, format!("Written out.{ending}: 1 rows in, 1 out\n"));
     }
+}
+
+#[test]
+fn rpd_keeps_calls_their_links_and_what_they_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = support::database(support::CALLS, Layout::Native).unwrap();
+    std::fs::copy(&source, folder.path().join("in.db")).unwrap();
+    let (read, answer) = converted(folder.path(), "rpd");
+    assert_eq!(answer, "Written out.rpd: 8 rows in, 8 out\n");
+    let rpd = support::rusqlite::Connection::open(folder.path().join("out.rpd")).unwrap();
+    let rows = |sql: &str| -> Vec<String> {
+        let mut statement = rpd.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let links = "SELECT apiName || ' ' || api.start || ' ' || opType || ' ' || description || ' ' || op.start
+        FROM rocpd_api_ops JOIN api ON api.id = api_id JOIN op ON op.id = op_id ORDER BY op.start";
+    assert_eq!(
+        rows(links),
+        [
+            "hipLaunchKernel 0 KernelExecution void gemm(float*) 100",
+            "hipGraphLaunch 20 KernelExecution node 120",
+            "hipGraphLaunch 20 KernelExecution node 140",
+            "hipMemcpyAsync 60 CopyHostToDevice  160",
+        ]
+    );
+    assert_eq!(rows("SELECT domain || ' ' || apiName FROM api ORDER BY id").len(), 4);
+    assert_eq!(
+        rows("SELECT apiName || ' ' || string || ' ' || workgroupX FROM rocpd_kernelapi JOIN api ON api.id = api_ptr_id
+            JOIN rocpd_string ON rocpd_string.id = kernelName_id WHERE api.start = 40"),
+        ["hipLaunchKernel _Z3addIfEvPT_ 64"]
+    );
+    assert_eq!(
+        rows(
+            "SELECT apiName || ' ' || size || ' ' || dst || ' ' || src || ' ' || kind FROM rocpd_copyapi
+            JOIN api ON api.id = api_ptr_id"
+        ),
+        ["hipMemcpyAsync 4096 0x10 0x20 1"]
+    );
+    // Read back, the ops are tied to the calls that they were tied to.
+    let tied = |tables: &Tables| -> Vec<(i64, i64)> {
+        let call = |id: i64| tables.api_calls.iter().find(|call| call.correlation == id).unwrap().start;
+        let rows = tables.dispatches.iter().map(|row| (row.start, call(row.correlation)));
+        rows.chain(tables.copies.iter().map(|row| (row.start, call(row.correlation)))).collect()
+    };
+    let before = Trace::open(&source).unwrap().read(&Select::everything()).unwrap();
+    assert_eq!(tied(&read), tied(&before));
+}
+
+#[test]
+fn rocprofv3_keeps_calls_and_their_correlation_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = support::database(support::CALLS, Layout::Native).unwrap();
+    std::fs::copy(&source, folder.path().join("in.db")).unwrap();
+    assert_eq!(run(folder.path(), "in.db --to rocprofv3-csv -o out").0, 0);
+    let csv = std::fs::read_to_string(folder.path().join("out_hip_api_trace.csv")).unwrap();
+    let calls: Vec<&str> = csv.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(
+        calls,
+        ["\"hipLaunchKernel\"", "\"hipGraphLaunch\"", "\"hipLaunchKernel\"", "\"hipMemcpyAsync\""]
+    );
+    assert_eq!(run(folder.path(), "in.db -o out_results.json").0, 0);
+    let text = std::fs::read_to_string(folder.path().join("out_results.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let records = &document["rocprofiler-sdk-tool"][0]["buffer_records"];
+    let ids = |list: &str| -> Vec<i64> {
+        let rows = records[list].as_array().unwrap().iter();
+        rows.map(|row| row["correlation_id"]["internal"].as_i64().unwrap()).collect()
+    };
+    assert_eq!(ids("hip_api"), [1, 2, 3, 4]);
+    assert_eq!((ids("kernel_dispatch"), ids("memory_copy")), (vec![1, 2, 2], vec![4]));
 }
 
 #[test]

@@ -62,6 +62,48 @@ fn a_file_that_is_not_named_lies_beside_the_trace_and_replaces_nothing_unasked()
 }
 
 #[test]
+fn launching_calls_go_by_their_kernels_where_that_is_asked_for() {
+    let folder = Folder::new();
+    std::fs::copy(support::database(support::CALLS, support::Layout::Native).unwrap(), folder.path("in.db"))
+        .unwrap();
+    let calls = |line: &str| -> Vec<String> {
+        let slices = drawn(&folder, line).into_iter().filter(|slice| slice.0.ends_with("Thread 7"));
+        let mut slices: Vec<Slice> = slices.collect();
+        slices.sort_by_key(|slice| slice.2);
+        slices.into_iter().map(|slice| slice.1).collect()
+    };
+    let apis = ["hipLaunchKernel", "hipGraphLaunch", "hipLaunchKernel", "hipMemcpyAsync"];
+    assert_eq!(calls(""), apis);
+    // One kernel is told by the op, the other by the call alone.
+    let kernels = ["void gemm(float*)", "hipGraphLaunch", "void add<float>(float*)", "hipMemcpyAsync"];
+    assert_eq!(calls("--kernel-names"), kernels);
+    assert_eq!(calls("--kernel-names --names short"), ["gemm", "hipGraphLaunch", "add", "hipMemcpyAsync"]);
+    let functions: Vec<Value> = events(&folder, "--kernel-names")
+        .into_iter()
+        .filter_map(|event| event["args"].get("function").cloned())
+        .collect();
+    assert_eq!(functions, ["hipLaunchKernel", "hipLaunchKernel"]);
+    let bare = events(&folder, "--kernel-names --no-args");
+    assert!(bare.iter().all(|event| event["args"].get("function").is_none()));
+}
+
+#[test]
+fn calls_show_what_they_asked_for_and_what_they_returned() {
+    let folder = Folder::new();
+    std::fs::copy(support::database(support::CALLS, support::Layout::Native).unwrap(), folder.path("in.db"))
+        .unwrap();
+    let events = events(&folder, "");
+    let arguments: Vec<&Value> =
+        events.iter().filter(|event| event["cat"] == "api").map(|event| &event["args"]).collect();
+    assert_eq!(arguments[2]["work-items"], "128x1x1");
+    assert_eq!((&arguments[2]["work-group"], &arguments[2]["result"]), (&"64x1x1".into(), &719.into()));
+    assert_eq!(arguments[3]["bytes"], 4096);
+    assert!(arguments[0].get("result").is_none());
+    let gemm = events.iter().find(|event| event["name"] == "void gemm(float*)").unwrap();
+    assert_eq!(gemm["args"]["launch_latency_ns"], 92);
+}
+
+#[test]
 fn names_are_full_mangled_or_short_and_short_ones_stay_apart() {
     let folder = Folder::new();
     let story = "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 1, 2, '_Z3addIfEvPT_.kd'),

@@ -8,7 +8,7 @@ mod drawing;
 use std::path::{Path, PathBuf};
 
 use drawing::{Folder, Slice, arrows, assert_same, expected, hazards};
-use support::perfetto::{Rows, ask, show};
+use support::perfetto::{Rows, ask, show, show_launch};
 use support::{Layout, Options};
 
 /// What Perfetto counts as wrong with a file.
@@ -198,6 +198,63 @@ fn perfetto_draws_every_slice_arrow_and_counter_as_it_was() {
         told.push(answers.iter().map(|answers| counters(&answers[3])).collect());
     }
     assert_eq!(told[0], told[1], "both formats have the same counters");
+}
+
+#[test]
+fn arrows_lead_from_a_call_to_its_kernel_and_from_a_graph_launch_to_all_of_its_kernels() {
+    let folder = Folder::new();
+    std::fs::copy(support::database(support::CALLS, Layout::Native).unwrap(), folder.path("in.db")).unwrap();
+    let names = "
+        select one.name, other.name, other.ts - one.ts from flow
+        join slice one on one.id = slice_out join slice other on other.id = slice_in order by other.ts";
+    let told = "
+        select s.name, replace(replace(a.key, 'debug.', ''), 'args.', ''), a.display_value
+        from slice s join args a using (arg_set_id)
+        where a.key glob '*function' or a.key glob '*result' or a.key glob '*launch_latency_ns'
+        order by s.ts, a.key";
+    for format in ["json", "pftrace"] {
+        for (line, launch) in [("", "hipLaunchKernel"), ("--kernel-names", "void gemm(float*)")] {
+            assert_eq!(folder.run(&format!("in.db -o out.{format} --force {line}")).0, 0);
+            let Some(answers) = ask(&[&folder.path(&format!("out.{format}"))], &[FAULTS, names, told]) else {
+                return;
+            };
+            assert_eq!(answers[0][0], Rows::new());
+            let rows = |rows: &Rows| -> Vec<String> {
+                rows.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join(" | ")).collect()
+            };
+            let expected = [
+                format!("{launch} | void gemm(float*) | 100"),
+                "hipGraphLaunch | node | 100".to_owned(),
+                "hipGraphLaunch | node | 120".to_owned(),
+                "hipMemcpyAsync | host-to-device copy | 100".to_owned(),
+            ];
+            assert_eq!(rows(&answers[0][1]), expected, "{format} {line}");
+            let latency = "void gemm(float*) | launch_latency_ns | 92";
+            let expected = match line {
+                "" => vec!["hipLaunchKernel | result | 719", latency],
+                _ => vec![
+                    "void gemm(float*) | function | hipLaunchKernel",
+                    "void add<float>(float*) | function | hipLaunchKernel",
+                    "void add<float>(float*) | result | 719",
+                    latency,
+                ],
+            };
+            assert_eq!(rows(&answers[0][2]), expected, "{format} {line}");
+        }
+    }
+}
+
+#[test]
+fn the_ui_draws_the_arrow_of_a_selected_launch() {
+    let folder = Folder::new();
+    std::fs::copy(support::database(support::CALLS, Layout::Native).unwrap(), folder.path("in.db")).unwrap();
+    assert_eq!(folder.run("in.db -o out.pftrace").0, 0);
+    let (trace, picture) = (folder.path("out.pftrace"), folder.path("out.png"));
+    let Some(titles) = show_launch("hipLaunchKernel", &trace, &picture, &["Thread 7", "Queue 0"]) else {
+        return;
+    };
+    assert!(titles.iter().any(|title| title == "GPU 0"), "{titles:?}");
+    assert!(std::fs::read(picture).unwrap().starts_with(b"\x89PNG"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn by_gpu_every_op_is_in_one_part_and_every_range_in_all() {
     trace(folder.path());
     let (code, answer, messages) = run(folder.path(), "in.db -o out.db --split gpu");
     assert_eq!((code, messages.as_str()), (0, ""));
-    assert_eq!(answer, "4 rows in, 4 out: out.gpu2.db\n3 rows in, 3 out: out.gpu5.db\n");
+    assert_eq!(answer, "Written out.gpu2.db: 4 rows in, 4 out\nWritten out.gpu5.db: 3 rows in, 3 out\n");
     assert_eq!(names(folder.path()), ["in.db", "out.gpu2.db", "out.gpu5.db"]);
     assert_eq!(starts(folder.path().join("out.gpu2.db")), (vec![1, 2], vec![10, 20]));
     assert_eq!(starts(folder.path().join("out.gpu5.db")), (vec![3], vec![10, 20]));

@@ -12,6 +12,7 @@ use cli::Failure;
 use schema::Tables;
 
 use crate::args::Style;
+use crate::info::Stored;
 use crate::naming;
 use crate::question::{Question, key};
 
@@ -28,8 +29,8 @@ pub struct Answer {
     pub groups: Option<Vec<Group>>,
     /// Ranks beside each other, where that was asked for.
     pub ranks: Option<Ranks>,
-    /// All metadata, where the file itself was asked about.
-    pub metadata: Vec<(String, String)>,
+    /// What the file itself holds, where that was asked.
+    pub stored: Option<Stored>,
     /// The report of another tool, where that was asked for.
     pub styled: Option<Styled>,
     /// What rtl-diff compares saved reports by.
@@ -73,13 +74,12 @@ impl Answer {
     /// # Errors
     /// Where the trace has no such region.
     pub fn of(path: &Path, tables: &mut Tables, question: &Question) -> Result<Self, Failure> {
-        let metadata = if question.info { tables.about.metadata.clone() } else { Vec::new() };
         let region = region::apply(tables, &question.filter).map_err(|error| {
             Failure::input(error)
                 .context(path.display().to_string())
                 .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")
         })?;
-        Ok(Self { path: Some(path.to_owned()), region, metadata, ..Self::combined(tables, question) })
+        Ok(Self { path: Some(path.to_owned()), region, ..Self::combined(tables, question) })
     }
 
     /// Answers about all rows of `tables`.
@@ -90,7 +90,7 @@ impl Answer {
             report: Report::default(),
             groups: None,
             ranks: None,
-            metadata: Vec::new(),
+            stored: None,
             styled: None,
             comparable: question.comparable.then(|| Comparable::of(tables, question)),
         };

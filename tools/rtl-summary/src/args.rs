@@ -145,6 +145,10 @@ pub enum Section {
     Copies,
     /// API calls
     Api,
+    /// How long launches took to start on the GPU
+    Launches,
+    /// How much GPUs had been given to do, and why they were idle
+    Queues,
     /// Ranges and markers with the GPU time they enclose
     Ranges,
     /// Ranks beside each other: their waits, their steps and what stands out [default: with `--by rank`]

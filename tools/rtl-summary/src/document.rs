@@ -9,6 +9,7 @@ use analysis::api::ApiGroup;
 use analysis::copies::CopyGroup;
 use analysis::facts::Fact;
 use analysis::kernels::Group;
+use analysis::launches::{Latency, Queues};
 use analysis::profile::{Item, Kernel, Waiting};
 use analysis::ranges::RangeReport;
 use analysis::ranks::Ranks;
@@ -83,6 +84,10 @@ struct Body<'a> {
     copies: Option<&'a [CopyGroup]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     api: Option<&'a [ApiGroup]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    launches: Option<Latency>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queues: Option<&'a Queues>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ranges: Option<&'a RangeReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +239,10 @@ impl<'a> Input<'a> {
             region: &answer.region,
             run: answer.comparable.as_ref().and_then(|comparable| comparable.run.as_deref()),
             facts: answer.comparable.as_ref().map(|comparable| comparable.facts.as_slice()),
-            metadata: answer.metadata.iter().map(|(tag, value)| Pair { tag, value }).collect(),
+            metadata: (answer.stored.iter())
+                .flat_map(|stored| &stored.metadata)
+                .map(|(tag, value)| Pair { tag, value })
+                .collect(),
         }
     }
 }
@@ -252,6 +260,8 @@ impl<'a> Body<'a> {
             longest_gaps: None,
             copies: None,
             api: None,
+            launches: None,
+            queues: None,
             ranges: None,
             ranks: None,
             sanity: None,
@@ -259,8 +269,20 @@ impl<'a> Body<'a> {
     }
 
     fn of(answer: &'a Answer, input: Option<usize>, by: Option<By>, rows: &impl Fn(usize) -> usize) -> Self {
-        let Report { kernels, gpus, gaps, longest_gaps, copies, api, ranges, categories, sanity, about: _ } =
-            &answer.report;
+        let Report {
+            kernels,
+            gpus,
+            gaps,
+            longest_gaps,
+            copies,
+            api,
+            launches,
+            queues,
+            ranges,
+            categories,
+            sanity,
+            about: _,
+        } = &answer.report;
         let cut = |groups: &'a Vec<Group>| Row::list(&groups[..rows(groups.len())]);
         let comparable = answer.comparable.as_ref();
         Self {
@@ -274,6 +296,11 @@ impl<'a> Body<'a> {
             longest_gaps: longest_gaps.as_deref(),
             copies: copies.as_deref(),
             api: api.as_ref().map(|calls| &calls[..rows(calls.len())]),
+            launches: launches.as_ref().map(|latency| Latency {
+                kernels: latency.kernels[..rows(latency.kernels.len())].to_vec(),
+                ..latency.clone()
+            }),
+            queues: queues.as_ref(),
             ranges: ranges.as_ref(),
             ranks: answer.ranks.as_ref(),
             sanity: sanity.as_ref(),

@@ -8,7 +8,7 @@ pub mod answer;
 /// What was typed.
 pub mod args;
 pub mod document;
-mod info;
+pub mod info;
 mod naming;
 pub mod question;
 pub mod render;
@@ -22,6 +22,7 @@ use schema::{Error, Tables, Trace};
 
 use crate::answer::Answer;
 use crate::args::Arguments;
+use crate::info::Stored;
 use crate::question::Question;
 
 /// Answers for every trace that was named, then for all of them together.
@@ -40,9 +41,9 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let mut together: Option<Tables> = None;
     let mut failed = false;
     for (path, size) in arguments.traces.iter().zip(sizes) {
-        let answered = read(path, &question).and_then(|mut tables| {
+        let answered = read(path, &question).and_then(|(mut tables, stored)| {
             let answer = Answer::of(path, &mut tables, &question)?;
-            Ok((answer, tables))
+            Ok((Answer { stored, ..answer }, tables))
         });
         match answered {
             Ok((answer, tables)) => {
@@ -83,8 +84,15 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     Ok(if failed { Exit::Input } else { Exit::Answered })
 }
 
-fn read(path: &Path, question: &Question) -> Result<Tables, Failure> {
-    Trace::open(path).and_then(|trace| trace.read(&question.select)).map_err(unreadable)
+/// The rows of a trace, and what the file itself holds, where that is asked.
+fn read(path: &Path, question: &Question) -> Result<(Tables, Option<Stored>), Failure> {
+    let read = || {
+        let trace = Trace::open(path)?;
+        let tables = trace.read(&question.select)?;
+        let stored = if question.info { Some(Stored::of(&trace, &tables)?) } else { None };
+        Ok((tables, stored))
+    };
+    read().map_err(unreadable)
 }
 
 fn unreadable(error: Error) -> Failure {

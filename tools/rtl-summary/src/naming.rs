@@ -55,6 +55,9 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
         let steps = ranks.steps.iter_mut().filter(|steps| steps.method == StepMethod::Collectives);
         steps.for_each(|steps| rename(&mut steps.name));
     }
+    for kernel in answer.report.launches.iter_mut().flat_map(|latency| &mut latency.kernels) {
+        rename(&mut kernel.name);
+    }
     for gap in answer.report.longest_gaps.iter_mut().flatten() {
         rename(&mut gap.before);
         rename(&mut gap.after);

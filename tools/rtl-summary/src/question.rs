@@ -52,6 +52,7 @@ impl Question {
         let styled = arguments.style.is_some();
         let ranks = !styled && !arguments.info && compares_ranks(arguments);
         let ranges = sections.ranges || filter.range.is_some() || by == Some(By::Range) || ranks;
+        let launches = sections.launches || sections.queues;
         let select = if arguments.info {
             Select { args: false, ..Select::everything() }
         } else {
@@ -59,9 +60,12 @@ impl Question {
                 ids: styled,
                 shapes: ranks,
                 launch: by == Some(By::Shape) || arguments.names == Names::Mangled,
-                links: ranges || matches!(by, Some(By::Process | By::Rank)) || !filter.ranks.is_empty(),
+                links: ranges
+                    || launches
+                    || matches!(by, Some(By::Process | By::Rank))
+                    || !filter.ranks.is_empty(),
                 ranges: ranges || sections.about || styled,
-                api: ranges || sections.api || sections.about || styled,
+                api: ranges || launches || sections.api || sections.about || styled,
                 args: false,
                 rest: arguments.style == Some(Style::Rocprofv3),
             }
@@ -146,6 +150,8 @@ fn sections(arguments: &Arguments) -> Result<Sections, Failure> {
         gaps: has(Section::Gaps),
         copies: has(Section::Copies),
         api: has(Section::Api),
+        launches: has(Section::Launches),
+        queues: has(Section::Queues),
         ranges: has(Section::Ranges),
         categories: has(Section::Categories),
         // A verdict needs its findings, shown or not.

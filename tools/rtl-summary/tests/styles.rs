@@ -67,6 +67,7 @@ fn story() -> Tables {
         start: 108_000,
         duration,
         correlation: 0,
+        ..Barrier::default()
     });
     tables.copies.push(Copy {
         id: 2,

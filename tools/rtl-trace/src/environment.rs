@@ -36,6 +36,8 @@ pub fn variables(
         ("LD_PRELOAD", preloaded(library, inherited("LD_PRELOAD"))),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
+        // Left by a program that records itself, and would keep what it starts from leaving files.
+        ("RTL_EMBEDDED", OsString::new()),
     ];
     variables.extend(mode.map(|mode| ("RTL_MODE", mode.value().into())));
     Ok(variables)

@@ -114,6 +114,9 @@ fn finish(
         report::draw(target)?;
     }
     if !quiet {
+        if files.len() > 1 {
+            writeln!(out, "Merged {} process traces\n", files.len())?;
+        }
         write!(out, "{summary}\n{}", list(arguments, target, files.len())?)?;
     }
     out.flush()?;

@@ -45,12 +45,15 @@ pub fn wait(folder: &Path, signals: &Signals, told: impl FnOnce(usize)) -> io::R
     }
 }
 
-/// Whether the process that the file is named after has it open. Those of other hosts cannot be asked.
+/// Whether a thread of the process that the file is named after has it open: the tracer's has open files of its own.
+/// Those of other hosts cannot be asked.
 fn is_recording(file: &Path) -> bool {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = stem.rsplit('_').take(2).filter_map(|part| part.parse::<u32>().ok());
+    let threads =
+        numbers.filter_map(|pid| fs::read_dir(format!("/proc/{pid}/task")).ok()).flatten().flatten();
     let mut descriptors =
-        numbers.filter_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")).ok()).flatten().flatten();
+        threads.filter_map(|thread| fs::read_dir(thread.path().join("fd")).ok()).flatten().flatten();
     descriptors.any(|descriptor| fs::read_link(descriptor.path()).is_ok_and(|open| open == file))
 }
 

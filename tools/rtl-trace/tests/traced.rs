@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::{fs, io};
 
 use e2e::{Process, Trace, library};
+use support::stacks;
 use tempfile::TempDir;
 
 /// A word of the program's command. Its `env LD_PRELOAD=...` would take away what rtl-trace has preloaded.
@@ -44,7 +45,10 @@ impl Traced {
 
     /// The same with any program of the end-to-end tests.
     fn of(program: &str) -> Option<Self> {
-        let process = Process::of(program)?;
+        Process::of(program).map(Self::running)
+    }
+
+    fn running(process: Process) -> Self {
         let command = process.command(&process.folder().join("run"));
         let words = std::iter::once(command.get_program()).chain(command.get_args()).map(OsStr::to_owned);
         let program = words.flat_map(preloading_too).collect();
@@ -52,7 +56,7 @@ impl Traced {
         let environment = command.get_envs().filter(|(name, _)| !ours.iter().any(|ours| name == ours));
         let environment =
             environment.map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned))).collect();
-        Some(Self { folder: tempfile::tempdir().unwrap(), program, environment, _process: Some(process) })
+        Self { folder: tempfile::tempdir().unwrap(), program, environment, _process: Some(process) }
     }
 
     fn path(&self) -> &Path {
@@ -104,6 +108,7 @@ fn one_process_gives_one_trace_its_summary_and_a_picture() -> io::Result<()> {
     assert_eq!(trace.metadata["mode"], "standard");
     let summary = fs::read_to_string(traced.path().join("trace_summary.txt"))?;
     let (printed, listed) = text(&output.stdout).split_once("Output files:\n").unwrap();
+    assert!(summary.starts_with("Trace: trace.db\n") && summary.contains("\n  GPU ops:   20 "), "{summary}");
     assert!(summary.contains("alpha") && printed.contains(&summary), "{output:?}");
     assert_eq!(listed.lines().count(), 3, "{listed}");
     assert_eq!(text(&output.stderr), "");
@@ -121,8 +126,38 @@ fn several_processes_give_one_trace_that_tells_them_apart() -> io::Result<()> {
     let processes = "SELECT count(DISTINCT pid) FROM rocpd_op WHERE gpuId >= 0";
     let processes: i64 = trace.database().query_row(processes, [], |row| row.get(0)).unwrap();
     assert_eq!(processes, 2);
+    assert!(text(&output.stdout).starts_with("Merged 2 process traces\n"), "{output:?}");
     assert!(text(&output.stdout).contains("of 2 processes"), "{output:?}");
     Ok(())
+}
+
+/// As often as RTL_RUNS says, by default 5 times.
+#[test]
+fn a_program_of_hip_is_recorded_whole_every_time() {
+    let Some(stack) = stacks().into_iter().find(|stack| stack.name == "bookworm") else { return };
+    let Some(process) = Process::of_hip(&stack, "hip_streams", &["4", "20"]) else { return };
+    let traced = Traced::running(process);
+    let runs = std::env::var("RTL_RUNS").map_or(5, |runs| runs.parse().unwrap());
+    let mut before = None;
+    for run in 1..=runs {
+        let program = traced.program.iter().map(OsString::as_os_str);
+        let output = traced.command(&["-m", "standard"], program).output().unwrap();
+        assert!(output.status.success(), "run {run}: {output:?}");
+        let trace = Trace::read(&traced.path().join("trace.db"));
+        assert!(trace.is_complete() && trace.left_out().is_empty(), "run {run}: {:?}", trace.metadata);
+        let printed: String = text(&output.stdout)
+            .split_inclusive('\n')
+            .take_while(|line| *line != "Trace: trace.db\n")
+            .collect();
+        let launched: usize =
+            printed.lines().filter_map(|line| line.split_once('\t')?.1.parse::<usize>().ok()).sum();
+        assert!(
+            launched > 0 && trace.rows.len() == launched,
+            "run {run}: {} of {launched}",
+            trace.rows.len()
+        );
+        assert_eq!(*before.get_or_insert_with(|| printed.clone()), printed, "run {run}");
+    }
 }
 
 #[test]

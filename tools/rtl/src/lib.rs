@@ -59,6 +59,8 @@ pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
     };
     let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
     let error = Command::new(place(program, std::env::current_exe().ok().as_deref()))
+        // What its messages and its usage call it.
+        .arg0(format!("rtl {}", verb.to_string_lossy()))
         .args(flags)
         .args(arguments)
         .exec();

@@ -6,7 +6,7 @@ use std::process::Command;
 const PROGRAMS: [&str; 6] = ["rtl", "rtl-trace", "rtl-summary", "rtl-diff", "rtl-merge", "rtl-convert"];
 
 #[test]
-fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_tracer() {
+fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_tracer_is_there_to_link() {
     let built = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap();
     let is_there = |name: &str| built.join(name).exists();
     let has_library = is_there("librtl.so") || is_there("deps/librtl.so");
@@ -30,10 +30,26 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
             assert!(text.contains(name), "{file}: {text}");
         }
     }
+    let header = std::fs::read_to_string(prefix.path().join("include/rtl.h")).unwrap();
+    assert!(header.contains("rtl_set_callbacks"));
+    if Command::new("objcopy").arg("--version").output().is_ok() {
+        assert!(prefix.path().join("lib/librtl.a").exists());
+    }
     let mut traced = Command::new(prefix.path().join("bin/rtl"));
     traced.args(["trace", "--quiet", "true"]).current_dir(prefix.path()).env_remove("RTL_LIB");
     let output = traced.output().unwrap();
     assert!(output.status.success(), "{output:?}");
+}
+
+/// What `cargo install --path tools/PROGRAM` needs: a package of that name with a program of that name.
+#[test]
+fn every_program_is_a_package_that_can_be_installed_alone() {
+    for name in PROGRAMS {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+        let manifest = std::fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        assert!(manifest.contains(&format!("[package]\nname = \"{name}\"\n")), "{manifest}");
+        assert!(package.join("src/main.rs").exists() && package.join("../../Cargo.lock").exists(), "{name}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Copies and barriers as rows.
 
+use calls::Source;
 use schema::append::Target;
 use schema::write::{Op, OpKind};
 
@@ -10,13 +11,20 @@ use crate::counters::{Counters, Lost, Snapshot};
 use crate::dispatch::QueueOrdinal;
 use crate::others::{Copy, Other, What};
 
-/// The kinds of ops beside dispatches: their word in the tags of the file, and their counts.
-const KINDS: [(&str, CountersOf); 2] =
-    [("copies", |known| &known.copies), ("barriers", |known| &known.barriers)];
+/// What is recorded beside dispatches: the word in the tags of the file, and the counts.
+const KINDS: [(&str, CountersOf); 4] = [
+    ("copies", |known| &known.copies),
+    ("barriers", |known| &known.barriers),
+    ("hip", |known| &known.calls[Source::Hip as usize]),
+    ("hsa", |known| &known.calls[Source::Hsa as usize]),
+];
+
+/// Where calls begin among them.
+const CALLS: usize = 2;
 
 type CountersOf = fn(&Known) -> &Counters;
 
-/// Copies and barriers in a recording.
+/// Copies, barriers and calls in a recording.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// Rows that are not published yet, by kind.
@@ -74,6 +82,22 @@ impl Pending {
     /// What was in the file is not.
     pub(super) fn lose_recorded(why: Lost, known: &Known) {
         KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
+    }
+
+    /// A call is in the recording, or it was not.
+    pub(super) fn add_call(&mut self, source: Source, lost: Option<Lost>, known: &Known) {
+        match lost {
+            None => self.unpublished[CALLS + source as usize] += 1,
+            Some(why) => known.calls[source as usize].lose(why, 1),
+        }
+    }
+
+    /// Calls that have not returned do not any more.
+    pub(super) fn give_up_calls(&self, known: &Known) {
+        for (at, counters) in known.calls.iter().enumerate() {
+            let missing = counters.snapshot().on_the_way().saturating_sub(self.unpublished[CALLS + at]);
+            counters.lose(Lost::Unfinished, missing);
+        }
     }
 
     /// What is still on its way never arrives.

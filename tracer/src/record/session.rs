@@ -8,6 +8,7 @@ use schema::append::{Recording, Target};
 use schema::write::Op;
 
 use super::annotations::Annotations;
+use super::calls::Calls;
 use super::close::Close;
 use super::naming::Naming;
 use super::others::Pending;
@@ -52,8 +53,9 @@ pub(super) struct Session<T> {
     unpublished: u64,
     /// The counts that are published.
     published: Snapshot,
-    /// Copies and barriers.
+    /// Copies and barriers, and the counts of calls.
     pub(super) others: Pending,
+    pub(super) calls: Calls,
 }
 
 impl<T: Target + Close> Session<T> {
@@ -79,6 +81,7 @@ impl<T: Target + Close> Session<T> {
             unpublished: 0,
             published: Snapshot::default(),
             others: Pending::default(),
+            calls: Calls::default(),
         }
     }
 
@@ -108,6 +111,14 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
+    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
+    pub(super) fn settle(&mut self) {
+        if self.over.is_none() && self.is_begun() {
+            let is_complete = self.known.counters.snapshot().on_the_way() == self.unpublished;
+            self.write_out(is_complete);
+        }
+    }
+
     /// Writes the last counts: nothing will follow.
     pub(super) fn close(&mut self) {
         if self.over == Some(Lost::Failure) {
@@ -115,6 +126,7 @@ impl<T: Target + Close> Session<T> {
             self.known.counters.lose(Lost::Failure, missing);
             Pending::lose_the_rest(Lost::Failure, &self.known);
         }
+        self.others.give_up_calls(&self.known);
         if self.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use schema::append::Target;
 use schema::{Select, Tables, Trace};
 
+use super::close::Close;
 use super::*;
 use crate::dispatch::{KernelId, QueueOrdinal};
 use crate::handover::{BATCH, Sender, handover};
@@ -261,7 +262,7 @@ fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
     drop(sender);
     let over = Mutex::new(Some(Instant::now()));
     let create = create_at(&path);
-    let ending = run(session(&known, create), &receiver, &over);
+    let ending = run(session(&known, create), &known, &receiver, &over);
     assert!(ending.failure.is_some());
     assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, all - written)]);
     assert_eq!(read(&path)?.dispatches.len() as u64, written);
@@ -270,7 +271,7 @@ fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
 
 fn create_at(
     path: &std::path::Path,
-) -> impl FnMut() -> schema::Result<(PathBuf, Recording)> + Send + 'static {
+) -> impl FnMut() -> schema::Result<(PathBuf, Recording<OwnFile>)> + Send + 'static {
     let path = path.to_owned();
     move || super::create(&path, 1, None)
 }
@@ -317,7 +318,8 @@ fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
         Ok((file.clone(), Recording::start(target, &file, None)?))
     };
     let session = session(&known, create);
-    let thread = std::thread::spawn(move || run(session, &receiver, &Deadline::default()));
+    let shared = Arc::clone(&known);
+    let thread = std::thread::spawn(move || run(session, &shared, &receiver, &Deadline::default()));
     send(&mut sender, &known, 1..=100);
     until("the first are published", || known.counters.snapshot().recorded == 100);
     broken.store(how, Ordering::SeqCst);

@@ -4,9 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, What};
-use super::lane::{Lane, Refusal, new_number};
-use super::newcomers;
-use super::reader::Ring;
+use super::lane::{self, Lane, Refusal, new_number};
+use super::reader::{NEWCOMERS, Ring};
 use super::text::TEXTS;
 use crate::control::{self, Gate};
 use crate::counters::{LostRange, UNHANDED};
@@ -17,6 +16,9 @@ thread_local! {
     static LEVEL: Cell<u32> = const { Cell::new(0) };
 
     static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
+
+    /// Whether there is one, as a thread may ask that must not touch what has a destructor.
+    static HAS_LANE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What roctxRangeStartA returned last.
@@ -103,11 +105,17 @@ pub fn pause(is_paused: bool) {
 }
 
 /// In the child of a fork: levels are as they were, but the recorder that would know of them is not in it.
+/// Allocates and frees nothing.
 pub fn forget() {
-    newcomers::forget();
+    NEWCOMERS.forget();
+    lane::forget();
+    UNHANDED.forget();
+    if !HAS_LANE.replace(false) {
+        return;
+    }
     let _ = LANE.try_with(|lane| {
         if let Ok(mut lane) = lane.try_borrow_mut() {
-            *lane = None;
+            std::mem::forget(lane.take());
         }
     });
 }
@@ -144,7 +152,8 @@ fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Refusal>) -> Result<T, 
 #[cold]
 fn new_lane() -> Result<Lane, Refusal> {
     let (lane, events) = Lane::new().ok_or(Refusal::Bounds)?;
-    newcomers::add(Ring::new(thread::current().tid, events));
+    NEWCOMERS.add(Ring::new(thread::current().tid, events));
+    HAS_LANE.set(true);
     Ok(lane)
 }
 

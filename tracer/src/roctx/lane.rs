@@ -29,6 +29,11 @@ pub fn new_number() -> u64 {
     NUMBERS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
+/// In the child of a fork: the threads that had rings are not in it.
+pub fn forget() {
+    LANES.store(0, Ordering::Relaxed);
+}
+
 /// Why something is not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {

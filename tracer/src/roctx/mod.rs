@@ -12,7 +12,6 @@ pub mod entry;
 pub mod event;
 pub mod here;
 pub mod lane;
-pub mod newcomers;
 pub mod reader;
 pub mod text;
 

@@ -4,9 +4,12 @@ use rustc_hash::FxHashMap;
 
 use super::event::{Event, What};
 use super::lane::{PLACES, new_number};
-use super::newcomers;
 use super::text::Text;
+use crate::newcomers::Newcomers;
 use crate::ring::Consumer;
+
+/// Threads whose rings no recorder reads yet.
+pub static NEWCOMERS: Newcomers<Ring> = Newcomers::new();
 
 /// Ranges at most that were started and not stopped.
 pub const MOST_STARTED: usize = 1 << 16;
@@ -102,7 +105,7 @@ pub struct Reader {
 impl Reader {
     /// Takes some of what each thread did; how many events that were. When there are none, all rings were empty.
     pub fn read(&mut self, mut each: impl FnMut(Annotation)) -> usize {
-        self.rings.append(&mut newcomers::take());
+        self.rings.append(&mut NEWCOMERS.take());
         let stops = self.early.len();
         let mut events = 0;
         let mut at = 0;
@@ -133,7 +136,7 @@ impl Reader {
         for mut ring in self.rings.drain(..) {
             close(&mut ring, &mut each);
             if !ring.events.is_abandoned() {
-                newcomers::add(ring);
+                NEWCOMERS.add(ring);
             }
         }
         for (_, opened) in self.started.drain() {

@@ -96,8 +96,9 @@ pub(crate) fn read(
     let mut plan = Plan::of(database, "rocpd_api")?;
     let [pid, tid, name, start, end, args] =
         ["pid", "tid", "apiName_id", "start", "end", "args_id"].map(|column| plan.add(column));
-    let [domain, category, correlation, parent, stream] =
-        ["domain_id", "category_id", "correlationId", "parentId", "streamId"].map(|column| plan.add(column));
+    let [domain, category, correlation, parent, stream, result] =
+        ["domain_id", "category_id", "correlationId", "parentId", "streamId", "result"]
+            .map(|column| plan.add(column));
 
     let mut calls = Calls::default();
     let mut callers = FxHashMap::default();
@@ -179,6 +180,7 @@ pub(crate) fn read(
             correlation,
             parent: parent.int(row).unwrap_or(0),
             stream: stream.int(row),
+            result: result.int(row).unwrap_or(0),
         });
     })?;
     texts.fill(database, layout, names, tables)?;

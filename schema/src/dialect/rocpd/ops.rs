@@ -31,6 +31,7 @@ pub(crate) struct OpFields {
     category: Field,
     tid: Field,
     correlation: Field,
+    enqueued: Field,
     signal: Field,
     launch: LaunchFields,
 }
@@ -56,6 +57,7 @@ impl OpFields {
             category: plan.add_if(select.ranges && layout.typed_ops, "category_id"),
             tid: plan.add_if(links, "tid"),
             correlation: plan.add_if(links, "correlationId"),
+            enqueued: plan.add_if(select.links && layout.typed_ops, "enqueued"),
             signal: plan.add_if(select.any_shape() && layout.signal_is_shape, "completionSignal"),
             launch: LaunchFields::of(&mut plan, select, layout.typed_ops),
             plan,
@@ -142,6 +144,7 @@ struct Cause {
     correlation: Id,
     process: ProcessId,
     tid: Option<i64>,
+    enqueued: Option<i64>,
 }
 
 impl OpPart {
@@ -164,7 +167,8 @@ impl OpPart {
         let queue = fields.queue.int(row)?;
         let name = context.names.get(fields.description.int(row));
         let known = self.kernel_type == Some(fields.op_type.int(row)) && name.is_some();
-        if !known || fields.pid.int(row).is_some() || fields.stream.int(row).is_some() {
+        let elsewhere = || fields.pid.int(row).is_some() || fields.stream.int(row).is_some();
+        if !known || elsewhere() || fields.enqueued.int(row).is_some() {
             return None;
         }
         let lane = self.recent_lane(gpu, queue)?;
@@ -225,6 +229,7 @@ impl OpPart {
                     start,
                     duration,
                     correlation: cause.correlation,
+                    enqueued: cause.enqueued,
                 });
             }
             OpKind::Kernel | OpKind::GraphKernel | OpKind::Other => {
@@ -249,6 +254,7 @@ impl OpPart {
                     shape,
                     symbol,
                     graph: kind == OpKind::GraphKernel,
+                    enqueued: cause.enqueued,
                 });
             }
         }
@@ -262,7 +268,8 @@ impl OpPart {
             None => context.process,
         };
         let correlation = fields.correlation.int(row).unwrap_or(0);
-        let mut cause = Cause { call: None, correlation, process, tid: fields.tid.int(row) };
+        let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
+        let mut cause = Cause { call: None, correlation, process, tid, enqueued };
         if context.links.is_empty() {
             return cause;
         }
@@ -451,6 +458,7 @@ impl OpPart {
         copy.lane = self.lane(row, context, cause.process, gpu, None);
         copy.tid = cause.tid;
         copy.correlation = cause.correlation;
+        copy.enqueued = cause.enqueued;
         self.copies.push(copy);
     }
 

@@ -143,6 +143,7 @@ fn push(span: Span, select: &Select, events: &Events, calls: &mut FxHashMap<Id, 
             correlation: if links { correlation } else { 0 },
             parent: if links { events.parent(event) } else { 0 },
             stream: None,
+            result: 0,
         });
     }
 }

@@ -131,6 +131,7 @@ impl Lookup<'_> {
             shape: self.select.any_shape().then(|| part.shapes.intern(shape(row))),
             symbol: symbol.filter(|_| self.select.launch),
             graph: row.int(10).is_some_and(|graph| graph != 0),
+            enqueued: None,
         });
     }
 

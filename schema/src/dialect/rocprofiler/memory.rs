@@ -78,6 +78,7 @@ pub(super) fn copies(
             tid: tid.filter(|_| select.links),
             correlation: if select.links { correlation } else { 0 },
             range: 0,
+            enqueued: None,
         });
     })
 }

@@ -290,6 +290,7 @@ impl<'a> Collected<'a> {
                     correlation: if self.select.links { correlation } else { 0 },
                     parent: if self.select.links { row.correlation_id.ancestor.or_zero() } else { 0 },
                     stream: row.stream_id.0,
+                    result: 0,
                 });
             }
         }
@@ -366,6 +367,7 @@ impl<'a> Collected<'a> {
             shape,
             symbol: None,
             graph: row.graph_exec_id.or_zero() != 0,
+            enqueued: None,
         })
     }
 }

@@ -262,6 +262,7 @@ impl Collected<'_> {
                     correlation: if self.select.links { range.correlation } else { 0 },
                     parent: 0,
                     stream: None,
+                    result: 0,
                 }),
             }
         }

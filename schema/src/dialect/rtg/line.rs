@@ -70,6 +70,8 @@ pub(super) struct Call<'a> {
     pub(super) kernel: Option<&'a str>,
     pub(super) start: i64,
     pub(super) duration: i64,
+    /// The status that a HIP call returned; 0 for calls of HSA, of which some return values that are none.
+    pub(super) result: i64,
 }
 
 /// Reads one line, without its line end.
@@ -143,7 +145,8 @@ fn timed(rest: &str) -> Option<(&str, i64, Option<i64>)> {
 
 fn call<'a>(from: Thread, library: &'static str, rest: &'a str) -> Option<Call<'a>> {
     let (body, start, duration) = timed(rest)?;
-    let (body, _returned) = body.rsplit_once(" ret=")?;
+    let (body, returned) = body.rsplit_once(" ret=")?;
+    let result = if library == "HIP" { returned.trim().parse().unwrap_or(0) } else { 0 };
     let name_end = body.find([' ', '(']).unwrap_or(body.len());
     let (name, rest) = body.split_at(name_end);
     if name.is_empty() {
@@ -153,7 +156,7 @@ fn call<'a>(from: Thread, library: &'static str, rest: &'a str) -> Option<Call<'
     let args_end = if rest.starts_with('(') { closing(rest)? } else { 0 };
     let args = (args_end > 0).then(|| &rest[1..args_end - 1]);
     let kernel = rest[args_end..].trim().strip_prefix('[').and_then(|kernel| kernel.strip_suffix(']'));
-    Some(Call { from, library, name, args, kernel, start, duration: duration? })
+    Some(Call { from, library, name, args, kernel, start, duration: duration?, result })
 }
 
 /// The position behind the parenthesis that closes the first one; strings among the arguments may hold
@@ -228,6 +231,15 @@ mod tests {
         assert_eq!(call.args, Some("f(1), 2"));
         assert_eq!(call.kernel, Some("void g<int[4]>(int)"));
         assert_eq!((call.start, call.duration), (10, 5));
+    }
+
+    #[test]
+    fn only_calls_of_hip_return_a_status() {
+        let result = |library: &str| match parse(&format!("{library}: pid:1 tid:2 f (1) ret=719 @10 +5")) {
+            Line::Call(call) => call.result,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([result("HIP"), result("HSA")], [719, 0]);
     }
 
     #[test]

@@ -1,15 +1,27 @@
 //! What the library is to a linker.
 
+use std::path::Path;
 use std::process::Command;
 
 use e2e::library::tracer;
 
-/// What the runtime calls, what stands in for the C library, and roctx: the eight functions of libroctx64.so.4, the seven
+/// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
+/// program), what include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-const EXPORTS: [&str; 21] = [
+pub(crate) const EXPORTS: [&str; 37] = [
     "OnLoad",
     "OnUnload",
+    "_Exit",
+    "_exit",
     "dlopen",
+    "execl",
+    "execle",
+    "execlp",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "fexecve",
     "roctxGetThreadId",
     "roctxMark",
     "roctxMarkA",
@@ -28,10 +40,16 @@ const EXPORTS: [&str; 21] = [
     "roctxRegisterTracerCallback",
     "roctx_version_major",
     "roctx_version_minor",
+    "rtl_calls_1",
+    "rtl_flush",
+    "rtl_get_counters",
+    "rtl_set_callbacks",
+    "rtl_status_text",
+    "rtl_stop",
 ];
 
-fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
-    let output = match Command::new(program).args(arguments).arg(tracer()).output() {
+fn lines(program: &str, arguments: &[&str], library: &Path) -> Option<Vec<String>> {
+    let output = match Command::new(program).args(arguments).arg(library).output() {
         Ok(output) => output,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             eprintln!("skipped: no {program} (apt-get install binutils)");
@@ -43,9 +61,18 @@ fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
+/// What a library shows to a linker, in order. `None`, and one line that says so, without binutils.
+pub(crate) fn shown(library: &Path) -> Option<Vec<String>> {
+    let lines = lines("nm", &["--dynamic", "--defined-only", "--format=posix"], library)?;
+    let mut names: Vec<String> =
+        lines.iter().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect();
+    names.sort_unstable();
+    Some(names)
+}
+
 #[test]
 fn it_needs_libc_and_its_companions_only() {
-    let Some(lines) = lines("readelf", &["--wide", "--dynamic"]) else { return };
+    let Some(lines) = lines("readelf", &["--wide", "--dynamic"], &tracer()) else { return };
     let needed = lines.iter().filter(|line| line.contains("(NEEDED)"));
     let needed: Vec<&str> = needed.filter_map(|line| line.split(['[', ']']).nth(1)).collect();
     let companions =
@@ -56,8 +83,6 @@ fn it_needs_libc_and_its_companions_only() {
 
 #[test]
 fn it_exports_what_was_agreed_and_nothing_else() {
-    let Some(lines) = lines("nm", &["--dynamic", "--defined-only", "--format=posix"]) else { return };
-    let mut names: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
-    names.sort_unstable();
-    assert_eq!(names, EXPORTS);
+    let Some(shown) = shown(&tracer()) else { return };
+    assert_eq!(shown, EXPORTS);
 }

@@ -31,3 +31,10 @@ fn a_queue_that_is_destroyed_in_flight_loses_only_what_never_ended() {
         assert_eq!(outcome.said.len(), 1, "one line says that something was lost: {outcome:?}");
     }
 }
+
+#[test]
+fn a_queue_that_is_left_to_the_runtime_does_no_harm() {
+    for process in Process::on_every_stack("left_queue") {
+        assert_complete(&process.well_when_traced());
+    }
+}

@@ -101,6 +101,10 @@ impl Interning {
             let iid = self.call(event.text, &tables.strings);
             reference(Argument::Arguments, iid, out);
         }
+        if event.function.is_some() {
+            let iid = self.call(event.function, &tables.strings);
+            reference(Argument::Function, iid, out);
+        }
     }
 
     /// The number of a call's arguments.

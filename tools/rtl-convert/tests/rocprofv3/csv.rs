@@ -82,7 +82,10 @@ fn hazards_have_a_row_for_each_record() {
 #[test]
 fn an_empty_trace_has_agents_only() {
     let folder = Folder::story("");
-    assert_eq!(folder.answer("in.db -o run --to rocprofv3-csv"), "0 rows in, 0 out: run_agent_info.csv\n");
+    assert_eq!(
+        folder.answer("in.db -o run --to rocprofv3-csv"),
+        "Written run_agent_info.csv: 0 rows in, 0 out\n"
+    );
 }
 
 #[test]

@@ -210,7 +210,7 @@ fn several_processes_are_several_sets_of_tables() {
             SELECT 0, 0, 10, 20, (SELECT id FROM rocpd_string WHERE string = 'one'), 2, 0, 7
             UNION ALL SELECT 0, 0, 10, 20, (SELECT id FROM rocpd_string WHERE string = 'two'), 2, 0, 8;",
     );
-    assert_eq!(folder.answer("in.db -o out_results.db"), "2 rows in, 2 out: out_results.db\n");
+    assert_eq!(folder.answer("in.db -o out_results.db"), "Written out_results.db: 2 rows in, 2 out\n");
     let database = open(&folder, "out_results.db");
     assert_whole(&database);
     let shown = "SELECT group_concat(name || ' of ' || pid, ', ') FROM (SELECT * FROM kernels ORDER BY pid)";

@@ -54,7 +54,7 @@ fn rows_left_out_are_told_with_the_reason() {
     let folder = Folder::story(HAZARDS[5].1);
     assert_eq!(
         folder.answer("in.db -o out_results.json"),
-        "4 rows in, 1 out: out_results.json; left out 1 without an end; left out 1 that end before they start; \
+        "Written out_results.json: 4 rows in, 1 out; left out 1 without an end; left out 1 that end before they start; \
          left out 1 that the format has no place for\n"
     );
 }
@@ -100,7 +100,7 @@ fn each_process_has_a_file_of_its_own() {
             UNION ALL SELECT 0, 0, 10, 20, (SELECT id FROM rocpd_string WHERE string = 'two'), 2, 0, 8;",
     );
     let answer = folder.answer("in.db -o out_results.json");
-    assert_eq!(answer, "2 rows in, 2 out: out_7_results.json, out_8_results.json\n");
+    assert_eq!(answer, "Written out_7_results.json, out_8_results.json: 2 rows in, 2 out\n");
     for (name, kernel, pid) in [("out_7_results.json", "one", 7), ("out_8_results.json", "two", 8)] {
         let tables = read(&folder.path(name));
         assert_eq!(tables.strings.get(tables.dispatches.name(0)), kernel);

@@ -9,21 +9,24 @@ use cli::units;
 /// From so many ops on, people expect a tool to estimate.
 const MANY_OPS: u64 = 50_000_000;
 
-/// The lines about a trace, or several together, in order of reading.
+/// The lines about a trace, or several together, in order of reading. `GPU ops` and `API calls` are always there and
+/// begin with a plain number, because scripts for rocm-trace-lite's summary look for them.
 pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'static str, String)> {
     let recorder = if together { about.tool.clone() } else { recorder(about) };
-    let mut lines = vec![("recorded by", recorder)];
+    let mut lines = vec![("Recorder", recorder)];
     if let Some(processes) = processes(about) {
-        lines.push(("processes", processes));
+        lines.push(("Processes", processes));
     }
     if !about.gpus.is_empty() {
-        lines.push(("gpus", gpus(&about.gpus)));
+        lines.push(("GPUs", gpus(&about.gpus)));
     }
     if !together {
         // Several traces need not share a clock.
-        lines.push(("span", units::duration(about.span_ns)));
+        lines.push(("Span", units::duration(about.span_ns)));
     }
-    lines.push(("rows", rows(&about.rows)));
+    lines.push(("GPU ops", ops(&about.rows)));
+    lines.push(("API calls", about.rows.api_calls.to_string()));
+    lines.extend(others(&about.rows).map(|others| ("Also", others)));
     if region.filtered {
         let kept = format!(
             "{} of {} ops: {}",
@@ -31,12 +34,12 @@ pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'st
             units::count(region.ops_before),
             region.description.join(", ")
         );
-        lines.push(("region", kept));
+        lines.push(("Region", kept));
     }
     if about.rows.dispatches + about.rows.copies >= MANY_OPS {
-        lines.push(("exactness", "every figure is exact, percentiles too".to_owned()));
+        lines.push(("Exactness", "every figure is exact, percentiles too".to_owned()));
     }
-    lines.extend(about.notes.iter().map(|note| ("note", note.clone())));
+    lines.extend(about.notes.iter().map(|note| ("Note", note.clone())));
     lines
 }
 
@@ -109,18 +112,32 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(count), if count == 1 { one } else { many })
 }
 
-fn rows(rows: &Rows) -> String {
-    let kinds = [
+/// How many there are, and of which kinds.
+fn ops(rows: &Rows) -> String {
+    let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),
         (rows.copies, "copy", "copies"),
         (rows.barriers, "barrier", "barriers"),
-        (rows.api_calls, "API call", "API calls"),
+    ]);
+    let all = rows.dispatches + rows.copies + rows.barriers;
+    match kinds.as_slice() {
+        [] => all.to_string(),
+        [only] => only.replace(',', ""),
+        several => format!("{all} ({})", several.join(", ")),
+    }
+}
+
+fn others(rows: &Rows) -> Option<String> {
+    let kinds = kinds(&[
         (rows.ranges, "range", "ranges"),
         (rows.markers, "marker", "markers"),
         (rows.allocations, "allocation", "allocations"),
         (rows.counters, "counter value", "counter values"),
-    ];
-    let present = kinds.into_iter().filter(|(count, ..)| *count > 0);
-    let words: Vec<_> = present.map(|(count, one, many)| counted(count, one, many)).collect();
-    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
+    ]);
+    (!kinds.is_empty()).then(|| kinds.join(", "))
+}
+
+fn kinds(kinds: &[(u64, &str, &str)]) -> Vec<String> {
+    let present = kinds.iter().filter(|(count, ..)| *count > 0);
+    present.map(|(count, one, many)| counted(*count, one, many)).collect()
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use cli::{Failure, Layout, Output};
 
-use super::{View, about, ranks, tables, title};
+use super::{View, about, tables, title};
 use crate::answer::Answer;
 use crate::args::Section;
 use crate::info;
@@ -36,11 +36,8 @@ pub(super) fn render(
                 writeln!(out, "\n### {heading}\n")?;
                 table.render(Layout::Markdown, out)?;
             }
-            if section == Section::Ranks {
-                let sentences = answer.ranks.iter().flat_map(|ranks| ranks::sentences(ranks, true));
-                for (at, sentence) in sentences.enumerate() {
-                    writeln!(out, "{}- {}", if at == 0 { "\n" } else { "" }, cli::visible(&sentence))?;
-                }
+            for (at, sentence) in super::remarks(section, answer, true).iter().enumerate() {
+                writeln!(out, "{}- {}", if at == 0 { "\n" } else { "" }, cli::visible(sentence))?;
             }
             if section == Section::Gaps
                 && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())

@@ -3,6 +3,7 @@
 mod about;
 mod csv;
 mod json;
+mod launches;
 mod markdown;
 mod ranks;
 mod sanity;
@@ -106,6 +107,9 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
         }
         _ => "Ranges and markers".to_owned(),
     };
+    let latency = report.launches.as_ref();
+    let from = latency.map_or("", launches::counted_from);
+    let launches = format!("Launch latency, {from}");
     let ranks = answer.ranks.as_ref();
     let mut headings = vec![
         (Section::Kernels, cut(&main, len)),
@@ -114,6 +118,8 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
         (Section::Gaps, "Gaps".to_owned()),
         (Section::Copies, "Copies".to_owned()),
         (Section::Api, cut("API calls", report.api.as_ref().map(Vec::len))),
+        (Section::Launches, cut(&launches, latency.map(|latency| latency.kernels.len()))),
+        (Section::Queues, "Queue depth: ops enqueued and not ended".to_owned()),
         (Section::Ranks, "Ranks".to_owned()),
         (Section::Collectives, "Collectives".to_owned()),
         (
@@ -126,6 +132,16 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
     let several = ranks.is_some_and(|ranks| ranks.ranks.len() > 1);
     headings.retain(|(section, _)| several || *section != Section::Ranks);
     headings
+}
+
+/// What is said below the table of a section.
+fn remarks(section: Section, answer: &Answer, full_names: bool) -> Vec<String> {
+    match section {
+        Section::Ranks => answer.ranks.iter().flat_map(|ranks| ranks::sentences(ranks, full_names)).collect(),
+        Section::Launches => answer.report.launches.iter().flat_map(launches::left_out).collect(),
+        Section::Queues => answer.report.queues.iter().flat_map(launches::reasons).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The findings on an answer, as sentences.

@@ -6,7 +6,7 @@ use analysis::{Stats, api::ApiGroup, copies::CopyGroup, ranges::RangeGroup};
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
 
-use super::{View, ranks};
+use super::{View, launches, ranks};
 use crate::answer::Answer;
 use crate::args::{By, Section};
 
@@ -22,6 +22,11 @@ pub(super) fn section(section: Section, answer: &Answer, view: View) -> Option<T
         Section::Gaps => report.gaps.as_deref().map(gaps),
         Section::Copies => report.copies.as_deref().map(copies),
         Section::Api => report.api.as_deref().map(|rows| api(rows, view.top.of(rows.len()))),
+        Section::Launches => {
+            let latency = report.launches.as_ref();
+            latency.map(|latency| launches::latency(latency, view.top.of(latency.kernels.len())))
+        }
+        Section::Queues => report.queues.as_ref().map(|queues| launches::depth(&queues.depth)),
         Section::Ranges => {
             let rows = report.ranges.as_ref().map(|ranges| ranges.groups.as_slice());
             rows.map(|rows| ranges(rows, view.top.of(rows.len())))
@@ -48,7 +53,7 @@ fn main(answer: &Answer, view: View) -> Option<Table> {
 
 /// How the times of some columns are written: one unit, and as many decimals as there is room for.
 #[derive(Debug, Clone, Copy)]
-struct Scale {
+pub(super) struct Scale {
     unit: TimeUnit,
     short: bool,
 }
@@ -71,7 +76,7 @@ impl Scale {
     }
 
     /// For single calls. The typical row decides: the unit of a long one would round the others to nothing.
-    fn of_calls<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
+    pub(super) fn of_calls<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
         let mut medians: Vec<i64> = rows.clone().map(|stats| stats.p50_ns).collect();
         medians.sort_unstable();
         let typical = TimeUnit::of(medians.get(medians.len() / 2).copied().unwrap_or(0));
@@ -147,7 +152,7 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
     table
 }
 
-fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
+pub(super) fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
     [
         ("Mean", "mean_ns"),
         ("Min", "min_ns"),
@@ -167,7 +172,7 @@ fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
     })
 }
 
-fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
+pub(super) fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
     let deviation = match stats.calls {
         // One call does not deviate from anything.
         0 | 1 => units::NONE.to_owned(),
@@ -188,7 +193,7 @@ fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
 fn gpus(rows: &[Gpu]) -> Table {
     let scale = Scale::of_totals(rows.iter().map(|gpu| gpu.wall_ns));
     let mut table = Table::new([
-        Column::right("GPU").field("gpu"),
+        Column::left("GPU").field("gpu"),
         Column::right("Ops").field("ops").spare(),
         Column::right("Busy %").field("busy_share"),
         Column::right(scale.head("Wall")).field("wall_ns"),
@@ -202,7 +207,7 @@ fn gpus(rows: &[Gpu]) -> Table {
     ]);
     for gpu in rows {
         table.row([
-            Cell::number(gpu.label.trim_start_matches("GPU "), gpu.gpu),
+            Cell::number(gpu.label.clone(), gpu.gpu),
             count(gpu.ops),
             share(gpu.busy_share),
             scale.time(gpu.wall_ns),
@@ -304,18 +309,22 @@ fn copies(rows: &[CopyGroup]) -> Table {
 fn api(rows: &[ApiGroup], shown: usize) -> Table {
     let scales = Scales::of(rows[..shown].iter().map(|row| &row.stats));
     let domains = rows.iter().any(|row| row.domain.is_some());
+    let errors = rows.iter().any(|row| row.errors > 0);
     let mut columns = vec![Column::name("Call").field("name")];
     columns.extend(domains.then(|| Column::left("Domain").field("domain")));
     columns.extend([
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
+        Column::right("%").field("share"),
     ]);
+    columns.extend(errors.then(|| Column::right("Errors").field("errors")));
     columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
     for row in &rows[..shown] {
         let mut cells = vec![Cell::text(&row.name)];
         cells.extend(domains.then(|| Cell::text(row.domain.as_deref().unwrap_or_default())));
-        cells.extend([count(row.stats.calls), scales.total.time(row.stats.total_ns)]);
+        cells.extend([count(row.stats.calls), scales.total.time(row.stats.total_ns), share(row.share)]);
+        cells.extend(errors.then(|| count(row.errors)));
         cells.extend(stat_cells(&row.stats, scales.call));
         table.row(cells);
     }

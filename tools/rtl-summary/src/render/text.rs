@@ -5,7 +5,7 @@ use std::io::Write;
 use cli::color::Paint;
 use cli::{Failure, Layout, Output};
 
-use super::{View, about, ranks, tables, title};
+use super::{View, about, tables, title};
 use crate::answer::Answer;
 use crate::args::{Arguments, Section};
 use crate::info;
@@ -26,7 +26,9 @@ pub(super) fn render(
         if position > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}", paint.bold(&cli::visible(&title(answer, answers.len()))))?;
+        let of_one = if answer.path.is_some() { "Trace: " } else { "" };
+        let title = format!("{of_one}{}", title(answer, answers.len()));
+        writeln!(out, "{}", paint.bold(&cli::visible(&title)))?;
         if question.info {
             about_lines(answer, paint, layout, out)?;
             info::render(answer, layout, out)?;
@@ -51,10 +53,8 @@ fn report(
             writeln!(out, "\n{}", paint.bold(&heading))?;
             table.render(layout, out)?;
         }
-        if section == Section::Ranks {
-            for sentence in answer.ranks.iter().flat_map(|ranks| ranks::sentences(ranks, view.full_names)) {
-                writeln!(out, "{}", wrapped(&cli::visible(&sentence), layout, 2))?;
-            }
+        for sentence in super::remarks(section, answer, view.full_names) {
+            writeln!(out, "{}", wrapped(&cli::visible(&sentence), layout, 2))?;
         }
         if section == Section::Gaps
             && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
@@ -79,8 +79,9 @@ fn report(
 fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
     let Some(about) = &answer.report.about else { return Ok(()) };
     for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-        let text = wrapped(&cli::visible(&text), layout, 14);
-        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<11}")))?;
+        let text = wrapped(&cli::visible(&text), layout, 13);
+        let word = format!("{word}:");
+        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<10}")))?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ fn by_category() {
         "steady-training-loop",
         "category",
         str![[r#"
-steady-training-loop.db
+Trace: steady-training-loop.db
 
 Kernel time by category
 Category       Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
@@ -44,7 +44,7 @@ fn by_gpu() {
         "eight-gpus",
         "gpu",
         str![[r#"
-eight-gpus.db
+Trace: eight-gpus.db
 
 Kernel time by GPU
 GPU    Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -68,7 +68,7 @@ fn by_queue() {
         "overlap-two-queues",
         "queue",
         str![[r#"
-overlap-two-queues.db
+Trace: overlap-two-queues.db
 
 Kernel time by queue
 Queue          Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -86,7 +86,7 @@ fn by_innermost_range() {
         "ranges-nested",
         "range",
         str![[r#"
-ranges-nested.db
+Trace: ranges-nested.db
 
 Kernel time by range
 Range       Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -106,7 +106,7 @@ fn by_launch_shape() {
         "two-kernels",
         "shape",
         str![[r#"
-two-kernels.db
+Trace: two-kernels.db
 
 Kernel time by shape
 Kernel   Shape                            Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max
@@ -124,7 +124,7 @@ fn by_process() {
         "two-kernels",
         "process",
         str![[r#"
-two-kernels.db
+Trace: two-kernels.db
 
 Kernel time by process
 Process    Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -141,7 +141,7 @@ fn by_rank() {
         "two-kernels",
         "rank",
         str![[r#"
-two-kernels.db
+Trace: two-kernels.db
 
 Kernel time by rank
 Rank     Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -212,7 +212,7 @@ fn people_get_twenty_rows_and_machines_all() {
 fn a_section_alone() {
     let folder = Folder::of(&["ranges-nested"]);
     for (section, only) in [
-        ("trace", "recorded by"),
+        ("trace", "Recorder:"),
         ("kernels", "Kernels"),
         ("categories", "Categories"),
         ("gpus", "GPUs"),
@@ -223,7 +223,7 @@ fn a_section_alone() {
         let text = folder.answer(&format!("ranges-nested.db --section {section}"));
         assert!(text.contains(only), "{section}: {text}");
         let headings =
-            ["recorded by", "Kernels\n", "Categories\n", "GPUs\n", "Gaps\n", "Ranges and markers,"];
+            ["Recorder:", "Kernels\n", "Categories\n", "\nGPUs\n", "Gaps\n", "Ranges and markers,"];
         let found = headings.iter().filter(|heading| text.contains(**heading)).count();
         assert!(found <= 1, "{section}: {text}");
     }
@@ -278,10 +278,12 @@ fn markdown_for_an_issue() {
         str![[r#"
 ## `ranges-nested.db`
 
-- recorded by: rtl (layout rtl 1)
-- gpus: GPU 0
-- span: 1.120 us
-- rows: 5 dispatches, 3 ranges, 1 marker
+- Recorder: rtl (layout rtl 1)
+- GPUs: GPU 0
+- Span: 1.120 us
+- GPU ops: 5 dispatches
+- API calls: 0
+- Also: 3 ranges, 1 marker
 
 ### Kernels
 
@@ -304,8 +306,8 @@ fn markdown_for_an_issue() {
 ### GPUs
 
 | GPU | Ops | Busy % | Wall (us) | Busy | Idle | Kernels | Collectives | Copies | Overlap | Exposed coll. |
-| --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-| 0 | 5 | 84.54 | 0.970 | 0.820 | 0.150 | 0.820 | 0.000 | 0.000 | 0.000 | 0.000 |
+| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+| GPU 0 | 5 | 84.54 | 0.970 | 0.820 | 0.150 | 0.820 | 0.000 | 0.000 | 0.000 | 0.000 |
 
 ### Gaps
 
@@ -451,11 +453,18 @@ fn info_says_what_the_file_holds() {
     assert_data_eq!(
         folder.answer("two-kernels.db --info"),
         str![[r#"
-two-kernels.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.000 us
-  rows        2 dispatches
+Trace: two-kernels.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.000 us
+  GPU ops:   2 dispatches
+  API calls: 0
+  Size: [..] KiB
+  Unique kernels: 2
+  Tables: rocpd_metadata, rocpd_op, rocpd_string
+  rocpd_metadata: 2 rows
+  rocpd_op: 2 rows
+  rocpd_string: 13 rows
 
 Metadata        Value
 ─────────────────────

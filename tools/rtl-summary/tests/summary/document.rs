@@ -43,6 +43,8 @@ fn every_question_is_answered_as_described() {
         "gaps",
         "copies",
         "api",
+        "launches",
+        "queues",
         "ranges",
         "sanity",
         "ranks",

@@ -5,6 +5,7 @@
 mod choices;
 mod cut_off;
 mod document;
+mod launches;
 mod manners;
 mod oracle;
 mod ranks;

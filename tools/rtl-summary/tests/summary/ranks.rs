@@ -27,7 +27,7 @@ fn the_story_of_the_late_arriver() {
     assert_data_eq!(
         folder.answer("late-arriver.db --by rank --section ranks,collectives,imbalance"),
         str![[r#"
-late-arriver.db
+Trace: late-arriver.db
 
 Ranks
 Rank   GPU      Busy   Compute    Step  Slowest  Coll.    Wait  Transfer  Last  Without clocks: wait  last

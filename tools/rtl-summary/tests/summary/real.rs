@@ -48,12 +48,13 @@ fn the_trace_of_the_readme() {
     assert_data_eq!(
         folder.answer(line),
         str![[r#"
-llama-bench.db.gz
-  recorded by rtl 0.1.0, mode standard (layout rtl 1)
-  processes   pid 8555, on workstation, `llama-bench --n-prompt 64 --n-gen 16 --model random.gguf`
-  gpus        GPU 0, 1: Simulated MI250X (gfx90a)
-  span        4.879 s
-  rows        846 dispatches
+Trace: llama-bench.db.gz
+  Recorder:  rtl 0.1.0, mode standard (layout rtl 1)
+  Processes: pid 8555, on workstation, `llama-bench --n-prompt 64 --n-gen 16 --model random.gguf`
+  GPUs:      GPU 0, 1: Simulated MI250X (gfx90a)
+  Span:      4.879 s
+  GPU ops:   846 dispatches
+  API calls: 0
 
 Kernels (8 of 21)
 Kernel                             Calls  Total (us)      %  Cum %  Mean (us)   Min   p50    p95    p99      Max  Stddev
@@ -68,10 +69,10 @@ void mu…, float, 1, 128, …t, int)     36       535.6   3.51  83.25       14.
 void rms_norm_f3…d int)3>, float)     76       462.4   3.03  86.28        6.1   3.2   6.1    8.8    8.9      8.9     1.6
 
 GPUs
-GPU  Ops  Busy %  Wall (ms)  Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-────────────────────────────────────────────────────────────────────────────────────────────────
-  0  788    0.29    4,859.2  14.1  4,845.0     14.1          0.0     0.0      0.0            0.0
-  1   58    0.03    4,218.1   1.1  4,216.9      1.1          0.0     0.0      0.0            0.0
+GPU    Ops  Busy %  Wall (ms)  Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+──────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0  788    0.29    4,859.2  14.1  4,845.0     14.1          0.0     0.0      0.0            0.0
+GPU 1   58    0.03    4,218.1   1.1  4,216.9      1.1          0.0     0.0      0.0            0.0
 
 "#]]
     );

@@ -52,7 +52,7 @@ fn windows_that_meet_hold_every_row_once() {
 fn the_window_is_told_in_every_format() {
     let folder = Folder::of(&["overlap-two-queues"]);
     let text = folder.answer("overlap-two-queues.db --from 700");
-    assert!(text.contains("region") && text.contains("4 of 6 ops"), "{text}");
+    assert!(text.contains("Region:    4 of 6 ops"), "{text}");
     let region = &folder.json("overlap-two-queues.db --from 700")["inputs"][0]["region"];
     assert_eq!(region["start_ns"], 1_700);
 }

@@ -16,11 +16,12 @@ fn two_kernels_and_the_pause_between_them() {
     report!(
         "two-kernels",
         str![[r#"
-two-kernels.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.000 us
-  rows        2 dispatches
+Trace: two-kernels.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.000 us
+  GPU ops:   2 dispatches
+  API calls: 0
 
 Kernels
 Kernel   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -35,9 +36,9 @@ reduction      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.5
 gemm           1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -58,11 +59,12 @@ fn overlapping_queues_are_busy_once() {
     report!(
         "overlap-two-queues",
         str![[r#"
-overlap-two-queues.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.300 us
-  rows        6 dispatches
+Trace: overlap-two-queues.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.300 us
+  GPU ops:   6 dispatches
+  API calls: 0
 
 Kernels
 Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -79,9 +81,9 @@ gemm          1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.00
 other         5       1.000  50.00  100.00      0.200  0.100  0.200  0.400  0.400  0.400   0.122
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -105,11 +107,12 @@ fn one_gap_of_each_bucket() {
     report!(
         "gaps",
         str![[r#"
-gaps.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        111.194 ms
-  rows        9 dispatches
+Trace: gaps.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      111.194 ms
+  GPU ops:   9 dispatches
+  API calls: 0
 
 Kernels
 Kernel  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -122,9 +125,9 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 other         9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
 
 GPUs
-GPU  Ops  Busy %  Wall (ms)   Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-  0    9    0.01    111.194  0.009  111.185    0.009        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (ms)   Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+───────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    9    0.01    111.194  0.009  111.185    0.009        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap              Count       Total
@@ -159,11 +162,12 @@ fn copies_of_known_and_unknown_size() {
     report!(
         "copies-both-ways",
         str![[r#"
-copies-both-ways.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0, 1
-  span        1.650 us
-  rows        1 dispatch, 6 copies
+Trace: copies-both-ways.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0, 1
+  Span:      1.650 us
+  GPU ops:   7 (1 dispatch, 6 copies)
+  API calls: 0
 
 Kernels
 Kernel  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -176,9 +180,9 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 gemm          1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    7   55.15      1.650  0.910  0.740    0.100        0.000   0.860    0.050          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    7   55.15      1.650  0.910  0.740    0.100        0.000   0.860    0.050          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -211,11 +215,13 @@ fn nested_ranges_with_the_gpu_time_they_enclose() {
     report!(
         "ranges-nested",
         str![[r#"
-ranges-nested.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.120 us
-  rows        5 dispatches, 3 ranges, 1 marker
+Trace: ranges-nested.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.120 us
+  GPU ops:   5 dispatches
+  API calls: 0
+  Also:      3 ranges, 1 marker
 
 Kernels
 Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -234,9 +240,9 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -267,11 +273,12 @@ fn a_collective_that_waited_is_pointed_out() {
     report!(
         "collective-waits",
         str![[r#"
-collective-waits.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        17.001 s
-  rows        19 dispatches
+Trace: collective-waits.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      17.001 s
+  GPU ops:   19 dispatches
+  API calls: 0
 
 Kernels
 Kernel                             Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           Max
@@ -286,9 +293,9 @@ collective     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,00
 gemm            9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0
 
 GPUs
-GPU  Ops  Busy %  Wall (s)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0   19  100.00    17.001  17.001  0.000    0.000       17.000   0.000    0.000         17.000
+GPU    Ops  Busy %  Wall (s)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0   19  100.00    17.001  17.001  0.000    0.000       17.000   0.000    0.000         17.000
 
 Gaps
 GPU  Gap             Count      Total
@@ -323,11 +330,12 @@ fn every_kind_of_bad_row_is_told() {
     report!(
         "bad-rows",
         str![[r#"
-bad-rows.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        725 ns
-  rows        8 dispatches
+Trace: bad-rows.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      725 ns
+  GPU ops:   8 dispatches
+  API calls: 0
 
 Kernels
 Kernel                 Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -344,9 +352,9 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 other         6       0.305  100.00  100.00      0.051  0.000  0.030  0.100  0.100  0.100   0.041
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    6   24.14      0.725  0.175  0.550    0.175        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   24.14      0.725  0.175  0.550    0.175        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -379,11 +387,12 @@ fn a_graph_launch_has_kernels_and_copies_without_size() {
     report!(
         "graph-launch",
         str![[r#"
-graph-launch.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        400 ns
-  rows        3 dispatches, 1 copy
+Trace: graph-launch.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      400 ns
+  GPU ops:   4 (3 dispatches, 1 copy)
+  API calls: 0
 
 Kernels
 Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -398,9 +407,9 @@ gemm          2       0.200  80.00   80.00      0.100  0.100  0.100  0.100  0.10
 other         1       0.050  20.00  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    4   75.00      0.400  0.300  0.100    0.250        0.000   0.050    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    4   75.00      0.400  0.300  0.100    0.250        0.000   0.050    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -426,11 +435,12 @@ fn eight_gpus_line_up() {
     report!(
         "eight-gpus",
         str![[r#"
-eight-gpus.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0 to 7
-  span        400 ns
-  rows        16 dispatches
+Trace: eight-gpus.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0 to 7
+  Span:      400 ns
+  GPU ops:   16 dispatches
+  API calls: 0
 
 Kernels
 Kernel                            Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -445,16 +455,16 @@ collective      8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.
 gemm            8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    2  100.00      0.400  0.400  0.000    0.100        0.300   0.000    0.000          0.300
-  1    2  100.00      0.390  0.390  0.000    0.100        0.290   0.000    0.000          0.290
-  2    2  100.00      0.380  0.380  0.000    0.100        0.280   0.000    0.000          0.280
-  3    2  100.00      0.370  0.370  0.000    0.100        0.270   0.000    0.000          0.270
-  4    2  100.00      0.360  0.360  0.000    0.100        0.260   0.000    0.000          0.260
-  5    2  100.00      0.350  0.350  0.000    0.100        0.250   0.000    0.000          0.250
-  6    2  100.00      0.340  0.340  0.000    0.100        0.240   0.000    0.000          0.240
-  7    2  100.00      0.330  0.330  0.000    0.100        0.230   0.000    0.000          0.230
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2  100.00      0.400  0.400  0.000    0.100        0.300   0.000    0.000          0.300
+GPU 1    2  100.00      0.390  0.390  0.000    0.100        0.290   0.000    0.000          0.290
+GPU 2    2  100.00      0.380  0.380  0.000    0.100        0.280   0.000    0.000          0.280
+GPU 3    2  100.00      0.370  0.370  0.000    0.100        0.270   0.000    0.000          0.270
+GPU 4    2  100.00      0.360  0.360  0.000    0.100        0.260   0.000    0.000          0.260
+GPU 5    2  100.00      0.350  0.350  0.000    0.100        0.250   0.000    0.000          0.250
+GPU 6    2  100.00      0.340  0.340  0.000    0.100        0.240   0.000    0.000          0.240
+GPU 7    2  100.00      0.330  0.330  0.000    0.100        0.230   0.000    0.000          0.230
 
 "#]]
     );
@@ -465,10 +475,12 @@ fn the_traced_program_used_no_gpu() {
     report!(
         "only-markers",
         str![[r#"
-only-markers.db
-  recorded by rtl (layout rtl 1)
-  span        600 ns
-  rows        1 range, 1 marker
+Trace: only-markers.db
+  Recorder:  rtl (layout rtl 1)
+  Span:      600 ns
+  GPU ops:   0
+  API calls: 0
+  Also:      1 range, 1 marker
 
 Ranges and markers, GPU work by time
 Range  Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -485,10 +497,11 @@ fn nothing_was_recorded() {
     report!(
         "empty",
         str![[r#"
-empty.db
-  recorded by rtl (layout rtl 1)
-  span        0 ns
-  rows        none
+Trace: empty.db
+  Recorder:  rtl (layout rtl 1)
+  Span:      0 ns
+  GPU ops:   0
+  API calls: 0
 
 "#]]
     );
@@ -499,12 +512,14 @@ fn the_training_loop_of_the_readme() {
     report!(
         "steady-training-loop",
         str![[r#"
-steady-training-loop.db
-  recorded by rtl, mode standard (layout rtl 1)
-  processes   pid 4242, on node0, `python train.py`
-  gpus        GPU 0, 1: AMD Instinct MI300X (gfx942)
-  span        20.632 ms
-  rows        1,680 dispatches, 48 copies, 160 ranges
+Trace: steady-training-loop.db
+  Recorder:  rtl, mode standard (layout rtl 1)
+  Processes: pid 4242, on node0, `python train.py`
+  GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)
+  Span:      20.632 ms
+  GPU ops:   1728 (1,680 dispatches, 48 copies)
+  API calls: 0
+  Also:      160 ranges
 
 Kernels
 Kernel                     Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
@@ -534,10 +549,10 @@ normalisation    160       0.840   2.05   99.60      5.251   5.044   5.127   5.2
 triton            40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137    6.137   0.456
 
 GPUs
-GPU  Ops  Busy %  Wall (ms)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-────────────────────────────────────────────────────────────────────────────────────────────────
-  0  864   79.18     20.599  16.310  4.289   13.745        6.784   0.429    4.648          2.136
-  1  864   79.18     20.599  16.311  4.288   13.746        6.782   0.429    4.646          2.136
+GPU    Ops  Busy %  Wall (ms)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+──────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0  864   79.18     20.599  16.310  4.289   13.745        6.784   0.429    4.648          2.136
+GPU 1  864   79.18     20.599  16.311  4.288   13.746        6.782   0.429    4.646          2.136
 
 Gaps
 GPU  Gap             Count       Total
@@ -606,14 +621,16 @@ fn a_trace_of_rocm_trace_lite_says_what_it_may_lack() {
     assert_data_eq!(
         folder.answer("lite.db"),
         str![[r#"
-lite.db
-  recorded by rocm-trace-lite (layout rocm-trace-lite)
-  gpus        GPU 0
-  span        1.120 us
-  rows        5 dispatches, 3 ranges, 1 marker
-  note        the trace does not say in which mode it was recorded; in lite mode, the default of rocm-trace-lite,
-              kernels with a completion signal of their own, collectives above all, are missing
-  note        rocm-trace-lite records no copies made by copy engines
+Trace: lite.db
+  Recorder:  rocm-trace-lite (layout rocm-trace-lite)
+  GPUs:      GPU 0
+  Span:      1.120 us
+  GPU ops:   5 dispatches
+  API calls: 0
+  Also:      3 ranges, 1 marker
+  Note:      the trace does not say in which mode it was recorded; in lite mode, the default of rocm-trace-lite, kernels
+             with a completion signal of their own, collectives above all, are missing
+  Note:      rocm-trace-lite records no copies made by copy engines
 
 Kernels
 Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -632,9 +649,9 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -667,12 +684,14 @@ fn a_trace_of_rpd_has_api_calls_too() {
     assert_data_eq!(
         folder.answer("trace.rpd"),
         str![[r#"
-trace.rpd
-  recorded by rocmProfileData (layout rpd-3)
-  processes   pid 4242
-  gpus        GPU 0
-  span        1.120 us
-  rows        5 dispatches, 5 API calls, 3 ranges, 1 marker
+Trace: trace.rpd
+  Recorder:  rocmProfileData (layout rpd-3)
+  Processes: pid 4242
+  GPUs:      GPU 0
+  Span:      1.120 us
+  GPU ops:   5 dispatches
+  API calls: 5
+  Also:      3 ranges, 1 marker
 
 Kernels
 Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -691,9 +710,9 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
 
 Gaps
 GPU  Gap          Count   Total
@@ -708,9 +727,26 @@ GPU        At     Gap  After          Before
   0    950 ns   10 ns  gemm_backward  zero_grad
 
 API calls
-Call                   Domain  Calls  Total (us)  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────────────
-hipModuleLaunchKernel  hip         5       0.250      0.050  0.050  0.050  0.050  0.050  0.050   0.000
+Call                   Domain  Calls  Total (us)       %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+hipModuleLaunchKernel  hip         5       0.250  100.00      0.050  0.050  0.050  0.050  0.050  0.050   0.000
+
+Launch latency, from the start of the launching call to the start on the GPU
+Launches of    Count  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────
+(all kernels)      5      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+gemm               1      0.100  0.100  0.100  0.100  0.100  0.100       -
+gemm_backward      1      0.100  0.100  0.100  0.100  0.100  0.100       -
+other              1      0.100  0.100  0.100  0.100  0.100  0.100       -
+softmax            1      0.100  0.100  0.100  0.100  0.100  0.100       -
+zero_grad          1      0.100  0.100  0.100  0.100  0.100  0.100       -
+
+Queue depth: ops enqueued and not ended
+Place  Ops  Mean depth  Max  Empty %  2 or more %  10 or more %  100 or more %
+──────────────────────────────────────────────────────────────────────────────
+GPU 0    5        1.05    2     5.15        10.31          0.00           0.00
+GPU 0: idle 150 ns: 33 % host-bound (no work enqueued), 67 % waiting (enqueued, not started)
+an op counts as enqueued when its call has returned: less may be host-bound
 
 Ranges and markers, GPU work by launch link
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -733,7 +769,7 @@ fn a_narrow_terminal_gets_fewer_columns_and_short_names_that_stay_different() {
     assert_data_eq!(
         run.answer,
         str![[r#"
-steady-training-loop.db
+Trace: steady-training-loop.db
 
 Kernels
 Kernel                      Calls  Total (ms)      %  Mean (us)     p50      Max
@@ -762,7 +798,7 @@ fn full_names_are_not_cut() {
     assert_data_eq!(
         folder.answer(line),
         str![[r#"
-steady-training-loop.db
+Trace: steady-training-loop.db
 
 Kernels (3 of 12)
 Kernel                                                                        Calls  Total (ms)      %  Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev

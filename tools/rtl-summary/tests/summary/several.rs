@@ -11,11 +11,12 @@ fn each_trace_gets_its_report_and_all_get_one_together() {
     assert_data_eq!(
         folder.answer(line),
         str![[r#"
-two-kernels.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.000 us
-  rows        2 dispatches
+Trace: two-kernels.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.000 us
+  GPU ops:   2 dispatches
+  API calls: 0
 
 Kernels
 Kernel   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -24,15 +25,16 @@ softmax      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500
 gemm         1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
 
-overlap-two-queues.db
-  recorded by rtl (layout rtl 1)
-  gpus        GPU 0
-  span        1.300 us
-  rows        6 dispatches
+Trace: overlap-two-queues.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.300 us
+  GPU ops:   6 dispatches
+  API calls: 0
 
 Kernels
 Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -43,15 +45,16 @@ norm        1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200 
 twin        2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
 
 all 2 traces together
-  recorded by rtl
-  processes   2
-  gpus        GPU 0, 1
-  rows        8 dispatches
+  Recorder:  rtl
+  Processes: 2
+  GPUs:      GPU 0, 1
+  GPU ops:   8 dispatches
+  API calls: 0
 
 Kernels
 Kernel   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -63,10 +66,10 @@ norm         1       0.200   6.90   93.10      0.200  0.200  0.200  0.200  0.200
 twin         2       0.200   6.90  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU  Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────
-  0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
-  1    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
+─────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
+GPU 1    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
 
 "#]]
     );
@@ -128,7 +131,11 @@ fn one_good_trace_among_bad_ones_has_nothing_to_be_combined_with() {
     let folder = Folder::of(&["two-kernels"]);
     let run = folder.run("missing.db two-kernels.db --section gpus");
     assert_eq!(run.code, 3);
-    assert!(run.answer.starts_with("two-kernels.db\n") && !run.answer.contains("together"), "{}", run.answer);
+    assert!(
+        run.answer.starts_with("Trace: two-kernels.db\n") && !run.answer.contains("together"),
+        "{}",
+        run.answer
+    );
 }
 
 #[test]

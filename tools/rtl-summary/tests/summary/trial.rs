@@ -357,6 +357,45 @@ impl Trial {
         self.equal("API calls", "name", self.rows("api"), &theirs, &fields);
     }
 
+    /// Calls by function and library, as the query of `sql/queries/` says.
+    pub(crate) fn calls(&self) {
+        let theirs = self.query(include_str!("../../../../sql/queries/api_calls.sql"));
+        let ours = self.rows("api");
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            for field in ["domain", "name", "calls", "total_ns", "p50_ns", "p95_ns", "p99_ns", "errors"] {
+                assert_eq!(ours[field], theirs[field], "{field} of {theirs:?} of {}", self.path.display());
+            }
+            close(ours["share"].as_f64().unwrap(), theirs["share"].as_f64().unwrap());
+        }
+    }
+
+    /// Launch latency and queue depth, as the queries of `sql/queries/` say.
+    pub(crate) fn launches(&self) {
+        let theirs = self.query(include_str!("../../../../sql/queries/launch_latency.sql"));
+        let (copies, kernels): (Vec<Row>, Vec<Row>) =
+            theirs.into_iter().partition(|row| row["name"].is_null());
+        let launches = &self.report["launches"];
+        let ours = launches["kernels"].as_array().unwrap();
+        let fields = ["total_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns", "max_ns"];
+        self.equal("launches", "name", ours, &kernels, &fields);
+        let sum =
+            |rows: &[Row], field: &str| rows.iter().map(|row| row[field].as_i64().unwrap()).sum::<i64>();
+        for (ours, theirs) in [(&launches["all"], &kernels), (&launches["copies"], &copies)] {
+            assert_eq!(ours["calls"], sum(theirs, "launches"), "launches of {}", self.path.display());
+            assert_eq!(ours["total_ns"], sum(theirs, "total_ns"), "launches of {}", self.path.display());
+        }
+        let theirs = self.query(include_str!("../../../../sql/queries/queue_depth.sql"));
+        let idle = self.report["queues"]["idle"].as_array().unwrap();
+        self.equal("idle time", "gpu", idle, &theirs, &["idle_ns", "host_ns", "waiting_ns"]);
+        let depth = self.report["queues"]["depth"].as_array().unwrap().iter();
+        let gpus: Vec<Value> = depth.filter(|row| row["queue"].is_null()).cloned().collect();
+        self.equal("queue depth", "gpu", &gpus, &theirs, &["wall_ns", "max"]);
+        for (ours, theirs) in gpus.iter().zip(&theirs) {
+            close(ours["mean"].as_f64().unwrap(), theirs["mean"].as_f64().unwrap());
+        }
+    }
+
     fn about_and_sanity(&self) {
         let about = &self.report["inputs"][0];
         let count = |condition: &str| self.number(&format!("SELECT count(*) FROM every WHERE {condition}"));
@@ -441,6 +480,10 @@ impl Trial {
         self.span(api);
         if api {
             // rocm-trace-lite has no domains.
+            if layout == Layout::Native {
+                self.launches();
+                self.calls();
+            }
             self.api(if layout == Layout::Native { "domain_id" } else { "NULL" });
         }
     }
@@ -457,7 +500,7 @@ pub(crate) fn value(stored: ValueRef<'_>) -> Value {
 
 /// Two floating point figures are the same but for rounding.
 #[track_caller]
-fn close(one: f64, other: f64) {
+pub(crate) fn close(one: f64, other: f64) {
     let error = (one - other).abs() / one.abs().max(other.abs()).max(1.0);
     assert!(error < 1e-6, "{one} is not {other}");
 }

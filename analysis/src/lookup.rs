@@ -2,7 +2,7 @@
 
 /// A value for each id that has one.
 #[derive(Debug)]
-pub(super) enum Lookup {
+pub(crate) enum Lookup {
     /// Ids are dense: a table from the first of them; 0 is no value, else the value plus one.
     Table { first: i64, values: Vec<u32> },
     /// Ids are far apart: sorted pairs.
@@ -11,7 +11,7 @@ pub(super) enum Lookup {
 
 impl Lookup {
     /// Takes pairs of id and value; of several with one id the first counts. Id 0 means unknown and is left out.
-    pub(super) fn of(mut pairs: Vec<(i64, u32)>) -> Self {
+    pub(crate) fn of(mut pairs: Vec<(i64, u32)>) -> Self {
         pairs.retain(|&(id, _)| id != 0);
         pairs.sort_by_key(|&(id, _)| id);
         pairs.dedup_by_key(|&mut (id, _)| id);
@@ -32,7 +32,7 @@ impl Lookup {
 
     /// The value of `id`, if it has one.
     #[inline]
-    pub(super) fn get(&self, id: i64) -> Option<u32> {
+    pub(crate) fn get(&self, id: i64) -> Option<u32> {
         match self {
             Self::Table { first, values } => {
                 let position = usize::try_from(id.checked_sub(*first)?).ok()?;

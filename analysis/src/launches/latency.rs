@@ -1,0 +1,99 @@
+//! How long after its launch an op started.
+
+use std::cmp::Reverse;
+
+use schema::{NameId, Tables};
+use serde::Serialize;
+
+use super::Sources;
+use super::moments::{Moment, Moments, copies, dispatches};
+use crate::Stats;
+use crate::names::Names;
+use crate::order::Order;
+
+/// From the host to the start on the GPU: from the moment of enqueueing where that is recorded, else from the start of the
+/// launching call. Of several ops of one call (a graph launch) only the first one tells of the launch.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Latency {
+    /// Where the moments come from.
+    #[serde(flatten)]
+    pub sources: Sources,
+    /// Later ops of a call, which are in no figure.
+    pub later: u64,
+    /// Ops that start before they were launched, which only clocks that disagree make; they are in no figure.
+    pub negative: u64,
+    /// Of all kernels.
+    pub all: Stats,
+    /// Of all copies.
+    pub copies: Stats,
+    /// Of each kernel, largest total first, then by name.
+    pub kernels: Vec<KernelLatency>,
+}
+
+/// The launch latency of one kernel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelLatency {
+    /// The kernel's name.
+    pub name: String,
+    /// The stored name behind it, the first of those with the same identity.
+    #[serde(skip)]
+    pub stored: NameId,
+    /// In ns.
+    #[serde(flatten)]
+    pub stats: Stats,
+}
+
+pub(super) fn latency(tables: &Tables, order: &Order, moments: &Moments<'_>, names: &Names<'_>) -> Latency {
+    let mut latency = Latency::default();
+    let mut of_kernels = vec![Vec::new(); names.kernels.len()];
+    let mut of_copies = Vec::new();
+    for ops in &order.agents {
+        for (row, op) in dispatches(tables, ops) {
+            let moment = moments.get(&op, &mut latency.sources);
+            if let Some(length) = latency.length(moment, op.start) {
+                of_kernels[names.kernel(tables.dispatches.name[row])].push(length);
+            }
+        }
+        for op in copies(tables, ops) {
+            let moment = moments.get(&op, &mut latency.sources);
+            of_copies.extend(latency.length(moment, op.start));
+        }
+    }
+    latency.all = Stats::of_durations(of_kernels.iter().flatten().copied());
+    latency.copies = Stats::of_durations(of_copies);
+    let kernels = of_kernels.into_iter().zip(&names.kernels).filter(|(lengths, _)| !lengths.is_empty());
+    latency.kernels = kernels
+        .map(|(lengths, kernel)| KernelLatency {
+            name: kernel.label.to_owned(),
+            stored: kernel.name,
+            stats: Stats::of_durations(lengths),
+        })
+        .collect();
+    let order = |one: &KernelLatency, other: &KernelLatency| {
+        (Reverse(one.stats.total_ns), &one.name).cmp(&(Reverse(other.stats.total_ns), &other.name))
+    };
+    latency.kernels.sort_by(order);
+    latency
+}
+
+impl Latency {
+    /// The latency of an op that starts at `start`, or why it has none.
+    #[inline]
+    fn length(&mut self, moment: Moment, start: i64) -> Option<i64> {
+        let from = match moment {
+            Moment::Enqueued(moment) => moment,
+            Moment::Called { start, first: true, .. } => start,
+            Moment::Called { .. } => {
+                self.later += 1;
+                return None;
+            }
+            Moment::Unknown => return None,
+        };
+        let length = start.saturating_sub(from);
+        if length < 0 {
+            self.negative += 1;
+            return None;
+        }
+        Some(length)
+    }
+}

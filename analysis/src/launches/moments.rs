@@ -1,0 +1,163 @@
+//! When ops were enqueued.
+
+use schema::table::Copy;
+use schema::{Id, LaneId, Tables};
+
+use super::Sources;
+use crate::lookup::Lookup;
+use crate::order::{AgentOps, Order};
+
+/// What ties an op to the host. Times are in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// It was enqueued then.
+    Enqueued(i64),
+    /// It was enqueued during this call.
+    Called {
+        /// The call's start.
+        start: i64,
+        /// The call's end.
+        end: i64,
+        /// Whether no op of the call starts earlier.
+        first: bool,
+    },
+    /// Nothing does.
+    Unknown,
+}
+
+impl Moment {
+    /// From when on an op that starts at `start` was surely waiting: at the latest when its call returned.
+    #[inline]
+    pub(super) fn waiting_from(self, start: i64) -> i64 {
+        match self {
+            Self::Enqueued(moment) => moment.min(start),
+            Self::Called { end, .. } => end.min(start),
+            Self::Unknown => start,
+        }
+    }
+}
+
+/// An op of a GPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Op {
+    pub(super) lane: LaneId,
+    /// Start in ns.
+    pub(super) start: i64,
+    /// End in ns.
+    pub(super) end: i64,
+    correlation: Id,
+    enqueued: Option<i64>,
+}
+
+impl Op {
+    #[inline]
+    fn dispatch(tables: &Tables, row: u32) -> Self {
+        let (dispatches, row) = (&tables.dispatches, row as usize);
+        let start = dispatches.start[row];
+        Self {
+            lane: dispatches.lane[row],
+            start,
+            end: start.saturating_add(dispatches.duration.valid(row).unwrap_or(0)),
+            correlation: dispatches.correlation.get(row),
+            enqueued: dispatches.enqueued.get(row),
+        }
+    }
+
+    fn copy(copy: &Copy) -> Self {
+        Self {
+            lane: copy.lane,
+            start: copy.start,
+            end: copy.start.saturating_add(copy.duration.unwrap_or(0)),
+            correlation: copy.correlation,
+            enqueued: copy.enqueued,
+        }
+    }
+}
+
+/// The dispatches of an agent with their rows.
+pub(super) fn dispatches<'a>(
+    tables: &'a Tables,
+    ops: &'a AgentOps,
+) -> impl Iterator<Item = (usize, Op)> + use<'a> {
+    ops.dispatches.iter().map(|&row| (row as usize, Op::dispatch(tables, row)))
+}
+
+/// The copies of an agent.
+pub(super) fn copies<'a>(tables: &'a Tables, ops: &'a AgentOps) -> impl Iterator<Item = Op> + use<'a> {
+    ops.copies.iter().map(|&row| Op::copy(&tables.copies[row as usize]))
+}
+
+/// What ties ops to the host: what they store, and the calls with their correlation ids.
+#[derive(Debug)]
+pub(super) struct Moments<'a> {
+    tables: &'a Tables,
+    /// The rows of calls by correlation id, for each space of ids.
+    calls: Vec<Lookup>,
+    space_of_lane: Vec<usize>,
+    /// For each call the earliest start of its ops in ns.
+    first: Vec<i64>,
+}
+
+impl<'a> Moments<'a> {
+    /// Ties the ops of all agents.
+    pub(super) fn of(tables: &'a Tables, order: &Order) -> Self {
+        let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
+        spaces.sort_unstable();
+        spaces.dedup();
+        let space_of = |process: schema::ProcessId| {
+            let space = tables.processes.get(process.index()).map_or(0, |process| process.space);
+            spaces.binary_search(&space).unwrap_or(0)
+        };
+        let calls = &tables.api_calls;
+        // Of several calls with one id the earliest counts, in whatever order they stand.
+        let mut rows: Vec<u32> = (0..calls.len() as u32).collect();
+        let time = |row: u32| (calls.start[row as usize], calls.duration.get(row as usize));
+        if !rows.is_sorted_by_key(|&row| time(row)) {
+            rows.sort_by_key(|&row| time(row));
+        }
+        let mut pairs = vec![Vec::new(); spaces.len().max(1)];
+        for row in rows {
+            let at = row as usize;
+            pairs[space_of(calls.process.get(at))].push((calls.correlation.get(at), row));
+        }
+        let mut moments = Self {
+            tables,
+            calls: pairs.into_iter().map(Lookup::of).collect(),
+            space_of_lane: tables.lanes.rows().iter().map(|lane| space_of(lane.process)).collect(),
+            first: vec![i64::MAX; calls.len()],
+        };
+        for ops in &order.agents {
+            let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
+            for op in all.filter(|op| op.enqueued.is_none()) {
+                if let Some(call) = moments.call(&op) {
+                    moments.first[call] = moments.first[call].min(op.start);
+                }
+            }
+        }
+        moments
+    }
+
+    #[inline]
+    fn call(&self, op: &Op) -> Option<usize> {
+        let call = self.calls.get(self.space_of_lane[op.lane.index()])?.get(op.correlation)?;
+        Some(call as usize)
+    }
+
+    /// What ties `op` to the host, counted in `sources`.
+    #[inline]
+    pub(super) fn get(&self, op: &Op, sources: &mut Sources) -> Moment {
+        if let Some(moment) = op.enqueued {
+            sources.enqueued += 1;
+            return Moment::Enqueued(moment);
+        }
+        let Some(call) = self.call(op) else {
+            sources.unknown += 1;
+            return Moment::Unknown;
+        };
+        sources.called += 1;
+        let calls = &self.tables.api_calls;
+        let start = calls.start[call];
+        let end = start.saturating_add(calls.duration.valid(call).unwrap_or(0));
+        Moment::Called { start, end, first: op.start == self.first[call] }
+    }
+}

@@ -1,0 +1,203 @@
+/* rtl.h - the tracer within a program of your own: what the GPU did, as records instead of a file.
+ *
+ *     struct rtl_callbacks callbacks = {sizeof callbacks};
+ *     callbacks.kernels = on_kernels;
+ *     if (rtl_set_callbacks(&callbacks) != RTL_OK) ...
+ *     ... the program ...
+ *     rtl_flush(1000);    everything that has completed has been delivered
+ *     rtl_stop(1000);     nothing is delivered any more
+ *
+ * Link with -lrtl, or load librtl.so in any other way before the ROCm runtime starts; HSA_TOOLS_LIB need not be set
+ * (docs/embedding.md; there also: the static library). While callbacks are registered no file is written.
+ *
+ * Threads. Callbacks are called on one thread of the library's own, one at a time, with batches. All signals are
+ * blocked on it. No thread of the program waits for a callback: while one takes long, records queue up, 262,144
+ * kernels at most, and what does not find room is left out and counted (lost_behind). What a callback asks of the GPU
+ * is recorded like anything else.
+ *
+ * Exceptions. A callback must not throw: a C++ exception that leaves one ends the process (SIGABRT).
+ *
+ * Memory. Records, and the texts that they point to, are the library's and stay until the callback returns. What
+ * `data` points to must outlive rtl_stop, or the process: the last batches come at its end (objects with static storage
+ * that were made before the ROCm runtime was started outlive that).
+ *
+ * Time is in nanoseconds of CLOCK_BOOTTIME, the clock of the ROCm runtime.
+ *
+ * Versions. A struct with a `size` may grow at its end; sizeof says which one the program knows. A record never
+ * changes: another one gets another callback.
+ */
+#ifndef RTL_H
+#define RTL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What became of a call. */
+typedef enum rtl_status {
+    RTL_OK = 0,
+    /* A pointer is NULL, `size` is not one that this library knows, `mode` is none, or no callback is set. */
+    RTL_ERROR_ARGUMENT = 1,
+    /* Too late: the ROCm runtime runs already, or something has been recorded. */
+    RTL_ERROR_LATE = 2,
+    /* Someone in this process has registered before. */
+    RTL_ERROR_REGISTERED = 3,
+    /* The ROCm runtime could not load this library: it is linked statically into an executable, or does not export
+     * OnLoad and OnUnload. */
+    RTL_ERROR_UNREACHABLE = 4,
+    /* It is not done yet; it goes on. */
+    RTL_ERROR_TIMEOUT = 5,
+    /* Called by a callback. */
+    RTL_ERROR_CALLBACK = 6,
+    /* The library itself failed. */
+    RTL_ERROR_FAILURE = 7
+} rtl_status;
+
+/* A kernel that ran. */
+struct rtl_kernel {
+    int64_t start;
+    int64_t end;
+    /* Unique among all kernels and copies of the process; rises in the order of submission within a queue. */
+    uint64_t correlation_id;
+    /* The innermost range that was open in the thread that submitted it: its range_id; 0 for none. */
+    uint64_t range_id;
+    /* As a person reads it, and as the code object has it. Both end with a 0. */
+    const char *name;
+    const char *mangled;
+    /* The hsa_queue_t, which may be gone by now. */
+    const void *queue;
+    /* In bytes, without the 0. */
+    uint32_t name_length;
+    uint32_t mangled_length;
+    /* The same for every launch of a kernel, as long as its code object stays loaded. Below the number of kernels so
+     * far, so that it can be an index. */
+    uint32_t kernel_id;
+    /* In the order in which the ROCm runtime lists GPUs, from 0. */
+    uint32_t gpu;
+    /* Queues are numbered as they are created, from 0, and no number is used again. */
+    uint32_t queue_id;
+    /* The thread that submitted it. */
+    uint32_t tid;
+    /* In work-items. */
+    uint32_t grid[3];
+    uint32_t workgroup[3];
+    /* Bytes of a work-group, static and dynamic. */
+    uint32_t lds;
+    /* Bytes of a work-item. */
+    uint32_t scratch;
+};
+
+/* In place of the number of a GPU. */
+#define RTL_HOST (-1)
+
+/* A copy by the ROCm runtime (docs/copies.md says which ones those are). */
+struct rtl_copy {
+    int64_t start;
+    int64_t end;
+    uint64_t correlation_id;
+    /* As of a kernel. */
+    uint64_t range_id;
+    uint64_t bytes;
+    /* The GPU that is read from, or RTL_HOST. */
+    int32_t source;
+    /* The GPU that is written to, or RTL_HOST. */
+    int32_t destination;
+    /* The thread that submitted it. */
+    uint32_t tid;
+    uint32_t reserved;
+};
+
+/* Kinds of ranges. */
+enum {
+    /* roctxRangePush and roctxRangePop: it lies within those of its thread that were open. */
+    RTL_RANGE_PUSHED = 0,
+    /* roctxRangeStart and roctxRangeStop. */
+    RTL_RANGE_STARTED = 1,
+    /* roctxMark: it ends when it starts. */
+    RTL_RANGE_MARKER = 2
+};
+
+/* A range or a marker, when it has ended. */
+struct rtl_range {
+    int64_t start;
+    /* 0: it was still open when its thread or the recording ended. */
+    int64_t end;
+    /* Its own number, from 1. */
+    uint64_t range_id;
+    /* Ends with a 0. */
+    const char *text;
+    /* In bytes, without the 0. */
+    uint32_t text_length;
+    /* The thread that began it. */
+    uint32_t tid;
+    uint32_t kind;
+    uint32_t reserved;
+};
+
+/* Who is told what. Set `size`, and everything that is not wanted to 0. */
+struct rtl_callbacks {
+    /* sizeof(struct rtl_callbacks) */
+    size_t size;
+    /* Passed on to each callback. */
+    void *data;
+    /* "lite", "standard" or "full" (docs/modes.md); NULL: what RTL_MODE says, else "lite". */
+    const char *mode;
+    /* `count` is never 0. NULL: they are not recorded. */
+    void (*kernels)(const struct rtl_kernel *kernels, size_t count, void *data);
+    void (*copies)(const struct rtl_copy *copies, size_t count, void *data);
+    void (*ranges)(const struct rtl_range *ranges, size_t count, void *data);
+};
+
+/* What became of everything of one kind: seen = delivered + lost + skipped, and what is on its way. Of ranges only
+ * those are seen of which one of the others is known. */
+struct rtl_counts {
+    uint64_t seen;
+    uint64_t delivered;
+    uint64_t lost;
+    /* Of those lost: while the callbacks could not keep up. */
+    uint64_t lost_behind;
+    /* Left out on purpose: by the mode, or while recording was paused. */
+    uint64_t skipped;
+};
+
+/* Since the ROCm runtime was started last. */
+struct rtl_counters {
+    /* sizeof(struct rtl_counters) */
+    size_t size;
+    struct rtl_counts kernels;
+    struct rtl_counts copies;
+    struct rtl_counts ranges;
+};
+
+/* Registers callbacks. To be called once, before the ROCm runtime starts (hsa_init, which HIP calls when it is used
+ * first) and before the first range, best at the beginning of main: it sets environment variables, which is only
+ * safe while no other thread reads them. The struct is copied.
+ *
+ * In the child of a fork nothing is registered, delivered or written; it may register again for itself. Programs that
+ * are started by this one are not recorded. */
+rtl_status rtl_set_callbacks(const struct rtl_callbacks *callbacks);
+
+/* Has everything delivered that has completed by now, and waits for it; at most so many milliseconds. What a thread
+ * knows to be complete (it has waited for it) is delivered when this returns RTL_OK. */
+rtl_status rtl_flush(uint32_t milliseconds);
+
+/* Ends the recording: delivers what has completed, and waits at most so many milliseconds. After RTL_OK no callback is
+ * called any more; after RTL_ERROR_TIMEOUT one may still be running, and calling again waits for it. For good: nothing
+ * is recorded afterwards (roctxProfilerPause and roctxProfilerResume are for a while). Without it the recording ends with
+ * the process, which waits half a second at most. */
+rtl_status rtl_stop(uint32_t milliseconds);
+
+/* Fills in what became of everything. */
+rtl_status rtl_get_counters(struct rtl_counters *counters);
+
+/* What a status means, in English. */
+const char *rtl_status_text(rtl_status status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,158 @@
+//! Programs that get records instead of a file: what they were told (`tools/embedder.c`), made into the trace that the
+//! tracer would have written, so that it is held against the same accounts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use schema::write::{Existing, Op, OpKind, Writer};
+
+use crate::library;
+use crate::process::{Outcome, Process};
+
+/// The counts of one kind, as `struct rtl_counts` has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All.
+    pub seen: i64,
+    /// Those in the records.
+    pub delivered: i64,
+    /// Those that should be.
+    pub lost: i64,
+    /// Of those lost: because a callback was slow.
+    pub lost_behind: i64,
+    /// Those left out on purpose.
+    pub skipped: i64,
+}
+
+/// Runs the program without anything and with librtl.so and a recorder of its own preloaded: it must not notice, and no
+/// file must be left. The outcome's trace is what the recorder was told.
+///
+/// # Panics
+/// If the program noticed or failed, a file was left, or the recorder was called wrongly.
+#[must_use]
+#[track_caller]
+pub fn embedded(process: &Process) -> Outcome {
+    embedded_by(process, &[library::tracer(), library::tool("embedder")])
+}
+
+/// The same with a recorder in these libraries.
+///
+/// # Panics
+/// As [`embedded`].
+#[must_use]
+#[track_caller]
+pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
+    let bare = process.bare();
+    let mut outcome = process.run_preloading("embedded", libraries);
+    let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
+    assert_eq!(seen(&bare), seen(&outcome), "without and with the recorder, on {:?}", process.stack().name);
+    assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
+    let folder = process.folder().join("embedded");
+    let records = fs::read_to_string(folder.join("records")).unwrap();
+    let rebuilt = folder.join("rebuilt.db");
+    rebuild(&records, &rebuilt);
+    outcome.traces = vec![rebuilt];
+    outcome
+}
+
+/// The lines of `records` as a trace.
+///
+/// # Panics
+/// If one is not as `embedder.c` writes it, or says that something is wrong.
+pub fn rebuild(records: &str, path: &Path) {
+    let mut writer = Writer::create(path, Existing::Replace).unwrap();
+    for line in records.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let number = |column: usize| columns[column].parse::<i64>().unwrap_or_else(|_| panic!("{line}"));
+        match columns[0] {
+            "kernel" => {
+                let op = Op {
+                    gpu: Some(number(1)),
+                    queue: Some(number(2)),
+                    description: Some(writer.text(columns[3]).unwrap()),
+                    kind: OpKind::KernelExecution,
+                    items: Some([number(6) as u64, 1, 1]),
+                    workgroup: Some([number(7) as u32, 1, 1]),
+                    correlation: number(8),
+                    range: number(9),
+                    tid: Some(number(10)),
+                    ..timed(number(4), number(5))
+                };
+                writer.op(&op).unwrap();
+            }
+            "copy" => {
+                let place = |column| Some(number(column)).filter(|&gpu| gpu >= 0);
+                let (from, to) = (place(1), place(2));
+                let (kind, own, peer) = match (from, to) {
+                    (None, None) => (OpKind::CopyHostToHost, None, None),
+                    (None, own) => (OpKind::CopyHostToDevice, own, None),
+                    (own, None) => (OpKind::CopyDeviceToHost, own, None),
+                    (peer, own) => (OpKind::CopyDeviceToDevice, own, peer),
+                };
+                let op = Op {
+                    kind,
+                    gpu: own,
+                    peer,
+                    bytes: Some(number(3) as u64),
+                    correlation: number(6),
+                    range: number(7),
+                    tid: Some(number(8)),
+                    ..timed(number(4), number(5))
+                };
+                writer.op(&op).unwrap();
+            }
+            "range" => {
+                let op = Op {
+                    gpu: Some(-1),
+                    queue: Some(0),
+                    description: Some(writer.text(columns[3]).unwrap()),
+                    kind: OpKind::UserMarker,
+                    sequence: (number(1) < 2).then(|| number(1)),
+                    range: number(2),
+                    tid: Some(number(6)),
+                    ..timed(number(4), number(5))
+                };
+                writer.op(&op).unwrap();
+            }
+            "count" => count(columns[1], counts(&columns), &mut writer),
+            _ => panic!("{line}"),
+        }
+    }
+    writer.finish().unwrap();
+}
+
+fn timed(start: i64, end: i64) -> Op {
+    Op { start, end: Some(end).filter(|&end| end != 0), ..Op::default() }
+}
+
+/// The counts of a line `count`.
+fn counts(columns: &[&str]) -> Counts {
+    let number = |column: usize| columns[column].parse::<i64>().unwrap();
+    Counts {
+        seen: number(2),
+        delivered: number(3),
+        lost: number(4),
+        lost_behind: number(5),
+        skipped: number(6),
+    }
+}
+
+/// As the tracer's own files count.
+fn count(kind: &str, counts: Counts, writer: &mut Writer) {
+    let Counts { seen, delivered, lost, lost_behind, skipped } = counts;
+    let prefix = match kind {
+        "kernels" => "",
+        "copies" => "copies_",
+        _ => "ranges_",
+    };
+    let all = [
+        ("seen", seen),
+        ("recorded", delivered),
+        ("lost:behind", lost_behind),
+        ("lost:other", lost - lost_behind),
+        ("skipped:some", skipped),
+    ];
+    for (tag, count) in all.into_iter().filter(|&(_, count)| count > 0) {
+        writer.metadata(&format!("{prefix}{tag}"), &count.to_string()).unwrap();
+    }
+}

@@ -1,0 +1,153 @@
+//! Programs that get records instead of a file.
+
+mod linked;
+
+use e2e::annotations::{account, assert_annotated, tables};
+use e2e::compare::{assert_complete, assert_has_what_was_executed};
+use e2e::copies::{assert_copies, assert_copies_were_executed, copies};
+use e2e::embedded::embedded;
+use e2e::{Outcome, Process, library};
+use support::stacks;
+
+#[test]
+fn every_kernel_is_delivered_as_it_ran() {
+    for process in Process::on_every_stack("threads") {
+        let outcome = embedded(&process.arguments(&["4", "320", "8"]).gpus(2));
+        assert!(assert_complete(&outcome).rows.len() >= 1_000);
+    }
+}
+
+#[test]
+fn every_copy_is_delivered_as_it_was_made() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = embedded(&process.arguments(&["ways"]).gpus(2));
+        assert_copies(&outcome, &outcome.trace(), 0);
+    }
+}
+
+#[test]
+fn ranges_are_delivered_and_tag_kernels() {
+    for process in Process::on_every_stack("ranges") {
+        let outcome = embedded(&process.arguments(&["global", "2", "400"]));
+        let (trace, account) = (outcome.trace(), account(&outcome.report));
+        assert!(account.annotations.len() > 20 && account.dispatches.len() > 20, "{outcome:?}");
+        assert_annotated(&account, &tables(&trace.path));
+        assert_eq!(trace.count("ranges_recorded"), account.annotations.len() as i64);
+    }
+}
+
+#[test]
+fn everything_that_hip_does_is_delivered() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_copies", &["100004"]) else { return };
+        let outcome = embedded(&process.gpus(1));
+        let trace = outcome.trace();
+        assert_has_what_was_executed(&outcome, &trace);
+        assert_copies_were_executed(&outcome.log, &trace);
+        assert!(!trace.rows.is_empty() && trace.left_out().is_empty(), "{stack:?} {:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn what_has_no_callback_is_not_recorded() {
+    let counts = |only: &str| {
+        let process = Process::of("copies")?.arguments(&["kernels"]).setting("EMBED_ONLY", only);
+        let trace = embedded(&process).trace();
+        Some((
+            trace.rows.len() as i64 == trace.count("seen"),
+            trace.count("seen") > 0,
+            !copies(&trace).is_empty(),
+        ))
+    };
+    let Some(kernels) = counts("kernels") else { return };
+    assert_eq!(kernels, (true, true, false));
+    assert_eq!(counts("copies"), Some((true, false, true)));
+    assert_eq!(counts("ranges"), Some((true, false, false)));
+}
+
+/// `embed.c`, which is linked to the library, on every runtime: it finds what it should, and no file is left.
+#[track_caller]
+fn each_finds(what: &str) -> Vec<Outcome> {
+    let linked = |process: Process| process.linked_to("embed", &library::tracer()).arguments(&[what]);
+    let processes = Process::on_every_stack("copies").into_iter().map(linked);
+    processes.map(|process| finds(&process)).collect()
+}
+
+#[track_caller]
+fn finds(process: &Process) -> Outcome {
+    let outcome = process.bare();
+    assert!(outcome.status.success(), "{:?}: {outcome:?}", process.stack());
+    assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
+    outcome
+}
+
+#[test]
+fn wrong_registrations_are_refused_and_say_why() {
+    for outcome in each_finds("arguments") {
+        let texts: Vec<&str> =
+            outcome.stdout.lines().filter_map(|line| line.split_once('\t')).map(|(_, text)| text).collect();
+        assert_eq!((texts.len(), texts[0], texts[8]), (9, "ok", "no such status"));
+        assert!(texts[1..].iter().all(|text| text.len() > 10), "{texts:?}");
+    }
+}
+
+#[test]
+fn who_registers_when_the_runtime_runs_is_too_late() {
+    for outcome in each_finds("late") {
+        assert!(outcome.stdout.starts_with("too late: the ROCm runtime runs already"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_flush_delivers_what_has_completed_and_does_not_wait_for_what_runs() {
+    each_finds("flush");
+}
+
+#[test]
+fn after_a_stop_nothing_is_delivered() {
+    each_finds("stop");
+}
+
+#[test]
+fn another_life_of_the_runtime_is_delivered_too() {
+    // Later runtimes do not start twice on the simulator.
+    let Some(process) = Process::of("copies") else { return };
+    finds(&process.linked_to("embed", &library::tracer()).arguments(&["again"]));
+}
+
+#[test]
+fn a_slow_callback_makes_nobody_wait_and_what_it_misses_is_counted() {
+    // What it holds up has nothing to do with the runtime, and 400,000 kernels take their time on a busy machine.
+    let Some(process) = Process::of("copies") else { return };
+    let process = process.linked_to("embed", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
+    finds(&process.arguments(&["slow"]));
+}
+
+#[test]
+fn a_stop_waits_for_a_callback_that_is_running() {
+    each_finds("stuck");
+}
+
+#[test]
+fn a_forked_child_delivers_nothing_and_its_parent_goes_on() {
+    each_finds("fork");
+}
+
+#[test]
+fn a_forked_child_may_register_for_itself() {
+    each_finds("fork_first");
+}
+
+#[test]
+fn programs_that_it_starts_leave_no_file() {
+    // The loader of the other runtimes cannot start a second program as itself.
+    let Some(process) = Process::of("copies") else { return };
+    finds(&process.linked_to("embed", &library::tracer()).arguments(&["exec"]));
+}
+
+#[test]
+fn the_last_records_are_delivered_when_the_process_exits() {
+    for outcome in each_finds("exit") {
+        assert_eq!(outcome.stdout, "100 at the end\n");
+    }
+}

@@ -1,0 +1,107 @@
+/* A program's own recorder, preloaded into any program together with librtl.so: every record that it is given is a line of
+ * the file RECORDS, between tabs:
+ *
+ *   kernel  GPU  QUEUE  NAME  START  END  GRID  WORKGROUP  CORRELATION  RANGE  TID  MANGLED
+ *   copy    FROM  TO  BYTES  START  END  CORRELATION  RANGE  TID       -1 is the host
+ *   range   KIND  ID  TEXT  START  END  TID
+ *   count   KIND  SEEN  DELIVERED  LOST  BEHIND  SKIPPED               once, when the process exits
+ *
+ * What is wrong with how it is called is a line that begins with `wrong`. EMBED_ONLY=copies and the like registers one
+ * callback alone. */
+#define _GNU_SOURCE
+#include "../../../include/rtl.h"
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static FILE *records;
+static int is_inside;
+static pid_t thread;
+
+static void enter(size_t count, void *data) {
+    if (__atomic_exchange_n(&is_inside, 1, __ATOMIC_ACQ_REL)) fprintf(records, "wrong\ttwo callbacks at a time\n");
+    if (!thread) thread = gettid();
+    if (thread != gettid()) fprintf(records, "wrong\ton two threads\n");
+    if (thread == getpid()) fprintf(records, "wrong\ton the main thread\n");
+    if (count == 0) fprintf(records, "wrong\tnothing to deliver\n");
+    if (data != &records) fprintf(records, "wrong\tnot the data that was registered\n");
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (!sigismember(&blocked, SIGUSR1)) fprintf(records, "wrong\tsignals may come\n");
+    if (rtl_flush(0) != RTL_ERROR_CALLBACK || rtl_stop(0) != RTL_ERROR_CALLBACK)
+        fprintf(records, "wrong\ta callback may wait for itself\n");
+}
+
+static void leave(void) {
+    __atomic_store_n(&is_inside, 0, __ATOMIC_RELEASE);
+}
+
+static void on_kernels(const struct rtl_kernel *kernels, size_t count, void *data) {
+    enter(count, data);
+    for (size_t at = 0; at < count; at++) {
+        const struct rtl_kernel *kernel = &kernels[at];
+        if (strlen(kernel->name) != kernel->name_length || strlen(kernel->mangled) != kernel->mangled_length)
+            fprintf(records, "wrong\tlength of a name\n");
+        if (!kernel->queue) fprintf(records, "wrong\tno queue\n");
+        fprintf(records,
+                "kernel\t%u\t%u\t%s\t%" PRId64 "\t%" PRId64 "\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%u\t%s\n", kernel->gpu,
+                kernel->queue_id, kernel->name, kernel->start, kernel->end, kernel->grid[0], kernel->workgroup[0],
+                kernel->correlation_id, kernel->range_id, kernel->tid, kernel->mangled);
+    }
+    leave();
+}
+
+static void on_copies(const struct rtl_copy *copies, size_t count, void *data) {
+    enter(count, data);
+    for (size_t at = 0; at < count; at++) {
+        const struct rtl_copy *copy = &copies[at];
+        fprintf(records, "copy\t%d\t%d\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%u\n",
+                copy->source, copy->destination, copy->bytes, copy->start, copy->end, copy->correlation_id,
+                copy->range_id, copy->tid);
+    }
+    leave();
+}
+
+static void on_ranges(const struct rtl_range *ranges, size_t count, void *data) {
+    enter(count, data);
+    for (size_t at = 0; at < count; at++) {
+        const struct rtl_range *range = &ranges[at];
+        if (strlen(range->text) != range->text_length) fprintf(records, "wrong\tlength of a text\n");
+        fprintf(records, "range\t%u\t%" PRIu64 "\t%s\t%" PRId64 "\t%" PRId64 "\t%u\n", range->kind, range->range_id,
+                range->text, range->start, range->end, range->tid);
+    }
+    leave();
+}
+
+static void print_counts(const char *kind, const struct rtl_counts *counts) {
+    fprintf(records, "count\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", kind, counts->seen,
+            counts->delivered, counts->lost, counts->lost_behind, counts->skipped);
+}
+
+__attribute__((constructor)) static void begin(void) {
+    const char *path = getenv("RECORDS"), *only = getenv("EMBED_ONLY");
+    struct rtl_callbacks callbacks = {.size = sizeof callbacks, .data = &records, .mode = "standard"};
+    if (!only || strcmp(only, "kernels") == 0) callbacks.kernels = on_kernels;
+    if (!only || strcmp(only, "copies") == 0) callbacks.copies = on_copies;
+    if (!only || strcmp(only, "ranges") == 0) callbacks.ranges = on_ranges;
+    records = path ? fopen(path, "w") : NULL;
+    if (!records) abort();
+    rtl_status status = rtl_set_callbacks(&callbacks);
+    if (status != RTL_OK) fprintf(records, "wrong\t%s\n", rtl_status_text(status));
+}
+
+__attribute__((destructor)) static void end(void) {
+    struct rtl_counters counters = {.size = sizeof counters};
+    rtl_status status = rtl_stop(60000);
+    if (status != RTL_OK) fprintf(records, "wrong\tstop: %s\n", rtl_status_text(status));
+    status = rtl_get_counters(&counters);
+    if (status != RTL_OK) fprintf(records, "wrong\tcounters: %s\n", rtl_status_text(status));
+    print_counts("kernels", &counters.kernels);
+    print_counts("copies", &counters.copies);
+    print_counts("ranges", &counters.ranges);
+    fclose(records);
+}

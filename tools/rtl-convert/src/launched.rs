@@ -1,0 +1,112 @@
+//! Which kernel a launching call launched, for timelines that call it by that (RTG's `-k`).
+
+use schema::{NameId, Tables};
+
+/// What the calls of a trace launched.
+#[derive(Debug, Default)]
+pub struct Launched {
+    /// For each string whether it is the name of a function that launches one kernel.
+    functions: Vec<bool>,
+    /// What the ops of each flow say, by its number minus 1.
+    kernels: Vec<Kernel>,
+}
+
+/// The kernel of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Kernel {
+    /// No op was met.
+    #[default]
+    None,
+    /// All ops have this name.
+    One(NameId),
+    /// Several kernels: a launch on several GPUs.
+    Several,
+}
+
+impl Launched {
+    /// Nothing yet of a trace with these calls.
+    pub fn of(tables: &Tables) -> Self {
+        let is_launch = |(_, text)| launches_a_kernel(text);
+        Self { functions: tables.strings.iter().map(is_launch).collect(), kernels: Vec::new() }
+    }
+
+    /// Notes that a flow leads to a kernel.
+    #[inline]
+    pub fn add(&mut self, flow: u32, kernel: NameId) {
+        let Some(at) = flow.checked_sub(1).map(|at| at as usize) else { return };
+        if self.kernels.len() <= at {
+            self.kernels.resize(at + 1, Kernel::None);
+        }
+        let known = &mut self.kernels[at];
+        *known = match *known {
+            Kernel::None => Kernel::One(kernel),
+            Kernel::One(other) if other == kernel => return,
+            _ => Kernel::Several,
+        };
+    }
+
+    /// Whether calls of this function launch a kernel.
+    pub fn is_launch(&self, function: NameId) -> bool {
+        self.functions.get(function.index()).copied().unwrap_or(false)
+    }
+
+    /// What a call of `function` that is called by its kernel is called; its flow leads to its ops.
+    #[inline]
+    pub fn kernel(&self, function: NameId, flow: u32) -> Option<NameId> {
+        match self.kernels.get(flow.checked_sub(1)? as usize) {
+            Some(&Kernel::One(kernel)) if self.is_launch(function) => Some(kernel),
+            _ => None,
+        }
+    }
+}
+
+/// HIP's functions that launch one kernel each: hipLaunchKernel, hipExtLaunchKernel, hipModuleLaunchKernel,
+/// hipLaunchCooperativeKernel, ..., with their variants for the stream of a thread.
+fn launches_a_kernel(function: &str) -> bool {
+    let launch = function.contains("LaunchKernel") || function.contains("LaunchCooperativeKernel");
+    launch || function == "hipLaunchByPtr"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(texts: &[&str]) -> Tables {
+        let mut tables = Tables::default();
+        for text in texts {
+            tables.strings.intern(text);
+        }
+        tables
+    }
+
+    #[test]
+    fn functions_that_launch_one_kernel_are_known_by_their_names() {
+        let functions = [
+            "hipLaunchKernel",
+            "hipLaunchKernel_spt",
+            "hipLaunchKernelExC",
+            "hipExtLaunchKernel",
+            "hipModuleLaunchKernel",
+            "hipExtModuleLaunchKernel",
+            "hipLaunchCooperativeKernel",
+            "hipModuleLaunchCooperativeKernel",
+            "hipLaunchByPtr",
+        ];
+        let others = ["hipGraphLaunch", "hipLaunchHostFunc", "hipMemcpyAsync", "__hipPushCallConfiguration"];
+        assert!(functions.into_iter().all(launches_a_kernel));
+        assert!(!others.into_iter().any(launches_a_kernel));
+    }
+
+    #[test]
+    fn a_call_has_the_name_of_its_kernel_unless_it_launched_several() {
+        let tables = strings(&["hipLaunchKernel", "hipGraphLaunch", "gemm", "softmax"]);
+        let [launch, graph, gemm, softmax] = [0, 1, 2, 3].map(NameId);
+        let mut launched = Launched::of(&tables);
+        for (flow, kernel) in [(1, gemm), (1, gemm), (3, gemm), (3, softmax), (3, gemm), (0, gemm)] {
+            launched.add(flow, kernel);
+        }
+        let names = [0, 1, 2, 3, 4].map(|flow| launched.kernel(launch, flow));
+        assert_eq!(names, [None, Some(gemm), None, None, None]);
+        assert_eq!(launched.kernel(graph, 1), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the functions are that the program means.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::functions::NAMES;
+use crate::wrap::Way;
+
+/// How the libraries are called that have functions of HIP; a version follows.
+const LIBRARIES: [&[u8]; 2] = [b"libamdhip64.so", b"libhiprtc.so"];
+
+/// For each way the functions by number; null where none was found yet.
+static FOUND: [[AtomicPtr<c_void>; NAMES.len()]; 2] =
+    [const { [const { AtomicPtr::new(ptr::null_mut()) }; NAMES.len()] }; 2];
+
+/// The function that is meant by who got at it this way.
+#[inline]
+pub(crate) fn find(way: Way, number: u16) -> Option<*mut c_void> {
+    let found = FOUND[way as usize][usize::from(number)].load(Ordering::Acquire);
+    if found.is_null() { look_for(way, number) } else { Some(found) }
+}
+
+/// A library that a program is linked with is among those behind this one, or, loaded by a library that was opened for
+/// itself, one of those that are known by their names.
+#[cold]
+fn look_for(way: Way, number: u16) -> Option<*mut c_void> {
+    if way == Way::Opened {
+        // Before anyone could call it so, its real one was found.
+        return None;
+    }
+    let name = name(number);
+    let mut found = symbol(libc::RTLD_NEXT, &name);
+    if found.is_null() {
+        found = loaded().into_iter().map(|library| symbol(library, &name)).find(|found| !found.is_null())?;
+    }
+    FOUND[way as usize][usize::from(number)].store(found, Ordering::Release);
+    Some(found)
+}
+
+/// Someone has asked a library for the function and got this: whether that is what our own one for it calls. False where
+/// another HIP came first.
+pub(crate) fn is_found(number: u16, real: *mut c_void) -> bool {
+    let place = &FOUND[Way::Opened as usize][usize::from(number)];
+    match place.compare_exchange(ptr::null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => true,
+        Err(other) => other == real,
+    }
+}
+
+fn name(number: u16) -> std::ffi::CString {
+    std::ffi::CString::new(NAMES[usize::from(number)]).unwrap_or_default()
+}
+
+/// The libraries of HIP that are loaded.
+fn loaded() -> Vec<*mut c_void> {
+    let mut paths: Vec<Vec<u8>> = Vec::new();
+    unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
+        // SAFETY: the loader passes on what `loaded` has given it.
+        let paths = unsafe { &mut *paths.cast::<Vec<Vec<u8>>>() };
+        // SAFETY: of a library that is loaded, for as long as this runs.
+        let name = unsafe { (*info).dlpi_name };
+        if !name.is_null() {
+            // SAFETY: as above.
+            let path = unsafe { CStr::from_ptr(name) };
+            if is_hip(path.to_bytes()) {
+                paths.push(path.to_bytes_with_nul().to_vec());
+            }
+        }
+        0
+    }
+    // SAFETY: `each` is called for each library before this returns, with `paths`.
+    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut paths).cast()) };
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+    // SAFETY: nothing is loaded: the library is there, and stays.
+    let open = |path: &Vec<u8>| unsafe { libc::dlopen(path.as_ptr().cast(), flags) };
+    paths.iter().map(open).filter(|library| !library.is_null()).collect()
+}
+
+fn is_hip(path: &[u8]) -> bool {
+    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
+    LIBRARIES.iter().any(|library| name.starts_with(library))
+}
+
+/// What the `dlsym` behind ours finds.
+pub(crate) fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
+    type Dlsym = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
+    let original = original();
+    if original.is_null() {
+        return ptr::null_mut();
+    }
+    // SAFETY: found under this name.
+    let original = unsafe { std::mem::transmute::<*mut c_void, Dlsym>(original) };
+    // SAFETY: a library that was opened or one of the loader's constants, and a text.
+    unsafe { original(library, name.as_ptr()) }
+}
+
+/// The `dlsym` behind ours.
+pub(crate) fn original() -> *mut c_void {
+    static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    let mut original = ORIGINAL.load(Ordering::Acquire);
+    if original.is_null() {
+        // SAFETY: asks for a symbol of the libraries behind this one. This version is in every C library for x86-64.
+        original = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), c"GLIBC_2.2.5".as_ptr()) };
+        ORIGINAL.store(original, Ordering::Release);
+    }
+    original
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_hip_are_known_by_their_names() {
+        for path in ["libamdhip64.so.7", "/opt/rocm/lib/libamdhip64.so", "a/libhiprtc.so.6.4.43484"] {
+            assert!(is_hip(path.as_bytes()), "{path}");
+        }
+        for path in ["", "libamdhip64.so.7/libc.so", "libhiprtc-builtins.so.6", "my-libamdhip64.so"] {
+            assert!(!is_hip(path.as_bytes()), "{path}");
+        }
+    }
+
+    #[test]
+    fn there_is_no_hip_in_this_process() {
+        assert!(loaded().is_empty());
+        assert_eq!(find(Way::Linked, 0), None);
+        assert_eq!(find(Way::Opened, 0), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Telling librtl.so.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text};
+
+use crate::functions::NAMES;
+use crate::{real, wrap};
+
+/// What librtl.so wants to be told.
+struct Told {
+    interface: &'static Interface,
+    /// By number.
+    functions: &'static [bool],
+    arguments: bool,
+}
+
+/// Null until someone has asked.
+static TOLD: AtomicPtr<Told> = AtomicPtr::new(ptr::null_mut());
+
+/// What librtl.so wants to be told, once it has been asked; nothing where it is not in the process.
+#[inline]
+fn wanted() -> &'static Told {
+    // SAFETY: null, or what `ask` has put there, which is never freed.
+    unsafe { TOLD.load(Ordering::Acquire).as_ref() }.unwrap_or_else(ask)
+}
+
+#[cold]
+fn ask() -> &'static Told {
+    let told = Box::into_raw(Box::new(join().unwrap_or_else(nothing)));
+    match TOLD.compare_exchange(ptr::null_mut(), told, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: it has just been made, and is never freed.
+        Ok(_) => unsafe { &*told },
+        // SAFETY: another thread was faster with the same answer.
+        Err(other) => unsafe { &*other },
+    }
+}
+
+fn nothing() -> Told {
+    extern "C" fn begin(_: Function) -> Begun {
+        Begun::default()
+    }
+    unsafe extern "C" fn end(_: &Begun, _: &Ended) {}
+    unsafe extern "C" fn join(_: Source, _: *const Text, _: usize) -> calls::Wanted {
+        calls::Wanted { functions: ptr::null(), arguments: false }
+    }
+    Told { interface: &Interface { join, begin, end }, functions: &[false; NAMES.len()], arguments: false }
+}
+
+/// `None` where there is no librtl.so, or it does not want to be told anything.
+fn join() -> Option<Told> {
+    let find = real::symbol(libc::RTLD_DEFAULT, calls::SYMBOL);
+    if find.is_null() {
+        return None;
+    }
+    // SAFETY: librtl.so has a function of this type under this name.
+    let find = unsafe { std::mem::transmute::<*mut libc::c_void, Find>(find) };
+    let interface = find();
+    let names: Vec<Text> = NAMES.iter().map(|name| Text::new(name)).collect();
+    // SAFETY: so many names are there, of texts that are never freed.
+    let wanted = unsafe { (interface.join)(Source::Hip, names.as_ptr(), names.len()) };
+    if wanted.functions.is_null() {
+        return None;
+    }
+    // SAFETY: one for each name, for as long as the process lives.
+    let functions = unsafe { std::slice::from_raw_parts(wanted.functions, names.len()) };
+    Some(Told { interface, functions, arguments: wanted.arguments })
+}
+
+/// Whether calls of the function with this number are told.
+pub(crate) fn tells(number: u16) -> bool {
+    wanted().functions[usize::from(number)]
+}
+
+/// A call that is going on and will be told.
+pub(crate) struct Call {
+    told: &'static Told,
+    begun: Begun,
+    number: u16,
+}
+
+impl Call {
+    /// A call of this function begins; `None` where that is not told.
+    #[inline]
+    pub(crate) fn begin(number: u16) -> Option<Self> {
+        let told = wanted();
+        if !told.functions[usize::from(number)] {
+            return None;
+        }
+        let begun = (told.interface.begin)(Function::new(Source::Hip, number));
+        (begun.correlation != 0).then_some(Self { told, begun, number })
+    }
+
+    /// Whether its arguments are told, too.
+    pub(crate) fn tells_arguments(&self) -> bool {
+        self.told.arguments
+    }
+
+    /// It has ended.
+    pub(crate) fn end(self, status: i32, details: &Details, arguments: &[u8]) {
+        self.tell(status, details, arguments);
+        std::mem::forget(self);
+    }
+
+    fn tell(&self, status: i32, details: &Details, arguments: &[u8]) {
+        let ended = Ended {
+            function: Function::new(Source::Hip, self.number),
+            status,
+            stream: details.stream,
+            details: if wrap::is_more(details) { details } else { ptr::null() },
+            arguments: if arguments.is_empty() { ptr::null() } else { arguments.as_ptr() },
+            length: arguments.len(),
+        };
+        // SAFETY: everything in it outlives the call.
+        unsafe { (self.told.interface.end)(&self.begun, &ended) };
+    }
+}
+
+/// An exception of the program leaves it, or the thread ends in it.
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.tell(0, &Details::default(), &[]);
+    }
+}

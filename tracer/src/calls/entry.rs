@@ -1,0 +1,72 @@
+//! What librtl_hip.so finds of this library.
+
+#![expect(unsafe_code, reason = "called by another library")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
+
+use super::{filter::Filter, here, sources};
+use crate::settings::Mode;
+use crate::{load, recording};
+
+/// What this library offers to one that catches calls: `calls::SYMBOL`.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtl_calls_1() -> &'static Interface {
+    &Interface { join, begin, end }
+}
+
+/// Whether librtl_hip.so is in this process.
+#[must_use]
+pub fn is_companion_there() -> bool {
+    // SAFETY: asks for a symbol by its name.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
+}
+
+const NOTHING: Wanted = Wanted { functions: std::ptr::null(), arguments: false };
+
+/// # Safety
+/// As `Interface::join` says.
+unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> Wanted {
+    let join = || {
+        let settings = load::read_settings();
+        if settings.mode != Mode::Hip {
+            return NOTHING;
+        }
+        // SAFETY: as the caller promised.
+        let names = unsafe { std::slice::from_raw_parts(names, count) };
+        let name = |name: &Text| {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(name.bytes, name.length) };
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let names = names.iter().map(name).collect();
+        let filter = Filter { wanted: settings.hip_filter, unwanted: settings.hip_filter_out };
+        here::number_from(recording::known().counters.snapshot().seen);
+        let joined = sources::join(source, names, &filter, settings.hip_arguments);
+        Wanted { functions: joined.functions.as_ptr(), arguments: joined.arguments }
+    };
+    catch_unwind(AssertUnwindSafe(join)).unwrap_or(NOTHING)
+}
+
+extern "C" fn begin(function: Function) -> Begun {
+    let begin = || function.source().map(here::begin).unwrap_or_default();
+    catch_unwind(begin).unwrap_or_default()
+}
+
+/// # Safety
+/// As `Interface::end` says.
+unsafe extern "C" fn end(begun: &Begun, ended: &Ended) {
+    let end = || {
+        // SAFETY: null, or as the caller promised.
+        let details = unsafe { ended.details.as_ref() };
+        let arguments: &[u8] = if ended.arguments.is_null() {
+            &[]
+        } else {
+            // SAFETY: as the caller promised.
+            unsafe { std::slice::from_raw_parts(ended.arguments, ended.length) }
+        };
+        here::end(begun, ended.function, ended.status, ended.stream, details, arguments);
+    };
+    let _ = catch_unwind(AssertUnwindSafe(end));
+}

@@ -1,0 +1,219 @@
+//! The calls of the calling thread.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use calls::{Begun, Details, Function, Source};
+
+use super::chunks::{Pool, Sender, queue};
+use super::event::{Call, Entry};
+use super::reader::{Lane, NEWCOMERS};
+use crate::control::{self, Gate};
+use crate::counters::{Lost, Skipped};
+use crate::{clock, load, recording, thread};
+
+/// Pieces of queues at most: 2 million calls that the recorder has not taken, 120 MB.
+static POOL: Pool<Entry> = Pool::new(1 << 13);
+
+/// Numbers that a thread takes at once.
+const AT_ONCE: u64 = 64;
+
+/// Full pieces of a queue that are a reason to wake the recorder.
+const MANY: usize = 8;
+
+/// The last number that was given to a thread.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// What threads count of the calls of a source.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Begun while recording; those of a thread are written by that thread alone.
+    pub seen: [AtomicU64; Source::ALL.len()],
+    /// Of those, without room for them.
+    pub behind: [AtomicU64; Source::ALL.len()],
+}
+
+/// Calls that no thread's counts have: by source those left out while recording is paused, those that came too late, and
+/// those of threads at their end or in signal handlers that interrupted another call's recording.
+#[derive(Debug)]
+pub struct Strays {
+    /// While recording is paused.
+    pub paused: [AtomicU64; Source::ALL.len()],
+    /// After the end of the recording.
+    pub ended: [AtomicU64; Source::ALL.len()],
+    /// Without a queue.
+    pub homeless: [AtomicU64; Source::ALL.len()],
+}
+
+/// Those of this process.
+pub static STRAYS: Strays = Strays {
+    paused: [const { AtomicU64::new(0) }; Source::ALL.len()],
+    ended: [const { AtomicU64::new(0) }; Source::ALL.len()],
+    homeless: [const { AtomicU64::new(0) }; Source::ALL.len()],
+};
+
+/// A thread's end of its queue.
+struct Here {
+    entries: Sender<Entry>,
+    counts: Arc<Counts>,
+    /// The last number given to a call, and the last one that the thread may give.
+    number: u64,
+    last: u64,
+    /// The first one that it gave. A call with a smaller one was begun by the parent of a fork.
+    first: u64,
+}
+
+thread_local! {
+    /// Whether the thread has a queue: the child of a fork asks this, because asking for `HERE` may allocate.
+    static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
+    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+}
+
+impl Here {
+    fn new() -> Option<Self> {
+        let (entries, arrived) = queue(&POOL)?;
+        let counts = Arc::<Counts>::default();
+        NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&counts)));
+        HAS_QUEUE.set(true);
+        let first = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed) + 1;
+        Some(Self { entries, counts, number: first - 1, last: first - 1 + AT_ONCE, first })
+    }
+
+    #[inline]
+    fn begin(&mut self, source: Source) -> u64 {
+        if self.number == self.last {
+            self.number = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed);
+            self.last = self.number + AT_ONCE;
+        }
+        self.number += 1;
+        count(&self.counts.seen[source as usize]);
+        self.number
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) -> bool {
+        let has_room = self.entries.push(entry).is_ok();
+        if self.entries.has_gone_on() && self.entries.waiting() >= MANY {
+            recording::nudge();
+        }
+        has_room
+    }
+}
+
+/// Counts one more; nobody else writes this count.
+#[inline]
+fn count(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+#[inline]
+fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
+    HERE.try_with(|here| {
+        let mut here = here.try_borrow_mut().ok()?;
+        let here = match &mut *here {
+            Some(here) => here,
+            none => none.insert(Here::new()?),
+        };
+        Some(act(here))
+    })
+    .ok()
+    .flatten()
+}
+
+/// A call of a function of this source begins. What the thread enqueues from now on has its number.
+#[inline]
+#[must_use]
+pub fn begin(source: Source) -> Begun {
+    if !control::is_open() && !opens(source) {
+        return Begun::default();
+    }
+    if thread::is_paused() {
+        STRAYS.paused[source as usize].fetch_add(1, Ordering::Relaxed);
+        return Begun::default();
+    }
+    let Some(correlation) = with_here(|here| here.begin(source)) else {
+        STRAYS.homeless[source as usize].fetch_add(1, Ordering::Relaxed);
+        return Begun::default();
+    };
+    let parent = thread::set_call(correlation);
+    Begun { start: clock::now(), correlation, parent }
+}
+
+/// The innermost call of the thread, which [`begin`] has begun, ends.
+#[inline]
+pub fn end(
+    begun: &Begun,
+    function: Function,
+    status: i32,
+    stream: u64,
+    details: Option<&Details>,
+    arguments: &[u8],
+) {
+    let &Begun { start, correlation, parent } = begun;
+    if correlation == 0 {
+        return;
+    }
+    let end = clock::now();
+    thread::set_call(parent);
+    let Some(source) = function.source() else { return };
+    // Where this finds no queue any more, the call stays one that was seen and did not return.
+    with_here(|here| {
+        if correlation < here.first {
+            return;
+        }
+        let details = details.is_none_or(|details| here.push(Entry::Details(Box::new(*details))));
+        let arguments = arguments.is_empty() || {
+            here.push(Entry::Arguments(String::from_utf8_lossy(arguments).into_owned().into()))
+        };
+        let call = Call { start, end, correlation, parent, stream, function, status };
+        if !(details && arguments && here.push(Entry::Call(call))) {
+            count(&here.counts.behind[source as usize]);
+        }
+    });
+}
+
+/// Whether it is recorded after all, because a recording has begun for it.
+#[cold]
+fn opens(source: Source) -> bool {
+    if control::gate() == Gate::Idle {
+        load::begin_with_ranges();
+    }
+    let strays = match control::gate() {
+        // Another thread is about to begin it: the queue waits.
+        Gate::Open | Gate::Idle => return true,
+        Gate::Paused => &STRAYS.paused,
+        Gate::Ended => &STRAYS.ended,
+    };
+    strays[source as usize].fetch_add(1, Ordering::Relaxed);
+    false
+}
+
+/// The counters of what was left out or lost before it reached a queue.
+pub(super) fn strays(source: Source) -> [(Result<Skipped, Lost>, u64); 3] {
+    let take = |counts: &[AtomicU64]| counts[source as usize].swap(0, Ordering::Relaxed);
+    [
+        (Ok(Skipped::Paused), take(&STRAYS.paused)),
+        (Err(Lost::Ended), take(&STRAYS.ended)),
+        (Err(Lost::Interrupted), take(&STRAYS.homeless)),
+    ]
+}
+
+/// Numbers from here on are larger than this one: the dispatches so far have those up to it.
+pub fn number_from(last: u64) {
+    NUMBERS.fetch_max(last, Ordering::Relaxed);
+}
+
+/// In the child of a fork: no recorder knows of this thread's queue, and no other thread is there. Allocates and frees nothing.
+pub fn forget() {
+    NEWCOMERS.forget();
+    if !HAS_QUEUE.replace(false) {
+        return;
+    }
+    let _ = HERE.try_with(|here| {
+        if let Ok(mut here) = here.try_borrow_mut() {
+            // Its pieces may be in use at this moment by the parent's recorder, of which this is a copy.
+            std::mem::forget(here.take());
+        }
+    });
+}

@@ -1,0 +1,140 @@
+//! The recorder's side: all threads' queues.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use calls::{Details, Source};
+
+use super::chunks::Receiver;
+use super::event::{Call, Entry};
+use super::here::{self, Counts};
+use crate::clock;
+use crate::counters::{Counters, Lost};
+use crate::newcomers::Newcomers;
+
+/// Threads whose queues no recorder reads yet.
+pub static NEWCOMERS: Newcomers<Lane> = Newcomers::new();
+
+/// Entries that are taken from a thread at once.
+const AT_ONCE: usize = 1024;
+
+/// A thread's queue as the recorder finds it.
+pub struct Lane {
+    tid: u32,
+    entries: Receiver<Entry>,
+    counts: Arc<Counts>,
+    /// What of the counts the recorder knows.
+    known: Counts,
+    details: Option<Box<Details>>,
+    arguments: Option<Box<str>>,
+}
+
+impl Lane {
+    /// Of a thread that makes its first call.
+    #[must_use]
+    pub fn new(tid: u32, entries: Receiver<Entry>, counts: Arc<Counts>) -> Self {
+        Self { tid, entries, counts, known: Counts::default(), details: None, arguments: None }
+    }
+}
+
+/// What is handed to who writes it.
+pub struct Told {
+    /// The thread that made it.
+    pub tid: u32,
+    /// The call.
+    pub call: Call,
+    /// What it asked for, where that is a launch, a copy or a fill.
+    pub details: Option<Box<Details>>,
+    /// Its arguments, where those are told.
+    pub arguments: Option<Box<str>>,
+}
+
+/// When the last recording ended, in ns of CLOCK_BOOTTIME.
+static ENDED: AtomicI64 = AtomicI64::new(0);
+
+/// Reads the queues of all threads.
+pub struct Reader {
+    lanes: Vec<Lane>,
+    /// Calls that were begun before this belong to the recording before, which has counted them.
+    since: i64,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self { lanes: Vec::new(), since: ENDED.load(Ordering::Relaxed) }
+    }
+}
+
+impl Reader {
+    /// Takes some of the calls of each thread; how many entries that were. When there are none, all queues were empty.
+    /// `counters` are those of each source.
+    pub fn read(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) -> usize {
+        let since = self.since;
+        let mut each = |told: Told| {
+            if told.call.start >= since {
+                each(told);
+            }
+        };
+        self.lanes.append(&mut NEWCOMERS.take());
+        let mut entries = 0;
+        self.lanes.retain_mut(|lane| {
+            // What a thread has counted before it went is seen by whoever has seen that it has gone.
+            let is_abandoned = lane.entries.is_abandoned();
+            let taken = lane.read(&mut each);
+            lane.count(counters);
+            entries += taken;
+            !is_abandoned || taken > 0
+        });
+        for source in Source::ALL {
+            let counters = counters[source as usize];
+            for (why, count) in here::strays(source).into_iter().filter(|&(_, count)| count > 0) {
+                counters.see(count);
+                match why {
+                    Ok(why) => counters.skip(why, count),
+                    Err(why) => counters.lose(why, count),
+                }
+            }
+        }
+        entries
+    }
+
+    /// The recording ends. The queues wait for another recorder; calls that have not returned are not in this recording.
+    pub fn finish(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) {
+        while self.read(counters, &mut each) > 0 {}
+        ENDED.store(clock::now(), Ordering::Relaxed);
+        for lane in self.lanes.drain(..) {
+            NEWCOMERS.add(lane);
+        }
+    }
+}
+
+impl Lane {
+    fn read(&mut self, each: &mut impl FnMut(Told)) -> usize {
+        for taken in 0..AT_ONCE {
+            match self.entries.pop() {
+                None => return taken,
+                Some(Entry::Details(details)) => self.details = Some(details),
+                Some(Entry::Arguments(arguments)) => self.arguments = Some(arguments),
+                Some(Entry::Call(call)) => {
+                    let (details, arguments) = (self.details.take(), self.arguments.take());
+                    each(Told { tid: self.tid, call, details, arguments });
+                }
+            }
+        }
+        AT_ONCE
+    }
+
+    fn count(&mut self, counters: [&Counters; Source::ALL.len()]) {
+        let news = |now: &AtomicU64, known: &AtomicU64| {
+            let now = now.load(Ordering::Relaxed);
+            now - known.swap(now, Ordering::Relaxed)
+        };
+        for source in Source::ALL {
+            let at = source as usize;
+            // What is lost is read first: it was seen before.
+            let behind = news(&self.counts.behind[at], &self.known.behind[at]);
+            counters[at].see(news(&self.counts.seen[at], &self.known.seen[at]));
+            counters[at].lose(Lost::Behind, behind);
+        }
+    }
+}

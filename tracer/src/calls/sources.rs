@@ -1,0 +1,58 @@
+//! Who tells of calls, and what of.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use calls::{Function, Source};
+
+use super::filter::Filter;
+
+/// A source that tells of its calls.
+#[derive(Debug)]
+pub struct Joined {
+    /// The names of its functions, by number.
+    pub names: Vec<String>,
+    /// By number, whether its calls are told.
+    pub functions: Vec<bool>,
+    /// Whether their arguments are, too.
+    pub arguments: bool,
+}
+
+static SOURCES: [OnceLock<Joined>; Source::ALL.len()] = [const { OnceLock::new() }; Source::ALL.len()];
+
+static ARE_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Whether any source tells of its calls, so that what is enqueued has the number of its call.
+#[inline]
+#[must_use]
+pub fn are_told() -> bool {
+    ARE_TOLD.load(Ordering::Relaxed)
+}
+
+/// Takes a source in, the first time; what is to be told of its calls.
+pub fn join(source: Source, names: Vec<String>, filter: &Filter, arguments: bool) -> &'static Joined {
+    let joined = SOURCES[source as usize].get_or_init(|| {
+        let functions = names.iter().map(|name| filter.takes(name)).collect();
+        Joined { names, functions, arguments }
+    });
+    if joined.functions.contains(&true) {
+        ARE_TOLD.store(true, Ordering::Relaxed);
+    }
+    joined
+}
+
+/// What a function is called.
+#[must_use]
+pub fn name(function: Function) -> Option<&'static str> {
+    let joined = SOURCES[function.source()? as usize].get()?;
+    joined.names.get(function.number()).map(String::as_str)
+}
+
+/// What a source is called: the domain of its calls in the file.
+#[must_use]
+pub const fn domain(source: Source) -> &'static str {
+    match source {
+        Source::Hip => "HIP",
+        Source::Hsa => "HSA",
+    }
+}

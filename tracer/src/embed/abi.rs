@@ -1,0 +1,134 @@
+//! The structs of `include/rtl.h`, where their fields are explained. A test compares their layouts.
+
+use std::ffi::{c_char, c_void};
+
+/// `rtl_status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Status {
+    /// `RTL_OK`.
+    Ok,
+    /// `RTL_ERROR_ARGUMENT`.
+    Argument,
+    /// `RTL_ERROR_LATE`.
+    Late,
+    /// `RTL_ERROR_REGISTERED`.
+    Registered,
+    /// `RTL_ERROR_UNREACHABLE`.
+    Unreachable,
+    /// `RTL_ERROR_TIMEOUT`.
+    Timeout,
+    /// `RTL_ERROR_CALLBACK`.
+    Callback,
+    /// `RTL_ERROR_FAILURE`.
+    Failure,
+}
+
+/// `struct rtl_kernel`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Kernel {
+    pub start: i64,
+    pub end: i64,
+    pub correlation_id: u64,
+    pub range_id: u64,
+    pub name: *const c_char,
+    pub mangled: *const c_char,
+    pub queue: *const c_void,
+    pub name_length: u32,
+    pub mangled_length: u32,
+    pub kernel_id: u32,
+    pub gpu: u32,
+    pub queue_id: u32,
+    pub tid: u32,
+    pub grid: [u32; 3],
+    pub workgroup: [u32; 3],
+    pub lds: u32,
+    pub scratch: u32,
+}
+
+/// `RTL_HOST`.
+pub const HOST: i32 = -1;
+
+/// `struct rtl_copy`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Copy {
+    pub start: i64,
+    pub end: i64,
+    pub correlation_id: u64,
+    pub range_id: u64,
+    pub bytes: u64,
+    pub source: i32,
+    pub destination: i32,
+    pub tid: u32,
+    pub reserved: u32,
+}
+
+/// `RTL_RANGE_PUSHED` and the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum RangeKind {
+    /// `RTL_RANGE_PUSHED`.
+    Pushed,
+    /// `RTL_RANGE_STARTED`.
+    Started,
+    /// `RTL_RANGE_MARKER`.
+    Marker,
+}
+
+/// `struct rtl_range`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Range {
+    pub start: i64,
+    pub end: i64,
+    pub range_id: u64,
+    pub text: *const c_char,
+    pub text_length: u32,
+    pub tid: u32,
+    pub kind: RangeKind,
+    pub reserved: u32,
+}
+
+/// A callback. One that throws is stopped where it is called.
+pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usize, data: *mut c_void);
+
+/// `struct rtl_callbacks`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Callbacks {
+    pub size: usize,
+    pub data: *mut c_void,
+    pub mode: *const c_char,
+    pub kernels: Option<Deliver<Kernel>>,
+    pub copies: Option<Deliver<Copy>>,
+    pub ranges: Option<Deliver<Range>>,
+}
+
+/// `struct rtl_counts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Counts {
+    pub seen: u64,
+    pub delivered: u64,
+    pub lost: u64,
+    pub lost_behind: u64,
+    pub skipped: u64,
+}
+
+/// `struct rtl_counters`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Counters {
+    pub size: usize,
+    pub kernels: Counts,
+    pub copies: Counts,
+    pub ranges: Counts,
+}

@@ -1,0 +1,92 @@
+//! What became of everything, as a program is told.
+
+#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
+
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::abi::{Counters, Counts};
+use crate::counters::{self, Lost, LostRange, RangeCounters, UNHANDED};
+use crate::record::Known;
+
+/// Those of the recording that began last.
+static LATEST: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+
+/// A recording begins: these are its counters. One for each start of the runtime stays in memory, as the rest of what is
+/// known of it does.
+pub fn begin(known: &Arc<Known>) {
+    let known = Arc::into_raw(Arc::clone(known)).cast_mut();
+    LATEST.store(known, Ordering::Release);
+}
+
+/// In the child of a fork: nothing has been recorded.
+pub fn forget() {
+    LATEST.store(ptr::null_mut(), Ordering::Release);
+}
+
+/// What they say now; nothing but zeros before a recording begins.
+pub fn now() -> Counters {
+    // SAFETY: null, or what `begin` has put there, which is never freed.
+    let known = unsafe { LATEST.load(Ordering::Acquire).as_ref() };
+    let size = size_of::<Counters>();
+    known.map_or(Counters { size, ..Counters::default() }, |known| Counters {
+        size,
+        kernels: ops(&known.counters),
+        copies: ops(&known.copies),
+        ranges: ranges(&[&known.ranges, &UNHANDED]),
+    })
+}
+
+fn ops(counters: &counters::Counters) -> Counts {
+    let now = counters.snapshot();
+    let behind = now.lost.iter().find(|(why, _)| *why == Lost::Behind);
+    Counts {
+        seen: now.seen,
+        delivered: now.recorded,
+        lost: now.lost(),
+        lost_behind: behind.map_or(0, |&(_, count)| count),
+        skipped: now.skipped(),
+    }
+}
+
+fn ranges(counters: &[&RangeCounters]) -> Counts {
+    let mut counts = Counts::default();
+    for counters in counters {
+        let lost = counters.lost();
+        let behind = lost.iter().find(|(why, _)| *why == LostRange::Behind);
+        counts.delivered += counters.recorded();
+        counts.lost += lost.iter().map(|&(_, count)| count).sum::<u64>();
+        counts.lost_behind += behind.map_or(0, |&(_, count)| count);
+        counts.skipped += counters.paused();
+    }
+    Counts { seen: counts.delivered + counts.lost + counts.skipped, ..counts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counters::Skipped;
+
+    #[test]
+    fn losses_are_added_up_and_those_of_a_slow_callback_are_told_apart() {
+        let kernels = counters::Counters::default();
+        kernels.see(20);
+        kernels.record(10);
+        kernels.lose(Lost::Behind, 4);
+        kernels.lose(Lost::Times, 2);
+        kernels.skip(Skipped::Paused, 3);
+        assert_eq!(ops(&kernels), Counts { seen: 20, delivered: 10, lost: 6, lost_behind: 4, skipped: 3 });
+    }
+
+    #[test]
+    fn of_ranges_those_count_too_that_were_never_handed_over() {
+        let (known, unhanded) = (RangeCounters::default(), RangeCounters::default());
+        known.record(5);
+        known.lose(LostRange::Write, 1);
+        unhanded.lose(LostRange::Behind, 2);
+        unhanded.lose(LostRange::Paused, 3);
+        let counts = Counts { seen: 11, delivered: 5, lost: 3, lost_behind: 2, skipped: 3 };
+        assert_eq!(ranges(&[&known, &unhanded]), counts);
+    }
+}

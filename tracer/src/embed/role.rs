@@ -1,0 +1,108 @@
+//! Who gets the records of this process.
+
+#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use super::abi::{Copy, Deliver, Kernel, Range};
+use crate::settings::{Mode, Settings};
+
+/// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
+/// the runtime's tools too, and leave no files.
+pub const MARK: &str = "RTL_EMBEDDED";
+
+/// Callbacks that a program has registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Registered {
+    /// Passed on to each.
+    pub data: *mut c_void,
+    /// `None`: what the environment says.
+    pub mode: Option<Mode>,
+    /// Who gets kernels.
+    pub kernels: Option<Deliver<Kernel>>,
+    /// Who gets copies.
+    pub copies: Option<Deliver<Copy>>,
+    /// Who gets ranges and markers.
+    pub ranges: Option<Deliver<Range>>,
+}
+
+// SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time.
+unsafe impl Sync for Registered {}
+
+/// Who gets the records.
+#[derive(Clone, Copy, Debug)]
+pub enum Role {
+    /// A file.
+    File,
+    /// The program.
+    Callbacks(&'static Registered),
+    /// Nobody: the program has stopped it, or another program has, of which this is a child.
+    Nobody,
+}
+
+static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether nothing is recorded, for good or until a forked child registers.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// The callbacks, where there are any.
+pub fn registered() -> Option<&'static Registered> {
+    // SAFETY: null, or what `register` has put there, which is never freed.
+    unsafe { REGISTERED.load(Ordering::Acquire).as_ref() }
+}
+
+/// Who gets the records of a recording that begins now.
+pub fn role() -> Role {
+    if is_over() {
+        Role::Nobody
+    } else if let Some(registered) = registered() {
+        Role::Callbacks(registered)
+    } else if std::env::var_os(MARK).is_some_and(|mark| !mark.is_empty()) {
+        Role::Nobody
+    } else {
+        Role::File
+    }
+}
+
+/// From now on the program gets the records. False when someone was faster.
+pub fn register(callbacks: Registered) -> bool {
+    let callbacks = Box::into_raw(Box::new(callbacks));
+    let registered =
+        REGISTERED.compare_exchange(ptr::null_mut(), callbacks, Ordering::AcqRel, Ordering::Acquire).is_ok();
+    if registered {
+        OVER.store(false, Ordering::Release);
+    } else {
+        // SAFETY: made above, and nobody else has seen it.
+        drop(unsafe { Box::from_raw(callbacks) });
+    }
+    registered
+}
+
+/// Whether nothing is recorded any more.
+pub fn is_over() -> bool {
+    OVER.load(Ordering::Acquire)
+}
+
+/// Nothing is recorded from now on.
+pub fn end() {
+    OVER.store(true, Ordering::Release);
+}
+
+/// In the child of a fork: what the program prepared for its callbacks may be in any state.
+pub fn forget() {
+    if !REGISTERED.swap(ptr::null_mut(), Ordering::AcqRel).is_null() {
+        end();
+    }
+}
+
+impl Registered {
+    /// The settings of a recording that nobody wants more of than this.
+    pub fn adapt(&self, settings: &mut Settings) {
+        settings.mode = self.mode.unwrap_or(settings.mode);
+        settings.no_kernels = self.kernels.is_none();
+        settings.no_copies |= self.copies.is_none();
+        settings.barriers = false;
+    }
+}

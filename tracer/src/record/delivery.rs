@@ -1,0 +1,291 @@
+//! Records for the program's own callbacks, in batches, in place of a file.
+
+#![expect(unsafe_code, reason = "calls the program's callbacks")]
+
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+
+use super::sink::Sink;
+use super::{Ending, Known};
+use crate::calls::reader::Told;
+use crate::counters::{Lost, UNHANDED};
+use crate::dispatch::{Dispatch, Queue};
+use crate::embed::abi::{self, Deliver, HOST, RangeKind};
+use crate::embed::flush;
+use crate::embed::role::Registered;
+use crate::kernels::Kernel;
+use crate::kernels::names::Names;
+use crate::others::{Copy, Other, What};
+use crate::roctx::{Annotation, NOT_KEPT, Text};
+
+/// Records of a kind that are delivered at once, at most.
+const BATCH: usize = 1024;
+
+/// What a recorder delivers.
+pub(super) struct Delivery {
+    to: &'static Registered,
+    known: Arc<Known>,
+    /// By kernel. What records point to stays where it is.
+    kernels: Vec<Option<Named>>,
+    names: Names,
+    queues: Vec<Arc<Queue>>,
+    /// By the text's number.
+    texts: Vec<Option<CString>>,
+    batches: Batches,
+    /// Kept for its room.
+    others: Vec<Other>,
+    /// Why nothing more is delivered.
+    over: Option<Lost>,
+    ending: Ending,
+}
+
+/// What has gathered.
+#[derive(Default)]
+struct Batches {
+    kernels: Vec<abi::Kernel>,
+    copies: Vec<abi::Copy>,
+    ranges: Vec<abi::Range>,
+}
+
+/// What a kernel is called.
+struct Named {
+    name: CString,
+    mangled: CString,
+}
+
+impl Delivery {
+    /// What `known` is about, for these callbacks.
+    pub(super) fn new(to: &'static Registered, known: Arc<Known>) -> Self {
+        Self {
+            to,
+            known,
+            kernels: Vec::new(),
+            names: Names::default(),
+            queues: Vec::new(),
+            texts: Vec::new(),
+            batches: Batches::default(),
+            others: Vec::new(),
+            over: None,
+            ending: Ending::default(),
+        }
+    }
+
+    fn kernel(&mut self, dispatch: &Dispatch) -> abi::Kernel {
+        let index = dispatch.kernel.0 as usize;
+        if index >= self.kernels.len() {
+            self.kernels.resize_with(index + 1, || None);
+        }
+        let named = self.kernels[index].get_or_insert_with(|| {
+            let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
+            Named::new(&kernel, &mut self.names)
+        });
+        if dispatch.queue.0 as usize >= self.queues.len() {
+            self.queues.extend(self.known.queues.since(self.queues.len() as u32));
+        }
+        let queue = self.queues.get(dispatch.queue.0 as usize).map_or(0, |queue| queue.address);
+        abi::Kernel {
+            start: dispatch.start,
+            end: dispatch.end,
+            correlation_id: dispatch.correlation,
+            range_id: dispatch.range,
+            name: named.name.as_ptr(),
+            mangled: named.mangled.as_ptr(),
+            queue: queue as *const c_void,
+            name_length: length(&named.name),
+            mangled_length: length(&named.mangled),
+            kernel_id: dispatch.kernel.0,
+            gpu: dispatch.gpu.into(),
+            queue_id: dispatch.queue.0,
+            tid: dispatch.tid,
+            grid: dispatch.grid,
+            workgroup: dispatch.workgroup.map(u32::from),
+            lds: dispatch.lds,
+            scratch: dispatch.scratch,
+        }
+    }
+
+    fn range(&mut self, annotation: &Annotation) -> Option<abi::Range> {
+        let (range_id, text, tid, start, end, kind) = match *annotation {
+            Annotation::Range { number, text, tid, start, end, is_started } => {
+                let kind = if is_started { RangeKind::Started } else { RangeKind::Pushed };
+                (number, text, tid, start, end.unwrap_or(0), kind)
+            }
+            Annotation::Marker { number, text, tid, time } => {
+                (number, text, tid, time, time, RangeKind::Marker)
+            }
+            Annotation::Name { .. } | Annotation::Untracked => return None,
+        };
+        let (text, text_length) = self.text(text);
+        Some(abi::Range { start, end, range_id, text, text_length, tid, kind, reserved: 0 })
+    }
+
+    fn text(&mut self, text: &'static Text) -> (*const c_char, u32) {
+        if text.number == NOT_KEPT.number {
+            self.known.ranges.leave_unnamed();
+        }
+        let index = text.number as usize;
+        if index >= self.texts.len() {
+            self.texts.resize(index + 1, None);
+        }
+        let text = self.texts[index].get_or_insert_with(|| spoken(&text.spoken()));
+        (text.as_ptr(), length(text))
+    }
+
+    fn deliver_kernels(&mut self) {
+        let count = deliver(self.to.kernels, &mut self.batches.kernels, self.to.data);
+        self.known.counters.record(count);
+    }
+
+    fn deliver_copies(&mut self) {
+        let count = deliver(self.to.copies, &mut self.batches.copies, self.to.data);
+        self.known.copies.record(count);
+    }
+
+    fn deliver_ranges(&mut self) {
+        self.known.ranges.take_over(&UNHANDED);
+        let count = deliver(self.to.ranges, &mut self.batches.ranges, self.to.data);
+        self.known.ranges.record(count);
+    }
+
+    fn add_other(&mut self, other: &Other) {
+        // Barriers are for files.
+        let What::Copy(Copy { bytes, source, destination }) = other.what else { return };
+        if let Some(why) = self.over {
+            return self.known.copies.lose(why, 1);
+        }
+        let agent = |gpu: Option<u16>| gpu.map_or(HOST, i32::from);
+        self.batches.copies.push(abi::Copy {
+            start: other.start,
+            end: other.end,
+            correlation_id: other.correlation,
+            range_id: other.range,
+            bytes,
+            source: agent(source),
+            destination: agent(destination),
+            tid: other.tid,
+            reserved: 0,
+        });
+        if self.batches.copies.len() >= BATCH {
+            self.deliver_copies();
+        }
+    }
+}
+
+impl Sink for Delivery {
+    fn add(&mut self, dispatch: &Dispatch) {
+        if let Some(why) = self.over {
+            return self.known.counters.lose(why, 1);
+        }
+        let kernel = self.kernel(dispatch);
+        self.batches.kernels.push(kernel);
+        if self.batches.kernels.len() >= BATCH {
+            self.deliver_kernels();
+        }
+    }
+
+    fn add_others(&mut self) {
+        let mut others = std::mem::take(&mut self.others);
+        self.known.others.take(&mut others);
+        others.iter().for_each(|other| self.add_other(other));
+        others.clear();
+        self.others = others;
+    }
+
+    fn annotate(&mut self, annotation: &Annotation) {
+        if matches!(annotation, Annotation::Untracked) {
+            return self.known.ranges.lose(crate::counters::LostRange::Bounds, 1);
+        }
+        if self.to.ranges.is_none() {
+            return;
+        }
+        match (self.over, self.range(annotation)) {
+            (_, None) => {}
+            (Some(why), Some(_)) => self.known.ranges.lose(why.into(), 1),
+            (None, Some(range)) => self.batches.ranges.push(range),
+        }
+        if self.batches.ranges.len() >= BATCH {
+            self.deliver_ranges();
+        }
+    }
+
+    fn add_call(&mut self, told: &Told) {
+        if let Some(source) = told.call.function.source() {
+            self.known.calls[source as usize].lose(Lost::Ended, 1);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.publish();
+    }
+
+    fn publish(&mut self) {
+        if flush::is_stopped() {
+            self.give_up(Lost::Ended, "the program has stopped it");
+        }
+        self.deliver_kernels();
+        self.deliver_copies();
+        self.deliver_ranges();
+    }
+
+    fn give_up(&mut self, why: Lost, reason: &str) {
+        if self.over.is_some() {
+            return;
+        }
+        self.over = Some(why);
+        self.ending.failure.get_or_insert_with(|| reason.to_owned());
+        if matches!(why, Lost::Failure | Lost::Ended) {
+            self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
+            self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
+            self.known.ranges.lose(why.into(), self.batches.ranges.drain(..).count() as u64);
+        }
+    }
+
+    fn close(&mut self) {
+        self.publish();
+        if self.over == Some(Lost::Failure) {
+            for counters in [&self.known.counters, &self.known.copies] {
+                counters.lose(Lost::Failure, counters.snapshot().on_the_way());
+            }
+        }
+    }
+
+    fn ending(self) -> Ending {
+        self.ending
+    }
+}
+
+impl Named {
+    fn new(kernel: &Kernel, names: &mut Names) -> Self {
+        let mangled = kernel.mangled.as_str();
+        if mangled.is_empty() {
+            let name = spoken(&format!("kernel_{:#x}", kernel.kernel_object));
+            return Self { name: name.clone(), mangled: name };
+        }
+        Self { name: spoken(&names.name(mangled)), mangled: spoken(mangled) }
+    }
+}
+
+/// A text as C has it. None that comes from C or from a symbol table has a 0 in it.
+fn spoken(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+fn length(text: &CString) -> u32 {
+    text.as_bytes().len() as u32
+}
+
+/// Has a callback take what has gathered; how much that was.
+fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_void) -> u64 {
+    let count = records.len();
+    if let Some(callback) = callback.filter(|_| count > 0) {
+        flush::within_callback(|| call(callback, records.as_ptr(), count, data));
+    }
+    records.clear();
+    count as u64
+}
+
+/// Ends the process when the callback throws: nothing unwinds out of a function of C.
+extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, data: *mut c_void) {
+    // SAFETY: who registered it wants to be called so, with records that live until it returns.
+    unsafe { callback(records, count, data) }
+}

@@ -1,0 +1,73 @@
+//! What the recorder hands rows on to.
+
+use schema::append::Target;
+
+use super::Ending;
+use super::close::Close;
+use super::session::Session;
+use crate::calls::reader::Told;
+use crate::counters::Lost;
+use crate::dispatch::Dispatch;
+use crate::roctx::Annotation;
+
+/// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
+/// recorded or as lost.
+pub(super) trait Sink {
+    /// Records a dispatch or counts it as lost.
+    fn add(&mut self, dispatch: &Dispatch);
+    /// Records the copies and barriers that have come, or counts them as lost.
+    fn add_others(&mut self);
+    /// Records an annotation or counts it as lost.
+    fn annotate(&mut self, annotation: &Annotation);
+    /// Records a call or counts it as lost.
+    fn add_call(&mut self, call: &Told);
+    /// Brings what is recorded up to date as if nothing would follow.
+    fn settle(&mut self);
+    /// Lets go of what has gathered.
+    fn publish(&mut self);
+    /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
+    fn give_up(&mut self, why: Lost, reason: &str);
+    /// Lets go of the rest: nothing will follow.
+    fn close(&mut self);
+    /// How it ended.
+    fn ending(self) -> Ending;
+}
+
+impl<T: Target + Close> Sink for Session<T> {
+    #[inline]
+    fn add(&mut self, dispatch: &Dispatch) {
+        Self::add(self, dispatch);
+    }
+
+    fn add_others(&mut self) {
+        Self::add_others(self);
+    }
+
+    fn annotate(&mut self, annotation: &Annotation) {
+        Self::annotate(self, annotation);
+    }
+
+    fn add_call(&mut self, call: &Told) {
+        Self::add_call(self, call);
+    }
+
+    fn settle(&mut self) {
+        Self::settle(self);
+    }
+
+    fn publish(&mut self) {
+        Self::publish(self);
+    }
+
+    fn give_up(&mut self, why: Lost, reason: &str) {
+        Self::give_up(self, why, reason);
+    }
+
+    fn close(&mut self) {
+        Self::close(self);
+    }
+
+    fn ending(self) -> Ending {
+        Self::ending(self)
+    }
+}
