@@ -127,6 +127,7 @@ impl<T: Target> Database<T> {
     }
 
     fn write(&mut self, closing: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+        self.store.check()?;
         let mut closing = Some(closing);
         let mut roots = Vec::with_capacity(TABLES.len());
         for (at, (name, always)) in TABLES.into_iter().enumerate() {
@@ -146,6 +147,12 @@ impl<T: Target> Database<T> {
         let views = views().map(|(name, sql)| Entry { kind: "view", name, root: 0, sql });
         self.tables.catalog = btree::publish(tables, views, before, &mut self.store)?;
         Ok(())
+    }
+
+    /// What was written to, if it is still there.
+    pub(super) fn finish(mut self) -> io::Result<T> {
+        self.store.check()?;
+        Ok(self.store.into_target())
     }
 
     fn stop(&mut self, error: io::Error) -> io::Error {

@@ -13,4 +13,4 @@ mod recording;
 
 pub use crate::btree::Target;
 pub use alike::{Alike, Own};
-pub use recording::Recording;
+pub use recording::{COMPLETE, Recording};

@@ -6,6 +6,7 @@ use calls::{Function, Source};
 use schema::append::Target;
 use schema::write::{Call, TextId};
 
+use super::close::Close;
 use super::session::{Session, meet};
 use crate::calls::reader::Told;
 use crate::calls::sources;
@@ -20,7 +21,7 @@ pub(super) struct Calls {
     streams: HashMap<u64, i64>,
 }
 
-impl<T: Target> Session<T> {
+impl<T: Target + Close> Session<T> {
     /// Records a call or counts it as lost.
     pub(super) fn add_call(&mut self, told: &Told) {
         let Some(source) = told.call.function.source() else { return };
