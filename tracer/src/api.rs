@@ -13,7 +13,7 @@ use hsa_sys::function::{
     AsyncCopyEnable, ConvertTick, GetAsyncCopyTime, MemoryAsyncCopy, MemoryAsyncCopyOnEngine,
     MemoryAsyncCopyRect, PointerInfo, QueueInterceptCreate, QueueInterceptRegister, SetProfilerEnabled,
 };
-use hsa_sys::table::{self, AmdTable, Entry, UnknownTable};
+use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
 /// The runtime's functions.
 #[derive(Clone)]
@@ -130,6 +130,19 @@ impl Tables {
     pub(crate) fn core_now(&self) -> CoreApiTable {
         // SAFETY: `of` has checked that the core table is of this type.
         unsafe { *self.core }
+    }
+
+    /// Where the pointer of any function is, in a generation that has it.
+    #[expect(unsafe_code, reason = "points into the runtime's tables")]
+    pub(crate) fn place(&self, function: &Function) -> Option<*mut *mut c_void> {
+        let offset = function.offset(self.layout)?;
+        let table = match function.table {
+            Kind::Core => self.core.cast(),
+            Kind::AmdExtension => self.extension,
+            Kind::Root => return None,
+        };
+        // SAFETY: `of` has checked the version of the table, and offsets are within its size.
+        Some(unsafe { table.add(offset) }.cast())
     }
 
     /// Replaces a function of AMD's extension table, where this generation has it.

@@ -16,19 +16,21 @@ use hsa_sys::table;
 use crate::api::Tables;
 use crate::cooperative::Leave;
 use crate::fault;
+use crate::hsa;
 use crate::shared::Phase;
 use crate::staging::Ring;
 use crate::story;
 use crate::submit::intercept;
 use crate::tracer::{self, Tracer};
 
-/// Whether the tables have the hooks already. The runtime fills its tables anew whenever it starts; one that did not
-/// would have the hooks call themselves.
+/// Whether the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
+/// starts; one that did not would have the hooks call themselves.
 pub fn are_in(tables: &Tables) -> bool {
     let create = tables.core_now().hsa_queue_create_fn;
-    create.is_some_and(|create| {
+    let is_hook = create.is_some_and(|create| {
         std::ptr::fn_addr_eq(create, queue_create as unsafe extern "C" fn(_, _, _, _, _, _, _, _) -> _)
-    })
+    });
+    is_hook || hsa::are_in(tables)
 }
 
 /// Puts the hooks into the tables.

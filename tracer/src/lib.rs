@@ -22,6 +22,7 @@ pub mod fault;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;
+pub mod hsa;
 pub mod identity;
 pub mod kernels;
 pub mod lane;

@@ -13,7 +13,7 @@ use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
-use crate::{calls, control, fault, gpus, hooks, leave, process, recording, roctx, story, thread, tracer};
+use crate::{calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -123,13 +123,16 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         None => tables.functions()?,
     };
     let gpus = gpus::list(&api);
-    let mode = settings.mode;
+    let (mode, calls_of_hsa) = (settings.mode, hsa::Asked::of(&settings));
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     tracer::begin(api, settings, gpus);
     if mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
         story::say(format_args!("mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"));
     }
     hooks::install(&tables);
+    if let Some(asked) = calls_of_hsa {
+        hsa::install(&tables, &asked);
+    }
     Ok(())
 }
 

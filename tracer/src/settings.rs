@@ -74,6 +74,12 @@ pub struct Settings {
     pub barriers: bool,
     /// RTL_HSA_HOST_DISPATCH=1: of every op it is recorded when it was enqueued.
     pub host_dispatch: bool,
+    /// RTL_HSA_API_FILTER: which calls of HSA are recorded.
+    pub hsa_filter: String,
+    /// RTL_HSA_API_FILTER_OUT: which of these are not.
+    pub hsa_filter_out: String,
+    /// RTL_HSA_ARGS=1: calls of HSA are recorded with their arguments.
+    pub hsa_arguments: bool,
     /// RTL_HIP_API_FILTER: which calls of HIP are recorded.
     pub hip_filter: String,
     /// RTL_HIP_API_FILTER_OUT: which of these are not.
@@ -114,11 +120,15 @@ impl Settings {
         read("RTL_COPY", &mut keep, "not 0 or 1; recording copies");
         let mut keep = |value: &str| switch(value).map(|on| settings.barriers = on).is_some();
         read("RTL_BARRIER", &mut keep, "not 0 or 1; recording no barriers");
+        let mut keep = |value: &str| switch(value).map(|on| settings.hsa_arguments = on).is_some();
+        read("RTL_HSA_ARGS", &mut keep, "not 0 or 1; recording no arguments");
         let mut keep = |value: &str| switch(value).map(|on| settings.host_dispatch = on).is_some();
         read("RTL_HSA_HOST_DISPATCH", &mut keep, "not 0 or 1; recording no times of submission");
         let mut keep = |value: &str| switch(value).map(|on| settings.hip_arguments = on).is_some();
         read("RTL_HIP_ARGS", &mut keep, "not 0 or 1; recording no arguments");
         let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+        settings.hsa_filter = list("RTL_HSA_API_FILTER");
+        settings.hsa_filter_out = list("RTL_HSA_API_FILTER_OUT");
         settings.hip_filter = list("RTL_HIP_API_FILTER");
         settings.hip_filter_out = list("RTL_HIP_API_FILTER_OUT");
         settings
@@ -245,10 +255,11 @@ mod tests {
             ("RTL_COPY", "no"),
             ("RTL_BARRIER", "yes"),
             ("RTL_HSA_HOST_DISPATCH", "yes"),
+            ("RTL_HSA_ARGS", "yes"),
         ];
         let (settings, complaints) = read(&nonsense);
         assert_eq!(settings, Settings::default());
-        assert_eq!(complaints.len(), 8);
+        assert_eq!(complaints.len(), 9);
         assert_eq!(
             complaints[0],
             "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"

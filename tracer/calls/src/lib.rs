@@ -87,6 +87,8 @@ pub struct Begun {
     pub correlation: u64,
     /// The number of the call that it is made from; 0 for none.
     pub parent: u64,
+    /// What the thread enqueued before it carried, and does so again after it.
+    pub link: u64,
 }
 
 /// What a call asked for.

@@ -40,10 +40,11 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
             let bytes = unsafe { std::slice::from_raw_parts(name.bytes, name.length) };
             String::from_utf8_lossy(bytes).into_owned()
         };
-        let names = names.iter().map(name).collect();
+        let names: Vec<String> = names.iter().map(name).collect();
         let filter = Filter { wanted: settings.hip_filter, unwanted: settings.hip_filter_out };
+        let functions = names.iter().map(|name| filter.takes(name)).collect();
         here::number_from(recording::known().counters.snapshot().seen);
-        let joined = sources::join(source, names, &filter, settings.hip_arguments);
+        let joined = sources::join(source, names, functions, settings.hip_arguments);
         Wanted { functions: joined.functions.as_ptr(), arguments: joined.arguments }
     };
     catch_unwind(AssertUnwindSafe(join)).unwrap_or(NOTHING)

@@ -62,6 +62,18 @@ struct Here {
     last: u64,
     /// The first one that it gave. A call with a smaller one was begun by the parent of a fork.
     first: u64,
+    /// The innermost call that the thread is in; 0 for none.
+    innermost: u64,
+    /// How many calls of each source it is in.
+    open: [u32; Source::ALL.len()],
+}
+
+/// A call as it is given its number.
+struct Numbered {
+    correlation: u64,
+    parent: u64,
+    /// Whether it is a call of HSA that HIP makes: what it enqueues is what HIP was asked for.
+    is_for_hip: bool,
 }
 
 thread_local! {
@@ -77,18 +89,31 @@ impl Here {
         NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&counts)));
         HAS_QUEUE.set(true);
         let first = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed) + 1;
-        Some(Self { entries, counts, number: first - 1, last: first - 1 + AT_ONCE, first })
+        let (number, last) = (first - 1, first - 1 + AT_ONCE);
+        let open = [0; Source::ALL.len()];
+        Some(Self { entries, counts, number, last, first, innermost: 0, open })
     }
 
     #[inline]
-    fn begin(&mut self, source: Source) -> u64 {
+    fn begin(&mut self, source: Source) -> Numbered {
         if self.number == self.last {
             self.number = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed);
             self.last = self.number + AT_ONCE;
         }
         self.number += 1;
         count(&self.counts.seen[source as usize]);
-        self.number
+        let correlation = self.number;
+        let parent = std::mem::replace(&mut self.innermost, correlation);
+        self.open[source as usize] += 1;
+        let is_for_hip = source == Source::Hsa && self.open[Source::Hip as usize] > 0;
+        Numbered { correlation, parent, is_for_hip }
+    }
+
+    #[inline]
+    fn end(&mut self, source: Source, parent: u64) {
+        self.innermost = parent;
+        let open = &mut self.open[source as usize];
+        *open = open.saturating_sub(1);
     }
 
     #[inline]
@@ -121,7 +146,8 @@ fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
     .flatten()
 }
 
-/// A call of a function of this source begins. What the thread enqueues from now on has its number.
+/// A call of a function of this source begins. What the thread enqueues from now on has its number, but for that of a call
+/// of HSA within one of HIP.
 #[inline]
 #[must_use]
 pub fn begin(source: Source) -> Begun {
@@ -132,12 +158,12 @@ pub fn begin(source: Source) -> Begun {
         STRAYS.paused[source as usize].fetch_add(1, Ordering::Relaxed);
         return Begun::default();
     }
-    let Some(correlation) = with_here(|here| here.begin(source)) else {
+    let Some(Numbered { correlation, parent, is_for_hip }) = with_here(|here| here.begin(source)) else {
         STRAYS.homeless[source as usize].fetch_add(1, Ordering::Relaxed);
         return Begun::default();
     };
-    let parent = thread::set_call(correlation);
-    Begun { start: clock::now(), correlation, parent }
+    let link = if is_for_hip { thread::current().call } else { thread::set_call(correlation) };
+    Begun { start: clock::now(), correlation, parent, link }
 }
 
 /// The innermost call of the thread, which [`begin`] has begun, ends.
@@ -150,18 +176,19 @@ pub fn end(
     details: Option<&Details>,
     arguments: &[u8],
 ) {
-    let &Begun { start, correlation, parent } = begun;
+    let &Begun { start, correlation, parent, link } = begun;
     if correlation == 0 {
         return;
     }
     let end = clock::now();
-    thread::set_call(parent);
+    thread::set_call(link);
     let Some(source) = function.source() else { return };
     // Where this finds no queue any more, the call stays one that was seen and did not return.
     with_here(|here| {
         if correlation < here.first {
             return;
         }
+        here.end(source, parent);
         let details = details.is_none_or(|details| here.push(Entry::Details(Box::new(*details))));
         let arguments = arguments.is_empty() || {
             here.push(Entry::Arguments(String::from_utf8_lossy(arguments).into_owned().into()))

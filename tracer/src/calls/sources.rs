@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use calls::{Function, Source};
 
-use super::filter::Filter;
+use crate::hsa;
 
 /// A source that tells of its calls.
 #[derive(Debug)]
@@ -29,12 +29,9 @@ pub fn are_told() -> bool {
     ARE_TOLD.load(Ordering::Relaxed)
 }
 
-/// Takes a source in, the first time; what is to be told of its calls.
-pub fn join(source: Source, names: Vec<String>, filter: &Filter, arguments: bool) -> &'static Joined {
-    let joined = SOURCES[source as usize].get_or_init(|| {
-        let functions = names.iter().map(|name| filter.takes(name)).collect();
-        Joined { names, functions, arguments }
-    });
+/// Takes a source in, the first time, with what is to be told of its calls; what that is.
+pub fn join(source: Source, names: Vec<String>, functions: Vec<bool>, arguments: bool) -> &'static Joined {
+    let joined = SOURCES[source as usize].get_or_init(|| Joined { names, functions, arguments });
     if joined.functions.contains(&true) {
         ARE_TOLD.store(true, Ordering::Relaxed);
     }
@@ -46,6 +43,15 @@ pub fn join(source: Source, names: Vec<String>, filter: &Filter, arguments: bool
 pub fn name(function: Function) -> Option<&'static str> {
     let joined = SOURCES[function.source()? as usize].get()?;
     joined.names.get(function.number()).map(String::as_str)
+}
+
+/// What it belongs to within its source: the category of its calls in the file.
+#[must_use]
+pub fn category(function: Function) -> Option<&'static str> {
+    match function.source()? {
+        Source::Hip => None,
+        Source::Hsa => hsa::table(function.number()),
+    }
 }
 
 /// What a source is called: the domain of its calls in the file.

@@ -16,6 +16,8 @@ use crate::calls::sources;
 pub(super) struct Calls {
     /// By source and number.
     names: [Vec<Option<TextId>>; Source::ALL.len()],
+    /// The few that there are.
+    categories: Vec<(&'static str, TextId)>,
     domains: [Option<TextId>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
     streams: HashMap<u64, i64>,
@@ -36,6 +38,7 @@ impl<T: Target + Close> Session<T> {
     fn write_call(&mut self, source: Source, told: &Told) -> schema::Result<()> {
         let call = &told.call;
         let (name, domain) = (self.function(source, call.function)?, self.domain(source)?);
+        let category = self.category(call.function)?;
         let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
         let (recording, threads) = self.begun()?;
         meet(threads, told.tid, recording)?;
@@ -46,10 +49,12 @@ impl<T: Target + Close> Session<T> {
             end: Some(call.end),
             name: Some(name),
             args,
+            category,
             domain: Some(domain),
             correlation: call.correlation as i64,
             parent: call.parent as i64,
             stream,
+            result: i64::from(call.status),
             ..Call::default()
         })?;
         Ok(())
@@ -76,6 +81,16 @@ impl<T: Target + Close> Session<T> {
         let id = self.begun()?.0.text(sources::domain(source))?;
         self.calls.domains[at] = Some(id);
         Ok(id)
+    }
+
+    fn category(&mut self, function: Function) -> schema::Result<Option<TextId>> {
+        let Some(category) = sources::category(function) else { return Ok(None) };
+        if let Some(&(_, known)) = self.calls.categories.iter().find(|(known, _)| *known == category) {
+            return Ok(Some(known));
+        }
+        let id = self.begun()?.0.text(category)?;
+        self.calls.categories.push((category, id));
+        Ok(Some(id))
     }
 
     /// The number of a stream; 0 is the default one.

@@ -1,0 +1,236 @@
+//! Calls of HSA, which are recorded where RTL_HSA_API_FILTER asks for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use e2e::{Outcome, Process, Trace};
+use hsa_sys::bindings::ApiTableVersion;
+use hsa_sys::table::{AmdTable, FUNCTIONS, Function, Kind};
+
+/// How often a thread called a function.
+type Calls = BTreeMap<(i64, String), i64>;
+
+/// As the program counted them itself.
+fn counted(process: &Process) -> Calls {
+    let text = fs::read_to_string(process.folder().join("calls")).unwrap();
+    let count = |line: &str| {
+        let columns: Vec<&str> = line.split('\t').collect();
+        ((columns[0].parse().unwrap(), columns[1].to_owned()), columns[2].parse().unwrap())
+    };
+    text.lines().map(count).collect()
+}
+
+/// Those of the trace, without what the runtime calls of itself: within a call that calls nothing of the program.
+fn recorded(trace: &Trace) -> Calls {
+    let database = trace.database();
+    let mut statement = database
+        .prepare(
+            "SELECT call.tid, name.string, count(*) FROM rocpd_api call JOIN rocpd_string name ON name.id = call.apiName_id
+             JOIN rocpd_string domain ON domain.id = call.domain_id
+             LEFT JOIN rocpd_api around ON around.correlationId = call.parentId
+             LEFT JOIN rocpd_string caller ON caller.id = around.apiName_id
+             WHERE domain.string = 'HSA' AND (caller.string IS NULL OR caller.string LIKE '%iterate%') GROUP BY 1, 2",
+        )
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// The first number that a question has for an answer.
+fn ask(trace: &Trace, question: &str) -> i64 {
+    trace.database().query_row(question, [], |row| row.get(0)).unwrap()
+}
+
+fn table_of(name: &str) -> Kind {
+    FUNCTIONS.iter().find(|function| function.name == name).unwrap().table
+}
+
+fn program() -> Vec<Process> {
+    let with_path = |process: Process| {
+        let path = process.folder().join("calls");
+        process.arguments(&[path.to_str().unwrap()])
+    };
+    Process::on_every_stack("hsa_calls").into_iter().map(with_path).collect()
+}
+
+/// Runs it and holds that the trace has each call that the program counted, where `is_taken` says so, and no other.
+fn assert_calls(process: &Process, is_taken: impl Fn(&str) -> bool) -> (Outcome, Trace) {
+    let outcome = process.well();
+    let trace = outcome.trace();
+    let mut counted = counted(process);
+    counted.retain(|(_, name), _| is_taken(name));
+    assert_eq!(recorded(&trace), counted, "{:?}", process.stack().name);
+    let total = ask(&trace, "SELECT count(*) FROM rocpd_api");
+    assert_eq!(["hsa_seen", "hsa_recorded"].map(|tag| trace.count(tag)), [total; 2]);
+    (outcome, trace)
+}
+
+#[test]
+fn every_call_that_a_program_makes_is_recorded_and_no_other() {
+    for process in program() {
+        let process = process.setting("RTL_HSA_API_FILTER", "all");
+        let (_outcome, trace) = assert_calls(&process, |_| true);
+        let unlikely = "SELECT count(*) FROM rocpd_api WHERE end < start OR parentId = correlationId";
+        assert_eq!(ask(&trace, unlikely), 0);
+        let numbers = "SELECT count(*) - count(DISTINCT correlationId) FROM rocpd_api";
+        assert_eq!(ask(&trace, numbers), 0, "each has a number of its own");
+    }
+}
+
+#[test]
+fn a_call_has_its_table_its_status_and_the_call_that_it_was_made_from() {
+    let Some(process) = program().into_iter().next() else { return };
+    let (_outcome, trace) = assert_calls(&process.setting("RTL_HSA_API_FILTER", "all"), |_| true);
+    let with_name = "FROM rocpd_api JOIN rocpd_string name ON name.id = rocpd_api.apiName_id";
+    let wrong = format!(
+        "SELECT count(*) {with_name} JOIN rocpd_string category ON category.id = category_id
+         WHERE category.string != CASE WHEN name.string LIKE 'hsa_amd_%' THEN 'ext' ELSE 'core' END"
+    );
+    assert_eq!(ask(&trace, &wrong), 0);
+    let refused = format!(
+        "SELECT count(*) {with_name} WHERE name.string = 'hsa_agent_get_info' AND result = {}",
+        0x1001
+    );
+    assert_eq!(ask(&trace, &refused), 1, "one call was refused");
+    let nested = format!(
+        "SELECT count(*) {with_name} JOIN rocpd_api around ON around.correlationId = rocpd_api.parentId
+         JOIN rocpd_string caller ON caller.id = around.apiName_id
+         WHERE around.start <= rocpd_api.start AND rocpd_api.end <= around.end
+         AND name.string = 'hsa_agent_get_info' AND caller.string = 'hsa_iterate_agents'"
+    );
+    assert_eq!(ask(&trace, &nested), 2, "of two agents the type is asked for while they are listed");
+}
+
+#[test]
+fn ops_are_linked_to_the_calls_that_enqueued_them() {
+    for process in program() {
+        let (_outcome, trace) = assert_calls(&process.setting("RTL_HSA_API_FILTER", "all"), |_| true);
+        let linked = |kind: &str, function: &str| {
+            let question = format!(
+                "SELECT count(*) FROM rocpd_op JOIN rocpd_api ON rocpd_api.correlationId = rocpd_op.correlationId
+                 JOIN rocpd_string name ON name.id = apiName_id JOIN rocpd_string kind ON kind.id = opType_id
+                 WHERE name.string = '{function}' AND kind.string LIKE '{kind}%' AND rocpd_api.start <= rocpd_op.start"
+            );
+            ask(&trace, &question)
+        };
+        assert_eq!(linked("KernelExecution", "hsa_signal_store_screlease"), 21);
+        assert_eq!(linked("Copy", "hsa_amd_memory_async_copy"), 5);
+    }
+}
+
+#[test]
+fn a_filter_says_which_calls_are_recorded() {
+    for process in program() {
+        let asked = |process: Process, wanted: &str, unwanted: &str| {
+            process.setting("RTL_HSA_API_FILTER", wanted).setting("RTL_HSA_API_FILTER_OUT", unwanted)
+        };
+        let process = asked(process, "ext,queue_", "memory");
+        let is_taken = |name: &str| {
+            (table_of(name) == Kind::AmdExtension || name.contains("queue_")) && !name.contains("memory")
+        };
+        let (outcome, _) = assert_calls(&process, is_taken);
+        assert_eq!(outcome.said, Vec::<String>::new());
+        let process = asked(process, "", "signal");
+        assert_calls(&process, |name| !name.contains("signal"));
+    }
+}
+
+#[test]
+fn arguments_are_recorded_where_they_are_asked_for() {
+    let Some(process) = program().into_iter().next() else { return };
+    let process = process.setting("RTL_HSA_API_FILTER", "queue_create,symbol_by_name");
+    let arguments = |trace: &Trace| {
+        let database = trace.database();
+        let mut statement = database
+            .prepare(
+                "SELECT args.string FROM rocpd_api JOIN rocpd_string args ON args.id = args_id
+                 WHERE args.string != '' ORDER BY start",
+            )
+            .unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect::<Vec<String>>()
+    };
+    assert_eq!(arguments(&process.well().trace()), Vec::<String>::new());
+    let told = arguments(&process.setting("RTL_HSA_ARGS", "1").well().trace());
+    let [symbol, queue] = told.as_slice() else { panic!("{told:?}") };
+    assert!(symbol.contains("symbol_name=\"alpha.kd\", agent=0x"), "{symbol}");
+    assert!(queue.starts_with("agent=0x") && queue.contains(", size=1024, kind=0, "), "{queue}");
+}
+
+#[test]
+fn a_word_that_means_no_function_is_one_line() {
+    let Some(process) = program().into_iter().next() else { return };
+    let outcome = process.setting("RTL_HSA_API_FILTER", "colour,queue_create,shape").traced();
+    assert_eq!(outcome.said, ["rtl: RTL_HSA_API_FILTER: no function of HSA is called colour or shape"]);
+    assert_eq!(outcome.trace().count("hsa_recorded"), 1);
+}
+
+/// Names of the functions in whose places the tracer's stand, and of all that there are.
+fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
+    let path = process.folder().join("replaced");
+    let process = process.tool("replaced").setting("REPLACED", &path);
+    let _outcome = process.well();
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
+    let number = |text: &str| text.parse::<u32>().unwrap();
+    let (major_id, minor_id) = (number(lines[0][1]), number(lines[0][2]));
+    let table = AmdTable::of(&ApiTableVersion { major_id, minor_id, step_id: 0, reserved: 0 }).unwrap();
+    let is_there = |function: &&Function| function.offset(table).is_some();
+    let name = |line: &Vec<&str>| {
+        let kind = if line[0] == "core" { Kind::Core } else { Kind::AmdExtension };
+        let offset = number(line[1]) as usize;
+        let is_it = |one: &&Function| one.table == kind && one.offset(table) == Some(offset);
+        FUNCTIONS.iter().find(is_it).unwrap().name
+    };
+    let there = FUNCTIONS.iter().filter(is_there).map(|function| function.name);
+    (lines[1..].iter().map(name).collect(), there.collect())
+}
+
+/// What the tracer needs for dispatches and copies, where a runtime has it.
+const NEEDED: [&str; 14] = [
+    "hsa_shut_down",
+    "hsa_queue_create",
+    "hsa_queue_destroy",
+    "hsa_executable_freeze",
+    "hsa_executable_destroy",
+    "hsa_signal_destroy",
+    "hsa_amd_profiling_set_profiler_enabled",
+    "hsa_amd_profiling_async_copy_enable",
+    "hsa_amd_profiling_get_async_copy_time",
+    "hsa_amd_memory_async_copy",
+    "hsa_amd_memory_async_copy_on_engine",
+    "hsa_amd_memory_async_copy_rect",
+    // On runtimes whose queues overflow.
+    "hsa_signal_store_relaxed",
+    "hsa_signal_store_screlease",
+];
+
+#[test]
+fn without_being_asked_for_no_function_is_replaced_but_what_the_tracer_needs() {
+    for process in program() {
+        let overflows = process.stack().rocr == "7.2.4";
+        let (replaced, there) = replaced(process);
+        let mut needed = BTreeSet::from(NEEDED);
+        needed.retain(|name| there.contains(name) && (overflows || !name.starts_with("hsa_signal_store")));
+        assert_eq!(replaced, needed);
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_replaced_and_nothing_else() {
+    for process in program() {
+        let (replaced, mut there) = replaced(process.setting("RTL_HSA_API_FILTER", "all"));
+        // hsa_shut_down is needed; the other one has been called by then.
+        there.remove("hsa_init");
+        assert_eq!(replaced, there);
+    }
+    for process in program() {
+        let overflows = process.stack().rocr == "7.2.4";
+        let (replaced, there) = replaced(process.setting("RTL_HSA_API_FILTER", "vmem,queue_load"));
+        let is_asked_for = |name: &&str| name.contains("vmem") || name.contains("queue_load");
+        let is_needed =
+            |name: &&str| NEEDED.contains(name) && (overflows || !name.starts_with("hsa_signal_store"));
+        let expected = there.into_iter().filter(|name| is_asked_for(name) || is_needed(name)).collect();
+        assert_eq!(replaced, expected);
+    }
+}

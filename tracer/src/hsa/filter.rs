@@ -1,0 +1,125 @@
+//! Which functions of HSA are asked for.
+
+use hsa_sys::table::{FUNCTIONS, Function};
+
+use super::name;
+
+/// What the environment says of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// RTL_HSA_API_FILTER: words separated by commas. `core` and `ext` are the functions of a table, `all` and `*` those of both;
+    /// any other word is a part of names.
+    pub wanted: String,
+    /// RTL_HSA_API_FILTER_OUT: words for what is left out again. Where nothing is wanted, all but that is.
+    pub unwanted: String,
+}
+
+/// The first call of one loads this library and the last call of the other ends the recording: neither can be told whole.
+const NEVER: [&str; 2] = ["hsa_init", "hsa_shut_down"];
+
+impl Filter {
+    /// Whether anything is asked for.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        words(&self.wanted).chain(words(&self.unwanted)).next().is_some()
+    }
+
+    /// Whether calls of this function are recorded.
+    #[must_use]
+    pub fn takes(&self, function: &Function) -> bool {
+        let mut wanted = words(&self.wanted).peekable();
+        let is_wanted = match wanted.peek() {
+            None => self.is_set(),
+            Some(_) => wanted.any(|word| is_meant(word, function)),
+        };
+        let is_unwanted = || words(&self.unwanted).any(|word| is_meant(word, function));
+        is_wanted && !is_unwanted() && !NEVER.contains(&function.name)
+    }
+
+    /// The words that no function is meant by, with their variable.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<(&'static str, Vec<&str>)> {
+        let lists = [("RTL_HSA_API_FILTER", &self.wanted), ("RTL_HSA_API_FILTER_OUT", &self.unwanted)];
+        let is_unknown = |word: &&str| !FUNCTIONS.iter().any(|function| is_meant(word, function));
+        let unknown =
+            lists.map(|(variable, list)| (variable, words(list).filter(is_unknown).collect::<Vec<_>>()));
+        unknown.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+}
+
+fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+fn is_meant(word: &str, function: &Function) -> bool {
+    match word {
+        "all" | "*" => true,
+        "core" | "ext" => word == name(function.table),
+        part => function.name.contains(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Functions that are taken, of `all` the number.
+    fn taken(wanted: &str, unwanted: &str) -> Vec<&'static str> {
+        let filter = Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() };
+        FUNCTIONS.iter().filter(|function| filter.takes(function)).map(|function| function.name).collect()
+    }
+
+    #[test]
+    fn nothing_said_is_nothing() {
+        assert!(!Filter::default().is_set());
+        assert_eq!(taken("", ""), Vec::<&str>::new());
+        assert_eq!(taken(" , ", ","), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn words_for_tables_are_all_of_their_functions() {
+        let (core, extension) = (taken("core", ""), taken("ext", ""));
+        assert_eq!((core.len(), extension.len()), (125 - NEVER.len(), 76));
+        assert!(core.iter().all(|name| !name.starts_with("hsa_amd_")));
+        assert!(extension.iter().all(|name| name.starts_with("hsa_amd_")));
+        assert_eq!(taken("all", ""), [core, extension].concat());
+        assert_eq!(taken("*", ""), taken("core,ext", ""));
+    }
+
+    #[test]
+    fn any_other_word_is_a_part_of_names() {
+        assert_eq!(taken("memory_copy", ""), ["hsa_memory_copy", "hsa_amd_memory_copy_engine_status"]);
+        assert_eq!(taken("queue_destroy, agent_get_info", ""), ["hsa_agent_get_info", "hsa_queue_destroy"]);
+        assert_eq!(taken("HSA_QUEUE", ""), Vec::<&str>::new());
+        // A longer word is no word for a table, although functions of it have `ext` in their names.
+        assert!(taken("extension", "").contains(&"hsa_system_get_extension_table"));
+    }
+
+    #[test]
+    fn what_is_left_out_wins() {
+        assert_eq!(taken("queue_destroy,agent_get_info", "queue"), ["hsa_agent_get_info"]);
+        assert_eq!(taken("all", "ext"), taken("core", ""));
+        assert_eq!(taken("all", "*"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn where_only_something_is_left_out_everything_else_is_asked_for() {
+        assert_eq!(taken("", "core"), taken("ext", ""));
+        assert_eq!(taken("", "signal"), taken("all", "signal"));
+    }
+
+    #[test]
+    fn starting_and_ending_the_runtime_are_never_taken() {
+        assert_eq!(taken("hsa_init,hsa_shut_down", ""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_known() {
+        let filter = Filter { wanted: "core,colour,hsa_init".to_owned(), unwanted: "size,shape,".to_owned() };
+        assert_eq!(
+            filter.unknown(),
+            [("RTL_HSA_API_FILTER", vec!["colour"]), ("RTL_HSA_API_FILTER_OUT", vec!["size", "shape"])]
+        );
+        assert_eq!(Filter { wanted: "all".to_owned(), unwanted: String::new() }.unknown(), []);
+    }
+}
