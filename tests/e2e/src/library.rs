@@ -31,6 +31,15 @@ pub fn tracer() -> PathBuf {
     built("librtl.so")
 }
 
+/// Its companion, which catches calls of HIP.
+///
+/// # Panics
+/// If cargo has not built it.
+#[must_use]
+pub fn companion() -> PathBuf {
+    built("librtl_hip.so")
+}
+
 /// A library of roctx that records nothing, under this name: `libroctx64.so.4` with its versioned symbols, or another
 /// one without. Each lies in a folder that has all of them.
 ///

@@ -139,6 +139,11 @@ impl Stack {
         command
     }
 
+    /// Where its HIP is.
+    pub fn hip_path(&self) -> PathBuf {
+        self.root.join(LIBRARIES).join(self.hip_library)
+    }
+
     /// AMD's program that lists what the runtime sees.
     pub fn rocminfo(&self) -> PathBuf {
         self.root.join("usr/bin/rocminfo")

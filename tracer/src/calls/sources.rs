@@ -48,6 +48,15 @@ pub fn name(function: Function) -> Option<&'static str> {
     joined.names.get(function.number()).map(String::as_str)
 }
 
+/// The type of what its functions return.
+#[must_use]
+pub const fn status(source: Source) -> &'static str {
+    match source {
+        Source::Hip => "hipError_t",
+        Source::Hsa => "hsa_status_t",
+    }
+}
+
 /// What a source is called: the domain of its calls in the file.
 #[must_use]
 pub const fn domain(source: Source) -> &'static str {

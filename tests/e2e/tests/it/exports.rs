@@ -5,8 +5,9 @@ use std::process::Command;
 use e2e::library::tracer;
 
 /// What the runtime calls, what stands in for the C library, and roctx: the eight functions of libroctx64.so.4, the seven
-/// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-const EXPORTS: [&str; 21] = [
+/// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h; and what librtl_hip.so
+/// finds.
+const EXPORTS: [&str; 22] = [
     "OnLoad",
     "OnUnload",
     "dlopen",
@@ -28,6 +29,7 @@ const EXPORTS: [&str; 21] = [
     "roctxRegisterTracerCallback",
     "roctx_version_major",
     "roctx_version_minor",
+    "rtl_calls_1",
 ];
 
 fn lines(program: &str, arguments: &[&str]) -> Option<Vec<String>> {

@@ -14,6 +14,7 @@ mod floor;
 mod generations;
 mod hardware;
 mod hip;
+mod hip_calls;
 mod modes;
 mod no_work;
 mod output;
