@@ -13,7 +13,9 @@ use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
-use crate::{calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer};
+use crate::{
+    calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer,
+};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);

@@ -18,11 +18,21 @@ pub(super) enum Table {
     Metadata,
     Ops,
     Calls,
+    Launches,
+    Copies,
+    Arguments,
 }
 
 /// All of them, in the order of [`Tables::trees`], and whether they exist without rows.
-const TABLES: [(&str, bool); 4] =
-    [("rocpd_string", true), ("rocpd_metadata", true), ("rocpd_op", true), ("rocpd_api", false)];
+const TABLES: [(&str, bool); 7] = [
+    ("rocpd_string", true),
+    ("rocpd_metadata", true),
+    ("rocpd_op", true),
+    ("rocpd_api", false),
+    ("rocpd_kernelapi", false),
+    ("rocpd_copyapi", false),
+    ("rocpd_arg", false),
+];
 
 /// Why a row was not added.
 #[derive(Debug)]
@@ -74,6 +84,13 @@ impl<T: Target> Database<T> {
     pub(super) fn add(&mut self, table: Table, record: &[u8]) -> Result<i64, Refusal> {
         self.check_room(table, record.len())?;
         let added = self.tables.trees[table as usize].push(record, &mut self.store, Keep::Forever);
+        added.map_err(|error| self.stop(error).into())
+    }
+
+    /// Adds a row with this rowid, which must be greater than those before.
+    pub(super) fn add_at(&mut self, table: Table, row: i64, record: &[u8]) -> Result<(), Refusal> {
+        self.check_room(table, record.len())?;
+        let added = self.tables.trees[table as usize].push_at(row, record, &mut self.store, Keep::Forever);
         added.map_err(|error| self.stop(error).into())
     }
 

@@ -130,6 +130,17 @@ impl<T: Target> Recording<T> {
         self.database.add(Table::Calls, record).map_err(|why| self.error(why))
     }
 
+    pub(super) fn add(&mut self, table: Table, cells: &[Datum<'_>]) -> Result<()> {
+        let record = self.record.row(cells);
+        self.database.add(table, record).map_err(|why| self.error(why))?;
+        Ok(())
+    }
+
+    pub(super) fn add_at(&mut self, table: Table, row: i64, cells: &[Datum<'_>]) -> Result<()> {
+        let record = self.record.row(cells);
+        self.database.add_at(table, row, record).map_err(|why| self.error(why))
+    }
+
     /// Makes everything added so far part of the file, with `closing` as its last metadata rows.
     pub fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
         let record = &mut self.record;

@@ -14,6 +14,7 @@ use support::{Stack, program, stacks};
 use tempfile::TempDir;
 
 use crate::account::{Executed, Reported, executed, reported};
+use crate::calls::{Made, made};
 use crate::library;
 use crate::trace::Trace;
 
@@ -39,6 +40,9 @@ pub struct Process {
     is_preloaded: bool,
     /// Other libraries that are preloaded, with and without the tracer.
     preloads: Vec<PathBuf>,
+    /// What is preloaded before it and behind it then.
+    judges: Vec<PathBuf>,
+    companions: Vec<PathBuf>,
     /// How the program is started, where not by itself.
     starter: Vec<String>,
     has_time_limit: bool,
@@ -60,6 +64,10 @@ pub struct Outcome {
     pub reported: Vec<Reported>,
     /// The report as it was written.
     pub report: String,
+    /// How often the program called each function of HIP, as it says itself.
+    pub calls: Made,
+    /// The same for a few functions, as a judge says.
+    pub judged: Made,
     /// What the simulator executed, in its order.
     pub executed: Vec<Executed>,
     /// The log of the simulator.
@@ -104,6 +112,8 @@ impl Process {
             is_hip: false,
             is_preloaded: false,
             preloads: vec![],
+            judges: vec![],
+            companions: vec![],
             starter: vec![],
             has_time_limit: true,
             tracer: library::tracer(),
@@ -227,6 +237,33 @@ impl Process {
         self.setting("RTL_FAULT", place)
     }
 
+    /// Its calls of HIP are recorded.
+    #[must_use]
+    pub fn calls(mut self) -> Self {
+        self.companions.push(library::companion());
+        self.preloaded().mode("hip")
+    }
+
+    /// Its program, one of HIP, is linked with HIP instead of opening it.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn linked_to_hip(mut self, name: &str) -> Self {
+        // The C library of another stack is newer than the linker's.
+        let library = self.stack.hip_path();
+        let arguments = ["-DHIP_LINKED", library.to_str().unwrap(), "-Wl,--allow-shlib-undefined"];
+        self.program = support::program_with(name, &arguments).unwrap();
+        self
+    }
+
+    /// A library of `tests/e2e/tools` that is preloaded before the tracer, in traced runs only.
+    #[must_use]
+    pub fn judged_by(mut self, name: &str) -> Self {
+        self.judges.push(library::tool(name));
+        self
+    }
+
     /// Its program is linked to this library.
     ///
     /// # Panics
@@ -283,6 +320,7 @@ impl Process {
         }
         command.args(&self.arguments);
         command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
+        command.env("CALLS", folder.join("calls")).env("JUDGED", folder.join("judged"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         // What is left lying there by accident is seen.
@@ -468,8 +506,13 @@ impl Process {
         let folder = self.folder.path().join(name);
         let _ = fs::remove_dir_all(&folder);
         let is_traced = tools.contains(&self.tracer);
-        let tracer = (self.is_preloaded && is_traced).then(|| self.tracer.clone());
-        let preloaded: Vec<PathBuf> = tracer.into_iter().chain(self.preloads.iter().cloned()).collect();
+        let mut preloaded = Vec::new();
+        if self.is_preloaded && is_traced {
+            preloaded.extend_from_slice(&self.judges);
+            preloaded.push(self.tracer.clone());
+            preloaded.extend_from_slice(&self.companions);
+        }
+        preloaded.extend_from_slice(&self.preloads);
         let mut command = self.command_preloading(&preloaded, &folder);
         if !tools.is_empty() {
             let tools: Vec<&str> = tools.iter().map(|tool| tool.to_str().unwrap()).collect();
@@ -492,6 +535,8 @@ impl Process {
             said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
             reported: reported(&text("report")),
             report: text("report"),
+            calls: made(&text("calls")),
+            judged: made(&text("judged")),
             executed: executed(&log),
             log,
             traces: files(&folder.join("traces")),

@@ -115,6 +115,7 @@ impl<T: Target + Close> Session<T> {
         self.known.others.take(&mut ops);
         for op in &ops {
             let kind = usize::from(matches!(op.what, What::Barrier { .. }));
+            self.calls.link(Some(kind), op.correlation);
             if self.over.is_none()
                 && let Err(error) = self.write_op(&row(op), queue(op), op.tid)
             {

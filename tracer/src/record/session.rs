@@ -87,6 +87,7 @@ impl<T: Target + Close> Session<T> {
 
     /// Records a dispatch or counts it as lost.
     pub(super) fn add(&mut self, dispatch: &Dispatch) {
+        self.calls.link(None, dispatch.correlation);
         if self.over.is_none() {
             match self.write(dispatch) {
                 Ok(()) => {
@@ -261,6 +262,7 @@ impl<T: Target + Close> Session<T> {
         let others = self.others.closing(&self.known);
         let mut rows = closing(&counts, recorded, is_complete);
         rows.extend(self.annotation_counts());
+        rows.extend(self.calls.closing());
         rows.extend(others.iter().map(|(tag, count)| (tag.as_str(), count.clone())));
         match self.publish_all(&rows) {
             Ok(()) => {
