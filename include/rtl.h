@@ -138,7 +138,7 @@ struct rtl_range {
     uint32_t reserved;
 };
 
-/* A call of HIP's, when it has returned (docs/embedding.md says what makes calls known). */
+/* A call of an interface, when it has returned (docs/embedding.md says what makes calls known). */
 struct rtl_call {
     int64_t start;
     int64_t end;
@@ -148,7 +148,7 @@ struct rtl_call {
     uint64_t parent_id;
     /* The hipStream_t that it was given; 0 for none, or the default one. */
     uint64_t stream;
-    /* "HIP". Ends with a 0, as the others. */
+    /* "HIP"; another interface has another name. Ends with a 0, as the others. */
     const char *domain;
     const char *function;
     /* NULL without RTL_HIP_ARGS=1. */

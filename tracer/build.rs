@@ -5,5 +5,7 @@ fn main() {
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // By this name it is found again when it stands in for another library (src/roctx/dlopen.rs).
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,librtl.so");
+    // Set where tests have it fail (src/fault.rs).
+    println!("cargo:rustc-check-cfg=cfg(faulty)");
     println!("cargo:rerun-if-changed=build.rs");
 }

@@ -202,10 +202,7 @@ fn notes(tables: &Tables) -> Vec<String> {
     if about.dialect == Dialect::Lite && tables.copies.is_empty() {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
-    let is_cut_off = |(tag, value): &(String, String)| tag == "complete" && value == "0";
-    if about.dialect == Dialect::Native && about.metadata.iter().any(is_cut_off) {
-        notes.push("cut off: its recorder was killed, or is still recording".to_owned());
-    }
+    notes.extend(about.cut_off().map(str::to_owned));
     let on_purpose = |tag: &str| tag.contains("skipped:");
     let sum = |wanted: bool| -> u64 {
         about.losses.iter().filter(|(tag, _)| on_purpose(tag) == wanted).map(|(_, count)| count).sum()

@@ -1,5 +1,6 @@
 //! Several traces as one.
 
+use schema::append::COMPLETE;
 use schema::table::{AgentKind, ApiCalls, Dispatches, Lane};
 use schema::{AgentId, Column, LaneId, NameId, ProcessId, ShapeId, SymbolId, Tables};
 
@@ -213,6 +214,9 @@ fn about(tables: &mut Tables, other: &Tables) {
     mine.metadata.retain(|tag| tag.0 != crate::align::CLOCK || other.metadata.contains(tag));
     mine.linked |= other.linked;
     mine.range_ids |= other.range_ids;
+    mine.left_journal |= other.left_journal;
+    // Of ranks one of which was cut off.
+    mine.metadata.extend(other.metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());
 }
 
 fn joined(mine: Option<&str>, other: Option<&str>) -> Option<String> {

@@ -13,6 +13,9 @@ pub struct Fact {
     pub value: String,
 }
 
+/// [`Fact::what`] of a run whose end may be missing.
+pub const CUT_OFF: &str = "cut off before its end";
+
 /// Metadata tags that name a version or a setting of the machine, and what they are called here.
 const TAGS: [(&str, &str); 9] = [
     ("rocm_version", "ROCm version"),
@@ -72,6 +75,9 @@ pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
     add("mode", tables.about.mode.clone().unwrap_or_default());
     if graph {
         add("graph launches", "yes".to_owned());
+    }
+    if tables.about.cut_off().is_some() {
+        add(CUT_OFF, "yes".to_owned());
     }
     let lost: u64 = tables.about.losses.iter().map(|(_, count)| count).sum();
     if lost > 0 {

@@ -1,3 +1,4 @@
+use crate::append::COMPLETE;
 use crate::dialect::Dialect;
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Extra, Lanes, Monitor, Process,
@@ -93,6 +94,22 @@ pub struct About {
     pub linked: bool,
     /// Whether dispatches carry the id of their range.
     pub range_ids: bool,
+    /// Whether a killed writer had left a journal beside the file, which was read too.
+    pub left_journal: bool,
+}
+
+impl About {
+    /// Why the end of the work may be missing. None where the recorder came to its end, and where it does not say.
+    pub fn cut_off(&self) -> Option<&'static str> {
+        let is_incomplete = |(tag, value): &(String, String)| tag == COMPLETE && value == "0";
+        if self.left_journal {
+            Some("cut off: its recorder was killed and left a journal, which was read too")
+        } else if self.dialect == Dialect::Native && self.metadata.iter().any(is_incomplete) {
+            Some("cut off: its recorder was killed, or is still recording")
+        } else {
+            None
+        }
+    }
 }
 
 /// What was wrong with a row. Bad rows are data: kept or left out as said here, and always counted.

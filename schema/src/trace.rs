@@ -91,10 +91,12 @@ impl Trace {
         if let Some(database) = &self.database {
             // A writer that goes on meanwhile must not put its ops and their names into two states.
             let _snapshot = database.snapshot()?;
-            return match self.dialect {
-                Dialect::Rocprofiler => rocprofiler::read(database, select),
-                _ => self.prepare(database, select)?.read(database, select),
+            let mut tables = match self.dialect {
+                Dialect::Rocprofiler => rocprofiler::read(database, select)?,
+                _ => self.prepare(database, select)?.read(database, select)?,
             };
+            tables.about.left_journal = database.left_journal();
+            return Ok(tables);
         }
         let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
         let file = File::open(content).map_err(io("read", &self.path))?;
@@ -139,7 +141,9 @@ impl Trace {
         match &self.database {
             Some(database) if self.dialect != Dialect::Rocprofiler => {
                 let _snapshot = database.snapshot()?;
-                self.prepare(database, select)?.stream(database, select, keep, each)
+                let mut last = self.prepare(database, select)?.stream(database, select, keep, each)?;
+                last.about.left_journal = database.left_journal();
+                Ok(last)
             }
             _ => {
                 let mut tables = self.read(select)?;

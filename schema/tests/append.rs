@@ -387,3 +387,43 @@ fn the_page_at_one_gibibyte_which_sqlite_locks_is_left_out() -> Result {
     assert_eq!(file.query_row(whole, [], |row| row.get::<_, i64>(0))?, 1_100);
     Ok(())
 }
+
+#[test]
+fn a_file_that_someone_else_takes_away_is_not_written_to_any_more() -> Result {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("trace.db");
+    for (take_away, why) in [
+        (
+            (|path| std::fs::File::create(path).map(drop)) as fn(&Path) -> io::Result<()>,
+            "has made it shorter",
+        ),
+        (|path| std::fs::remove_file(path), "has removed it"),
+    ] {
+        let mut recording = Recording::create(&path, None)?;
+        recording.metadata("made", "one")?;
+        recording.publish(&[])?;
+        take_away(&path)?;
+        recording.metadata("made", "two")?;
+        let error = recording.publish(&[]).unwrap_err();
+        assert!(format!("{:?}", anyhow::Error::from(error)).contains(why));
+        assert!(recording.publish(&[]).is_err(), "nor to say why");
+        assert_eq!(
+            std::fs::metadata(&path).map_or(0, |left| left.len()),
+            0,
+            "no hole in the place of what was there"
+        );
+        assert!(recording.finish().is_err());
+        let _ = std::fs::remove_file(&path);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_recording_says_from_its_first_moment_that_it_is_not_complete() -> Result {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("trace.db");
+    let _recording = Recording::create(&path, None)?;
+    let file = open(folder.path(), &std::fs::read(&path)?)?;
+    assert_eq!(answers(&file, "SELECT value FROM rocpd_metadata WHERE tag = 'complete'")?.len(), 1);
+    Ok(())
+}

@@ -1,15 +1,9 @@
-/* Processes that end without a word to the runtime, with kernels done, running and waiting.
- *   ends DISPATCHES HOW      HOW: return, exit, quick, now, abort, kill, thread, fork or hang
+/* Processes that end with kernels done, running and waiting, and without a word to the runtime.
+ *   ends DISPATCHES HOW      HOW: one of ways.h; fork; hang; or callback
  * It ends when its standard input does. */
 #include "hsa.h"
-#include <pthread.h>
-#include <signal.h>
+#include "ways.h"
 #include <sys/wait.h>
-
-static void *leave(void *unused) {
-    (void)unused;
-    exit(7);
-}
 
 /* With `hangs` the second half waits behind a kernel beta, which the test lets run for ever. */
 static void some_work(int dispatches, int hangs) {
@@ -23,38 +17,36 @@ static void some_work(int dispatches, int hangs) {
     fflush(report);
 }
 
+static hsa_status_t throw_at_an_agent(hsa_agent_t agent, void *unused) {
+    (void)agent, (void)unused;
+    throw_seven();
+    return HSA_STATUS_SUCCESS;
+}
+
+static void fork_once(void) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        fputs("the child ends\n", stdout);
+        exit(3);
+    }
+    int status;
+    REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
 int main(int argc, char **argv) {
     int dispatches = argc > 1 ? atoi(argv[1]) : 1;
     const char *how = argc > 2 ? argv[2] : "return";
+    int hangs = strcmp(how, "hang") == 0;
     begin();
-    some_work(dispatches, strcmp(how, "hang") == 0);
+    prepare_to_end(how);
+    some_work(dispatches, hangs);
     puts("this line is printed");
     while (getchar() != EOF) {}
-    if (strcmp(how, "exit") == 0 || strcmp(how, "hang") == 0) exit(7);
-    if (strcmp(how, "quick") == 0) {
+    if (strcmp(how, "fork") == 0) fork_once();
+    if (strcmp(how, "callback") == 0) {
         fflush(stdout);
-        quick_exit(7);
+        printf("%#x\n", hsa_iterate_agents(throw_at_an_agent, NULL));
     }
-    if (strcmp(how, "now") == 0) {
-        fflush(stdout);
-        _exit(7);
-    }
-    if (strcmp(how, "abort") == 0) abort();
-    if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
-    if (strcmp(how, "thread") == 0) {
-        pthread_t thread;
-        REQUIRE(pthread_create(&thread, NULL, leave, NULL) == 0);
-        pthread_join(thread, NULL);
-    }
-    if (strcmp(how, "fork") == 0) {
-        fflush(stdout);
-        pid_t child = fork();
-        if (child == 0) {
-            fputs("the child ends\n", stdout);
-            exit(3);
-        }
-        int status;
-        REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
-    }
-    return 0;
+    return leave(hangs ? "exit" : how);
 }

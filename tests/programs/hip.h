@@ -1,5 +1,8 @@
 /* HIP without its headers and its compiler: the functions of the library that HIP_LIBRARY names, every GPU with the
- * kernels of kernels.cl, and a count of what was launched. The calls used here are the same from HIP 5 to HIP 7. */
+ * kernels of kernels.cl, and a count of what was launched and called. The calls used here are the same from HIP 5 to HIP 7.
+ *
+ * Compiled with HIP_LINKED the program is linked with HIP instead of opening it. Where CALLS names a file, hip_end writes
+ * into it, per function:  name <TAB> calls. */
 #ifndef HIP_H
 #define HIP_H
 
@@ -69,8 +72,19 @@ static struct {
     const char *(*GetErrorString)(hip_error);
 } hip;
 
+#ifdef HIP_LINKED
+#define HIP_DECLARED(name, arguments) hip_error hip##name arguments;
+HIP_FUNCTIONS(HIP_DECLARED)
+const char *hipGetErrorString(hip_error);
+#endif
+
+#define HIP_NUMBER(name, arguments) HIP_NUMBER_##name,
+enum { HIP_FUNCTIONS(HIP_NUMBER) HIP_COUNT };
+static atomic_long hip_calls[HIP_COUNT];
+
 /* Calls a function of HIP and ends the program when it fails. */
-#define HIP(name, ...) hip_check(hip.name(__VA_ARGS__), #name)
+#define HIP(name, ...) \
+    hip_check(((void)atomic_fetch_add(&hip_calls[HIP_NUMBER_##name], 1), hip.name(__VA_ARGS__)), #name)
 
 static inline void hip_check(hip_error error, const char *call) {
     if (error == 0) return;
@@ -98,8 +112,11 @@ static inline void *hip_symbol(void *library, const char *name) {
     exit(1);
 }
 
-/* Opens HIP and loads this code object on every GPU. */
-static inline void hip_begin(const char *code_object) {
+/* Finds the functions. */
+static inline void hip_open(void) {
+#ifdef HIP_LINKED
+#define HIP_LOAD(name, arguments) hip.name = hip##name;
+#else
     const char *name = getenv("HIP_LIBRARY");
     void *library = dlopen(name ? name : "libamdhip64.so", RTLD_NOW | RTLD_GLOBAL);
     if (!library) {
@@ -107,8 +124,14 @@ static inline void hip_begin(const char *code_object) {
         exit(1);
     }
 #define HIP_LOAD(name, arguments) *(void **)&hip.name = hip_symbol(library, "hip" #name);
+#endif
     HIP_FUNCTIONS(HIP_LOAD)
     HIP_LOAD(GetErrorString, )
+}
+
+/* Opens HIP and loads this code object on every GPU. */
+static inline void hip_begin(const char *code_object) {
+    hip_open();
     HIP(GetDeviceCount, &gpu_count);
     for (int gpu = 0; gpu < gpu_count; gpu++) {
         HIP(SetDevice, gpu);
@@ -130,6 +153,18 @@ static inline void hip_launch(int gpu, int number, hip_stream stream, void *to, 
 /* Notes that a graph launched this kernel once more. */
 static inline void hip_launched_again(int number, long times) { launched[number % KERNELS] += times; }
 
+/* Writes how often each function was called. */
+static inline void hip_account(void) {
+#define HIP_NAME(name, arguments) "hip" #name,
+    static const char *const names[] = {HIP_FUNCTIONS(HIP_NAME)};
+    const char *path = getenv("CALLS");
+    FILE *account = path ? fopen(path, "w") : NULL;
+    if (!account) return;
+    for (int at = 0; at < HIP_COUNT; at++)
+        if (hip_calls[at]) fprintf(account, "%s\t%ld\n", names[at], hip_calls[at]);
+    fclose(account);
+}
+
 /* Waits for every GPU and prints, per kernel:  name <TAB> launches. */
 static inline void hip_end(void) {
     for (int gpu = 0; gpu < gpu_count; gpu++) {
@@ -137,6 +172,7 @@ static inline void hip_end(void) {
         HIP(DeviceSynchronize);
         HIP(ModuleUnload, modules[gpu]);
     }
+    hip_account();
     for (int kernel = 0; kernel < KERNELS; kernel++) printf("%s\t%ld\n", kernel_names[kernel], launched[kernel]);
 }
 

@@ -129,6 +129,11 @@ impl RangeCounters {
         self.lost[why as usize].fetch_add(count, Relaxed);
     }
 
+    /// What was in the file is not: all of it is lost.
+    pub fn lose_recorded(&self, why: LostRange) {
+        self.lose(why, self.recorded.swap(0, Relaxed));
+    }
+
     /// Takes over what `other` has counted as lost.
     pub fn take_over(&self, other: &Self) {
         for (ours, theirs) in self.lost.iter().zip(&other.lost) {
@@ -205,6 +210,11 @@ impl Counters {
         self.lost[why as usize].fetch_add(count, Relaxed);
     }
 
+    /// What was in the file is not: all of it is lost.
+    pub fn lose_recorded(&self, why: Lost) {
+        self.lose(why, self.recorded.swap(0, Relaxed));
+    }
+
     /// Counts dispatches that were left out on purpose.
     pub fn skip(&self, why: Skipped, count: u64) {
         self.skipped[why as usize].fetch_add(count, Relaxed);
@@ -237,6 +247,18 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// As they will be when what is on its way now is lost.
+    #[must_use]
+    pub fn without_the_rest(mut self, why: Lost) -> Self {
+        let rest = self.on_the_way();
+        match self.lost.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += rest,
+            None if rest > 0 => self.lost.push((why, rest)),
+            None => {}
+        }
+        self
+    }
+
     /// All that were lost.
     #[must_use]
     pub fn lost(&self) -> u64 {

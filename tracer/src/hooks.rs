@@ -15,6 +15,7 @@ use hsa_sys::table;
 
 use crate::api::Tables;
 use crate::cooperative::Leave;
+use crate::fault;
 use crate::hsa;
 use crate::shared::Phase;
 use crate::staging::Ring;
@@ -56,8 +57,12 @@ pub fn install(tables: &Tables) {
 /// a lock: whoever ends the process may have interrupted someone who holds it.
 fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
     let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
-    catch_unwind(AssertUnwindSafe(|| part(tracer))).unwrap_or_else(|_| {
-        tracer.shared().advance(Phase::Failed);
+    let guarded = || {
+        fault::point("hook");
+        part(tracer)
+    };
+    catch_unwind(AssertUnwindSafe(guarded)).unwrap_or_else(|_| {
+        tracer.shared().fail();
         None
     })
 }

@@ -18,6 +18,7 @@ pub mod copies;
 pub mod counters;
 pub mod dispatch;
 pub mod embed;
+pub mod fault;
 pub mod gpus;
 pub mod handover;
 pub mod hooks;

@@ -13,7 +13,9 @@ use crate::api::{Tables, Unusable};
 use crate::control::Gate;
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
-use crate::{calls, control, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer};
+use crate::{
+    calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer,
+};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -64,15 +66,16 @@ pub extern "C" fn OnUnload() {
     });
 }
 
-/// Called when the process exits. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
+/// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
 /// end upon signals that stayed behind.
 extern "C" fn exit() {
     if !process::is_own() {
         return;
     }
-    let deadline = Instant::now() + EXIT;
-    end();
     let _ = catch_unwind(|| {
+        let deadline = Instant::now() + EXIT;
+        end();
+        fault::point("exit");
         // That of a process that never asked a GPU for anything.
         recording::end(deadline);
         if let Some(tracer) = tracer::get() {
@@ -114,6 +117,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         return Ok(());
     }
     let (settings, is_first) = settings();
+    fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
     let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {

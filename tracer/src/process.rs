@@ -80,16 +80,49 @@ pub fn have_own_files() -> bool {
     unsafe { libc::syscall(libc::SYS_close_range, FIRST, u32::MAX, libc::CLOSE_RANGE_UNSHARE) == 0 }
 }
 
-/// Has a function called when the process exits normally.
+/// Has a function called when the process exits by `exit` or `quick_exit`.
 pub fn at_exit(exit: extern "C" fn()) {
     // SAFETY: the library is never unloaded (build.rs), so the function stays where it is.
     unsafe { libc::atexit(exit) };
+    // SAFETY: as above.
+    unsafe { at_quick_exit(exit) };
 }
 
 /// Has a function called in the child after a fork. It may find any lock taken, that of memory too.
 pub fn at_fork(fork: extern "C" fn()) {
     // SAFETY: as above.
     unsafe { libc::pthread_atfork(None, None, Some(fork_handler(fork))) };
+}
+
+unsafe extern "C" {
+    fn at_quick_exit(function: extern "C" fn()) -> libc::c_int;
+}
+
+/// Writes to a file of the host, whose size may be limited (RLIMIT_FSIZE): the signal of that, which kills by default, never
+/// reaches the host for something that it did not write.
+pub fn within_any_file_size<T>(write: impl FnOnce() -> T) -> T {
+    let mut limit = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut pending = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: writes the set that it is given.
+    unsafe { libc::sigemptyset(limit.as_mut_ptr()) };
+    // SAFETY: written above.
+    unsafe { libc::sigaddset(limit.as_mut_ptr(), libc::SIGXFSZ) };
+    // SAFETY: `limit` has been written, `before` will be.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, limit.as_ptr(), before.as_mut_ptr()) };
+    // SAFETY: writes the set that it is given.
+    unsafe { libc::sigpending(pending.as_mut_ptr()) };
+    // SAFETY: written above.
+    let was_pending = unsafe { libc::sigismember(pending.as_ptr(), libc::SIGXFSZ) == 1 };
+    let written = write();
+    if !was_pending {
+        let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: both are written; takes the signal, if there is one, without waiting.
+        unsafe { libc::sigtimedwait(limit.as_ptr(), std::ptr::null_mut(), &raw const at_once) };
+    }
+    // SAFETY: `before` was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    written
 }
 
 /// The type that `pthread_atfork` asks for.

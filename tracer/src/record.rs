@@ -10,10 +10,12 @@
 //! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
 //! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
 //! - It panics: the same (`lost:failure`).
+//! - Someone else removes the file or makes it shorter: it is left as it is, and all of it is lost (`lost:write`).
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
 mod calls;
+mod close;
 mod delivery;
 mod file;
 mod naming;
@@ -36,6 +38,7 @@ use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
 use crate::dispatch::{Dispatch, Queue};
 use crate::embed::{self, Role};
+use crate::fault;
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
 use crate::identity::Identity;
@@ -52,7 +55,7 @@ use session::Session;
 use sink::Sink;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
-const PERIOD: Duration = Duration::from_millis(50);
+const PERIOD: Duration = Duration::from_millis(25);
 
 /// What closing the file takes at most on a file system that answers.
 const CLOSING: Duration = Duration::from_millis(50);
@@ -93,6 +96,8 @@ pub struct Ending {
     pub path: Option<PathBuf>,
     /// Why something is missing in it, in one line: the first failure.
     pub failure: Option<String>,
+    /// What became of all that was on its way, where the recorder itself did not come to its end.
+    pub rest: Option<Lost>,
 }
 
 /// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
@@ -155,9 +160,15 @@ impl Recorder {
         while !self.thread.is_finished() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let late =
-            || Ending { failure: Some("the file system does not answer".to_owned()), ..Ending::default() };
-        if self.thread.is_finished() { self.thread.join().unwrap_or_else(|_| late()) } else { late() }
+        let ending = |failure: &str, rest| Ending {
+            failure: Some(failure.to_owned()),
+            rest: Some(rest),
+            ..Ending::default()
+        };
+        if !self.thread.is_finished() {
+            return ending("the file system does not answer", Lost::Unwritten);
+        }
+        self.thread.join().unwrap_or_else(|_| ending("the recorder failed", Lost::Failure))
     }
 }
 
@@ -218,6 +229,7 @@ fn record(
     while is_open {
         is_open = arrivals.wait(PERIOD);
         let asked = arrivals.asked();
+        fault::point("record");
         let mut published = Instant::now();
         for round in 0.. {
             if round >= AT_ONCE && is_over() {

@@ -12,6 +12,7 @@ use crate::record::Known;
 use crate::runtime::Runtime;
 use crate::settings::Mode;
 use crate::slot::{Pool, Submission};
+use crate::story;
 use crate::wake::Bell;
 use crate::watch::Watches;
 
@@ -164,6 +165,15 @@ impl<R: Resolve> Shared<R> {
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
         self.usual.store(false, Ordering::SeqCst);
         self.bell.ring();
+    }
+
+    /// The tracer has failed: from now on it is out of the way.
+    pub fn fail(&self) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        self.advance(Phase::Failed);
+        if !SAID.swap(true, Ordering::Relaxed) {
+            story::say(format_args!("failed and is out of the way; from now on nothing is recorded"));
+        }
     }
 
     /// Why a dispatch that is submitted now is lost, when it is.

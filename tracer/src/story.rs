@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::counters::{RangeCounters, Snapshot};
 use crate::embed::{self, Role};
+use crate::process;
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
@@ -24,7 +25,7 @@ pub fn is_told(level: u8) -> bool {
 pub fn say(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
     if takes_a_line(libc::STDERR_FILENO) {
-        write(libc::STDERR_FILENO, &line);
+        process::within_any_file_size(|| write(libc::STDERR_FILENO, &line));
     }
 }
 

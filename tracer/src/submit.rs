@@ -12,11 +12,12 @@ use std::sync::Arc;
 use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
 
 use crate::counters::{Lost, Skipped};
+use crate::fault;
 use crate::kernels::Loader;
 use crate::lane::{Submissions, Verdict};
 use crate::latch::Latch;
 use crate::packet::Packet;
-use crate::shared::{Phase, Shared};
+use crate::shared::Shared;
 use crate::staging::Ring;
 use crate::story;
 
@@ -51,6 +52,7 @@ impl Intercepted {
     #[inline(never)]
     fn decide(&self, packet: &mut Packet) -> Verdict {
         let decide = || {
+            fault::point("submit");
             if self.shared.is_recording()
                 && let Some(mut submissions) = self.submissions.enter()
             {
@@ -61,7 +63,7 @@ impl Intercepted {
             Verdict::Passed
         };
         let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
-            self.shared.advance(Phase::Failed);
+            self.shared.fail();
             Verdict::Passed
         });
         if self.shared.tells_packets() {

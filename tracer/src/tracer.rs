@@ -1,7 +1,7 @@
 //! The recording of one life of the runtime, from its start to its shutdown: what is started, and how it ends.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use crate::collector::thread::{DOZE, GRACE, collect};
 use crate::cooperative::Cooperative;
 use crate::copies::Copies;
 use crate::dispatch::{Queue, QueueOrdinal};
+use crate::fault;
 use crate::gpus::Gpu;
 use crate::kernels::Loader;
 use crate::lane::lane;
@@ -48,6 +49,8 @@ pub struct Tracer {
     thread: Mutex<Option<JoinHandle<()>>>,
     started: AtomicBool,
     ended: AtomicBool,
+    /// How long the end of the runtime has been waited for, in us.
+    waited: AtomicU64,
     unloaded: AtomicBool,
     pid: AtomicU32,
 }
@@ -104,6 +107,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         thread: Mutex::default(),
         started: AtomicBool::new(false),
         ended: AtomicBool::new(false),
+        waited: AtomicU64::new(0),
         unloaded: AtomicBool::new(false),
         pid: AtomicU32::new(std::process::id()),
     };
@@ -248,14 +252,16 @@ impl Tracer {
     /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every
     /// free signal back to the runtime. Recording goes on, should the runtime do so.
     pub fn runtime_ends(&self) {
+        fault::point("runtime-ends");
         if !self.is_ours() {
             return;
         }
         self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
-        let patience = Instant::now() + GRACE;
-        while self.harvest() > 0 && Instant::now() < patience {
+        let begun = Instant::now();
+        while self.harvest() > 0 && begun.elapsed() < GRACE {
             std::thread::sleep(DOZE.0);
         }
+        self.waited.store(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
         for (_, queue) in lock(&self.queues).values() {
             if let Some(mut submissions) = queue.submissions.enter() {
                 submissions.retire(&self.shared);
@@ -284,7 +290,9 @@ impl Tracer {
         if !self.is_ours() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
-        let deadline = Instant::now() + END;
+        // What the same end of the runtime has taken before is not taken again.
+        let waited = Duration::from_micros(self.waited.load(Ordering::Relaxed)).min(GRACE);
+        let deadline = Instant::now() + (END - waited);
         self.shared.end();
         if let Some(thread) = self.thread.try_lock().ok().and_then(|mut thread| thread.take()) {
             while !thread.is_finished() && Instant::now() < deadline {
@@ -302,6 +310,10 @@ impl Tracer {
             (&known.calls[1], "calls of HSA"),
         ] {
             let counts = counters.snapshot();
+            let counts = match ending.rest {
+                Some(why) => counts.without_the_rest(why),
+                None => counts,
+            };
             if let Some(line) = story::loss(&counts, what) {
                 story::say_of_file(format_args!("{line}{why}"));
             }

@@ -18,11 +18,21 @@ pub(super) enum Table {
     Metadata,
     Ops,
     Calls,
+    Launches,
+    Copies,
+    Arguments,
 }
 
 /// All of them, in the order of [`Tables::trees`], and whether they exist without rows.
-const TABLES: [(&str, bool); 4] =
-    [("rocpd_string", true), ("rocpd_metadata", true), ("rocpd_op", true), ("rocpd_api", false)];
+const TABLES: [(&str, bool); 7] = [
+    ("rocpd_string", true),
+    ("rocpd_metadata", true),
+    ("rocpd_op", true),
+    ("rocpd_api", false),
+    ("rocpd_kernelapi", false),
+    ("rocpd_copyapi", false),
+    ("rocpd_arg", false),
+];
 
 /// Why a row was not added.
 #[derive(Debug)]
@@ -77,6 +87,13 @@ impl<T: Target> Database<T> {
         added.map_err(|error| self.stop(error).into())
     }
 
+    /// Adds a row with this rowid, which must be greater than those before.
+    pub(super) fn add_at(&mut self, table: Table, row: i64, record: &[u8]) -> Result<(), Refusal> {
+        self.check_room(table, record.len())?;
+        let added = self.tables.trees[table as usize].push_at(row, record, &mut self.store, Keep::Forever);
+        added.map_err(|error| self.stop(error).into())
+    }
+
     /// Adds a row of a pattern that its numbers fit, and returns its rowid.
     #[inline]
     pub(super) fn add_like<const N: usize>(
@@ -127,6 +144,7 @@ impl<T: Target> Database<T> {
     }
 
     fn write(&mut self, closing: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+        self.store.check()?;
         let mut closing = Some(closing);
         let mut roots = Vec::with_capacity(TABLES.len());
         for (at, (name, always)) in TABLES.into_iter().enumerate() {
@@ -146,6 +164,12 @@ impl<T: Target> Database<T> {
         let views = views().map(|(name, sql)| Entry { kind: "view", name, root: 0, sql });
         self.tables.catalog = btree::publish(tables, views, before, &mut self.store)?;
         Ok(())
+    }
+
+    /// What was written to, if it is still there.
+    pub(super) fn finish(mut self) -> io::Result<T> {
+        self.store.check()?;
+        Ok(self.store.into_target())
     }
 
     fn stop(&mut self, error: io::Error) -> io::Error {

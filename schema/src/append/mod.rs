@@ -8,9 +8,11 @@
 //! is no journal, no lock and no sync, so a file system where those hang or fail is as good as any other.
 
 mod alike;
+mod asked;
 mod database;
 mod recording;
 
 pub use crate::btree::Target;
 pub use alike::{Alike, Own};
-pub use recording::Recording;
+pub use asked::{CopyAsked, LaunchAsked};
+pub use recording::{COMPLETE, Recording};

@@ -10,6 +10,9 @@ use crate::btree::{Datum, Record, Target};
 use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
 use crate::{Error, Result};
 
+/// The tag of the metadata row that says whether the writer has finished, `1`, or has not, `0`.
+pub const COMPLETE: &str = "complete";
+
 /// A native file that is a whole one at every moment while it grows.
 ///
 /// [`Recording::publish`] makes what was added part of the file, together with metadata rows that say how far it is;
@@ -74,7 +77,8 @@ impl<T: Target> Recording<T> {
             recording.text(kind.label())?;
         }
         recording.metadata("rtl_schema", VERSION)?;
-        recording.publish(&[])?;
+        // So it says from the first moment that its writer has not finished.
+        recording.publish(&[(COMPLETE, "0".to_owned())])?;
         Ok(recording)
     }
 
@@ -126,11 +130,31 @@ impl<T: Target> Recording<T> {
         self.database.add(Table::Calls, record).map_err(|why| self.error(why))
     }
 
+    pub(super) fn add(&mut self, table: Table, cells: &[Datum<'_>]) -> Result<()> {
+        let record = self.record.row(cells);
+        self.database.add(table, record).map_err(|why| self.error(why))?;
+        Ok(())
+    }
+
+    pub(super) fn add_at(&mut self, table: Table, row: i64, cells: &[Datum<'_>]) -> Result<()> {
+        let record = self.record.row(cells);
+        self.database.add_at(table, row, record).map_err(|why| self.error(why))
+    }
+
     /// Makes everything added so far part of the file, with `closing` as its last metadata rows.
     pub fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
         let record = &mut self.record;
         let rows = closing.iter().map(|(tag, value)| record.row(&metadata(tag, value)).to_vec());
         self.database.publish(rows).map_err(|source| failed("write", &self.path, source))
+    }
+
+    /// Takes leave of the file, in which everything published is, and gives back what was written to.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if someone else has removed the file or made it shorter.
+    pub fn finish(self) -> Result<T> {
+        let path = self.path;
+        self.database.finish().map_err(|source| failed("finish", &path, source))
     }
 
     /// Drops what was added since the last publication, as after an error.

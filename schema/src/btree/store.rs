@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 
 use super::page::{self, Child, Page, SIZE};
 
@@ -25,11 +25,31 @@ pub trait Target {
     /// # Errors
     /// What the operating system says.
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Whether the `length` bytes that were written are still there. Where someone else has taken them away, whatever is
+    /// written after them makes a file with a hole.
+    ///
+    /// # Errors
+    /// What has become of them.
+    fn check(&self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Target for File {
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.write_all_at(bytes, offset)
+    }
+
+    fn check(&self, length: u64) -> io::Result<()> {
+        let now = self.metadata()?;
+        if now.nlink() == 0 {
+            return Err(io::Error::other("someone else has removed it"));
+        }
+        if now.len() < length {
+            return Err(io::Error::other("someone else has made it shorter"));
+        }
+        Ok(())
     }
 }
 
@@ -48,6 +68,8 @@ pub(crate) struct Store<T> {
     borrowed: usize,
     /// Whether free pages are used at once, because there may be no others.
     is_short: bool,
+    /// Whether someone else has taken away what was written: then nothing more is.
+    is_gone: bool,
 }
 
 /// What a page was used for: when a reader comes to it.
@@ -96,6 +118,7 @@ impl<T: Target> Store<T> {
             published: Published { next: 2, count: 1, ..Published::default() },
             borrowed: 0,
             is_short: false,
+            is_gone: false,
         })
     }
 
@@ -110,6 +133,7 @@ impl<T: Target> Store<T> {
             published: Published { next: 2, count: 1, ..Published::default() },
             borrowed: 0,
             is_short: false,
+            is_gone: false,
         }
     }
 
@@ -180,8 +204,24 @@ impl<T: Target> Store<T> {
         Ok(self.next)
     }
 
+    /// Whether what was written is still there.
+    pub(crate) fn check(&mut self) -> io::Result<()> {
+        if self.is_gone {
+            return Err(io::Error::other("it is not there any more"));
+        }
+        let checked = self.target.check(offset(self.run_start));
+        self.is_gone = checked.is_err();
+        checked
+    }
+
+    /// What was written to.
+    pub(crate) fn into_target(self) -> T {
+        self.target
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         if !self.run.is_empty() {
+            self.check()?;
             self.target.write_at(&self.run, offset(self.run_start))?;
             self.run_start += (self.run.len() / SIZE) as u32;
             self.run.clear();

@@ -53,6 +53,11 @@ impl Database {
         &self.path
     }
 
+    /// Whether a killed writer had left a journal beside it, so that a copy is read.
+    pub fn left_journal(&self) -> bool {
+        self.opened.is_copy()
+    }
+
     /// Names of all tables and views.
     pub fn tables(&self) -> &[String] {
         &self.opened.tables

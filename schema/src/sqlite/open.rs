@@ -32,7 +32,14 @@ pub(super) struct Opened {
     /// The main file, if it alone holds all that is committed.
     pub(super) file: Option<File>,
     /// Where a private copy lies.
-    _copy: Option<TempDir>,
+    copy: Option<TempDir>,
+}
+
+impl Opened {
+    /// Whether SQLite had to recover it, in a copy.
+    pub(super) fn is_copy(&self) -> bool {
+        self.copy.is_some()
+    }
 }
 
 /// Opens `content`, which the user knows as `path`.
@@ -50,7 +57,7 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
         // A writer is alive only if its index is usable as it is. Otherwise it was killed, and taking its
         // frames into account needs an index that must not be built beside the trace.
         return match connect_live(content) {
-            Ok((connection, tables)) => Ok(Opened { connection, tables, file: None, _copy: None }),
+            Ok((connection, tables)) => Ok(Opened { connection, tables, file: None, copy: None }),
             Err(error) if needs_writing(&error) && has_frames => open_copy(content, path, "-wal"),
             Err(error) if needs_writing(&error) => open_plain(content, path, "immutable=1"),
             Err(error) => Err(fail(error)),
@@ -90,7 +97,7 @@ fn open_plain(content: &Path, path: &Path, how: &str) -> Result<Opened> {
         drop(connection);
         return Err(Error::Damaged { path: path.to_owned(), detail });
     }
-    Ok(Opened { connection, tables, file: Some(file), _copy: None })
+    Ok(Opened { connection, tables, file: Some(file), copy: None })
 }
 
 /// Copies the file with the one `beside` it into a folder of our own, where SQLite may recover it.
@@ -116,7 +123,7 @@ fn open_copy(content: &Path, path: &Path, suffix: &str) -> Result<Opened> {
     let (connection, _) = connect(&uri(&copy, "mode=rw"), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fail)?;
     connection.pragma_update(None, "journal_mode", "delete").map_err(fail)?;
     drop(connection);
-    Ok(Opened { _copy: Some(folder), ..open_plain(&copy, path, "mode=ro")? })
+    Ok(Opened { copy: Some(folder), ..open_plain(&copy, path, "mode=ro")? })
 }
 
 /// Sizes and times of a database and a file beside it, to see whether they change.

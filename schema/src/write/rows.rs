@@ -57,7 +57,7 @@ impl OpKind {
         Self::UserMarker,
     ];
 
-    pub(super) fn text(self) -> TextId {
+    pub(crate) fn text(self) -> TextId {
         TextId(TextId::EMPTY.0 + 1 + self as i64)
     }
 

@@ -9,6 +9,7 @@
 
 pub mod account;
 pub mod annotations;
+pub mod calls;
 pub mod compare;
 pub mod copies;
 pub mod embedded;

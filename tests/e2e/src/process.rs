@@ -14,6 +14,7 @@ use support::{Stack, program, stacks};
 use tempfile::TempDir;
 
 use crate::account::{Executed, Reported, executed, reported};
+use crate::calls::{Made, made};
 use crate::library;
 use crate::trace::Trace;
 
@@ -27,6 +28,8 @@ pub struct Process {
     arguments: Vec<String>,
     stack: Stack,
     settings: Vec<(String, OsString)>,
+    /// The library under test.
+    tracer: PathBuf,
     /// Tools that HSA_TOOLS_LIB names before the tracer.
     tools_before: Vec<PathBuf>,
     /// Tools that it names after the tracer.
@@ -35,6 +38,11 @@ pub struct Process {
     is_hip: bool,
     /// Whether the tracer is preloaded, too.
     is_preloaded: bool,
+    /// Other libraries that are preloaded, with and without the tracer.
+    preloads: Vec<PathBuf>,
+    /// What is preloaded before it and behind it then.
+    judges: Vec<PathBuf>,
+    companions: Vec<PathBuf>,
     /// How the program is started, where not by itself.
     starter: Vec<String>,
     has_time_limit: bool,
@@ -56,6 +64,10 @@ pub struct Outcome {
     pub reported: Vec<Reported>,
     /// The report as it was written.
     pub report: String,
+    /// How often the program called each function of HIP, as it says itself.
+    pub calls: Made,
+    /// The same for a few functions, as a judge says.
+    pub judged: Made,
     /// What the simulator executed, in its order.
     pub executed: Vec<Executed>,
     /// The log of the simulator.
@@ -99,8 +111,12 @@ impl Process {
             settings: vec![],
             is_hip: false,
             is_preloaded: false,
+            preloads: vec![],
+            judges: vec![],
+            companions: vec![],
             starter: vec![],
             has_time_limit: true,
+            tracer: library::tracer(),
             is_python: false,
             tools_before: vec![],
             tools: vec![],
@@ -207,6 +223,47 @@ impl Process {
         self
     }
 
+    /// A tool of `tests/e2e/tools` is preloaded, with and without the tracer.
+    #[must_use]
+    pub fn preload(mut self, name: &str) -> Self {
+        self.preloads.push(library::tool(name));
+        self
+    }
+
+    /// The tracer panics at a place of its own (`tracer/src/fault.rs`): `record`, or `record:5` for the sixth time.
+    #[must_use]
+    pub fn fails_at(mut self, place: &str) -> Self {
+        self.tracer = library::built("librtl_faulty.so");
+        self.setting("RTL_FAULT", place)
+    }
+
+    /// Its calls of HIP are recorded.
+    #[must_use]
+    pub fn calls(mut self) -> Self {
+        self.companions.push(library::companion());
+        self.preloaded().mode("hip")
+    }
+
+    /// Its program, one of HIP, is linked with HIP instead of opening it.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn linked_to_hip(mut self, name: &str) -> Self {
+        // The C library of another stack is newer than the linker's.
+        let library = self.stack.hip_path();
+        let arguments = ["-DHIP_LINKED", library.to_str().unwrap(), "-Wl,--allow-shlib-undefined"];
+        self.program = support::program_with(name, &arguments).unwrap();
+        self
+    }
+
+    /// A library of `tests/e2e/tools` that is preloaded before the tracer, in traced runs only.
+    #[must_use]
+    pub fn judged_by(mut self, name: &str) -> Self {
+        self.judges.push(library::tool(name));
+        self
+    }
+
     /// Its program is linked to this library.
     ///
     /// # Panics
@@ -251,7 +308,7 @@ impl Process {
     /// If the folder cannot be made.
     #[must_use]
     pub fn command(&self, folder: &Path) -> Command {
-        self.command_preloading(&[], folder)
+        self.command_preloading(&self.preloads, folder)
     }
 
     fn command_preloading(&self, libraries: &[PathBuf], folder: &Path) -> Command {
@@ -263,6 +320,7 @@ impl Process {
         }
         command.args(&self.arguments);
         command.env("REPORT", folder.join("report")).env("KFD_SIM_LOG", folder.join("log"));
+        command.env("CALLS", folder.join("calls")).env("JUDGED", folder.join("judged"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
         // What is left lying there by accident is seen.
@@ -323,7 +381,7 @@ impl Process {
 
     fn with_tracer(&self) -> Vec<PathBuf> {
         let before = self.tools_before.iter().cloned();
-        before.chain([library::tracer()]).chain(self.tools.iter().cloned()).collect()
+        before.chain([self.tracer.clone()]).chain(self.tools.iter().cloned()).collect()
     }
 
     /// Runs it without and with the tracer: exit code, standard output and standard error must be the same, but for
@@ -349,7 +407,8 @@ impl Process {
         let mut traced = self.traced();
         for _ in 0..2 {
             let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
-            if traced.status.code() != end.code() || traced.traces.iter().all(complete) {
+            let is_killed = end.code().is_none();
+            if is_killed || traced.status.code() != end.code() || traced.traces.iter().all(complete) {
                 break;
             }
             traced = self.traced();
@@ -384,6 +443,15 @@ impl Process {
     /// If it cannot be started.
     #[must_use]
     pub fn traced_until(&self, kernels: i64) -> Outcome {
+        self.traced_until_then(kernels, |_| ())
+    }
+
+    /// The same, where something is done then to the files that there are.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn traced_until_then(&self, kernels: i64, act: impl FnOnce(&[PathBuf])) -> Outcome {
         let (mut command, folder) = self.prepare("traced", &self.with_tracer());
         let mut running =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -393,6 +461,7 @@ impl Process {
         while Instant::now() < until && running.try_wait().unwrap().is_none() && !says_enough() {
             std::thread::sleep(Duration::from_millis(5));
         }
+        act(&files(&folder.join("traces")));
         drop(running.stdin.take());
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
@@ -436,8 +505,14 @@ impl Process {
     fn prepare(&self, name: &str, tools: &[PathBuf]) -> (Command, PathBuf) {
         let folder = self.folder.path().join(name);
         let _ = fs::remove_dir_all(&folder);
-        let is_traced = tools.contains(&library::tracer());
-        let preloaded = if self.is_preloaded && is_traced { vec![library::tracer()] } else { Vec::new() };
+        let is_traced = tools.contains(&self.tracer);
+        let mut preloaded = Vec::new();
+        if self.is_preloaded && is_traced {
+            preloaded.extend_from_slice(&self.judges);
+            preloaded.push(self.tracer.clone());
+            preloaded.extend_from_slice(&self.companions);
+        }
+        preloaded.extend_from_slice(&self.preloads);
         let mut command = self.command_preloading(&preloaded, &folder);
         if !tools.is_empty() {
             let tools: Vec<&str> = tools.iter().map(|tool| tool.to_str().unwrap()).collect();
@@ -460,6 +535,8 @@ impl Process {
             said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
             reported: reported(&text("report")),
             report: text("report"),
+            calls: made(&text("calls")),
+            judged: made(&text("judged")),
             executed: executed(&log),
             log,
             traces: files(&folder.join("traces")),
@@ -478,7 +555,8 @@ fn starter_of(command: &Command, folder: &Path) -> PathBuf {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    let found = fs::read_dir(folder).into_iter().flatten();
+    let mut files: Vec<PathBuf> = found.map(|file| file.unwrap().path()).collect();
     files.sort();
     files
 }

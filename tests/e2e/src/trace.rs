@@ -1,6 +1,8 @@
 //! The third account: the trace, read with SQLite and nothing of the project's own readers.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use support::rusqlite::{Connection, OpenFlags};
@@ -108,14 +110,16 @@ impl Trace {
         (tables > 0).then(|| Self::read(path))
     }
 
-    /// How many kernels a file has that is being written; 0 while it cannot be read. A look that takes longer than two
-    /// publications sees pages of several, which is no trace: only the next look, or the last one, says anything.
+    /// How many kernels a file has that is being written; 0 while it cannot be read. A look during which the file was
+    /// published again may have mixed two states: it says nothing.
     #[must_use]
     pub fn kernels_so_far(path: &Path) -> i64 {
         let kernels = "SELECT count(*) FROM rocpd_op JOIN rocpd_string kind ON kind.id = opType_id
                        WHERE kind.string IN ('KernelExecution', 'Task')";
+        let before = publications(path);
         let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-        database.and_then(|database| database.query_row(kernels, [], |row| row.get(0))).unwrap_or(0)
+        let found = database.and_then(|database| database.query_row(kernels, [], |row| row.get(0)));
+        found.ok().filter(|_| before.is_some() && publications(path) == before).unwrap_or(0)
     }
 
     /// All counts of dispatches, copies and barriers that are not in the file, by tag.
@@ -137,6 +141,13 @@ impl Trace {
     pub fn database(&self) -> Connection {
         open(&self.path)
     }
+}
+
+/// How often a file was published: the change counter of SQLite's header.
+fn publications(path: &Path) -> Option<[u8; 4]> {
+    let mut count = [0; 4];
+    File::open(path).and_then(|file| file.read_exact_at(&mut count, 24)).ok()?;
+    Some(count)
 }
 
 fn metadata(database: &Connection) -> BTreeMap<String, String> {

@@ -2,6 +2,7 @@
 //! ROCm runtimes of this machine with simulated GPUs.
 
 pub mod code_object;
+pub mod cut_off;
 mod fixture;
 mod generate;
 pub mod json_schema;

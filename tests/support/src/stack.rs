@@ -164,6 +164,11 @@ impl Stack {
             .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
+    /// Where its HIP is.
+    pub fn hip_path(&self) -> PathBuf {
+        self.root.join(LIBRARIES).join(self.hip_library)
+    }
+
     /// AMD's program that lists what the runtime sees.
     pub fn rocminfo(&self) -> PathBuf {
         self.root.join("usr/bin/rocminfo")

@@ -57,17 +57,26 @@ const BROWSER: u64 = 3_000_000;
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
+    let exit = convert_all(&source, &arguments, out)?;
+    if let Some(why) = source.cut_off().filter(|_| !arguments.speech.quiet) {
+        out.warning(&format!("{}: {why}; the last of its work is missing", arguments.trace.display()));
+    }
+    Ok(exit)
+}
+
+/// Writes every output.
+fn convert_all(source: &Source, arguments: &Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let format = Format::choose(arguments.format, &arguments.output())?;
     #[cfg(feature = "columns")]
     if let Some(kind) = format.columns() {
-        let rows = columns::write(&source, &arguments, kind)?;
+        let rows = columns::write(source, arguments, kind)?;
         if !arguments.speech.quiet {
             writeln!(out, "{}", rows.closing(&arguments.output()))?;
         }
         return Ok(Exit::Answered);
     }
-    let Some(by) = arguments.split else { return convert(&source, &arguments, format, out) };
-    let parts = split::parts(&source, by)?;
+    let Some(by) = arguments.split else { return convert(source, arguments, format, out) };
+    let parts = split::parts(source, by)?;
     let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output()), part)).collect();
     for (output, _) in &parts {
         target::may_be_written(output, arguments.force)?;

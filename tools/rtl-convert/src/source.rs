@@ -1,5 +1,6 @@
 //! The trace that is converted, as pieces of rows.
 
+use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -29,6 +30,8 @@ pub struct Source {
     trace: Rc<Trace>,
     filter: Option<region::Filter>,
     part: Option<Part>,
+    /// Known when all was read; of all parts together.
+    cut_off: Rc<Cell<Option<&'static str>>>,
 }
 
 impl Source {
@@ -39,13 +42,29 @@ impl Source {
     pub fn open(path: &Path, filter: &cli::args::Filter) -> Result<Self, Failure> {
         let rows = rtl_summary::question::filter(filter)?;
         let trace = Trace::open(path).map_err(unreadable)?;
-        Ok(Self { trace: Rc::new(trace), filter: (!filter.is_empty()).then_some(rows), part: None })
+        Ok(Self {
+            trace: Rc::new(trace),
+            filter: (!filter.is_empty()).then_some(rows),
+            part: None,
+            cut_off: Rc::default(),
+        })
     }
 
     /// A part of it.
     #[must_use]
     pub fn part(&self, part: Part) -> Self {
-        Self { trace: Rc::clone(&self.trace), filter: self.filter.clone(), part: Some(part) }
+        Self {
+            trace: Rc::clone(&self.trace),
+            filter: self.filter.clone(),
+            part: Some(part),
+            cut_off: Rc::clone(&self.cut_off),
+        }
+    }
+
+    /// Why the end of what was read may be missing.
+    #[must_use]
+    pub fn cut_off(&self) -> Option<&'static str> {
+        self.cut_off.get()
     }
 
     /// Gives out the rows as [`Trace::stream`] does; what a range or a share of the time is only all rows tell, so a
@@ -64,8 +83,13 @@ impl Source {
                 part.keep(tables);
             }
         };
-        let Some(filter) = &self.filter else { return self.trace.stream_part(select, keep, each) };
+        let Some(filter) = &self.filter else {
+            let last = self.trace.stream_part(select, keep, each)?;
+            self.cut_off.set(last.about.cut_off());
+            return Ok(last);
+        };
         let mut tables = self.trace.read(select)?;
+        self.cut_off.set(tables.about.cut_off());
         region::apply(&mut tables, filter)?;
         keep(&mut tables);
         each(&tables)?;

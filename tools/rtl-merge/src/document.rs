@@ -156,7 +156,7 @@ impl Document {
             clock: Clock::default(),
             waits: Waits::default(),
             imbalance: Imbalance::default(),
-            notes: devices.notes.clone(),
+            notes: devices.notes.iter().cloned().chain(inputs.iter().filter_map(cut_off)).collect(),
         }
     }
 
@@ -212,4 +212,9 @@ fn machine(machines: &Machines, survey: &Survey, at: usize) -> Option<String> {
     let first = (!survey.processes.is_empty()).then(|| machines.machine(at, schema::ProcessId(0)))?;
     let machine = &machines.all[first];
     machine.is_known().then(|| machine.label.clone())
+}
+
+/// That the end of an input is missing.
+fn cut_off(input: &Survey) -> Option<String> {
+    Some(format!("{}: {}; the last of its work is missing", input.path.display(), input.about.cut_off()?))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cli::Failure;
@@ -33,7 +33,7 @@ pub fn variables(
     let run = RUNS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
     let mut variables = vec![
         ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
-        ("LD_PRELOAD", preloaded(library, inherited("LD_PRELOAD"))),
+        ("LD_PRELOAD", preloaded(library, companion(library, mode, &inherited), inherited("LD_PRELOAD"))),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
         // Left by a program that records itself, and would keep what it starts from leaving files.
@@ -49,9 +49,23 @@ pub fn replaced(library: &Path, inherited: impl Fn(&str) -> Option<OsString>) ->
     inherited("HSA_TOOLS_LIB").filter(|tools| !tools.is_empty() && tools != library.as_os_str())
 }
 
-/// The library before all others, so that it stands in for those of roctx.
-fn preloaded(library: &Path, others: Option<OsString>) -> OsString {
+/// What catches calls of HIP, where those are to be recorded: it lies beside the tracer.
+fn companion(
+    library: &Path,
+    mode: Option<Mode>,
+    inherited: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let is_asked = mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip);
+    Some(library.with_file_name("librtl_hip.so")).filter(|companion| is_asked && companion.exists())
+}
+
+/// The library before all others, so that it stands in for those of roctx, and its companion.
+fn preloaded(library: &Path, companion: Option<PathBuf>, others: Option<OsString>) -> OsString {
     let mut all = library.as_os_str().to_owned();
+    if let Some(companion) = companion {
+        all.push(":");
+        all.push(companion);
+    }
     if let Some(others) = others.filter(|others| !others.is_empty()) {
         all.push(":");
         all.push(others);
@@ -111,6 +125,24 @@ mod tests {
             set(&[("LD_PRELOAD", "/a.so:/b.so")])
                 .contains(&("LD_PRELOAD", "/lib/librtl.so:/a.so:/b.so".into()))
         );
+    }
+
+    #[test]
+    fn what_catches_calls_is_preloaded_where_it_lies_beside_the_library_and_calls_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("librtl.so");
+        let preloaded = |mode, inherited: Option<&str>| {
+            let inherited = |name: &str| inherited.filter(|_| name == "RTL_MODE").map(OsString::from);
+            let variables = variables(&library, Path::new("/x"), mode, inherited).unwrap();
+            variables.into_iter().find(|(name, _)| *name == "LD_PRELOAD").unwrap().1
+        };
+        assert_eq!(preloaded(Some(Mode::Hip), None), library);
+        std::fs::write(folder.path().join("librtl_hip.so"), "").unwrap();
+        let both = format!("{0}/librtl.so:{0}/librtl_hip.so", folder.path().display());
+        assert_eq!(preloaded(Some(Mode::Hip), None), *both);
+        assert_eq!(preloaded(None, Some("hip")), *both);
+        assert_eq!(preloaded(Some(Mode::Standard), Some("hip")), library);
+        assert_eq!(preloaded(None, None), library);
     }
 
     #[test]

@@ -9,8 +9,9 @@ const PROGRAMS: [&str; 6] = ["rtl", "rtl-trace", "rtl-summary", "rtl-diff", "rtl
 fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_tracer_is_there_to_link() {
     let built = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap();
     let is_there = |name: &str| built.join(name).exists();
-    let has_library = is_there("librtl.so") || is_there("deps/librtl.so");
-    if !PROGRAMS.iter().all(|name| is_there(name)) || !has_library {
+    let libraries = ["librtl.so", "librtl_hip.so"];
+    let are_built = libraries.iter().all(|name| is_there(name) || is_there(&format!("deps/{name}")));
+    if !PROGRAMS.iter().all(|name| is_there(name)) || !are_built {
         eprintln!("skipped: not everything is built (cargo build --workspace)");
         return;
     }
@@ -35,6 +36,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     if Command::new("objcopy").arg("--version").output().is_ok() {
         assert!(prefix.path().join("lib/librtl.a").exists());
     }
+    assert!(libraries.iter().all(|name| prefix.path().join("lib").join(name).exists()));
     let mut traced = Command::new(prefix.path().join("bin/rtl"));
     traced.args(["trace", "--quiet", "true"]).current_dir(prefix.path()).env_remove("RTL_LIB");
     let output = traced.output().unwrap();

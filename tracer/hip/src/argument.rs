@@ -10,8 +10,16 @@ use crate::text::Text as Written;
 
 /// A parameter of a function.
 pub(crate) trait Argument {
+    /// Whether a function that has one copies or fills.
+    const COPIES: bool = false;
+
     /// Adds what it says of what the call asks for.
+    #[inline]
     fn note(&self, _: &mut Details) {}
+
+    /// Adds the stream, if it says that.
+    #[inline]
+    fn note_stream(&self, _: &mut u64) {}
 
     /// Writes it.
     fn say(&self, name: &str, text: &mut Written);
@@ -31,13 +39,15 @@ numbers! { i32 u32 u64 u8 u16 f32 }
 
 /// Types that are passed as another one and written as that: each with what it notes.
 macro_rules! meanings {
-    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $note:expr;)+) => {$(
+    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $(copies $copies:literal)? => $note:expr;)+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
         pub(crate) struct $name$(<const $axis: $size>)?($inner);
 
         impl$(<const $axis: $size>)? Argument for $name$(<$axis>)? {
+            $(const COPIES: bool = $copies;)?
+
             #[inline]
             fn note(&self, details: &mut Details) {
                 let note: fn($inner, &mut Details) = $note;
@@ -62,48 +72,67 @@ impl Argument for Pointer {
     }
 }
 
+/// `hipStream_t`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Stream(Pointer);
+
+impl Argument for Stream {
+    #[inline]
+    fn note(&self, details: &mut Details) {
+        self.note_stream(&mut details.stream);
+    }
+
+    #[inline]
+    fn note_stream(&self, stream: &mut u64) {
+        *stream = self.0.0 as u64;
+    }
+
+    fn say(&self, name: &str, text: &mut Written) {
+        self.0.say(name, text);
+    }
+}
+
 meanings! {
-    /// `hipStream_t`.
-    Stream(Pointer) |stream, details| details.stream = stream.0 as u64;
     /// Where a copy goes to.
-    Destination(Pointer) |address, details| details.destination = address.0 as u64;
+    Destination(Pointer) => |address, details| details.destination = address.0 as u64;
     /// Where a copy comes from.
-    Source(Pointer) |address, details| (details.source, details.what) = (address.0 as u64, What::Copy);
+    Source(Pointer) copies true => |address, details| (details.source, details.what) = (address.0 as u64, What::Copy);
     /// What is filled.
-    Filled(Pointer) |address, details| (details.destination, details.what) = (address.0 as u64, What::Fill);
+    Filled(Pointer) copies true => |address, details| (details.destination, details.what) = (address.0 as u64, What::Fill);
     /// How much is copied or filled.
-    Bytes(u64) |bytes, details| details.bytes = bytes;
+    Bytes(u64) => |bytes, details| details.bytes = bytes;
     /// How much is filled, in elements.
-    Elements<const SIZE: u64>(u64) |count, details| details.bytes = count.saturating_mul(SIZE);
+    Elements<const SIZE: u64>(u64) => |count, details| details.bytes = count.saturating_mul(SIZE);
     /// Bytes of a row.
-    Width(u64) |bytes, details| details.extent[0] = bytes;
+    Width(u64) => |bytes, details| details.extent[0] = bytes;
     /// Elements of a row.
-    Columns<const SIZE: u64>(u64) |count, details| details.extent[0] = count.saturating_mul(SIZE);
+    Columns<const SIZE: u64>(u64) => |count, details| details.extent[0] = count.saturating_mul(SIZE);
     /// How many rows.
-    Height(u64) |rows, details| {
+    Height(u64) => |rows, details| {
         details.extent[1] = rows;
         details.bytes = details.extent[0].saturating_mul(rows);
     };
     /// `hipMemcpyKind`.
-    Kind(i32) |kind, details| details.kind = kind;
+    Kind(i32) => |kind, details| details.kind = kind;
     /// The number of a device.
-    DestinationDevice(i32) |_, _| ();
+    DestinationDevice(i32) => |_, _| ();
     /// The number of a device.
-    SourceDevice(i32) |_, _| ();
+    SourceDevice(i32) => |_, _| ();
     /// `hipFunction_t`, or the address of a kernel's stub.
-    Kernel(Pointer) |kernel, details| (details.kernel, details.what) = (kernel.0 as u64, What::Launch);
+    Kernel(Pointer) => |kernel, details| (details.kernel, details.what) = (kernel.0 as u64, What::Launch);
     /// Work-groups.
-    Grid(Dim3) |sizes, details| details.groups = sizes.0;
+    Grid(Dim3) => |sizes, details| details.groups = sizes.0;
     /// Work-items of a work-group.
-    Block(Dim3) |sizes, details| details.items = sizes.0;
+    Block(Dim3) => |sizes, details| details.items = sizes.0;
     /// Work-groups along an axis.
-    Groups<const AXIS: usize>(u32) |size, details| details.groups[AXIS] = size;
+    Groups<const AXIS: usize>(u32) => |size, details| details.groups[AXIS] = size;
     /// Work-items of a work-group along an axis.
-    Items<const AXIS: usize>(u32) |size, details| details.items[AXIS] = size;
+    Items<const AXIS: usize>(u32) => |size, details| details.items[AXIS] = size;
     /// All work-items along an axis.
-    AllItems<const AXIS: usize>(u32) |size, details| details.groups[AXIS] = size;
+    AllItems<const AXIS: usize>(u32) => |size, details| details.groups[AXIS] = size;
     /// Work-items of a work-group along an axis, behind the number of all of them.
-    ItemsOfAll<const AXIS: usize>(u32) |size, details| {
+    ItemsOfAll<const AXIS: usize>(u32) => |size, details| {
         details.groups[AXIS] = details.groups[AXIS].div_ceil(size.max(1));
         details.items[AXIS] = size;
     };
@@ -201,6 +230,13 @@ impl Argument for LaunchConfiguration {
         }
     }
 
+    fn note_stream(&self, stream: &mut u64) {
+        // SAFETY: null, or what HIP reads, too.
+        if let Some(fields) = unsafe { self.0.as_ref() } {
+            fields.stream.note_stream(stream);
+        }
+    }
+
     fn say(&self, name: &str, text: &mut Written) {
         Pointer(self.0.cast()).say(name, text);
     }
@@ -226,6 +262,13 @@ impl Argument for DriverLaunchConfiguration {
             (details.groups, details.items) = (fields.grid.0, fields.block.0);
             details.lds = u64::from(fields.lds);
             fields.stream.note(details);
+        }
+    }
+
+    fn note_stream(&self, stream: &mut u64) {
+        // SAFETY: null, or what HIP reads, too.
+        if let Some(fields) = unsafe { self.0.as_ref() } {
+            fields.stream.note_stream(stream);
         }
     }
 

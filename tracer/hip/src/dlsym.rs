@@ -41,17 +41,32 @@ pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char)
 #[cfg_attr(test, expect(dead_code, reason = "only called by the stand-in, which tests do without"))]
 unsafe extern "C" fn onward(library: *mut c_void, name: *const c_char) -> *mut c_void {
     let original = real::original();
-    // Another tool that stands in for HIP asks for what comes behind it.
-    if original.is_null() || name.is_null() || library == libc::RTLD_NEXT {
-        return if original.is_null() { nothing as *mut c_void } else { original };
+    if original.is_null() {
+        return nothing as *mut c_void;
+    }
+    if name.is_null() {
+        return original;
     }
     // SAFETY: as the caller promised.
     let name = unsafe { CStr::from_ptr(name) };
-    if number(name.to_bytes()).is_some() { find as *mut c_void } else { original }
+    match number(name.to_bytes()) {
+        None => original,
+        Some(_) if library != libc::RTLD_NEXT => find as *mut c_void,
+        // Another tool that stands in for HIP asks for what comes behind it, perhaps for what is not there.
+        Some(number) if real::find(Way::Linked, number).is_some() => original,
+        Some(_) => behind as *mut c_void,
+    }
 }
 
 extern "C" fn nothing(_library: *mut c_void, _name: *const c_char) -> *mut c_void {
     ptr::null_mut()
+}
+
+/// # Safety
+/// `name` is a text of C.
+unsafe extern "C" fn behind(_library: *mut c_void, name: *const c_char) -> *mut c_void {
+    // SAFETY: as the caller promised.
+    real::symbol(libc::RTLD_NEXT, unsafe { CStr::from_ptr(name) })
 }
 
 /// The number of a function of HIP.

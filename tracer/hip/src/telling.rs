@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text};
 
 use crate::functions::NAMES;
-use crate::{real, wrap};
+use crate::real;
 
 /// What librtl.so wants to be told.
 struct Told {
@@ -98,17 +98,19 @@ impl Call {
     }
 
     /// It has ended.
-    pub(crate) fn end(self, status: i32, details: &Details, arguments: &[u8]) {
-        self.tell(status, details, arguments);
+    #[inline]
+    pub(crate) fn end(self, status: i32, stream: u64, details: Option<&Details>, arguments: &[u8]) {
+        self.tell(status, stream, details, arguments);
         std::mem::forget(self);
     }
 
-    fn tell(&self, status: i32, details: &Details, arguments: &[u8]) {
+    #[inline]
+    fn tell(&self, status: i32, stream: u64, details: Option<&Details>, arguments: &[u8]) {
         let ended = Ended {
             function: Function::new(Source::Hip, self.number),
             status,
-            stream: details.stream,
-            details: if wrap::is_more(details) { details } else { ptr::null() },
+            stream,
+            details: details.map_or(ptr::null(), ptr::from_ref),
             arguments: if arguments.is_empty() { ptr::null() } else { arguments.as_ptr() },
             length: arguments.len(),
         };
@@ -120,6 +122,6 @@ impl Call {
 /// An exception of the program leaves it, or the thread ends in it.
 impl Drop for Call {
     fn drop(&mut self) {
-        self.tell(0, &Details::default(), &[]);
+        self.tell(0, 0, None, &[]);
     }
 }

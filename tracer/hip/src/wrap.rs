@@ -71,24 +71,33 @@ impl Outcome for ChannelDescriptor {
     const MISSING: Self = Self([0; 5]);
 }
 
-/// A call is over.
-pub(crate) fn told(call: Call, status: i32, arguments: &[(&'static str, &dyn Argument)]) {
-    let mut details = Details { kind: -1, ..Details::default() };
-    for (_, argument) in arguments {
-        argument.note(&mut details);
-    }
-    let mut written = text::Text::new();
-    if call.tells_arguments() {
-        for (name, argument) in arguments {
-            argument.say(name, &mut written);
-        }
-    }
-    call.end(status, &details, written.bytes());
+/// A parameter that is to be written.
+pub(crate) trait Written {
+    fn note(&self, details: &mut Details);
+    fn say(&self, name: &str, text: &mut text::Text);
 }
 
-/// Whether more than its stream is known of a call.
-pub(crate) fn is_more(details: &Details) -> bool {
-    details.what != What::Other
+impl<T: Argument> Written for T {
+    fn note(&self, details: &mut Details) {
+        Argument::note(self, details);
+    }
+
+    fn say(&self, name: &str, text: &mut text::Text) {
+        Argument::say(self, name, text);
+    }
+}
+
+/// A call is over, of which the arguments are told.
+#[cold]
+pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Written)]) {
+    let mut details = Details { kind: -1, ..Details::default() };
+    let mut written = text::Text::new();
+    for (name, argument) in arguments {
+        argument.note(&mut details);
+        argument.say(name, &mut written);
+    }
+    let is_more = details.what != What::Other;
+    call.end(status, details.stream, is_more.then_some(&details), written.bytes());
 }
 
 /// Makes two functions of each, one for each [`Way`], with what its type says.
@@ -142,7 +151,20 @@ macro_rules! functions {
             // SAFETY: as the caller called us.
             let result = unsafe { real($($argument),*) };
             if let Some(call) = call {
-                told(call, Outcome::status(&result), &[$((stringify!($argument), &$argument)),*]);
+                let status = Outcome::status(&result);
+                if call.tells_arguments() {
+                    tell_all(call, status, &[$((stringify!($argument), &$argument)),*]);
+                } else if false $(|| <$type as Argument>::COPIES)* {
+                    #[allow(unused_mut, reason = "some have no parameters")]
+                    let mut details = calls::Details { kind: -1, ..Default::default() };
+                    $(Argument::note(&$argument, &mut details);)*
+                    call.end(status, details.stream, Some(&details), &[]);
+                } else {
+                    #[allow(unused_mut, reason = "some have no parameters")]
+                    let mut stream = 0;
+                    $(Argument::note_stream(&$argument, &mut stream);)*
+                    call.end(status, stream, None, &[]);
+                }
             }
             result
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use calls::{Begun, Details, Function, Source};
 
 use super::chunks::{Pool, Sender, queue};
-use super::event::{Call, Entry};
+use super::event::{Asked, Call, Entry};
 use super::reader::{Lane, NEWCOMERS};
 use crate::control::{self, Gate};
 use crate::counters::{Lost, Skipped};
@@ -189,12 +189,13 @@ pub fn end(
             return;
         }
         here.end(source, parent);
-        let details = details.is_none_or(|details| here.push(Entry::Details(Box::new(*details))));
+        let asked = details.and_then(|details| Asked::of(details, !arguments.is_empty()));
+        let asked = asked.is_none_or(|asked| here.push(Entry::Asked(asked)));
         let arguments = arguments.is_empty() || {
             here.push(Entry::Arguments(String::from_utf8_lossy(arguments).into_owned().into()))
         };
         let call = Call { start, end, correlation, parent, stream, function, status };
-        if !(details && arguments && here.push(Entry::Call(call))) {
+        if !(asked && arguments && here.push(Entry::Call(call))) {
             count(&here.counts.behind[source as usize]);
         }
     });

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use calls::{Details, Source};
+use calls::Source;
 
 use super::chunks::Receiver;
-use super::event::{Call, Entry};
+use super::event::{Asked, Call, Entry};
 use super::here::{self, Counts};
 use crate::clock;
 use crate::counters::{Counters, Lost};
@@ -25,7 +25,7 @@ pub struct Lane {
     counts: Arc<Counts>,
     /// What of the counts the recorder knows.
     known: Counts,
-    details: Option<Box<Details>>,
+    asked: Option<Asked>,
     arguments: Option<Box<str>>,
 }
 
@@ -33,7 +33,7 @@ impl Lane {
     /// Of a thread that makes its first call.
     #[must_use]
     pub fn new(tid: u32, entries: Receiver<Entry>, counts: Arc<Counts>) -> Self {
-        Self { tid, entries, counts, known: Counts::default(), details: None, arguments: None }
+        Self { tid, entries, counts, known: Counts::default(), asked: None, arguments: None }
     }
 }
 
@@ -43,8 +43,8 @@ pub struct Told {
     pub tid: u32,
     /// The call.
     pub call: Call,
-    /// What it asked for, where that is a launch, a copy or a fill.
-    pub details: Option<Box<Details>>,
+    /// What it asked for, where that is kept.
+    pub asked: Option<Asked>,
     /// Its arguments, where those are told.
     pub arguments: Option<Box<str>>,
 }
@@ -113,11 +113,11 @@ impl Lane {
         for taken in 0..AT_ONCE {
             match self.entries.pop() {
                 None => return taken,
-                Some(Entry::Details(details)) => self.details = Some(details),
+                Some(Entry::Asked(asked)) => self.asked = Some(asked),
                 Some(Entry::Arguments(arguments)) => self.arguments = Some(arguments),
                 Some(Entry::Call(call)) => {
-                    let (details, arguments) = (self.details.take(), self.arguments.take());
-                    each(Told { tid: self.tid, call, details, arguments });
+                    let (asked, arguments) = (self.asked.take(), self.arguments.take());
+                    each(Told { tid: self.tid, call, asked, arguments });
                 }
             }
         }

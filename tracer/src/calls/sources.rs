@@ -54,6 +54,15 @@ pub fn category(function: Function) -> Option<&'static str> {
     }
 }
 
+/// The type of what its functions return.
+#[must_use]
+pub const fn status(source: Source) -> &'static str {
+    match source {
+        Source::Hip => "hipError_t",
+        Source::Hsa => "hsa_status_t",
+    }
+}
+
 /// What a source is called: the domain of its calls in the file.
 #[must_use]
 pub const fn domain(source: Source) -> &'static str {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Collector, Pass};
+use crate::fault;
 use crate::names::Resolve;
 use crate::process;
 use crate::shared::{Phase, Shared};
@@ -27,46 +28,63 @@ fn lock(collector: &Mutex<Option<Collector>>) -> MutexGuard<'_, Option<Collector
     collector.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the thread does until the recording ends. Takes the collector away then.
+/// What the thread does until the recording ends. Takes the collector away then. Whatever fails in it, it goes on with what
+/// the application waits for.
 pub fn collect<R: Resolve>(collector: &Mutex<Option<Collector>>, shared: &Shared<R>) {
     process::sleep_finely();
     shared.bell.belong_to(std::thread::current());
-    let mut rest = Rest::default();
-    let mut patience = None;
+    let (mut rest, mut patience) = (Rest::default(), None);
     loop {
-        let (phase, ending) = (shared.phase(), shared.is_ending());
-        let looked = {
-            let mut collector = lock(collector);
-            let Some(collector) = &mut *collector else { return };
-            let look = || match phase {
-                Phase::Failed => collector.forward_only(shared),
-                _ => collector.pass(ending, shared),
-            };
-            catch_unwind(AssertUnwindSafe(look))
-        };
-        let Ok(pass) = looked else {
-            // The next pass does no more than what the application waits for.
-            shared.advance(Phase::Failed);
-            continue;
-        };
-        let now = Instant::now();
-        if ending && (pass.in_flight == 0 || now > *patience.get_or_insert(now + GRACE)) {
-            break;
-        }
-        let doze = rest.after(pass, now);
-        let is_work = || match &*lock(collector) {
-            Some(collector) => {
-                doze.is_none()
-                    && (collector.is_behind() || shared.phase() != phase || shared.is_ending() != ending)
+        let was_ending = shared.is_ending();
+        let turn = || turn(collector, shared, &mut rest, &mut patience);
+        match catch_unwind(AssertUnwindSafe(turn)) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(_) if was_ending && shared.phase() == Phase::Failed => break,
+            Err(_) => {
+                shared.fail();
+                // Should it fail every time.
+                std::thread::sleep(FORWARD_DOZE.1);
             }
-            None => true,
-        };
-        shared.bell.sleep(doze, is_work);
+        }
     }
-    let collector = lock(collector).take();
-    if let Some(collector) = collector {
-        collector.end(shared);
+    if let Some(collector) = lock(collector).take() {
+        // Whatever happens in it, the recorder learns that nothing more will come.
+        let _ = catch_unwind(AssertUnwindSafe(|| collector.end(shared)));
     }
+}
+
+/// One look and the rest after it; whether there is to be another one.
+fn turn<R: Resolve>(
+    collector: &Mutex<Option<Collector>>,
+    shared: &Shared<R>,
+    rest: &mut Rest,
+    patience: &mut Option<Instant>,
+) -> bool {
+    fault::point("collect");
+    let (phase, ending) = (shared.phase(), shared.is_ending());
+    let pass = {
+        let mut collector = lock(collector);
+        let Some(collector) = &mut *collector else { return false };
+        match phase {
+            Phase::Failed => collector.forward_only(shared),
+            _ => collector.pass(ending, shared),
+        }
+    };
+    let now = Instant::now();
+    if ending && (pass.in_flight == 0 || now > *patience.get_or_insert(now + GRACE)) {
+        return false;
+    }
+    let doze = rest.after(pass, now);
+    let is_work = || match &*lock(collector) {
+        Some(collector) => {
+            doze.is_none()
+                && (collector.is_behind() || shared.phase() != phase || shared.is_ending() != ending)
+        }
+        None => true,
+    };
+    shared.bell.sleep(doze, is_work);
+    true
 }
 
 /// How long the collector rests between two passes.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::abi::{Callbacks, Counters, Status};
 use super::role::{self, Registered};
-use super::{counters, door, flush};
+use super::{callback, counters, door};
 use crate::settings::Mode;
 use crate::{control, leave, process, recording, tracer};
 
@@ -73,7 +73,7 @@ fn after(milliseconds: u32) -> Instant {
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
     guarded(|| {
-        unless(flush::is_callback(), Status::Callback)?;
+        unless(callback::is_running(), Status::Callback)?;
         // A file is up to date soon enough by itself.
         let is_delivered = role::registered().is_none() || leave::settle_until(after(milliseconds));
         unless(!is_delivered, Status::Timeout)
@@ -84,13 +84,13 @@ pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
     guarded(|| {
-        unless(flush::is_callback(), Status::Callback)?;
+        unless(callback::is_running(), Status::Callback)?;
         let deadline = after(milliseconds);
         // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
         control::pause(true);
         role::end();
         let is_delivered = leave::settle_until(deadline);
-        flush::stop();
+        callback::stop();
         unless(!(is_delivered && leave::settle_until(deadline)), Status::Timeout)
     })
 }

@@ -2,14 +2,14 @@
 //! of the program instead of a file.
 //!
 //! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,
-//! [`role`] decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`flush`] what
+//! [`role`] decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`callback`] what
 //! callbacks may not do and when they are done with. The recorder's side is in `record/delivery.rs`.
 
 pub mod abi;
+pub mod callback;
 pub mod counters;
 pub mod door;
 pub mod entry;
-pub mod flush;
 pub mod role;
 
 pub use role::{Role, role};
@@ -17,6 +17,6 @@ pub use role::{Role, role};
 /// In the child of a fork: nobody has registered. Takes no lock and no memory.
 pub fn forget() {
     role::forget();
-    flush::forget();
+    callback::forget();
     counters::forget();
 }

@@ -16,7 +16,6 @@ use super::{guarded, release};
 use crate::api::Tables;
 use crate::copies::{Begun, Copies};
 use crate::others::Copy;
-use crate::shared::Phase;
 use crate::signals::Signal;
 use crate::story;
 use crate::tracer::{self, Tracer};
@@ -110,7 +109,7 @@ fn copied(
         }
     }));
     if let (Err(_), Some(tracer)) = (finished, tracer::get()) {
-        tracer.shared().advance(Phase::Failed);
+        tracer.shared().fail();
     }
     status
 }

@@ -3,6 +3,7 @@
 use schema::append::Target;
 use schema::write::{Op, OpKind, TextId};
 
+use super::close::Close;
 use super::session::{Session, meet, thread_row};
 use crate::counters::{LostRange, UNHANDED};
 use crate::roctx::{Annotation, NOT_KEPT, Text, What};
@@ -29,7 +30,7 @@ impl Annotations {
     }
 }
 
-impl<T: Target> Session<T> {
+impl<T: Target + Close> Session<T> {
     /// Records an annotation or counts it as lost.
     pub(super) fn annotate(&mut self, annotation: &Annotation) {
         self.annotations.is_changed = true;

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use schema::append::Target;
+use schema::append::{CopyAsked, LaunchAsked, Target};
 use schema::write::{Call, TextId};
 
+use super::close::Close;
 use super::session::{Session, meet};
+use crate::calls::event::Asked;
 use crate::calls::reader::Told;
 use crate::calls::sources;
 
@@ -20,9 +22,45 @@ pub(super) struct Calls {
     domains: [Option<TextId>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
     streams: HashMap<u64, i64>,
+    /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
+    unlinked: [u64; UNLINKED.len()],
 }
 
-impl<T: Target> Session<T> {
+/// Their tags.
+const UNLINKED: [&str; 3] = ["unlinked", "copies_unlinked", "barriers_unlinked"];
+
+impl Calls {
+    /// A dispatch, or an op of this kind of the others, is about to be written, with this number of its call.
+    #[inline]
+    pub(super) fn link(&mut self, other: Option<usize>, call: u64) {
+        self.unlinked[other.map_or(0, |kind| 1 + kind)] += u64::from(call == 0);
+    }
+
+    /// The rows that each publication replaces.
+    pub(super) fn closing(&self) -> Vec<(&'static str, String)> {
+        let counts = UNLINKED.into_iter().zip(self.unlinked);
+        counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string())).collect()
+    }
+}
+
+/// hipMemcpyKind of a function whose name says it.
+fn way(function: Function) -> Option<i64> {
+    let name = sources::name(function)?;
+    let known = [
+        ("HtoD", 1),
+        ("HtoA", 1),
+        ("DtoH", 2),
+        ("AtoH", 2),
+        ("DtoD", 3),
+        ("DtoA", 3),
+        ("AtoD", 3),
+        ("AtoA", 3),
+    ];
+    let known = known.into_iter().chain([("ArrayToArray", 3), ("Peer", 3)]);
+    known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, kind)| kind)
+}
+
+impl<T: Target + Close> Session<T> {
     /// Records a call or counts it as lost.
     pub(super) fn add_call(&mut self, told: &Told) {
         let Some(source) = told.call.function.source() else { return };
@@ -42,7 +80,7 @@ impl<T: Target> Session<T> {
         let (recording, threads) = self.begun()?;
         meet(threads, told.tid, recording)?;
         let args = told.arguments.as_deref().map(|arguments| recording.text(arguments)).transpose()?;
-        recording.call(&Call {
+        let id = recording.call(&Call {
             tid: Some(i64::from(told.tid)),
             start: call.start,
             end: Some(call.end),
@@ -56,6 +94,22 @@ impl<T: Target> Session<T> {
             result: i64::from(call.status),
             ..Call::default()
         })?;
+        match told.asked {
+            Some(Asked::Launch { groups, items, lds }) => {
+                recording.launch_asked(id, &LaunchAsked { groups, items, lds })?;
+            }
+            Some(Asked::Copy { destination, source, bytes, extent: [width, height], kind }) => {
+                let kind = if kind < 0 { way(call.function) } else { Some(i64::from(kind)) };
+                let extent = (height > 0).then_some((u64::from(width), u64::from(height)));
+                recording.copy_asked(id, &CopyAsked { bytes, destination, source, kind, extent })?;
+            }
+            None => {}
+        }
+        if call.status != 0 {
+            let [kind, name] = [sources::status(source), "return"].map(|text| recording.text(text));
+            let value = recording.text(&call.status.to_string())?;
+            recording.returned(id, kind?, name?, value)?;
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::calls::reader::Told;
 use crate::counters::{Lost, Skipped, UNHANDED};
 use crate::dispatch::{Dispatch, Queue};
 use crate::embed::abi::{self, Deliver, HOST, RangeKind};
-use crate::embed::flush;
+use crate::embed::callback;
 use crate::embed::role::Registered;
 use crate::kernels::Kernel;
 use crate::kernels::names::Names;
@@ -241,7 +241,7 @@ impl Sink for Delivery {
     }
 
     fn publish(&mut self) {
-        if flush::is_stopped() {
+        if callback::are_stopped() {
             self.give_up(Lost::Ended, "the program has stopped it");
         }
         self.deliver_kernels();
@@ -309,7 +309,7 @@ fn length(text: &CString) -> u32 {
 fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_void) -> u64 {
     let count = records.len();
     if let Some(callback) = callback.filter(|_| count > 0) {
-        flush::within_callback(|| call(callback, records.as_ptr(), count, data));
+        callback::run(|| call(callback, records.as_ptr(), count, data));
     }
     records.clear();
     count as u64

@@ -15,6 +15,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use schema::append::Target;
 
+use super::close::Close;
+
 /// The least number that it has.
 const LEAST: i32 = 3;
 
@@ -56,6 +58,23 @@ impl Target for OwnFile {
             return Err(io::Error::other("the program has closed it"));
         }
         self.file.write_all_at(bytes, offset)
+    }
+
+    fn check(&self, length: u64) -> io::Result<()> {
+        // What has its number by then says nothing of it.
+        if self.is_itself() { self.file.check(length) } else { Ok(()) }
+    }
+}
+
+impl Close for OwnFile {
+    fn close(self) -> io::Result<()> {
+        let (is_itself, file) = (self.is_itself(), self.file.as_raw_fd());
+        std::mem::forget(self);
+        // SAFETY: the descriptor is that of the file still, and nobody closes it but this.
+        if is_itself && unsafe { libc::close(file) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use schema::append::Target;
 use schema::write::{Op, OpKind};
 
 use super::Known;
+use super::close::Close;
 use super::session::Session;
 use crate::counters::{Counters, Lost, Snapshot};
 use crate::dispatch::QueueOrdinal;
@@ -78,6 +79,11 @@ impl Pending {
         }
     }
 
+    /// What was in the file is not.
+    pub(super) fn lose_recorded(why: Lost, known: &Known) {
+        KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
+    }
+
     /// A call is in the recording, or it was not.
     pub(super) fn add_call(&mut self, source: Source, lost: Option<Lost>, known: &Known) {
         match lost {
@@ -102,13 +108,14 @@ impl Pending {
     }
 }
 
-impl<T: Target> Session<T> {
+impl<T: Target + Close> Session<T> {
     /// Records the copies and barriers that have come, or counts them as lost.
     pub(super) fn add_others(&mut self) {
         let mut ops = std::mem::take(&mut self.others.room);
         self.known.others.take(&mut ops);
         for op in &ops {
             let kind = usize::from(matches!(op.what, What::Barrier { .. }));
+            self.calls.link(Some(kind), op.correlation);
             if self.over.is_none()
                 && let Err(error) = self.write_op(&row(op), queue(op), op.tid)
             {

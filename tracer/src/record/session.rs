@@ -9,6 +9,7 @@ use schema::write::Op;
 
 use super::annotations::Annotations;
 use super::calls::Calls;
+use super::close::Close;
 use super::naming::Naming;
 use super::others::Pending;
 use super::rows::Rows;
@@ -57,7 +58,7 @@ pub(super) struct Session<T> {
     pub(super) calls: Calls,
 }
 
-impl<T: Target> Session<T> {
+impl<T: Target + Close> Session<T> {
     pub(super) fn new(
         about: About,
         known: Arc<Known>,
@@ -86,6 +87,7 @@ impl<T: Target> Session<T> {
 
     /// Records a dispatch or counts it as lost.
     pub(super) fn add(&mut self, dispatch: &Dispatch) {
+        self.calls.link(None, dispatch.correlation);
         if self.over.is_none() {
             match self.write(dispatch) {
                 Ok(()) => {
@@ -128,6 +130,23 @@ impl<T: Target> Session<T> {
         self.others.give_up_calls(&self.known);
         if self.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
+        }
+        if let Some(recording) = self.recording.take() {
+            self.part_with(recording);
+        }
+    }
+
+    /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
+    fn part_with(&mut self, recording: Recording<T>) {
+        let path = self.ending.path.clone().unwrap_or_default();
+        let closed = recording.finish().and_then(|target| {
+            target.close().map_err(|source| schema::Error::Io { action: "close", path, source })
+        });
+        if let Err(error) = closed {
+            self.fail(&error);
+            self.known.counters.lose_recorded(Lost::Write);
+            self.known.ranges.lose_recorded(Lost::Write.into());
+            Pending::lose_recorded(Lost::Write, &self.known);
         }
     }
 
@@ -243,6 +262,7 @@ impl<T: Target> Session<T> {
         let others = self.others.closing(&self.known);
         let mut rows = closing(&counts, recorded, is_complete);
         rows.extend(self.annotation_counts());
+        rows.extend(self.calls.closing());
         rows.extend(others.iter().map(|(tag, count)| (tag.as_str(), count.clone())));
         match self.publish_all(&rows) {
             Ok(()) => {

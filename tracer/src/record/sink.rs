@@ -3,6 +3,7 @@
 use schema::append::Target;
 
 use super::Ending;
+use super::close::Close;
 use super::session::Session;
 use crate::calls::reader::Told;
 use crate::counters::Lost;
@@ -32,7 +33,7 @@ pub(super) trait Sink {
     fn ending(self) -> Ending;
 }
 
-impl<T: Target> Sink for Session<T> {
+impl<T: Target + Close> Sink for Session<T> {
     #[inline]
     fn add(&mut self, dispatch: &Dispatch) {
         Self::add(self, dispatch);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use schema::append::Target;
 use schema::{Select, Tables, Trace};
 
+use super::close::Close;
 use super::*;
 use crate::dispatch::{KernelId, QueueOrdinal};
 use crate::handover::{BATCH, Sender, handover};
@@ -93,7 +94,7 @@ fn every_dispatch_is_in_the_file_with_all_that_is_known_of_it() -> Result {
     send(&mut sender, &known, 1..=5_000);
     drop(sender);
     let ending = recorder.finish(soon());
-    assert_eq!(ending, Ending { path: Some(path.clone()), failure: None });
+    assert_eq!(ending, Ending { path: Some(path.clone()), failure: None, rest: None });
     assert_eq!((known.counters.snapshot().recorded, known.counters.snapshot().on_the_way()), (5_000, 0));
 
     let tables = read(&path)?;
@@ -276,7 +277,7 @@ fn create_at(
     move || super::create(&path, 1, None)
 }
 
-fn session<T: Target>(
+fn session<T: Target + Close>(
     known: &Arc<Known>,
     create: impl FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
@@ -297,6 +298,12 @@ impl Target for Bad {
             1 => Err(io::ErrorKind::StorageFull.into()),
             _ => panic!("a panic on purpose"),
         }
+    }
+}
+
+impl Close for Bad {
+    fn close(self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -20,6 +20,7 @@ mod forks;
 mod generations;
 mod hardware;
 mod hip;
+mod hip_calls;
 mod hsa_calls;
 mod leftovers;
 mod modes;

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use analysis::books::Books;
 use analysis::compare::history::{Drift, look_back};
 use analysis::compare::{self, Judgement, KernelPair, Run as KernelRun, Side, Status};
+use analysis::facts::CUT_OFF;
 use analysis::identity::{self, Matching, Method};
 use cli::Failure;
 
@@ -221,6 +222,15 @@ fn notes(baseline: &[Run], candidate: &[Run]) -> Vec<String> {
         notes.push(
             "one report per side: nothing says how much a kernel varies, so nothing is decided".to_owned(),
         );
+    }
+    for (side, runs) in [("baseline", baseline), ("candidate", candidate)] {
+        let cut_off = runs.iter().filter(|run| run.facts.iter().any(|fact| fact.what == CUT_OFF));
+        notes.extend(cut_off.filter_map(|run| run.files.first()).map(|file| {
+            format!(
+                "{side}: {} was cut off before its end; totals of whole runs do not compare",
+                file.display()
+            )
+        }));
     }
     notes
 }

@@ -4,6 +4,7 @@
 
 mod clocks;
 mod content;
+mod cut_off;
 mod document;
 mod identity;
 mod imbalance;

@@ -23,11 +23,8 @@ pub(super) struct Manner {
 pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {
-        lines.push(format!(
-            "lost or skipped by the recorder: {} ({})",
-            units::count(loss.count),
-            loss.reason
-        ));
+        let what = if loss.reason.contains("skipped:") { "skipped" } else { "lost" };
+        lines.push(format!("{what} by the recorder: {} ({})", units::count(loss.count), loss.reason));
     }
     let kinds = [
         ("dispatch", "dispatches", &sanity.dispatches, true),

@@ -40,7 +40,7 @@ fn launches_as_people_read_them() {
     assert_data_eq!(
         told().answer("trace.db --section api,launches,queues"),
         str![[r#"
-trace.db
+Trace: trace.db
 
 API calls
 Call             Domain  Calls  Total (us)      %  Errors  Mean (us)      Min      p50      p95      p99      Max
@@ -121,7 +121,7 @@ fn a_trace_that_ties_nothing_to_the_host_has_no_such_sections() {
     let document = folder.json("two-kernels.db");
     assert!(document.get("launches").is_none() && document.get("queues").is_none());
     assert!(!folder.answer("two-kernels.db").contains("Launch latency"));
-    assert_eq!(folder.answer("two-kernels.db --section launches"), "two-kernels.db\n");
+    assert_eq!(folder.answer("two-kernels.db --section launches"), "Trace: two-kernels.db\n");
 }
 
 #[test]

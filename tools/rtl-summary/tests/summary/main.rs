@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod choices;
+mod cut_off;
 mod document;
 mod launches;
 mod manners;

@@ -61,8 +61,8 @@ fn dispatch(number: u64) -> Dispatch {
     Dispatch {
         start: 1_000,
         end: 1_700,
-        correlation: number,
         enqueued: 0,
+        correlation: number,
         range: 3,
         kernel: KernelId(number as u32 % 2),
         queue: QueueOrdinal(0),
@@ -124,8 +124,8 @@ fn a_copy_says_where_its_bytes_went_and_barriers_are_not_told() {
         assert!(known.others.put(Other {
             start: 5,
             end: 7,
-            correlation: 1,
             enqueued: 0,
+            correlation: 1,
             range: 0,
             tid: 9,
             what

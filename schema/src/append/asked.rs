@@ -1,0 +1,77 @@
+//! What calls asked for, beside their rows.
+
+use super::database::Table;
+use super::recording::Recording;
+use crate::Result;
+use crate::btree::{Datum, Target};
+use crate::write::{OpKind, TextId};
+
+/// A row of `rocpd_kernelapi`; `sql/tables.sql` says what each column means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LaunchAsked {
+    /// Work-groups.
+    pub groups: [u32; 3],
+    /// Work-items of a work-group.
+    pub items: [u32; 3],
+    /// Dynamic LDS in bytes.
+    pub lds: u64,
+}
+
+/// A row of `rocpd_copyapi`; `sql/tables.sql` says what each column means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyAsked {
+    /// Bytes.
+    pub bytes: u64,
+    /// The address of what is written.
+    pub destination: u64,
+    /// The address of what is read; `None` of a fill.
+    pub source: Option<u64>,
+    /// hipMemcpyKind, where it is known.
+    pub kind: Option<i64>,
+    /// Bytes of a row and rows, where it is in rows.
+    pub extent: Option<(u64, u64)>,
+}
+
+impl<T: Target> Recording<T> {
+    /// Says what the call asked for that was added last: a kernel.
+    ///
+    /// # Errors
+    /// As [`Recording::text`].
+    pub fn launch_asked(&mut self, call: i64, asked: &LaunchAsked) -> Result<()> {
+        let size = |size: u32| Datum::from(i64::from(size));
+        let ([gx, gy, gz], [ix, iy, iz]) = (asked.groups.map(size), asked.items.map(size));
+        self.add_at(Table::Launches, call, &[Datum::Null, gx, gy, gz, ix, iy, iz, (asked.lds as i64).into()])
+    }
+
+    /// Says what the call asked for that was added last: a copy or a fill.
+    ///
+    /// # Errors
+    /// As [`Recording::text`].
+    pub fn copy_asked(&mut self, call: i64, asked: &CopyAsked) -> Result<()> {
+        let address = |address: u64| format!("0x{address:x}");
+        let (destination, source) = (address(asked.destination), asked.source.map(address));
+        let kind = if source.is_none() { Some(OpKind::FillBuffer.text().0) } else { asked.kind };
+        let (width, height) = asked.extent.map(|(width, height)| (width as i64, height as i64)).unzip();
+        let cells = [
+            Datum::Null,
+            (asked.bytes as i64).into(),
+            destination.as_str().into(),
+            source.as_deref().into(),
+            kind.into(),
+            Datum::Null,
+            width.into(),
+            height.into(),
+        ];
+        let known = if width.is_some() { 8 } else { 5 };
+        self.add_at(Table::Copies, call, &cells[..known])
+    }
+
+    /// Says what a call has returned.
+    ///
+    /// # Errors
+    /// As [`Recording::text`].
+    pub fn returned(&mut self, call: i64, kind: TextId, name: TextId, value: TextId) -> Result<()> {
+        let cells = [call.into(), Datum::Null, kind.0.into(), name.0.into(), value.0.into()];
+        self.add(Table::Arguments, &cells)
+    }
+}

@@ -1,0 +1,88 @@
+//! Calls of HIP: what the program, and a judge between it and HIP, have counted against the rows of the trace.
+
+use std::collections::BTreeMap;
+
+use support::rusqlite::Connection;
+
+use crate::process::Outcome;
+use crate::trace::Trace;
+
+/// How often functions were called, by name.
+pub type Made = BTreeMap<String, i64>;
+
+/// An account as programs write it: `name <TAB> calls` in each line, a name perhaps more than once.
+///
+/// # Panics
+/// If a line is something else.
+#[must_use]
+pub fn made(account: &str) -> Made {
+    let mut made = Made::new();
+    for (name, calls) in account.lines().map(|line| line.split_once('\t').unwrap()) {
+        *made.entry(name.to_owned()).or_default() += calls.parse::<i64>().unwrap();
+    }
+    made
+}
+
+/// What a trace says of calls.
+#[derive(Debug)]
+pub struct Calls {
+    /// Those that the program made.
+    pub made: Made,
+    /// Those that HIP itself made.
+    pub nested: Made,
+    /// By function, what it returned where that was no success.
+    pub failed: Made,
+    /// Ops without a call, and ops whose call is of another thread, began later, or is not there.
+    pub unlinked: i64,
+    /// As in the one before, of which the call is wrong.
+    pub mislinked: i64,
+}
+
+impl Calls {
+    /// Reads those of a trace.
+    ///
+    /// # Panics
+    /// If it has none.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let database = Connection::open(&trace.path).unwrap();
+        let count = |query: &str| database.query_row(query, [], |row| row.get(0)).unwrap();
+        let made = |condition: &str| {
+            let query = format!(
+                "SELECT string, count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = apiName_id
+                 WHERE {condition} GROUP BY string"
+            );
+            let mut statement = database.prepare(&query).unwrap();
+            let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            rows.map(Result::unwrap).collect::<Made>()
+        };
+        let returned = "SELECT count(*) FROM sqlite_schema WHERE name = 'rocpd_arg'";
+        let has_failed = count(returned) > 0;
+        Self {
+            made: made("parentId IS NULL"),
+            nested: made("parentId IN (SELECT correlationId FROM rocpd_api)"),
+            failed: if has_failed { made("rocpd_api.id IN (SELECT api_id FROM rocpd_arg)") } else { Made::new() },
+            unlinked: count("SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId IS NULL"),
+            mislinked: count(
+                "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId NOT IN (
+                 SELECT correlationId FROM rocpd_api call WHERE call.tid = rocpd_op.tid AND call.start <= rocpd_op.start)",
+            ),
+        }
+    }
+}
+
+/// Holds that the trace has every call that the program made, no other, and the call of every op.
+///
+/// # Panics
+/// If not.
+#[track_caller]
+pub fn assert_has_what_was_called(outcome: &Outcome, trace: &Trace) -> Calls {
+    let calls = Calls::of(trace);
+    assert!(!outcome.calls.is_empty(), "the program has counted nothing: {outcome:?}");
+    assert_eq!(calls.made, outcome.calls, "{outcome:?}");
+    assert_eq!((calls.unlinked, calls.mislinked), (0, 0), "{outcome:?}");
+    let all = calls.made.values().chain(calls.nested.values()).sum::<i64>();
+    let tag = |name: &str| trace.metadata.get(name).map_or(0, |count| count.parse().unwrap());
+    assert_eq!((tag("hip_seen"), tag("hip_recorded")), (all, all), "{:?}", trace.metadata);
+    calls
+}

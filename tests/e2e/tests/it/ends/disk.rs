@@ -1,0 +1,122 @@
+//! A disk that is full, broken, silent, or that says so only when the file is closed; and a limit on the size of files.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use e2e::compare::assert_executed;
+use e2e::{Outcome, Process, Trace};
+
+use super::{in_time, process};
+
+/// How many bytes a disk holds: none, a header, the first moment of a recording, and some of its rows.
+const HOLDS: [&str; 6] = ["0", "4096", "20000", "40000", "60000", "100000"];
+
+/// Holds that whatever is left is whole, true and says that it is not everything; the files that have tables.
+#[track_caller]
+fn assert_whole(outcome: &Outcome) -> Vec<Trace> {
+    let left = outcome.traces.iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0);
+    let traces: Vec<Trace> = left.filter_map(|file| Trace::read_begun(file)).collect();
+    for trace in &traces {
+        assert_executed(outcome, trace);
+        assert_eq!(trace.metadata.get("complete").map(String::as_str), Some("0"), "{outcome:?}");
+        assert_eq!(trace.count("recorded"), trace.rows.len() as i64, "{outcome:?}");
+    }
+    traces
+}
+
+#[test]
+fn a_disk_that_takes_no_more_ends_the_recording_and_nothing_else() {
+    for error in [libc::ENOSPC, libc::EDQUOT, libc::EIO] {
+        for holds in HOLDS {
+            let Some(process) = process("exit") else { return };
+            let process = process.preload("failing_disk").setting("DISK_HOLDS", holds);
+            let process = process.setting("DISK_ERROR", error.to_string());
+            let outcome = in_time(|| process.unchanged());
+            assert_whole(&outcome);
+            let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
+            let why = std::io::Error::from_raw_os_error(error).to_string();
+            assert!(said.contains("that could not be written") && said.contains(&why), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_does_not_answer_is_not_waited_for() {
+    for holds in ["0", "20000", "60000"] {
+        let Some(process) = process("exit") else { return };
+        let process = process.preload("failing_disk").setting("DISK_HOLDS", holds);
+        let outcome = process.setting("DISK_ERROR", "0").unchanged();
+        assert_whole(&outcome);
+        let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
+        assert!(said.contains("not written in time") && said.contains("does not answer"), "{said}");
+    }
+}
+
+#[test]
+fn a_disk_that_finds_no_room_when_the_file_is_closed_is_told_of() {
+    let Some(process) = process("exit") else { return };
+    let process = process.preload("failing_disk").setting("DISK_CLOSING", libc::EDQUOT.to_string());
+    let outcome = in_time(|| process.unchanged());
+    let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
+    assert!(said.contains("40 of 40") && said.contains("cannot close"), "{said}");
+}
+
+/// 60 KiB of memory as a file system of its own, where that may be asked for; what is left of it goes to the traces.
+#[test]
+fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
+    let Some(process) = process("exit") else { return };
+    let small = process.folder().join("small");
+    std::fs::create_dir_all(&small).unwrap();
+    let small = small.to_str().unwrap();
+    let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", small]).output();
+    if !may_mount.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no file system may be mounted here");
+        return;
+    }
+    let script = r#"small="$0"; mount -t tmpfs -o size=60k none "$small"; "$@"; code=$?
+                    cp "$small"/* . 2>/dev/null; exit $code"#;
+    let process = process.started_by(&["unshare", "-rm", "sh", "-c", script, small]);
+    let process = process.setting("RTL_OUTPUT", format!("{small}/trace.db"));
+    let outcome = in_time(|| process.unchanged());
+    assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
+    assert_eq!(assert_whole(&outcome).len(), 1, "{outcome:?}");
+    assert!(outcome.said[0].contains("No space left on device"), "{outcome:?}");
+}
+
+/// More than reports and logs take here, less than a trace.
+const LIMIT: &str = "40000";
+
+#[test]
+fn a_limit_on_the_size_of_files_is_the_traces_alone() {
+    let Some(process) = process("exit") else { return };
+    let process = process.setting("FILE_LIMIT", LIMIT);
+    let outcome = in_time(|| process.unchanged());
+    assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
+    assert_whole(&outcome);
+    assert!(outcome.said[0].contains("File too large"), "{outcome:?}");
+}
+
+#[test]
+fn a_program_gets_its_own_signals_of_that_limit_and_no_others() {
+    for (how, end) in [("size-handled", Ok("too much, 1 signals")), ("size", Err(libc::SIGXFSZ))] {
+        let Some(process) = process(how) else { return };
+        let outcome = process.setting("FILE_LIMIT", LIMIT).unchanged();
+        match end {
+            Ok(line) => assert!(outcome.stdout.contains(line), "{outcome:?}"),
+            Err(signal) => assert_eq!(outcome.status.signal(), Some(signal), "{outcome:?}"),
+        }
+    }
+}
+
+/// The tracer says at the end what it lost.
+#[test]
+fn a_standard_error_that_may_not_grow_does_not_change_how_a_process_ends() {
+    let Some(process) = Process::of("ends") else { return };
+    let process = process.setting("KFD_SIM_KERNEL_NS", "beta=never,20000").arguments(&["10", "hang"]);
+    let process = process.setting("HSA_TOOLS_LIB", e2e::library::tracer()).setting("FILE_LIMIT", LIMIT);
+    let path = process.folder().join("errors");
+    std::fs::write(&path, [b'.'; 40_000]).unwrap();
+    let errors = std::fs::File::options().append(true).open(&path).unwrap();
+    let status = process.command(process.folder()).stderr(errors).status().unwrap();
+    assert_eq!((status.code(), std::fs::metadata(&path).unwrap().len()), (Some(7), 40_000));
+}

@@ -1,0 +1,78 @@
+//! A process that is killed at any moment: what its file lacks is the last of its work, and not much of it.
+//!
+//! `RTL_KILLS=200` kills as often; `scripts/ends-figures` says what was lost.
+
+use e2e::account::Executed;
+use e2e::{Outcome, Process, Trace};
+
+/// Kernels of 20 us that are waited for at once.
+const WAVE: &str = "100";
+
+/// Kills happen within so many us from the first wave on.
+const SPAN: u64 = 600_000;
+
+/// Work that was done and is not in the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Loss {
+    /// From the end of the last recorded dispatch to that of the last one executed, in ns.
+    time: i64,
+    dispatches: usize,
+}
+
+/// Holds that the file has the first of what was executed, whole, and says that there was more.
+#[track_caller]
+fn assert_has_the_first(outcome: &Outcome) -> Loss {
+    assert_eq!(outcome.said, Vec::<String>::new(), "{outcome:?}");
+    let executed: Vec<&Executed> = outcome.executed.iter().filter(|one| one.is_the_programs).collect();
+    let trace = outcome.traces.first().and_then(|file| Trace::read_begun(file));
+    let rows = trace.map_or_else(Vec::new, |trace| {
+        assert_eq!(trace.metadata.get("complete").map(String::as_str), Some("0"), "{:?}", trace.metadata);
+        assert_eq!(trace.count("recorded"), trace.rows.len() as i64, "{:?}", trace.metadata);
+        trace.rows
+    });
+    for (row, executed) in rows.iter().zip(&executed) {
+        assert!((row.start - executed.start).abs() <= e2e::compare::TWO_TICKS, "{row:?} {executed:?}");
+        assert!((row.end - executed.end).abs() <= e2e::compare::TWO_TICKS, "{row:?} {executed:?}");
+    }
+    assert!(rows.len() <= executed.len(), "{outcome:?}");
+    let begun = rows.last().map(|row| row.end).or(executed.first().map(|first| first.start));
+    let time = executed.last().map_or(0, |last| last.end - begun.unwrap_or(last.end));
+    Loss { time, dispatches: executed.len() - rows.len() }
+}
+
+#[test]
+fn a_process_that_is_killed_at_any_moment_has_all_of_its_work_but_the_last() {
+    let kills: u64 = std::env::var("RTL_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
+    let stacks = support::stacks();
+    let mut losses: Vec<Loss> = (0..kills)
+        .filter_map(|kill| {
+            let stack = stacks.get(kill as usize % stacks.len().max(1))?;
+            // Spread over the span, and not in its order.
+            let after = (kill * 2_654_435_761 % SPAN).to_string();
+            let process = Process::on(stack, "until_killed")?.arguments(&[WAVE, &after]);
+            let process = process.setting("KFD_SIM_KERNEL_NS", "20000");
+            let outcome = process.traced();
+            assert!(!outcome.status.success(), "{outcome:?}");
+            let loss = assert_has_the_first(&outcome);
+            eprintln!(
+                "{} after {after} {:.1} ms {} of {}",
+                process.stack().name,
+                loss.time as f64 / 1e6,
+                loss.dispatches,
+                outcome.executed.len()
+            );
+            Some(loss)
+        })
+        .collect();
+    losses.sort_unstable();
+    let Some(last) = losses.len().checked_sub(1) else { return };
+    let milliseconds = |at: usize| losses[at].time as f64 / 1e6;
+    let most = losses.iter().map(|loss| loss.dispatches).max().unwrap_or_default();
+    eprintln!(
+        "{} kills: work lost p50 {:.1} ms, p90 {:.1} ms, most {:.1} ms, at most {most} dispatches of 20 us",
+        losses.len(),
+        milliseconds(last / 2),
+        milliseconds(last * 9 / 10),
+        milliseconds(last),
+    );
+}

@@ -1,0 +1,61 @@
+//! A panic in the tracer, wherever: the program notices nothing, and what was recorded before is there.
+
+use e2e::compare::assert_executed;
+use e2e::{Process, Trace};
+
+use super::{in_time, process, processes};
+
+/// Where the tracer is made to panic (`tracer/src/fault.rs`), at once: in its threads, in calls of the application, and as
+/// the process exits.
+const AT_ONCE: [&str; 5] = ["record", "collect", "submit", "hook", "exit"];
+
+/// The same after a while, which may be before or after the end.
+const LATER: [&str; 5] = ["record:2", "record:5", "collect:20", "submit:7", "hook:4"];
+
+/// What the tracer says where it fails before it could know of any dispatch.
+const FAILED: &str = "rtl: failed and is out of the way; from now on nothing is recorded";
+
+#[track_caller]
+fn assert_harmless(process: &Process) {
+    let outcome = process.unchanged();
+    for trace in outcome.traces.iter().filter_map(|file| Trace::read_begun(file)) {
+        assert_executed(&outcome, &trace);
+        let (recorded, seen) = (trace.count("recorded"), trace.count("seen"));
+        let accounted = recorded + trace.left_out().values().sum::<i64>();
+        assert!(recorded == trace.rows.len() as i64 && accounted <= seen, "{outcome:?} {:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn a_panic_in_a_thread_of_the_tracer_or_of_the_application_changes_nothing_for_the_program() {
+    for place in AT_ONCE {
+        processes("exit").into_iter().for_each(|process| assert_harmless(&process.fails_at(place)));
+    }
+    for place in LATER {
+        process("exit").into_iter().for_each(|process| assert_harmless(&process.fails_at(place)));
+    }
+}
+
+#[test]
+fn a_failure_of_the_tracer_is_said_in_a_line() {
+    for (place, said) in [
+        ("record", "after a failure of the tracer (the recorder failed)"),
+        ("collect", FAILED),
+        ("submit", FAILED),
+        ("hook", FAILED),
+        ("load", "rtl: failed to start; nothing is recorded"),
+    ] {
+        for process in processes("exit") {
+            let process = process.fails_at(place);
+            let outcome = in_time(|| process.unchanged());
+            assert!(outcome.said.iter().any(|line| line.contains(said)), "{place}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn the_library_that_people_get_has_no_place_to_fail_at() {
+    let library = std::fs::read(e2e::library::tracer()).unwrap();
+    let has = |text: &[u8]| library.windows(text.len()).any(|found| found == text);
+    assert!(!has(b"RTL_FAULT") && has(b"RTL_OUTPUT"));
+}

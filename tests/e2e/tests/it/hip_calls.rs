@@ -1,0 +1,184 @@
+//! Mode hip: every call of HIP that a program makes is in the trace, however it got at the function, and every op belongs
+//! to the call that enqueued it.
+
+use e2e::Process;
+use e2e::calls::{Calls, Made, assert_has_what_was_called};
+use e2e::compare::{assert_executed, assert_has_what_was_executed};
+use support::{Stack, stacks};
+
+/// The programs of HIP, and a few arguments for each.
+fn programs(stack: &Stack) -> [(&'static str, &'static [&'static str]); 5] {
+    // HIP 5.2.3 executes the kernels of a graph at its first launch only.
+    let graph: &[&str] = if stack.hip == "5.2.3" { &["10", "1", "20"] } else { &["10", "10", "2"] };
+    [
+        ("hip_streams", &["3", "20"]),
+        ("hip_graph", graph),
+        ("hip_threads", &["4", "110"]),
+        ("hip_copies", &["100004"]),
+        ("hip_parts", &[]),
+    ]
+}
+
+/// A program that makes calls in a certain way (`tests/programs/hip_calls.c`), on each runtime.
+fn each(how: &str, check: impl Fn(&Stack, Process)) {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_calls", &[how]) else { return };
+        check(&stack, process.calls());
+    }
+}
+
+#[test]
+fn programs_that_open_hip() {
+    for stack in stacks() {
+        for (name, arguments) in programs(&stack) {
+            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let outcome = process.calls().gpus(2).well();
+            let trace = outcome.trace();
+            assert_has_what_was_called(&outcome, &trace);
+            assert_has_what_was_executed(&outcome, &trace);
+        }
+    }
+}
+
+#[test]
+fn programs_that_are_linked_with_hip_as_a_judge_has_counted_them() {
+    for stack in stacks() {
+        for (name, arguments) in programs(&stack) {
+            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let outcome = process.linked_to_hip(name).calls().judged_by("hip_judge").gpus(2).well();
+            let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+            // It stands before HIP's own calls of its functions, too.
+            let all =
+                |name: &String| calls.made.get(name).unwrap_or(&0) + calls.nested.get(name).unwrap_or(&0);
+            let known = outcome.judged.keys().map(|name| (name.clone(), all(name)));
+            assert_eq!(known.collect::<Made>(), outcome.judged, "{outcome:?}");
+            assert!(outcome.judged.len() >= 3, "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn calls_from_host_functions_that_run_in_threads_of_the_runtime() {
+    each("callbacks", |_, process| {
+        let outcome = process.well();
+        assert_has_what_was_called(&outcome, &outcome.trace());
+        assert!(outcome.stdout.contains("callbacks\t1"), "{outcome:?}");
+    });
+}
+
+#[test]
+fn memory_that_is_freed_in_a_stream() {
+    each("async", |stack, process| {
+        // HIP 5.2.3 hangs in it, with and without the tracer.
+        if stack.hip != "5.2.3" {
+            let outcome = process.well();
+            assert_has_what_was_called(&outcome, &outcome.trace());
+        }
+    });
+}
+
+#[test]
+fn a_thousand_threads_at_once() {
+    each("threads", |_, process| {
+        let outcome = process.well();
+        let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+        assert!(calls.made["hipGetDeviceCount"] >= 20_000);
+    });
+}
+
+#[test]
+fn functions_that_call_others() {
+    each("nested", |_, process| {
+        let outcome = process.well();
+        assert_has_what_was_called(&outcome, &outcome.trace());
+    });
+}
+
+#[test]
+fn calls_that_fail_are_in_the_trace_with_what_they_returned() {
+    each("errors", |_, process| {
+        let outcome = process.well();
+        let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+        assert!(outcome.stdout.contains("status\t101"), "{outcome:?}");
+        assert_eq!(calls.failed["hipSetDevice"], 20);
+        assert!(!calls.failed.contains_key("hipMalloc"));
+    });
+}
+
+#[test]
+fn a_program_finds_what_the_loaded_hip_has_and_nothing_else() {
+    each("missing", |_, process| {
+        let outcome = process.well();
+        assert_has_what_was_called(&outcome, &outcome.trace());
+        assert!(outcome.stdout.contains("hipNoSuchFunction\t000\t1\nhipExt"), "{outcome:?}");
+        assert!(outcome.stdout.contains("hipMalloc\t111\t0"), "{outcome:?}");
+    });
+}
+
+#[test]
+fn functions_that_were_asked_for_without_naming_a_library() {
+    each("default", |_, process| {
+        let outcome = process.well();
+        let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+        assert_eq!(calls.made["hipGetDevice"], 20);
+    });
+}
+
+#[test]
+fn a_process_that_ends_while_a_thread_waits_in_a_call() {
+    each("exit", |_, process| {
+        let outcome = process.setting("KFD_SIM_KERNEL_NS", "2000000000").traced();
+        assert_eq!(outcome.status.code(), Some(3), "{outcome:?}");
+        let mut calls = Calls::of(&outcome.trace());
+        // It has not returned.
+        calls.made.insert("hipStreamSynchronize".to_owned(), 1);
+        assert_eq!(calls.made, outcome.calls);
+    });
+}
+
+#[test]
+fn a_child_leaves_the_calls_of_its_parent_alone() {
+    each("fork", |_, process| {
+        let outcome = process.unchanged();
+        assert!(outcome.status.success() && outcome.stdout.contains("child\t0"), "{outcome:?}");
+        // A child that ends by _exit may leave a trace of its own.
+        let calls = outcome.traces.iter().map(|path| Calls::of(&e2e::Trace::read(path)));
+        assert!(calls.into_iter().any(|calls| calls.made == outcome.calls), "{outcome:?}");
+    });
+}
+
+#[test]
+fn modes_that_are_not_asked_for_calls_record_none() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let outcome = process.calls().mode("standard").well();
+        let trace = outcome.trace();
+        assert_has_what_was_executed(&outcome, &trace);
+        assert!(!trace.metadata.keys().any(|tag| tag.starts_with("hip_")), "{:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn a_program_of_hsa_is_as_in_mode_standard() {
+    for process in Process::on_every_stack("threads") {
+        let outcome = process.calls().well();
+        let trace = outcome.trace();
+        assert_executed(&outcome, &trace);
+        assert!(!trace.metadata.keys().any(|tag| tag.starts_with("hip_")), "{:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_is_recorded() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let process = process.calls().setting("RTL_HIP_API_FILTER", "Launch,hipStream");
+        let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "WaitEvent").well();
+        let calls = Calls::of(&outcome.trace());
+        let wanted = outcome.calls.iter().filter(|(name, _)| {
+            (name.contains("Launch") || name.contains("hipStream")) && !name.contains("WaitEvent")
+        });
+        assert_eq!(calls.made, wanted.map(|(name, calls)| (name.clone(), *calls)).collect());
+        assert_eq!((calls.unlinked, calls.mislinked), (0, 0));
+    }
+}

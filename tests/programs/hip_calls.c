@@ -1,0 +1,223 @@
+/* Calls of HIP that a tracer of calls might get wrong:
+ *
+ *   hip_calls CODE_OBJECT HOW
+ *
+ * HOW  callbacks   kernels, each with a host function behind it that calls HIP from a thread of the runtime
+ *      async       memory that is allocated and freed in a stream, among kernels that use it
+ *      threads     a thousand threads at once, each with calls of its own
+ *      nested      functions of HIP that call others of HIP
+ *      errors      calls that fail, also of the runtime compiler
+ *      missing     names that HIP has not, and all ways to ask for those that it has
+ *      default     functions that were asked for without naming a library
+ *      exit        exit while another thread waits in a call
+ *      fork        a child that calls HIP, too
+ *
+ * Into CALLS goes, per function:  name <TAB> calls. */
+#define _GNU_SOURCE
+#include "hip.h"
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { THREADS = 1000, ROUNDS = 20, ELEMENTS = 1024 };
+
+/* Functions that not every HIP has, or that the other programs do not call: looked up by name, and counted. */
+enum { MOST_OTHERS = 32 };
+static struct {
+    const char *name;
+    atomic_long calls;
+} others[MOST_OTHERS];
+
+static void *other(const char *name) {
+    static void *library;
+    if (!library) library = dlopen(getenv("HIP_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
+    return dlsym(library, name);
+}
+
+static void called(const char *name) {
+    int at = 0;
+    while (others[at].name && strcmp(others[at].name, name)) at++;
+    others[at].name = name;
+    others[at].calls++;
+}
+
+static void account(void) {
+    hip_account();
+    FILE *file = getenv("CALLS") ? fopen(getenv("CALLS"), "a") : NULL;
+    if (!file) return;
+    for (int at = 0; others[at].name; at++) fprintf(file, "%s\t%ld\n", others[at].name, others[at].calls);
+    fclose(file);
+}
+
+typedef int (*any)();
+/* Calls a function if HIP has it; its result, or -1. */
+#define OTHER(name, ...) (other(name) ? (called(name), ((any)other(name))(__VA_ARGS__)) : -1)
+
+static void *to, *from;
+static hip_stream stream;
+
+static void in_host_function(void *done) {
+    HIP(GetDeviceCount, &(int){0});
+    (*(atomic_int *)done)++;
+}
+
+static void in_callback(hip_stream stream, hip_error error, void *done) {
+    (void)stream;
+    if (error == 0) in_host_function(done);
+}
+
+static void callbacks(void) {
+    static atomic_int done;
+    int expected = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        hip_launch(0, round, stream, to, from, ELEMENTS);
+        if (OTHER("hipStreamAddCallback", stream, in_callback, &done, 0) == 0) expected++;
+        if (OTHER("hipLaunchHostFunc", stream, in_host_function, &done) == 0) expected++;
+    }
+    HIP(StreamSynchronize, stream);
+    while (done < expected) usleep(1000);
+    printf("callbacks\t%d\n", done >= ROUNDS);
+}
+
+static void async(void) {
+    for (int round = 0; round < ROUNDS; round++) {
+        void *memory = NULL;
+        if (OTHER("hipMallocAsync", &memory, (size_t)ELEMENTS * 8, stream) != 0) return;
+        hip_launch(0, round, stream, memory, from, ELEMENTS);
+        OTHER("hipFreeAsync", memory, stream);
+    }
+    HIP(StreamSynchronize, stream);
+}
+
+static pthread_barrier_t all;
+
+static void *thread(void *number) {
+    pthread_barrier_wait(&all);
+    HIP(SetDevice, 0);
+    for (int round = 0; round < ROUNDS; round++) HIP(GetDeviceCount, &(int){0});
+    if ((size_t)number % 100 == 0) hip_launch(0, (int)(size_t)number, stream, to, from, ELEMENTS);
+    pthread_barrier_wait(&all);
+    return NULL;
+}
+
+static void threads(void) {
+    static pthread_t ids[THREADS];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 256 << 10);
+    pthread_barrier_init(&all, NULL, THREADS);
+    for (size_t at = 0; at < THREADS; at++)
+        if (pthread_create(&ids[at], &small, thread, (void *)at)) exit(1);
+    for (int at = 0; at < THREADS; at++) pthread_join(ids[at], NULL);
+}
+
+static void nested(void) {
+    static char properties[8192], wanted[8192];
+    int device = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        OTHER("hipChooseDevice", &device, wanted);
+        OTHER("hipGetDevice", &device);
+        OTHER("hipDeviceGetName", properties, 64, 0);
+    }
+    printf("device\t%d\n", device);
+}
+
+static void errors(void) {
+    for (int round = 0; round < ROUNDS; round++) {
+        called("hipSetDevice");
+        int status = hip.SetDevice(4711);
+        if (round == 0) printf("status\t%d\n", status);
+        OTHER("hipFree", (void *)0x10);
+        OTHER("hipGetLastError");
+    }
+    void *program = NULL;
+    OTHER("hiprtcCreateProgram", &program, "no program", "name.hip", 0, NULL, NULL);
+    OTHER("hiprtcDestroyProgram", &program);
+}
+
+static void missing(void) {
+    void *library = dlopen(getenv("HIP_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
+    /* Of HIP 7.1, of no HIP, of HIP 7.2.4 but not of 5.2.3, and of all. */
+    const char *names[] = {"hipMemSetMemPool", "hipNoSuchFunction", "hipExtModuleLaunchKernel", "hipMalloc"};
+    for (size_t at = 0; at < sizeof names / sizeof *names; at++) {
+        const char *error;
+        void *found[] = {dlsym(library, names[at]), dlsym(RTLD_DEFAULT, names[at]), dlsym(RTLD_NEXT, names[at])};
+        error = dlerror();
+        printf("%s\t%d%d%d\t%d\n", names[at], !!found[0], !!found[1], !!found[2], error != NULL);
+    }
+}
+
+static void by_default(void) {
+    any get = (any)dlsym(RTLD_DEFAULT, "hipGetDevice");
+    for (int round = 0; round < ROUNDS; round++) {
+        called("hipGetDevice");
+        int device = -1;
+        if (get(&device) != 0 || device != 0) exit(1);
+    }
+}
+
+static sem_t is_waiting;
+
+static void *waits(void *unused) {
+    (void)unused;
+    hip_launch(0, 0, stream, to, from, ELEMENTS);
+    sem_post(&is_waiting);
+    HIP(StreamSynchronize, stream);
+    return NULL;
+}
+
+static void ends(void) {
+    pthread_t id;
+    sem_init(&is_waiting, 0, 0);
+    if (pthread_create(&id, NULL, waits, NULL)) exit(1);
+    sem_wait(&is_waiting);
+    usleep(200000);
+    account();
+    fflush(stdout);
+    /* What HIP does at an orderly exit would wait for the kernel. */
+    quick_exit(3);
+}
+
+static void forks(void) {
+    any peek = (any)other("hipPeekAtLastError");
+    pid_t child = fork();
+    if (child == 0) {
+        for (int round = 0; round < ROUNDS; round++) peek();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    printf("child\t%d\n", status);
+    for (int round = 0; round < ROUNDS; round++) {
+        called("hipPeekAtLastError");
+        peek();
+        hip_launch(0, round, stream, to, from, ELEMENTS);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } ways[] = {
+        {"callbacks", callbacks}, {"async", async},     {"threads", threads},    {"nested", nested}, {"errors", errors},
+        {"missing", missing},     {"default", by_default}, {"exit", ends}, {"fork", forks},
+    };
+    if (argc < 3) return 2;
+    hip_begin(argv[1]);
+    HIP(SetDevice, 0);
+    HIP(Malloc, &to, ELEMENTS * sizeof(double));
+    HIP(Malloc, &from, ELEMENTS * sizeof(double));
+    HIP(StreamCreateWithFlags, &stream, NON_BLOCKING);
+    for (size_t at = 0; at < sizeof ways / sizeof *ways; at++)
+        if (strcmp(argv[2], ways[at].name) == 0) ways[at].run();
+    HIP(StreamSynchronize, stream);
+    HIP(StreamDestroy, stream);
+    HIP(Free, to);
+    HIP(Free, from);
+    hip_end();
+    account();
+    return 0;
+}
