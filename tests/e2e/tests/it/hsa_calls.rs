@@ -6,6 +6,7 @@ use std::fs;
 use e2e::{Outcome, Process, Trace};
 use hsa_sys::bindings::ApiTableVersion;
 use hsa_sys::table::{AmdTable, FUNCTIONS, Function, Kind};
+use support::stacks;
 
 /// How often a thread called a function.
 type Calls = BTreeMap<(i64, String), i64>;
@@ -239,12 +240,52 @@ fn what_is_asked_for_is_replaced_and_nothing_else() {
 fn calls_beyond_the_largest_file_are_counted() {
     let Some(process) = Process::of("hsa_call_cost") else { return };
     let process = process.arguments(&["5000"]).setting("RTL_HSA_API_FILTER", "all");
-    let outcome = process.setting("RTL_MAX_SIZE", "200K").traced();
+    let outcome = process.setting("RTL_MAX_SIZE", "320K").traced();
     assert!(outcome.status.success(), "{}", outcome.stderr);
     let trace = Trace::read(&outcome.traces[0]);
     let counts = ["hsa_seen", "hsa_recorded", "hsa_lost:full"].map(|tag| trace.count(tag));
     assert!(counts[0] > 4 * 5500 && counts[1] > 0 && counts[2] > 0, "{counts:?}");
     assert_eq!(counts[0], counts[1] + counts[2]);
     assert_eq!(counts[1], ask(&trace, "SELECT count(*) FROM rocpd_api"));
-    assert!(fs::metadata(&trace.path).unwrap().len() <= 200 << 10);
+    assert!(fs::metadata(&trace.path).unwrap().len() <= 320 << 10);
+}
+
+#[test]
+fn within_calls_of_hip_an_op_stays_tied_to_what_the_program_called() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["2", "10"]) else { return };
+        let alone = linked(&process.calls().well().trace());
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["2", "10"]) else { return };
+        let outcome = process.calls().setting("RTL_HSA_API_FILTER", "all").well();
+        let trace = outcome.trace();
+        assert!(!alone.is_empty());
+        assert_eq!(linked(&trace), alone, "{:?}", stack.name);
+        let within = "FROM rocpd_api call JOIN rocpd_api around ON around.correlationId = call.parentId
+                      JOIN rocpd_string caller ON caller.id = around.domain_id
+                      JOIN rocpd_string domain ON domain.id = call.domain_id
+                      WHERE domain.string = 'HSA' AND caller.string = 'HIP' AND call.tid = around.tid";
+        let doorbells = format!(
+            "SELECT count(*) {within} AND call.apiName_id IN
+             (SELECT id FROM rocpd_string WHERE string LIKE 'hsa_signal_store_%')"
+        );
+        assert!(ask(&trace, &doorbells) >= 20, "each of its kernels was launched by HIP: {:?}", stack.name);
+        let outside =
+            format!("SELECT count(*) {within} AND (call.start < around.start OR call.end > around.end)");
+        assert_eq!(ask(&trace, &outside), 0);
+    }
+}
+
+/// How many ops of each kind are tied to calls of which function of HIP.
+fn linked(trace: &Trace) -> BTreeMap<(String, String), i64> {
+    let database = trace.database();
+    let mut statement = database
+        .prepare(
+            "SELECT kind.string, coalesce(name.string, 'none'), count(*) FROM rocpd_op op
+             JOIN rocpd_string kind ON kind.id = opType_id
+             LEFT JOIN rocpd_api call ON call.correlationId = op.correlationId
+             LEFT JOIN rocpd_string name ON name.id = call.apiName_id GROUP BY 1, 2",
+        )
+        .unwrap();
+    let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?))).unwrap();
+    rows.map(Result::unwrap).collect()
 }
