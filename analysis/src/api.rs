@@ -7,6 +7,9 @@ use crate::Stats;
 use crate::kernels::collect;
 use crate::names::slot;
 
+/// `HSA_STATUS_INFO_BREAK`: an iteration of HSA was stopped by who was called, which is no error.
+const INFO_BREAK: i64 = 1;
+
 /// All calls of one function.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct ApiGroup {
@@ -19,7 +22,7 @@ pub struct ApiGroup {
     pub stats: Stats,
     /// Its part of the host time of all calls, 0 to 1. Calls made by other calls count in both.
     pub share: f64,
-    /// Calls that returned another status than 0, where the trace knows what calls returned.
+    /// Calls that returned a status that is an error, where the trace knows what calls returned.
     pub errors: u64,
 }
 
@@ -47,7 +50,12 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
         .collect();
     let mut errors = vec![0; keys.len()];
     if calls.result.uniform() != Some(0) {
-        for row in (0..calls.len()).filter(|&row| calls.result.get(row) != 0) {
+        let is_error = |&row: &usize| match calls.result.get(row) {
+            0 => false,
+            INFO_BREAK => !tables.strings.get(calls.name[row]).starts_with("hsa_"),
+            _ => true,
+        };
+        for row in (0..calls.len()).filter(is_error) {
             errors[group_of_row[row] as usize] += 1;
         }
     }

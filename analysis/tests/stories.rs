@@ -210,6 +210,18 @@ fn a_call_that_returned_something_else_than_success_is_an_error_of_its_function(
     assert_eq!(errors, [("hipMalloc".to_owned(), 1), ("hipFree".to_owned(), 0)]);
 }
 
+#[test]
+fn an_iteration_of_hsa_that_was_stopped_is_no_error() {
+    let mut tables = Tables::default();
+    for (start, name) in [(0, "hsa_iterate_agents"), (10, "hsa_iterate_agents"), (20, "hipMalloc")] {
+        call(&mut tables, 1, name, 0, start, start + 5);
+    }
+    tables.api_calls.result = [1, 0x1001, 1].into_iter().collect();
+    let errors: Vec<_> =
+        analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
+    assert_eq!(errors, [("hsa_iterate_agents".to_owned(), 1), ("hipMalloc".to_owned(), 1)]);
+}
+
 fn found<'a>(groups: &'a [RangeGroup], name: &str) -> &'a RangeGroup {
     groups.iter().find(|group| group.name == name).expect("a range of that name")
 }
