@@ -175,6 +175,14 @@ fn programs_that_it_starts_leave_no_file() {
 }
 
 #[test]
+fn the_last_records_are_delivered_when_the_process_leaves_without_exit() {
+    for outcome in each_finds("leave") {
+        let told: i64 = outcome.stdout.lines().map(|line| line.parse::<i64>().unwrap()).sum();
+        assert_eq!(told, 100, "{outcome:?}");
+    }
+}
+
+#[test]
 fn the_last_records_are_delivered_when_the_process_exits() {
     for outcome in each_finds("exit") {
         assert_eq!(outcome.stdout, "100 at the end\n");
