@@ -60,6 +60,8 @@ typedef enum rtl_status {
 struct rtl_kernel {
     int64_t start;
     int64_t end;
+    /* When it was enqueued; 0 without RTL_HSA_HOST_DISPATCH=1. */
+    int64_t enqueued;
     /* With calls: that of the call that it was enqueued in, 0 for none. Without: unique among all kernels and copies of the
      * process, rising in the order of submission within a queue. */
     uint64_t correlation_id;
@@ -99,6 +101,7 @@ struct rtl_copy {
     int64_t start;
     int64_t end;
     /* As of a kernel. */
+    int64_t enqueued;
     uint64_t correlation_id;
     uint64_t range_id;
     uint64_t bytes;
@@ -148,10 +151,10 @@ struct rtl_call {
     uint64_t parent_id;
     /* The hipStream_t that it was given; 0 for none, or the default one. */
     uint64_t stream;
-    /* "HIP"; another interface has another name. Ends with a 0, as the others. */
+    /* "HIP", or "HSA" where RTL_HSA_API_FILTER asks for such. Ends with a 0, as the others. */
     const char *domain;
     const char *function;
-    /* NULL without RTL_HIP_ARGS=1. */
+    /* NULL without RTL_HIP_ARGS=1 or RTL_HSA_ARGS=1. */
     const char *arguments;
     /* In bytes, without the 0. */
     uint32_t function_length;

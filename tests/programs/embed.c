@@ -15,6 +15,7 @@
  *   exec        starts itself as `plain`
  *   plain       ten kernels, and nobody is told
  *   exit        leaves without a word
+ *   leave       leaves without even exit; callbacks print how many kernels each is told of
  *
  * What is not as it should be ends it; standard output says what was found. */
 #define _GNU_SOURCE
@@ -32,7 +33,7 @@ extern char **environ;
 /* Kernels that callbacks were told of. */
 static size_t told;
 static sem_t may_return;
-static int waits;
+static int waits, prints;
 
 static hsa_queue_t *queue;
 static kernel_t alpha;
@@ -43,6 +44,7 @@ static void on_kernels(const struct rtl_kernel *kernels, size_t count, void *dat
     REQUIRE(data == &told);
     if (__atomic_load_n(&waits, __ATOMIC_ACQUIRE)) sem_wait(&may_return);
     __atomic_add_fetch(&told, count, __ATOMIC_RELEASE);
+    if (prints) dprintf(STDOUT_FILENO, "%zu\n", count);
 }
 
 static size_t told_now(void) {
@@ -268,6 +270,13 @@ static void try_exit(void) {
     exit(0);
 }
 
+static void try_leave(void) {
+    prints = 1;
+    REQUIRE(set_callbacks() == RTL_OK);
+    start_and_work(100);
+    _exit(0);
+}
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
     if (strcmp(what, "arguments") == 0) try_arguments();
@@ -283,6 +292,7 @@ int main(int argc, char **argv) {
     else if (strcmp(what, "exec") == 0) try_exec(argv[0]);
     else if (strcmp(what, "plain") == 0) start_and_work(10);
     else if (strcmp(what, "exit") == 0) try_exit();
+    else if (strcmp(what, "leave") == 0) try_leave();
     else return 2;
     CHECK(hsa_queue_destroy(queue));
     end();

@@ -1,13 +1,15 @@
 //! What the recorder costs: a million dispatches of 300 kernels on 8 GPUs through its thread into a file.
 //!
 //! `scripts/bench-recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed
-//! over to a thread that forgets them, so that the difference is the recorder's.
+//! over to a thread that forgets them, so that the difference is the recorder's. With `callbacks`, a program gets them in
+//! place of a file, and forgets them.
 
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
+use rtl::embed::{abi, role};
 use rtl::handover::handover;
 use rtl::kernels::Kernel;
 use rtl::record::{Known, Recorder};
@@ -18,7 +20,11 @@ const KERNELS: u32 = 300;
 const GPUS: u32 = 8;
 
 fn main() -> std::io::Result<()> {
-    let is_floor = std::env::args().nth(1).is_some_and(|word| word == "floor");
+    let way = std::env::args().nth(1).unwrap_or_default();
+    let (is_floor, is_embedded) = (way == "floor", way == "callbacks");
+    if is_embedded {
+        register();
+    }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
     let known = Arc::new(Known::default());
@@ -65,7 +71,7 @@ fn main() -> std::io::Result<()> {
         Consumer::Forgets(thread) => drop(thread.join()),
         Consumer::Records(recorder) => {
             recorder.finish(Instant::now() + Duration::from_secs(600));
-            let bytes = std::fs::metadata(&path)?.len();
+            let bytes = if is_embedded { 0 } else { std::fs::metadata(&path)?.len() };
             let recorded = known.counters.snapshot().recorded;
             writeln!(
                 std::io::stdout(),
@@ -75,6 +81,21 @@ fn main() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// As `rtl_set_callbacks` does in a program that the runtime can load the library into.
+fn register() {
+    extern "C-unwind" fn forget(kernels: *const abi::Kernel, count: usize, _: *mut std::ffi::c_void) {
+        std::hint::black_box((kernels, count));
+    }
+    role::register(role::Registered {
+        data: std::ptr::null_mut(),
+        mode: None,
+        kernels: Some(forget),
+        copies: None,
+        ranges: None,
+        calls: None,
+    });
 }
 
 enum Consumer {

@@ -129,7 +129,9 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
     tracer::begin(api, settings, gpus);
     if mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
-        story::say(format_args!("mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"));
+        story::say_of_file(format_args!(
+            "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
+        ));
     }
     hooks::install(&tables);
     if let Some(asked) = calls_of_hsa {

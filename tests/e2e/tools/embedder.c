@@ -104,8 +104,12 @@ __attribute__((constructor)) static void begin(void) {
     if (!only || strcmp(only, "kernels") == 0) callbacks.kernels = on_kernels;
     if (!only || strcmp(only, "copies") == 0) callbacks.copies = on_copies;
     if (!only || strcmp(only, "ranges") == 0) callbacks.ranges = on_ranges;
-    /* Only where they are asked for: with them numbers of kernels mean something else. */
-    if (only && strcmp(only, "calls") == 0) callbacks.kernels = on_kernels, callbacks.copies = on_copies, callbacks.calls = on_calls;
+    /* Only where they are asked for: with them the numbers of kernels mean something else. */
+    if (only && strcmp(only, "calls") == 0) {
+        callbacks.kernels = on_kernels;
+        callbacks.copies = on_copies;
+        callbacks.calls = on_calls;
+    }
     records = path ? fopen(path, "w") : NULL;
     if (!records) abort();
     rtl_status status = rtl_set_callbacks(&callbacks);

@@ -31,6 +31,7 @@ pub enum Status {
 pub struct Kernel {
     pub start: i64,
     pub end: i64,
+    pub enqueued: i64,
     pub correlation_id: u64,
     pub range_id: u64,
     pub name: *const c_char,
@@ -58,6 +59,7 @@ pub const HOST: i32 = -1;
 pub struct Copy {
     pub start: i64,
     pub end: i64,
+    pub enqueued: i64,
     pub correlation_id: u64,
     pub range_id: u64,
     pub bytes: u64,

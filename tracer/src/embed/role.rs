@@ -107,6 +107,10 @@ impl Registered {
             Mode::Hip => Mode::Standard,
             other => other,
         };
+        if self.calls.is_none() {
+            settings.hsa_filter.clear();
+            settings.hsa_filter_out.clear();
+        }
         settings.no_kernels = self.kernels.is_none();
         settings.no_copies |= self.copies.is_none();
         settings.barriers = false;

@@ -91,6 +91,7 @@ impl Delivery {
         abi::Kernel {
             start: dispatch.start,
             end: dispatch.end,
+            enqueued: dispatch.enqueued,
             correlation_id: dispatch.correlation,
             range_id: dispatch.range,
             name: named.name.as_ptr(),
@@ -171,6 +172,7 @@ impl Delivery {
         self.batches.copies.push(abi::Copy {
             start: other.start,
             end: other.end,
+            enqueued: other.enqueued,
             correlation_id: other.correlation,
             range_id: other.range,
             bytes,

@@ -78,6 +78,28 @@ fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
 }
 
 #[test]
+fn calls_of_hsa_are_delivered_where_they_are_asked_for_and_wanted() {
+    for process in Process::on_every_stack("threads") {
+        let process = process.arguments(&["4", "320", "8"]).setting("RTL_HSA_API_FILTER", "hsa_queue_create");
+        let process = process.setting("EMBED_ONLY", "calls");
+        let trace = embedded(&process).trace();
+        let queues: i64 = trace
+            .database()
+            .query_row(
+                "SELECT count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = apiName_id
+                 JOIN rocpd_string domain ON domain.id = domain_id
+                 WHERE name.string = 'hsa_queue_create' AND domain.string = 'HSA'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert_eq!((queues, trace.count("hip_recorded")), (8, 8), "{:?}", trace.metadata);
+        let without = embedded(&process.setting("EMBED_ONLY", "kernels")).trace();
+        assert_eq!((without.count("hip_seen"), without.rows.is_empty()), (0, false));
+    }
+}
+
+#[test]
 fn what_has_no_callback_is_not_recorded() {
     let counts = |only: &str| {
         let process = Process::of("copies")?.arguments(&["kernels"]).setting("EMBED_ONLY", only);
@@ -172,6 +194,14 @@ fn programs_that_it_starts_leave_no_file() {
     // The loader of the other runtimes cannot start a second program as itself.
     let Some(process) = Process::of("copies") else { return };
     finds(&process.linked_to("embed", &library::tracer()).arguments(&["exec"]));
+}
+
+#[test]
+fn the_last_records_are_delivered_when_the_process_leaves_without_exit() {
+    for outcome in each_finds("leave") {
+        let told: i64 = outcome.stdout.lines().map(|line| line.parse::<i64>().unwrap()).sum();
+        assert_eq!(told, 100, "{outcome:?}");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn dispatch(number: u64) -> Dispatch {
     Dispatch {
         start: 1_000,
         end: 1_700,
-        enqueued: 0,
+        enqueued: 900,
         correlation: number,
         range: 3,
         kernel: KernelId(number as u32 % 2),
@@ -108,6 +108,7 @@ fn a_kernel_says_all_that_is_known_of_it() {
     let queues: Vec<usize> = told.kernels.iter().map(|(_, kernel)| kernel.queue as usize).collect();
     assert_eq!(queues, [0x7000, 0x7000, 0x7100]);
     let kernel = told.kernels[1].1;
+    assert_eq!(kernel.enqueued, 900);
     assert_eq!((kernel.start, kernel.end, kernel.correlation_id, kernel.range_id), (1_000, 1_700, 2, 3));
     assert_eq!((kernel.kernel_id, kernel.gpu, kernel.queue_id, kernel.tid), (0, 1, 0, 9));
     assert_eq!((kernel.grid, kernel.workgroup), ([256, 4, 1], [64, 2, 1]));

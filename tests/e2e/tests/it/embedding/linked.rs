@@ -21,9 +21,9 @@ macro_rules! layout {
 #[test]
 fn the_header_says_where_everything_is() {
     let structs = [
-        layout!("rtl_kernel", abi::Kernel, start end correlation_id range_id name mangled queue name_length
+        layout!("rtl_kernel", abi::Kernel, start end enqueued correlation_id range_id name mangled queue name_length
             mangled_length kernel_id gpu queue_id tid grid workgroup lds scratch),
-        layout!("rtl_copy", abi::Copy, start end correlation_id range_id bytes source destination tid reserved),
+        layout!("rtl_copy", abi::Copy, start end enqueued correlation_id range_id bytes source destination tid reserved),
         layout!("rtl_range", abi::Range, start end range_id text text_length tid kind reserved),
         layout!("rtl_call", abi::Call, start end correlation_id parent_id stream domain function arguments
             function_length arguments_length status tid),
