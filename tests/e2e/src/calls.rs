@@ -32,9 +32,9 @@ pub struct Calls {
     pub nested: Made,
     /// By function, what it returned where that was no success.
     pub failed: Made,
-    /// Ops without a call, and ops whose call is of another thread, began later, or is not there.
+    /// Ops without a call.
     pub unlinked: i64,
-    /// As in the one before, of which the call is wrong.
+    /// Ops whose call is of another thread, began later, or is not there.
     pub mislinked: i64,
 }
 
@@ -64,7 +64,7 @@ impl Calls {
             failed: if has_failed { made("rocpd_api.id IN (SELECT api_id FROM rocpd_arg)") } else { Made::new() },
             unlinked: count("SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId IS NULL"),
             mislinked: count(
-                "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId NOT IN (
+                "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId IS NOT NULL AND correlationId NOT IN (
                  SELECT correlationId FROM rocpd_api call WHERE call.tid = rocpd_op.tid AND call.start <= rocpd_op.start)",
             ),
         }

@@ -1,9 +1,13 @@
 //! Mode hip: every call of HIP that a program makes is in the trace, however it got at the function, and every op belongs
 //! to the call that enqueued it.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 use e2e::Process;
 use e2e::calls::{Calls, Made, assert_has_what_was_called};
 use e2e::compare::{assert_executed, assert_has_what_was_executed};
+use support::rusqlite::Connection;
 use support::{Stack, stacks};
 
 /// The programs of HIP, and a few arguments for each.
@@ -180,5 +184,83 @@ fn only_what_is_asked_for_is_recorded() {
         });
         assert_eq!(calls.made, wanted.map(|(name, calls)| (name.clone(), *calls)).collect());
         assert_eq!((calls.unlinked, calls.mislinked), (0, 0));
+    }
+}
+
+#[test]
+fn python_by_ctypes() {
+    let Ok(python) = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output()
+    else {
+        eprintln!("skipped: no python3");
+        return;
+    };
+    let python = PathBuf::from(String::from_utf8(python.stdout).unwrap().trim());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs/calls.py");
+    // The Python of this machine is not made for the C library of another stack.
+    for stack in stacks().iter().filter(|stack| stack.name == "bookworm") {
+        let Some(process) = Process::on(stack, "hip_calls") else { return };
+        let outcome = process.instead(&python).arguments(&[script.to_str().unwrap()]).calls().well();
+        let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+        assert_eq!(calls.made.values().sum::<i64>(), 62);
+    }
+}
+
+#[test]
+fn what_threads_of_the_runtime_enqueue_is_counted_as_unlinked() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let outcome = process.calls().setting("AMD_DIRECT_DISPATCH", "0").well();
+        let trace = outcome.trace();
+        let calls = Calls::of(&trace);
+        assert_eq!((calls.made, calls.mislinked), (outcome.calls, 0));
+        let counted = trace.metadata.get("unlinked").map_or(0, |count| count.parse().unwrap());
+        assert_eq!(counted, calls.unlinked, "{:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn arguments_are_recorded_where_they_are_asked_for() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let outcome = process.calls().setting("RTL_HIP_ARGS", "1").well();
+        let trace = outcome.trace();
+        assert_has_what_was_called(&outcome, &trace);
+        let database = Connection::open(&trace.path).unwrap();
+        let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
+        let with_arguments = |name: &str, arguments: &str| {
+            count(&format!(
+                "SELECT count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = apiName_id
+                 JOIN rocpd_string text ON text.id = args_id
+                 WHERE name.string = '{name}' AND text.string LIKE '{arguments}'"
+            ))
+        };
+        assert_eq!(with_arguments("hipMalloc", "ptr=0x%, size=32768"), 2);
+        assert_eq!(with_arguments("hipSetDevice", "deviceId=0"), outcome.calls["hipSetDevice"]);
+        assert_eq!(with_arguments("hipModuleGetFunction", "%kname=\"scale\""), 1);
+        let shaped =
+            "gridX = 64 AND gridY = 1 AND workgroupX = 64 AND workgroupZ = 1 AND groupSegmentSize = 0";
+        let launches = count(&format!("SELECT count(*) FROM rocpd_kernelapi WHERE {shaped}"));
+        assert_eq!(launches, outcome.calls["hipModuleLaunchKernel"]);
+    }
+}
+
+#[test]
+fn copies_say_how_much_from_where_and_where_to() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_copies", &["100004"]) else { return };
+        let outcome = process.calls().gpus(2).well();
+        let database = Connection::open(&outcome.trace().path).unwrap();
+        let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
+        let copies = outcome.calls.iter().filter(|(name, _)| name.contains("Mem") && name.contains("cpy"));
+        let fills = outcome.calls.iter().filter(|(name, _)| name.contains("Memset"));
+        // HIP's own calls of its functions are not the program's.
+        let asked = |what: &str| {
+            count(&format!(
+                "SELECT count(*) FROM rocpd_copyapi JOIN rocpd_api ON rocpd_api.id = api_id
+                 WHERE parentId IS NULL AND dst LIKE '0x%' AND size > 0 AND src {what}"
+            ))
+        };
+        assert_eq!(asked("LIKE '0x%'"), copies.map(|(_, calls)| calls).sum::<i64>());
+        assert_eq!(asked("IS NULL"), fills.map(|(_, calls)| calls).sum::<i64>());
     }
 }
