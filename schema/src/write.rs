@@ -37,8 +37,8 @@ pub use rocprofiler::{
     AgentInfo, Allocated, Argument, Called, Copied, CounterInfo, Event, Info, KernelInfo, Launched, Origin,
     Rocprofiler, SetId,
 };
+pub(crate) use rows::{CALL_COLUMNS_OF_ITS_OWN, OP_COLUMNS_OF_ITS_OWN, call_row, op_row};
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
-pub(crate) use rows::{OP_COLUMNS_OF_ITS_OWN, call_row, op_row};
 pub use rpd::Rpd;
 pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use schema::append::{Alike, Own, Recording, Target};
-use schema::write::Op;
+use schema::append::{Alike, AlikeCalls, Own, OwnCall, Recording, Target};
+use schema::write::{Call, Op};
 
 type Result<T = ()> = anyhow::Result<T>;
 
@@ -155,5 +155,42 @@ fn a_pattern_ends_where_times_begin_to_take_more_bytes() -> Result {
     let (file, short) = written(&ops, 30_000, true)?;
     assert_eq!(short, ops.len() - 5, "ids as ever, and one for the times");
     assert!(file == written(&ops, 30_000, false)?.0);
+    Ok(())
+}
+
+#[test]
+fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
+    let folder = tempfile::tempdir()?;
+    let (long, short) = (folder.path().join("long.db"), folder.path().join("short.db"));
+    let mut recordings = (Recording::create(&long, None)?, Recording::create(&short, None)?);
+    let name = recordings.0.text("hipGetDevice")?;
+    assert_eq!(recordings.1.text("hipGetDevice")?, name);
+    let first = Call {
+        tid: Some(4711),
+        start: 1 << 41,
+        end: Some((1 << 41) + 300),
+        name: Some(name),
+        correlation: 70_000,
+        ..Call::default()
+    };
+    let alike = AlikeCalls::of(&first).ok_or_else(|| anyhow::anyhow!("no pattern"))?;
+    for number in 0..5_000 {
+        let correlation = first.correlation + number;
+        let call = Call {
+            start: first.start + 700 * number,
+            end: Some(first.start + 701 * number),
+            correlation,
+            ..first
+        };
+        let id = recordings.0.call(&call)?;
+        let own = OwnCall { start: call.start, end: first.start + 701 * number, correlation };
+        assert_eq!(recordings.1.call_like(&alike, own)?, Some(id));
+    }
+    // A number that takes more bytes is not like them.
+    let other = OwnCall { start: first.start, end: 1 << 50, correlation: 5 };
+    assert_eq!(recordings.1.call_like(&alike, other)?, None);
+    recordings.0.publish(&[])?;
+    recordings.1.publish(&[])?;
+    assert!(std::fs::read(long)? == std::fs::read(short)?);
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Ops that say the same but for a few numbers.
+//! Ops, and calls, that say the same but for a few numbers.
 
 use crate::btree::{Pattern, Record};
-use crate::write::{OP_COLUMNS_OF_ITS_OWN, Op, op_row};
+use crate::write::{CALL_COLUMNS_OF_ITS_OWN, Call, OP_COLUMNS_OF_ITS_OWN, Op, call_row, op_row};
 
 /// What an op has for itself although it is like others: its times, how wide it was launched, and its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,5 +34,36 @@ impl Alike {
     pub fn of(op: &Op) -> Option<Self> {
         let mut record = Record::new();
         Pattern::of(record.integers(&op_row(op)), OP_COLUMNS_OF_ITS_OWN).map(Self)
+    }
+}
+
+/// What a call has for itself although it is like others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnCall {
+    /// [`Call::start`].
+    pub start: i64,
+    /// [`Call::end`].
+    pub end: i64,
+    /// [`Call::correlation`].
+    pub correlation: i64,
+}
+
+impl OwnCall {
+    /// In the order of [`CALL_COLUMNS_OF_ITS_OWN`].
+    #[inline]
+    pub(super) fn numbers(self) -> [i64; 3] {
+        [self.start, self.end, self.correlation]
+    }
+}
+
+/// What calls have in common that differ in [`OwnCall`] numbers only, as [`Alike`].
+#[derive(Debug, Clone)]
+pub struct AlikeCalls(pub(super) Pattern<3>);
+
+impl AlikeCalls {
+    /// Calls like this one; none as in [`Alike::of`].
+    pub fn of(call: &Call) -> Option<Self> {
+        let mut record = Record::new();
+        Pattern::of(record.integers(&call_row(call)), CALL_COLUMNS_OF_ITS_OWN).map(Self)
     }
 }

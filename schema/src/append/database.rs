@@ -114,8 +114,9 @@ impl<T: Target> Database<T> {
         if self.stopped {
             return Err(Refusal::Io(io::Error::other("an earlier write failed")));
         }
-        let needed = self.tables.trees[table as usize].pages_for(record);
-        if needed > 0 && !self.has_room(needed) {
+        let tree = &self.tables.trees[table as usize];
+        let needed = tree.pages_for(record);
+        if (needed > 0 || tree.rows() == 0) && !self.has_room(table, needed) {
             return Err(Refusal::Full);
         }
         Ok(())
@@ -123,8 +124,11 @@ impl<T: Target> Database<T> {
 
     /// Whether as many more pages leave room for two publications, this one and the one before.
     #[cold]
-    fn has_room(&self, needed: usize) -> bool {
-        let open: usize = self.tables.trees.iter().map(Tree::open_pages).sum();
+    fn has_room(&self, table: Table, needed: usize) -> bool {
+        let trees = TABLES.iter().zip(&self.tables.trees).enumerate();
+        let there =
+            trees.filter(|(at, ((_, always), tree))| *always || *at == table as usize || tree.rows() > 0);
+        let open: usize = there.map(|(_, (_, tree))| tree.open_pages()).sum();
         let publication = open + CLOSING_PAGES + btree::PAGES + 1;
         let kept = self.store.kept() + needed;
         kept + 2 * publication + Store::<T>::at_rest(kept) <= self.limit

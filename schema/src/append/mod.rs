@@ -13,6 +13,6 @@ mod database;
 mod recording;
 
 pub use crate::btree::Target;
-pub use alike::{Alike, Own};
+pub use alike::{Alike, AlikeCalls, Own, OwnCall};
 pub use asked::{CopyAsked, LaunchAsked};
 pub use recording::{COMPLETE, Recording};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 
-use super::alike::{Alike, Own};
+use super::alike::{Alike, AlikeCalls, Own, OwnCall};
 use super::database::{Database, LEAST, Refusal, Table};
 use crate::btree::{Datum, Record, Target};
 use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
@@ -128,6 +128,17 @@ impl<T: Target> Recording<T> {
     pub fn call(&mut self, call: &Call) -> Result<i64> {
         let record = self.record.integers(&call_row(call));
         self.database.add(Table::Calls, record).map_err(|why| self.error(why))
+    }
+
+    /// Adds a call like others, as [`Self::op_like`] an op.
+    #[inline]
+    pub fn call_like(&mut self, alike: &AlikeCalls, own: OwnCall) -> Result<Option<i64>> {
+        let numbers = own.numbers();
+        if !alike.0.fits(&numbers) {
+            return Ok(None);
+        }
+        let added = self.database.add_like(Table::Calls, &alike.0, &numbers);
+        added.map(Some).map_err(|why| self.error(why))
     }
 
     pub(super) fn add(&mut self, table: Table, cells: &[Datum<'_>]) -> Result<()> {

@@ -173,6 +173,9 @@ pub struct Call {
 /// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
 pub(crate) const OP_COLUMNS_OF_ITS_OWN: [usize; 4] = [2, 3, 7, 10];
 
+/// Where start, end and the correlation id are in a call's row.
+pub(crate) const CALL_COLUMNS_OF_ITS_OWN: [usize; 3] = [2, 3, 8];
+
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
 pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use schema::append::{CopyAsked, LaunchAsked, Target};
+use schema::append::{AlikeCalls, CopyAsked, LaunchAsked, OwnCall, Target};
 use schema::write::{Call, TextId};
 
 use super::close::Close;
@@ -20,10 +20,22 @@ pub(super) struct Calls {
     /// The few that there are.
     categories: Vec<(&'static str, TextId)>,
     domains: [Option<TextId>; Source::ALL.len()],
+    /// By source and number: the last call.
+    last: [Vec<Option<Last>>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
     streams: HashMap<u64, i64>,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
+}
+
+/// The last call of a function that was written.
+#[derive(Debug)]
+struct Last {
+    tid: u32,
+    stream: u64,
+    parent: u64,
+    /// What others like it are written by. Nothing is prepared for a call that is not repeated.
+    alike: Option<AlikeCalls>,
 }
 
 /// Their tags.
@@ -73,6 +85,33 @@ impl<T: Target + Close> Session<T> {
     }
 
     fn write_call(&mut self, source: Source, told: &Told) -> schema::Result<()> {
+        let &Told { call, tid, .. } = told;
+        let is_plain = told.asked.is_none() && told.arguments.is_none() && call.status == 0;
+        let last = self.calls.last[source as usize].get(call.function.number()).and_then(Option::as_ref);
+        let before =
+            last.filter(|last| (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent));
+        let is_repeated = before.is_some();
+        if let (true, Some(recording), Some(alike)) =
+            (is_plain, &mut self.recording, before.and_then(|last| last.alike.as_ref()))
+        {
+            let own = OwnCall { start: call.start, end: call.end, correlation: call.correlation as i64 };
+            if recording.call_like(alike, own)?.is_some() {
+                return Ok(());
+            }
+        }
+        let row = self.write_whole_call(source, told)?;
+        let last = &mut self.calls.last[source as usize];
+        let number = call.function.number();
+        if last.len() <= number {
+            last.resize_with(number + 1, || None);
+        }
+        let alike = if is_repeated { AlikeCalls::of(&row) } else { None };
+        last[number] =
+            Some(Last { tid, stream: call.stream, parent: call.parent, alike: alike.filter(|_| is_plain) });
+        Ok(())
+    }
+
+    fn write_whole_call(&mut self, source: Source, told: &Told) -> schema::Result<Call> {
         let call = &told.call;
         let (name, domain) = (self.function(source, call.function)?, self.domain(source)?);
         let category = self.category(call.function)?;
@@ -80,7 +119,7 @@ impl<T: Target + Close> Session<T> {
         let (recording, threads) = self.begun()?;
         meet(threads, told.tid, recording)?;
         let args = told.arguments.as_deref().map(|arguments| recording.text(arguments)).transpose()?;
-        let id = recording.call(&Call {
+        let row = Call {
             tid: Some(i64::from(told.tid)),
             start: call.start,
             end: Some(call.end),
@@ -93,7 +132,8 @@ impl<T: Target + Close> Session<T> {
             stream,
             result: i64::from(call.status),
             ..Call::default()
-        })?;
+        };
+        let id = recording.call(&row)?;
         match told.asked {
             Some(Asked::Launch { groups, items, lds }) => {
                 recording.launch_asked(id, &LaunchAsked { groups, items, lds })?;
@@ -110,7 +150,7 @@ impl<T: Target + Close> Session<T> {
             let value = recording.text(&call.status.to_string())?;
             recording.returned(id, kind?, name?, value)?;
         }
-        Ok(())
+        Ok(row)
     }
 
     fn function(&mut self, source: Source, function: Function) -> schema::Result<TextId> {

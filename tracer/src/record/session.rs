@@ -36,7 +36,7 @@ pub(super) struct Session<T> {
     pub(super) known: Arc<Known>,
     create: Create<T>,
     start: Anchor,
-    recording: Option<Recording<T>>,
+    pub(super) recording: Option<Recording<T>>,
     /// Why nothing more is recorded.
     pub(super) over: Option<Lost>,
     ending: Ending,
