@@ -166,8 +166,9 @@ fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let data = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
     let data = data.into_iter().find(|path| path.extension().is_some_and(|end| end == "data")).unwrap();
     let programs = fs::read_dir(data.join("scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let files: Vec<PathBuf> = programs.chain([data.join("data/lib/librtl.so")]).collect();
-    assert_eq!(files.len(), 7, "{files:?}");
+    let libraries = ["librtl.so", "librtl_hip.so"].map(|name| data.join("data/lib").join(name));
+    let files: Vec<PathBuf> = programs.chain(libraries).collect();
+    assert_eq!(files.len(), 8, "{files:?}");
     for file in files {
         let output = Command::new("objdump").arg("-p").arg(&file).output().unwrap();
         assert_success(&output);
