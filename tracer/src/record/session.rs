@@ -86,6 +86,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// Records a dispatch or counts it as lost.
+    #[inline]
     pub(super) fn add(&mut self, dispatch: &Dispatch) {
         self.calls.link(None, dispatch.correlation);
         if self.over.is_none() {
