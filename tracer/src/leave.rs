@@ -35,7 +35,7 @@ const fn function(name: &'static CStr, is_end: bool) -> Function {
     Function { name, is_end, original: AtomicPtr::new(ptr::null_mut()) }
 }
 
-/// By the numbers that [`stand_in!`] gives them.
+/// By the numbers that `stand_in` gives them.
 static FUNCTIONS: [Function; 10] = [
     function(c"_exit", true),
     function(c"_Exit", true),

@@ -2,7 +2,7 @@
 //! of the program instead of a file.
 //!
 //! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,
-//! [`role`] decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`callback`] what
+//! [`role`](mod@role) decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`callback`] what
 //! callbacks may not do and when they are done with. The recorder's side is in `record/delivery.rs`.
 
 pub mod abi;
