@@ -210,7 +210,9 @@ impl<T> Receiver<T> {
     /// Gives each of the oldest entries, at most [`BATCH`], to `each`; their number, 0 when there is none.
     pub fn take(&self, mut each: impl FnMut(&T)) -> usize {
         let Some(mut batch) = self.shared.lock().full.pop_front() else { return 0 };
-        batch.iter().for_each(&mut each);
+        for entry in &batch {
+            each(entry);
+        }
         let count = batch.len();
         batch.clear();
         if batch.capacity() > 0 {

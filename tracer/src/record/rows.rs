@@ -37,26 +37,31 @@ impl Rows {
     /// Whether a dispatch differs from the last one in what is its [`Own`] only.
     #[inline]
     pub(super) fn go_on_with(&self, dispatch: &Dispatch) -> bool {
-        let shared = |dispatch: &Dispatch| {
-            // Without "..": a field that is added has to be here.
-            let Dispatch {
-                start: _,
-                end: _,
-                correlation: _,
-                enqueued,
-                range,
-                kernel,
-                queue,
-                tid,
-                grid: [_, y, z],
-                lds,
-                scratch,
-                workgroup,
-                gpu,
-            } = *dispatch;
-            ((enqueued, range), kernel, queue, tid, (y, z), lds, scratch, workgroup, gpu)
-        };
-        shared(dispatch) == shared(&self.last)
+        // Without "..": a field that is added has to be here.
+        let Dispatch {
+            start: _,
+            end: _,
+            correlation: _,
+            enqueued,
+            range,
+            kernel,
+            queue,
+            tid,
+            grid: [_, y, z],
+            lds,
+            scratch,
+            workgroup,
+            gpu,
+        } = dispatch;
+        let last = &self.last;
+        // What differs most often is asked first.
+        *queue == last.queue
+            && *tid == last.tid
+            && (*y, *z) == (last.grid[1], last.grid[2])
+            && *range == last.range
+            && *workgroup == last.workgroup
+            && (*lds, *scratch) == (last.lds, last.scratch)
+            && (*gpu, *kernel, *enqueued) == (last.gpu, last.kernel, last.enqueued)
     }
 
     /// Writes a dispatch with which they go on.
