@@ -208,59 +208,30 @@ impl Argument for Dim3 {
 }
 
 /// `const hipLaunchConfig_t *`.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub(crate) struct LaunchConfiguration(*const LaunchFields);
-
-#[repr(C)]
-struct LaunchFields {
-    grid: Dim3,
-    block: Dim3,
-    lds: u64,
-    stream: Stream,
-}
-
-impl Argument for LaunchConfiguration {
-    fn note(&self, details: &mut Details) {
-        // SAFETY: null, or what HIP reads, too.
-        if let Some(fields) = unsafe { self.0.as_ref() } {
-            (details.groups, details.items) = (fields.grid.0, fields.block.0);
-            details.lds = fields.lds;
-            fields.stream.note(details);
-        }
-    }
-
-    fn note_stream(&self, stream: &mut u64) {
-        // SAFETY: null, or what HIP reads, too.
-        if let Some(fields) = unsafe { self.0.as_ref() } {
-            fields.stream.note_stream(stream);
-        }
-    }
-
-    fn say(&self, name: &str, text: &mut Written) {
-        Pointer(self.0.cast()).say(name, text);
-    }
-}
+pub(crate) type LaunchConfiguration = Configuration<u64>;
 
 /// `const HIP_LAUNCH_CONFIG *`.
+pub(crate) type DriverLaunchConfiguration = Configuration<u32>;
+
+/// What a launch is to be, with the size of its LDS as this type.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct DriverLaunchConfiguration(*const DriverLaunchFields);
+pub(crate) struct Configuration<Bytes>(*const LaunchFields<Bytes>);
 
 #[repr(C)]
-struct DriverLaunchFields {
+struct LaunchFields<Bytes> {
     grid: Dim3,
     block: Dim3,
-    lds: u32,
+    lds: Bytes,
     stream: Stream,
 }
 
-impl Argument for DriverLaunchConfiguration {
+impl<Bytes: Copy + Into<u64>> Argument for Configuration<Bytes> {
     fn note(&self, details: &mut Details) {
         // SAFETY: null, or what HIP reads, too.
         if let Some(fields) = unsafe { self.0.as_ref() } {
             (details.groups, details.items) = (fields.grid.0, fields.block.0);
-            details.lds = u64::from(fields.lds);
+            details.lds = fields.lds.into();
             fields.stream.note(details);
         }
     }
