@@ -9,7 +9,7 @@
 
 CREATE TABLE rocpd_string (
     id INTEGER PRIMARY KEY, -- 1 is the empty string
-    string TEXT             -- each text once
+    string TEXT             -- each text once, those of rocpd_api.args_id perhaps more often
 );
 
 CREATE TABLE rocpd_metadata (

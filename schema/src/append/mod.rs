@@ -11,6 +11,7 @@ mod alike;
 mod asked;
 mod database;
 mod recording;
+mod texts;
 
 pub use crate::btree::Target;
 pub use alike::{Alike, AlikeCalls, Own, OwnCall};

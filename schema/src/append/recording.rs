@@ -2,10 +2,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustc_hash::FxHashMap;
-
 use super::alike::{Alike, AlikeCalls, Own, OwnCall};
 use super::database::{Database, LEAST, Refusal, Table};
+use super::texts::Texts;
 use crate::btree::{Datum, Record, Target};
 use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
 use crate::{Error, Result};
@@ -24,7 +23,7 @@ pub struct Recording<T = File> {
     limit: u64,
     database: Database<T>,
     record: Record,
-    texts: FxHashMap<Box<str>, TextId>,
+    texts: Texts,
 }
 
 impl Recording {
@@ -65,13 +64,8 @@ impl<T: Target> Recording<T> {
     pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
         let limit = limit.unwrap_or(u64::MAX);
         let database = Database::create(target, limit).map_err(|source| failed("write", path, source))?;
-        let mut recording = Self {
-            path: path.to_owned(),
-            limit,
-            database,
-            record: Record::new(),
-            texts: FxHashMap::default(),
-        };
+        let mut recording =
+            Self { path: path.to_owned(), limit, database, record: Record::new(), texts: Texts::default() };
         recording.text("")?;
         for kind in OpKind::ALL {
             recording.text(kind.label())?;
@@ -88,13 +82,28 @@ impl<T: Target> Recording<T> {
     /// [`Error::Full`] if the row has no room within the limit; [`Error::Io`] if the file cannot grow, and from then
     /// on. So for all that follow.
     pub fn text(&mut self, text: &str) -> Result<TextId> {
-        if let Some(&id) = self.texts.get(text) {
+        if let Some(id) = self.texts.lasting(text) {
             return Ok(id);
         }
+        let id = self.add_text(text)?;
+        self.texts.add_lasting(text, id);
+        Ok(id)
+    }
+
+    /// The id of a text that may be one of millions, as the arguments of calls are. It is remembered for as long as it comes
+    /// again soon: memory does not grow, and a text can be in the file more than once.
+    pub fn passing_text(&mut self, text: &str) -> Result<TextId> {
+        if let Some(id) = self.texts.passing(text) {
+            return Ok(id);
+        }
+        let id = self.add_text(text)?;
+        self.texts.add_passing(text.into(), id);
+        Ok(id)
+    }
+
+    fn add_text(&mut self, text: &str) -> Result<TextId> {
         let record = self.record.row(&[text.into()]);
-        let id = self.database.add(Table::Strings, record).map_err(|why| self.error(why))?;
-        self.texts.insert(text.into(), TextId(id));
-        Ok(TextId(id))
+        self.database.add(Table::Strings, record).map(TextId).map_err(|why| self.error(why))
     }
 
     /// Adds a metadata row; rows keep their order and a tag may repeat.

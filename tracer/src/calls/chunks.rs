@@ -79,6 +79,8 @@ impl<T> Pool<T> {
 pub struct Sender<T: 'static> {
     chunk: *mut Chunk<T>,
     filled: usize,
+    /// The piece that comes next, where it was asked for before this one is full; else null.
+    ahead: *mut Chunk<T>,
     pool: &'static Pool<T>,
     shared: Arc<Shared>,
     /// Pieces that were put in.
@@ -108,7 +110,8 @@ unsafe impl<T: Send> Send for Receiver<T> {}
 pub fn queue<T>(pool: &'static Pool<T>) -> Option<(Sender<T>, Receiver<T>)> {
     let chunk = pool.take()?;
     let shared = Arc::<Shared>::default();
-    let sender = Sender { chunk, filled: 0, pool, shared: Arc::clone(&shared), sent: 0 };
+    let sender =
+        Sender { chunk, filled: 0, ahead: ptr::null_mut(), pool, shared: Arc::clone(&shared), sent: 0 };
     Some((sender, Receiver { chunk, taken: 0, pool, shared }))
 }
 
@@ -131,9 +134,27 @@ impl<T> Sender<T> {
         Ok(())
     }
 
+    /// Whether so many values, [`PLACES`] at most, will find room one behind the other, for which the queue grows.
+    #[inline]
+    pub fn make_room(&mut self, values: usize) -> bool {
+        debug_assert!(values <= PLACES);
+        values <= PLACES - self.filled || !self.ahead.is_null() || self.grow()
+    }
+
+    #[cold]
+    fn grow(&mut self) -> bool {
+        let Some(next) = self.pool.take() else { return false };
+        // Only the sender knows of it yet: a receiver that finds it behind a full piece frees that.
+        self.ahead = next;
+        true
+    }
+
     #[cold]
     fn go_on(&mut self) -> bool {
-        let Some(next) = self.pool.take() else { return false };
+        if !self.make_room(1) {
+            return false;
+        }
+        let next = std::mem::replace(&mut self.ahead, ptr::null_mut());
         // SAFETY: the receiver frees the piece only after it has seen the next one.
         unsafe { (*self.chunk).next.store(next, Ordering::Release) };
         (self.chunk, self.filled) = (next, 0);
@@ -243,6 +264,24 @@ mod tests {
         assert!(!receiver.is_abandoned());
         drop(sender);
         assert!(receiver.is_abandoned());
+    }
+
+    #[test]
+    fn values_that_belong_together_find_room_together_or_not_at_all() {
+        static POOL: Pool<usize> = Pool::new(2);
+        let (mut sender, mut receiver) = queue(&POOL).unwrap();
+        for number in 0..PLACES - 2 {
+            assert_eq!(sender.push(number), Ok(()));
+        }
+        assert!(sender.make_room(2) && sender.make_room(3) && sender.make_room(PLACES));
+        assert_eq!(POOL.made.load(Ordering::Relaxed), 2, "one more for all that was asked for");
+        for number in PLACES - 2..2 * PLACES - 2 {
+            assert_eq!(sender.push(number), Ok(()));
+        }
+        assert!(sender.make_room(2) && !sender.make_room(3));
+        assert!((0..2 * PLACES - 2).all(|number| receiver.pop() == Some(number)));
+        assert_eq!(receiver.pop(), None);
+        assert!(sender.make_room(3), "the receiver has given a piece back");
     }
 
     #[test]

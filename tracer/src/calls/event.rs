@@ -63,16 +63,67 @@ impl Asked {
     }
 }
 
-/// One entry of a thread's queue.
-#[derive(Debug)]
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    length: u8,
+    bytes: [u8; Self::LONGEST],
+}
+
+impl Piece {
+    const LONGEST: usize = 54;
+
+    /// Pieces of a text at most; what does not fit is cut off.
+    pub const MOST: usize = 64;
+
+    /// The pieces of a text.
+    pub fn of(text: &[u8]) -> impl ExactSizeIterator<Item = Self> {
+        text[..text.len().min(Self::MOST * Self::LONGEST)].chunks(Self::LONGEST).map(|part| {
+            let mut bytes = [0; Self::LONGEST];
+            bytes[..part.len()].copy_from_slice(part);
+            Self { length: part.len() as u8, bytes }
+        })
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
+/// One entry of a thread's queue. All of it lies in the queue, whose bound is therefore one of memory.
+#[derive(Clone, Copy, Debug)]
 pub enum Entry {
     /// Belongs to the call behind it.
     Asked(Asked),
     /// Belongs to the call behind it.
-    Arguments(Box<str>),
+    Arguments(Piece),
     /// A call.
     Call(Call),
 }
 
 // Queues hold thousands of them.
 const _: () = assert!(size_of::<Entry>() <= 56);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_the_sum_of_its_pieces() {
+        for length in [0, 1, Piece::LONGEST, Piece::LONGEST + 1, 1000, Piece::MOST * Piece::LONGEST] {
+            let text: Vec<u8> = (0..length).map(|at| at as u8).collect();
+            let pieces = Piece::of(&text);
+            assert_eq!(pieces.len(), length.div_ceil(Piece::LONGEST));
+            assert_eq!(pieces.flat_map(|piece| piece.bytes().to_vec()).collect::<Vec<_>>(), text);
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_where_it_has_too_many_pieces() {
+        let text = vec![b'x'; 1 << 20];
+        assert_eq!(Piece::of(&text).len(), Piece::MOST);
+        assert_eq!(Piece::of(&text).map(|piece| piece.bytes().len()).sum::<usize>(), 3456);
+    }
+}

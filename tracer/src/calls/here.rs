@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use calls::{Begun, Details, Function, Source};
 
 use super::chunks::{Pool, Sender, queue};
-use super::event::{Asked, Call, Entry};
+use super::event::{Asked, Call, Entry, Piece};
 use super::reader::{Lane, NEWCOMERS};
 use crate::control::{self, Gate};
 use crate::counters::{Lost, Skipped};
 use crate::{clock, load, recording, thread};
 
-/// Pieces of queues at most: 2 million calls that the recorder has not taken, 120 MB.
+/// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
 static POOL: Pool<Entry> = Pool::new(1 << 13);
 
 /// Numbers that a thread takes at once.
@@ -116,13 +116,13 @@ impl Here {
         *open = open.saturating_sub(1);
     }
 
+    /// There is room for it.
     #[inline]
-    fn push(&mut self, entry: Entry) -> bool {
-        let has_room = self.entries.push(entry).is_ok();
+    fn push(&mut self, entry: Entry) {
+        let _ = self.entries.push(entry);
         if self.entries.has_gone_on() && self.entries.waiting() >= MANY {
             recording::nudge();
         }
-        has_room
     }
 }
 
@@ -190,14 +190,16 @@ pub fn end(
         }
         here.end(source, parent);
         let asked = details.and_then(|details| Asked::of(details, !arguments.is_empty()));
-        let asked = asked.is_none_or(|asked| here.push(Entry::Asked(asked)));
-        let arguments = arguments.is_empty() || {
-            here.push(Entry::Arguments(String::from_utf8_lossy(arguments).into_owned().into()))
-        };
-        let call = Call { start, end, correlation, parent, stream, function, status };
-        if !(asked && arguments && here.push(Entry::Call(call))) {
-            count(&here.counts.behind[source as usize]);
+        let pieces = Piece::of(arguments);
+        // What belongs to a call that found no room would belong to the next one.
+        if !here.entries.make_room(usize::from(asked.is_some()) + pieces.len() + 1) {
+            return count(&here.counts.behind[source as usize]);
         }
+        if let Some(asked) = asked {
+            here.push(Entry::Asked(asked));
+        }
+        pieces.for_each(|piece| here.push(Entry::Arguments(piece)));
+        here.push(Entry::Call(Call { start, end, correlation, parent, stream, function, status }));
     });
 }
 

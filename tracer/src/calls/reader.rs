@@ -26,14 +26,14 @@ pub struct Lane {
     /// What of the counts the recorder knows.
     known: Counts,
     asked: Option<Asked>,
-    arguments: Option<Box<str>>,
+    arguments: Vec<u8>,
 }
 
 impl Lane {
     /// Of a thread that makes its first call.
     #[must_use]
     pub fn new(tid: u32, entries: Receiver<Entry>, counts: Arc<Counts>) -> Self {
-        Self { tid, entries, counts, known: Counts::default(), asked: None, arguments: None }
+        Self { tid, entries, counts, known: Counts::default(), asked: None, arguments: Vec::new() }
     }
 }
 
@@ -114,9 +114,12 @@ impl Lane {
             match self.entries.pop() {
                 None => return taken,
                 Some(Entry::Asked(asked)) => self.asked = Some(asked),
-                Some(Entry::Arguments(arguments)) => self.arguments = Some(arguments),
+                Some(Entry::Arguments(piece)) => self.arguments.extend_from_slice(piece.bytes()),
                 Some(Entry::Call(call)) => {
-                    let (asked, arguments) = (self.asked.take(), self.arguments.take());
+                    let asked = self.asked.take();
+                    let text = String::from_utf8_lossy(&self.arguments);
+                    let arguments = (!text.is_empty()).then(|| text.into());
+                    self.arguments.clear();
                     each(Told { tid: self.tid, call, asked, arguments });
                 }
             }

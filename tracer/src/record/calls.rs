@@ -118,7 +118,8 @@ impl<T: Target + Close> Session<T> {
         let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
         let (recording, threads) = self.begun()?;
         meet(threads, told.tid, recording)?;
-        let args = told.arguments.as_deref().map(|arguments| recording.text(arguments)).transpose()?;
+        let args =
+            told.arguments.as_deref().map(|arguments| recording.passing_text(arguments)).transpose()?;
         let row = Call {
             tid: Some(i64::from(told.tid)),
             start: call.start,
