@@ -139,10 +139,11 @@ fn complaint(name: &str, value: &OsStr, expected: &str) -> String {
     format!("rtl: {name}={}: {expected}", value.to_string_lossy())
 }
 
+/// By its first letter, as RTG reads it: a number, or a word for yes or no.
 fn switch(value: &str) -> Option<bool> {
-    match value {
-        "0" => Some(false),
-        "1" => Some(true),
+    match value.as_bytes().first()?.to_ascii_lowercase() {
+        b'1'..=b'9' | b't' | b'y' => Some(true),
+        b'0' | b'f' | b'n' => Some(false),
         _ => None,
     }
 }
@@ -245,6 +246,15 @@ mod tests {
     }
 
     #[test]
+    fn switches_are_read_as_rtg_reads_them() {
+        let is_on = |value| read(&[("RTL_HIP_ARGS", value)]).0.hip_arguments;
+        assert!(["1", "2", "true", "True", "t", "yes", "Y"].into_iter().all(is_on));
+        assert!(!["0", "false", "F", "no", "N", ""].into_iter().any(is_on));
+        // To RTG this is no.
+        assert_eq!(read(&[("RTL_HIP_ARGS", "on")]).1.len(), 1);
+    }
+
+    #[test]
     fn a_value_that_makes_no_sense_is_one_line_and_counts_as_not_set() {
         let nonsense = [
             ("RTL_MODE", "fast"),
@@ -252,14 +262,15 @@ mod tests {
             ("RTL_MAX_SIZE", "99999999999999999999G"),
             ("RTL_METADATA", "none"),
             ("RTL_START", "later"),
-            ("RTL_COPY", "no"),
-            ("RTL_BARRIER", "yes"),
-            ("RTL_HSA_HOST_DISPATCH", "yes"),
-            ("RTL_HSA_ARGS", "yes"),
+            ("RTL_COPY", "off"),
+            ("RTL_BARRIER", "-1"),
+            ("RTL_HSA_HOST_DISPATCH", "on"),
+            ("RTL_HSA_ARGS", "all"),
+            ("RTL_HIP_ARGS", "?"),
         ];
         let (settings, complaints) = read(&nonsense);
         assert_eq!(settings, Settings::default());
-        assert_eq!(complaints.len(), 9);
+        assert_eq!(complaints.len(), 10);
         assert_eq!(
             complaints[0],
             "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"

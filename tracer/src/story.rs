@@ -53,10 +53,9 @@ pub fn say_of_file(line: Arguments<'_>) {
     }
 }
 
-/// Says a line the first time; it is the only one that is said so.
-pub fn once(line: Arguments<'_>) {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    if !SAID.swap(true, Ordering::Relaxed) {
+/// Says a line the first time that it is not `said`.
+pub fn once(said: &AtomicBool, line: Arguments<'_>) {
+    if !said.swap(true, Ordering::Relaxed) {
         say(line);
     }
 }

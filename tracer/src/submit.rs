@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
 
@@ -166,7 +167,11 @@ unsafe fn intercept_batch(
         copies.push(unsafe { packet.read_unaligned() });
     }
     let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
-        story::once(format_args!("batches of more than {} packets are not recorded", shared.largest_staged));
+        static SAID: AtomicBool = AtomicBool::new(false);
+        story::once(
+            &SAID,
+            format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
+        );
         copies.iter().for_each(|packet| {
             Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
         });

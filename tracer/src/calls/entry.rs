@@ -3,12 +3,13 @@
 #![expect(unsafe_code, reason = "called by another library")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
 use super::{filter::Filter, here, sources};
 use crate::settings::Mode;
-use crate::{load, recording};
+use crate::{load, recording, story};
 
 /// What this library offers to one that catches calls: `calls::SYMBOL`.
 #[unsafe(no_mangle)]
@@ -42,6 +43,10 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
         };
         let names: Vec<String> = names.iter().map(name).collect();
         let filter = Filter { wanted: settings.hip_filter, unwanted: settings.hip_filter_out };
+        if let Some(complaint) = filter.complaint(&names) {
+            static SAID: AtomicBool = AtomicBool::new(false);
+            story::once(&SAID, format_args!("{complaint}"));
+        }
         let functions = names.iter().map(|name| filter.takes(name)).collect();
         here::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);

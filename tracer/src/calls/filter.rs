@@ -1,11 +1,16 @@
-//! Which functions a source tells of.
+//! Which functions of HIP are told of (docs/hip.md, "Which calls"), and what lists of words of the environment say.
 
-/// What the environment says of a source's functions.
+/// What starts kernels, in all its forms (`_spt`, `ExC`, `MultiDevice`).
+const LAUNCHES: [&str; 5] =
+    ["LaunchKernel", "LaunchCooperativeKernel", "LaunchMultiKernel", "LaunchByPtr", "GraphLaunch"];
+
+/// What the environment says of HIP's functions. As RTG has it, launches are told of whatever that is: without its call
+/// nobody would know where a kernel comes from. RTG knows six of them by name; here they are all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Parts of names, separated by commas; `all` and `*` are every name. Empty is every name, too.
+    /// RTL_HIP_API_FILTER: parts of names, separated by commas; `all` and `*` are every name. Empty is every name, too.
     pub wanted: String,
-    /// Parts of names that are left out again.
+    /// RTL_HIP_API_FILTER_OUT: parts of names that are left out again.
     pub unwanted: String,
 }
 
@@ -13,18 +18,42 @@ impl Filter {
     /// Whether calls of this function are recorded.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
-        let mut wanted = parts(&self.wanted).peekable();
-        let is_wanted = wanted.peek().is_none() || wanted.any(|part| is_in(part, name));
-        is_wanted && !parts(&self.unwanted).any(|part| is_in(part, name))
+        let mut wanted = words(&self.wanted).peekable();
+        let is_wanted = wanted.peek().is_none() || wanted.any(|word| is_meant(word, name));
+        let is_unwanted = || words(&self.unwanted).any(|word| is_meant(word, name));
+        LAUNCHES.iter().any(|launch| name.contains(launch)) || is_wanted && !is_unwanted()
+    }
+
+    /// A line about the words that none of these functions is meant by, if there are any.
+    #[must_use]
+    pub fn complaint(&self, names: &[String]) -> Option<String> {
+        let lists = [("RTL_HIP_API_FILTER", &*self.wanted), ("RTL_HIP_API_FILTER_OUT", &*self.unwanted)];
+        complaint("HIP", lists, |word| names.iter().any(|name| is_meant(word, name)))
     }
 }
 
-fn parts(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|part| !part.is_empty())
+fn is_meant(word: &str, name: &str) -> bool {
+    word == "all" || word == "*" || name.contains(word)
 }
 
-fn is_in(part: &str, name: &str) -> bool {
-    part == "all" || part == "*" || name.contains(part)
+/// The words of a list, which commas separate.
+pub fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// A line about those words of some variables' lists that mean no function of this interface, if there are any.
+pub fn complaint<const LISTS: usize>(
+    interface: &str,
+    lists: [(&str, &str); LISTS],
+    is_known: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let of_list = |(variable, list)| {
+        let unknown: Vec<&str> = words(list).filter(|word| !is_known(word)).collect();
+        let unknown = unknown.join(" or ");
+        (!unknown.is_empty()).then(|| format!("{variable}: no function of {interface} is called {unknown}"))
+    };
+    let complaints: Vec<String> = lists.into_iter().filter_map(of_list).collect();
+    (!complaints.is_empty()).then(|| complaints.join("; "))
 }
 
 #[cfg(test)]
@@ -48,7 +77,49 @@ mod tests {
         assert_eq!(takes("Malloc", ""), ["hipMalloc", "hipMallocAsync"]);
         assert_eq!(takes("Malloc, hipFree", "Async"), ["hipMalloc", "hipFree"]);
         assert_eq!(takes("", "Device,Free"), ["hipMalloc", "hipMallocAsync"]);
-        assert_eq!(takes("hipNothing", ""), Vec::<&str>::new());
+        assert_eq!(takes("hipmalloc", ""), Vec::<&str>::new(), "case counts");
         assert_eq!(takes("all", "all"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn launches_are_taken_whatever_is_said() {
+        let filter = Filter { wanted: "hipFree".to_owned(), unwanted: "all,Launch".to_owned() };
+        let launches = [
+            "hipDrvLaunchKernelEx",
+            "hipExtLaunchKernel",
+            "hipExtLaunchMultiKernelMultiDevice",
+            "hipExtModuleLaunchKernel",
+            "hipGraphLaunch",
+            "hipGraphLaunch_spt",
+            "hipHccModuleLaunchKernel",
+            "hipLaunchByPtr",
+            "hipLaunchCooperativeKernelMultiDevice",
+            "hipLaunchCooperativeKernel_spt",
+            "hipLaunchKernel",
+            "hipLaunchKernelExC",
+            "hipModuleLaunchCooperativeKernel",
+            "hipModuleLaunchKernel",
+        ];
+        assert!(launches.into_iter().all(|name| filter.takes(name)));
+        // These enqueue no kernel.
+        let others = ["hipLaunchHostFunc", "__hipPushCallConfiguration", "hipGraphAddKernelNode", "hipFree"];
+        assert!(!others.into_iter().any(|name| filter.takes(name)));
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_one_line() {
+        let names = ["hipMalloc".to_owned(), "hipFree".to_owned()];
+        let complaint = |wanted: &str, unwanted: &str| {
+            Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() }.complaint(&names)
+        };
+        assert_eq!(complaint("all,*,Malloc", "hip"), None);
+        assert_eq!(complaint("", ","), None);
+        assert_eq!(
+            complaint("malloc,Free", "size,shape").as_deref(),
+            Some(
+                "RTL_HIP_API_FILTER: no function of HIP is called malloc; \
+                 RTL_HIP_API_FILTER_OUT: no function of HIP is called size or shape"
+            )
+        );
     }
 }

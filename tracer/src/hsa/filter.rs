@@ -3,6 +3,7 @@
 use hsa_sys::table::{FUNCTIONS, Function};
 
 use super::name;
+use crate::calls::filter::{complaint, words};
 
 /// What the environment says of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,19 +37,12 @@ impl Filter {
         is_wanted && !is_unwanted() && !NEVER.contains(&function.name)
     }
 
-    /// The words that no function is meant by, with their variable.
+    /// A line about the words that no function is meant by, if there are any.
     #[must_use]
-    pub fn unknown(&self) -> Vec<(&'static str, Vec<&str>)> {
-        let lists = [("RTL_HSA_API_FILTER", &self.wanted), ("RTL_HSA_API_FILTER_OUT", &self.unwanted)];
-        let is_unknown = |word: &&str| !FUNCTIONS.iter().any(|function| is_meant(word, function));
-        let unknown =
-            lists.map(|(variable, list)| (variable, words(list).filter(is_unknown).collect::<Vec<_>>()));
-        unknown.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    pub fn complaint(&self) -> Option<String> {
+        let lists = [("RTL_HSA_API_FILTER", &*self.wanted), ("RTL_HSA_API_FILTER_OUT", &*self.unwanted)];
+        complaint("HSA", lists, |word| FUNCTIONS.iter().any(|function| is_meant(word, function)))
     }
-}
-
-fn words(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
 fn is_meant(word: &str, function: &Function) -> bool {
@@ -114,12 +108,15 @@ mod tests {
     }
 
     #[test]
-    fn words_that_mean_nothing_are_known() {
+    fn words_that_mean_nothing_are_one_line() {
         let filter = Filter { wanted: "core,colour,hsa_init".to_owned(), unwanted: "size,shape,".to_owned() };
         assert_eq!(
-            filter.unknown(),
-            [("RTL_HSA_API_FILTER", vec!["colour"]), ("RTL_HSA_API_FILTER_OUT", vec!["size", "shape"])]
+            filter.complaint().as_deref(),
+            Some(
+                "RTL_HSA_API_FILTER: no function of HSA is called colour; \
+                 RTL_HSA_API_FILTER_OUT: no function of HSA is called size or shape"
+            )
         );
-        assert_eq!(Filter { wanted: "all".to_owned(), unwanted: String::new() }.unknown(), []);
+        assert_eq!(Filter { wanted: "all".to_owned(), unwanted: String::new() }.complaint(), None);
     }
 }

@@ -9,6 +9,8 @@ pub mod filter;
 pub mod telling;
 pub mod thunks;
 
+use std::sync::atomic::AtomicBool;
+
 use calls::Source;
 use hsa_sys::table::{FUNCTIONS, Kind};
 
@@ -37,8 +39,9 @@ impl Asked {
 
 /// Puts the thunks of what is asked for into the tables, on top of whatever is there.
 pub fn install(tables: &Tables, asked: &Asked) {
-    for (variable, words) in asked.filter.unknown() {
-        story::once(format_args!("{variable}: no function of HSA is called {}", words.join(" or ")));
+    if let Some(complaint) = asked.filter.complaint() {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        story::once(&SAID, format_args!("{complaint}"));
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| asked.filter.takes(function)).collect();
