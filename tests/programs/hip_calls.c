@@ -9,6 +9,7 @@
  *      errors      calls that fail, also of the runtime compiler
  *      missing     names that HIP has not, and all ways to ask for those that it has
  *      default     functions that were asked for without naming a library
+ *      handed      functions that HIP itself hands out (hipGetProcAddress), where it does
  *      exit        exit while another thread waits in a call
  *      fork        a child that calls HIP, too
  *
@@ -17,6 +18,7 @@
 #include "hip.h"
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,6 +160,24 @@ static void by_default(void) {
     }
 }
 
+static void handed(void) {
+    if (!other("hipGetProcAddress")) return;
+    any synchronize = NULL, launch = NULL, none = NULL;
+    /* As a program asks that was compiled for HIP 6.0, for the stream that is the default by default. */
+    printf("found\t%d", OTHER("hipGetProcAddress", "hipStreamSynchronize", &synchronize, 600, (uint64_t)0, NULL));
+    printf("\t%d", OTHER("hipGetProcAddress", "hipModuleLaunchKernel", &launch, 600, (uint64_t)0, NULL));
+    printf("\t%d\n", OTHER("hipGetProcAddress", "hipNoSuchFunction", &none, 600, (uint64_t)0, NULL));
+    if (!synchronize || !launch) exit(1);
+    *(any *)&hip.ModuleLaunchKernel = launch;
+    for (int round = 0; round < ROUNDS; round++) hip_launch(0, round, stream, to, from, ELEMENTS);
+    called("hipStreamSynchronize");
+    synchronize(stream);
+    /* Of HIP 7.1 and later. */
+    if (OTHER("hipGetDriverEntryPoint", "hipStreamSynchronize", &synchronize, (uint64_t)0, &(int){0}) != 0) return;
+    called("hipStreamSynchronize");
+    synchronize(stream);
+}
+
 static sem_t is_waiting;
 
 static void *waits(void *unused) {
@@ -203,7 +223,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } ways[] = {
         {"callbacks", callbacks}, {"async", async},     {"threads", threads},    {"nested", nested}, {"errors", errors},
-        {"missing", missing},     {"default", by_default}, {"exit", ends}, {"fork", forks},
+        {"missing", missing},     {"default", by_default}, {"handed", handed}, {"exit", ends}, {"fork", forks},
     };
     if (argc < 3) return 2;
     hip_begin(argv[1]);

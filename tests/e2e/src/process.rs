@@ -265,6 +265,26 @@ impl Process {
         self
     }
 
+    /// Its program, one of HIP, lets HIP find itself by the name that has no version, which Debian has in the packages for
+    /// development only: hipGetProcAddress needs that.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn with_hip_to_be_found(mut self, name: &str) -> Self {
+        let name_of_folder = self.stack.name;
+        // Not RUNPATH, which counts for the program's own libraries only.
+        let rpath = format!("-Wl,--disable-new-dtags,-rpath,$ORIGIN/{name_of_folder}");
+        self.program = support::program_with(name, &[&rpath]).unwrap();
+        let folder = self.program.with_file_name(name_of_folder);
+        fs::create_dir_all(&folder).unwrap();
+        let link = folder.join("libamdhip64.so");
+        // It stays for the next time.
+        let made = std::os::unix::fs::symlink(self.stack.hip_path(), &link);
+        assert!(made.is_ok() || link.exists(), "{made:?}");
+        self
+    }
+
     /// A library of `tests/e2e/tools` that is preloaded before the tracer, in traced runs only.
     #[must_use]
     pub fn judged_by(mut self, name: &str) -> Self {

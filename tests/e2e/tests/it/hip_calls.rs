@@ -129,6 +129,17 @@ fn functions_that_were_asked_for_without_naming_a_library() {
 }
 
 #[test]
+fn functions_that_hip_itself_hands_out() {
+    each("handed", |stack, process| {
+        let outcome = process.with_hip_to_be_found("hip_calls").well();
+        let calls = assert_has_what_was_called(&outcome, &outcome.trace());
+        let can_be_asked = !stack.hip.starts_with('5');
+        assert_eq!(outcome.stdout.contains("found\t0\t0\t1\n"), can_be_asked, "{outcome:?}");
+        assert_eq!(calls.made.contains_key("hipGetDriverEntryPoint"), stack.hip.starts_with('7'));
+    });
+}
+
+#[test]
 fn a_process_that_ends_while_a_thread_waits_in_a_call() {
     each("exit", |_, process| {
         let outcome = process.setting("KFD_SIM_KERNEL_NS", "2000000000").traced();
@@ -184,6 +195,34 @@ fn only_what_is_asked_for_is_recorded() {
         });
         assert_eq!(calls.made, wanted.map(|(name, calls)| (name.clone(), *calls)).collect());
         assert_eq!((calls.unlinked, calls.mislinked), (0, 0));
+    }
+}
+
+#[test]
+fn launches_are_recorded_whatever_is_asked_for_so_that_every_kernel_has_its_call() {
+    for stack in stacks() {
+        for (name, arguments) in [programs(&stack)[0], programs(&stack)[1]] {
+            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let process = process.calls().setting("RTL_HIP_API_FILTER", "StreamDestroy");
+            let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "all").well();
+            let calls = Calls::of(&outcome.trace());
+            let launches = outcome.calls.iter().filter(|(name, _)| name.contains("Launch"));
+            assert_eq!(calls.made, launches.map(|(name, calls)| (name.clone(), *calls)).collect());
+            assert_eq!((calls.unlinked, calls.mislinked), (0, 0));
+        }
+    }
+}
+
+#[test]
+fn parts_of_no_name_are_one_line() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let process = process.calls().setting("RTL_HIP_API_FILTER", "hipStream,hipSteam,Launch");
+        let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "waitevent").traced();
+        let said = "rtl: RTL_HIP_API_FILTER: no function of HIP is called hipSteam; \
+                    RTL_HIP_API_FILTER_OUT: no function of HIP is called waitevent";
+        assert_eq!(outcome.said, [said]);
+        assert!(Calls::of(&outcome.trace()).made.contains_key("hipStreamWaitEvent"));
     }
 }
 
