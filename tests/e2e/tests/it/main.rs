@@ -21,6 +21,7 @@ mod generations;
 mod hardware;
 mod hip;
 mod hip_calls;
+mod hip_launches;
 mod hsa_calls;
 mod leftovers;
 mod modes;
