@@ -22,6 +22,7 @@ mod hardware;
 mod hip;
 mod hip_calls;
 mod hip_launches;
+mod hip_memory;
 mod hsa_calls;
 mod leftovers;
 mod modes;
