@@ -2,7 +2,10 @@
  * kernels of kernels.cl, and a count of what was launched and called. The calls used here are the same from HIP 5 to HIP 7.
  *
  * Compiled with HIP_LINKED the program is linked with HIP instead of opening it. Where CALLS names a file, hip_end writes
- * into it, per function:  name <TAB> calls. */
+ * into it, per function:  name <TAB> calls.
+ *
+ * A program that needs other functions lists them in HIP_MORE before it includes this. Those that not every HIP has are in
+ * HIP_SINCE_6 and HIP_SINCE_7: null where it has them not. */
 #ifndef HIP_H
 #define HIP_H
 
@@ -11,6 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_GPUS 8
 
@@ -21,11 +25,24 @@ typedef struct hip_module *hip_module;
 typedef struct hip_function *hip_function;
 typedef struct hip_graph *hip_graph;
 typedef struct hip_graph_exec *hip_graph_exec;
+typedef struct {
+    unsigned x, y, z;
+} hip_dim3;
 
 /* Directions of a copy. */
 enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2, DEVICE_TO_DEVICE = 3 };
 /* Flags: a stream that does not wait for the default one, and a capture that no other thread disturbs. */
 enum { NON_BLOCKING = 1, CAPTURE_THREAD_LOCAL = 1 };
+
+#ifndef HIP_MORE
+#define HIP_MORE(F)
+#endif
+#ifndef HIP_SINCE_6
+#define HIP_SINCE_6(F)
+#endif
+#ifndef HIP_SINCE_7
+#define HIP_SINCE_7(F)
+#endif
 
 #define HIP_FUNCTIONS(F)                                                                                          \
     F(GetDeviceCount, (int *))                                                                                    \
@@ -64,22 +81,28 @@ enum { NON_BLOCKING = 1, CAPTURE_THREAD_LOCAL = 1 };
     F(ModuleUnload, (hip_module))                                                                                 \
     F(ModuleGetFunction, (hip_function *, hip_module, const char *))                                              \
     F(ModuleLaunchKernel, (hip_function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,    \
-                           hip_stream, void **, void **))
+                           hip_stream, void **, void **))                                                         \
+    HIP_MORE(F)
 
 #define HIP_FIELD(name, arguments) hip_error(*name) arguments;
 static struct {
     HIP_FUNCTIONS(HIP_FIELD)
+    HIP_SINCE_6(HIP_FIELD)
+    HIP_SINCE_7(HIP_FIELD)
     const char *(*GetErrorString)(hip_error);
 } hip;
 
+/* HIP_LINKED is the version of HIP that the program is linked with. */
 #ifdef HIP_LINKED
 #define HIP_DECLARED(name, arguments) hip_error hip##name arguments;
 HIP_FUNCTIONS(HIP_DECLARED)
+HIP_SINCE_6(HIP_DECLARED)
+HIP_SINCE_7(HIP_DECLARED)
 const char *hipGetErrorString(hip_error);
 #endif
 
 #define HIP_NUMBER(name, arguments) HIP_NUMBER_##name,
-enum { HIP_FUNCTIONS(HIP_NUMBER) HIP_COUNT };
+enum { HIP_FUNCTIONS(HIP_NUMBER) HIP_SINCE_6(HIP_NUMBER) HIP_SINCE_7(HIP_NUMBER) HIP_COUNT };
 static atomic_long hip_calls[HIP_COUNT];
 
 /* Calls a function of HIP and ends the program when it fails. */
@@ -112,10 +135,30 @@ static inline void *hip_symbol(void *library, const char *name) {
     exit(1);
 }
 
+/* Notes a call that is made without HIP(...). */
+enum { MOST_OTHERS = 32 };
+static struct {
+    const char *name;
+    atomic_long calls;
+} hip_others[MOST_OTHERS];
+
+static inline void hip_called(const char *name) {
+    int at = 0;
+    while (hip_others[at].name && strcmp(hip_others[at].name, name)) at++;
+    hip_others[at].name = name;
+    hip_others[at].calls++;
+}
+
 /* Finds the functions. */
 static inline void hip_open(void) {
 #ifdef HIP_LINKED
 #define HIP_LOAD(name, arguments) hip.name = hip##name;
+#if HIP_LINKED >= 6
+    HIP_SINCE_6(HIP_LOAD)
+#endif
+#if HIP_LINKED >= 7
+    HIP_SINCE_7(HIP_LOAD)
+#endif
 #else
     const char *name = getenv("HIP_LIBRARY");
     void *library = dlopen(name ? name : "libamdhip64.so", RTLD_NOW | RTLD_GLOBAL);
@@ -123,6 +166,9 @@ static inline void hip_open(void) {
         fprintf(stderr, "%s\n", dlerror());
         exit(1);
     }
+#define HIP_FIND(name, arguments) *(void **)&hip.name = dlsym(library, "hip" #name);
+    HIP_SINCE_6(HIP_FIND)
+    HIP_SINCE_7(HIP_FIND)
 #define HIP_LOAD(name, arguments) *(void **)&hip.name = hip_symbol(library, "hip" #name);
 #endif
     HIP_FUNCTIONS(HIP_LOAD)
@@ -156,12 +202,14 @@ static inline void hip_launched_again(int number, long times) { launched[number 
 /* Writes how often each function was called. */
 static inline void hip_account(void) {
 #define HIP_NAME(name, arguments) "hip" #name,
-    static const char *const names[] = {HIP_FUNCTIONS(HIP_NAME)};
+    static const char *const names[] = {HIP_FUNCTIONS(HIP_NAME) HIP_SINCE_6(HIP_NAME) HIP_SINCE_7(HIP_NAME)};
     const char *path = getenv("CALLS");
     FILE *account = path ? fopen(path, "w") : NULL;
     if (!account) return;
     for (int at = 0; at < HIP_COUNT; at++)
         if (hip_calls[at]) fprintf(account, "%s\t%ld\n", names[at], hip_calls[at]);
+    for (int at = 0; at < MOST_OTHERS && hip_others[at].name; at++)
+        fprintf(account, "%s\t%ld\n", hip_others[at].name, hip_others[at].calls);
     fclose(account);
 }
 

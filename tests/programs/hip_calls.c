@@ -25,37 +25,16 @@
 
 enum { THREADS = 1000, ROUNDS = 20, ELEMENTS = 1024 };
 
-/* Functions that not every HIP has, or that the other programs do not call: looked up by name, and counted. */
-enum { MOST_OTHERS = 32 };
-static struct {
-    const char *name;
-    atomic_long calls;
-} others[MOST_OTHERS];
-
+/* A function that not every HIP has, or that the other programs do not call. */
 static void *other(const char *name) {
     static void *library;
     if (!library) library = dlopen(getenv("HIP_LIBRARY"), RTLD_NOW | RTLD_LOCAL);
     return dlsym(library, name);
 }
 
-static void called(const char *name) {
-    int at = 0;
-    while (others[at].name && strcmp(others[at].name, name)) at++;
-    others[at].name = name;
-    others[at].calls++;
-}
-
-static void account(void) {
-    hip_account();
-    FILE *file = getenv("CALLS") ? fopen(getenv("CALLS"), "a") : NULL;
-    if (!file) return;
-    for (int at = 0; others[at].name; at++) fprintf(file, "%s\t%ld\n", others[at].name, others[at].calls);
-    fclose(file);
-}
-
 typedef int (*any)();
 /* Calls a function if HIP has it; its result, or -1. */
-#define OTHER(name, ...) (other(name) ? (called(name), ((any)other(name))(__VA_ARGS__)) : -1)
+#define OTHER(name, ...) (other(name) ? (hip_called(name), ((any)other(name))(__VA_ARGS__)) : -1)
 
 static void *to, *from;
 static hip_stream stream;
@@ -128,7 +107,7 @@ static void nested(void) {
 
 static void errors(void) {
     for (int round = 0; round < ROUNDS; round++) {
-        called("hipSetDevice");
+        hip_called("hipSetDevice");
         int status = hip.SetDevice(4711);
         if (round == 0) printf("status\t%d\n", status);
         OTHER("hipFree", (void *)0x10);
@@ -154,7 +133,7 @@ static void missing(void) {
 static void by_default(void) {
     any get = (any)dlsym(RTLD_DEFAULT, "hipGetDevice");
     for (int round = 0; round < ROUNDS; round++) {
-        called("hipGetDevice");
+        hip_called("hipGetDevice");
         int device = -1;
         if (get(&device) != 0 || device != 0) exit(1);
     }
@@ -194,7 +173,7 @@ static void ends(void) {
     if (pthread_create(&id, NULL, waits, NULL)) exit(1);
     sem_wait(&is_waiting);
     usleep(200000);
-    account();
+    hip_account();
     fflush(stdout);
     /* What HIP does at an orderly exit would wait for the kernel. */
     quick_exit(3);
@@ -211,7 +190,7 @@ static void forks(void) {
     waitpid(child, &status, 0);
     printf("child\t%d\n", status);
     for (int round = 0; round < ROUNDS; round++) {
-        called("hipPeekAtLastError");
+        hip_called("hipPeekAtLastError");
         peek();
         hip_launch(0, round, stream, to, from, ELEMENTS);
     }
@@ -238,6 +217,5 @@ int main(int argc, char **argv) {
     HIP(Free, to);
     HIP(Free, from);
     hip_end();
-    account();
     return 0;
 }

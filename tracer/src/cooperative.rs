@@ -5,7 +5,7 @@
 //! at its end. So the interceptible one is given to all who ask and never destroyed; when its last user leaves, the
 //! runtime is told in a way that it understands ([`crate::hooks`]).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// The interceptible queues that are in use.
 #[derive(Debug, Default)]
@@ -48,7 +48,20 @@ impl Cooperative {
 
     /// One user less; `None` when it is none of these queues.
     pub fn leave(&self, address: u64) -> Option<Leave> {
-        let mut kept = self.kept();
+        Self::leave_one(&mut self.kept(), address)
+    }
+
+    /// The same at the end of the process, where nobody is waited for: a queue of which nothing can be known then is left
+    /// alone.
+    pub fn leave_at_once(&self, address: u64) -> Option<Leave> {
+        match self.0.try_lock() {
+            Ok(mut kept) => Self::leave_one(&mut kept, address),
+            Err(TryLockError::Poisoned(kept)) => Self::leave_one(&mut kept.into_inner(), address),
+            Err(TryLockError::WouldBlock) => Some(Leave::Others),
+        }
+    }
+
+    fn leave_one(kept: &mut Vec<Kept>, address: u64) -> Option<Leave> {
         let at = kept.iter().position(|kept| kept.address == address)?;
         kept[at].users -= 1;
         Some(if kept[at].users == 0 { Leave::Last(kept.swap_remove(at).gpu) } else { Leave::Others })
@@ -68,5 +81,18 @@ mod tests {
         assert_eq!(queues.leave(0x1000), Some(Leave::Others));
         assert_eq!(queues.leave(0x1000), Some(Leave::Last(3)));
         assert_eq!((queues.join(3), queues.leave(0x1000)), (None, None));
+    }
+
+    #[test]
+    fn a_queue_that_nothing_can_be_known_of_is_left_alone() {
+        let queues = Cooperative::default();
+        queues.keep(3, 0x1000);
+        let interrupted = queues.kept();
+        assert_eq!(queues.leave_at_once(0x2000), Some(Leave::Others));
+        drop(interrupted);
+        assert_eq!(
+            (queues.leave_at_once(0x2000), queues.leave_at_once(0x1000)),
+            (None, Some(Leave::Last(3)))
+        );
     }
 }

@@ -170,6 +170,17 @@ fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
     kind == HSA_QUEUE_TYPE_COOPERATIVE
 }
 
+/// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the
+/// process, after the recording: the runtime must not get at it then either.
+fn leave_cooperative(queue: u64) -> Option<Leave> {
+    let tracer = tracer::get()?;
+    if tracer.is_recording() {
+        guarded(|tracer| tracer.cooperative.leave(queue))
+    } else {
+        tracer.cooperative.leave_at_once(queue)
+    }
+}
+
 /// Tells the runtime that nobody uses a GPU's cooperative queue any more, without destroying the interceptible one: asks
 /// for the queue itself, which makes two users, and sends both away.
 fn release_cooperative(agent: hsa_agent_t) {
@@ -192,15 +203,15 @@ fn release_cooperative(agent: hsa_agent_t) {
 }
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
-    if let Some(leave) = guarded(|tracer| tracer.cooperative.leave(queue as u64)) {
+    if let Some(leave) = leave_cooperative(queue as u64) {
         if let Leave::Last(gpu) = leave {
             guarded(|tracer| {
-                if let Some(leaving) = tracer.queue_ends(queue as u64) {
-                    tracer.queue_destroyed(leaving);
-                }
-                release_cooperative(hsa_agent_t { handle: tracer.agent(gpu)? });
+                tracer.queue_destroyed(tracer.queue_ends(queue as u64)?);
                 Some(())
             });
+            if let Some(agent) = tracer::get().and_then(|tracer| tracer.agent(gpu)) {
+                release_cooperative(hsa_agent_t { handle: agent });
+            }
         }
         return HSA_STATUS_SUCCESS;
     }

@@ -86,3 +86,18 @@ pub fn assert_has_what_was_called(outcome: &Outcome, trace: &Trace) -> Calls {
     assert_eq!((tag("hip_seen"), tag("hip_recorded")), (all, all), "{:?}", trace.metadata);
     calls
 }
+
+/// Holds that the trace has as many calls of each function as a judge has counted, who stands before HIP's own calls of its
+/// functions, too.
+///
+/// # Panics
+/// If not.
+#[track_caller]
+pub fn assert_as_judged(outcome: &Outcome, calls: &Calls) {
+    let mut all = calls.made.clone();
+    for (name, nested) in &calls.nested {
+        *all.entry(name.clone()).or_default() += nested;
+    }
+    assert!(!outcome.judged.is_empty(), "the judge has counted nothing: {outcome:?}");
+    assert_eq!(all, outcome.judged, "{outcome:?}");
+}

@@ -1,5 +1,6 @@
 //! The libraries that a process is given: the tracer, and the tools of `tests/e2e/tools`.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -80,12 +81,58 @@ pub fn roctx(name: &str) -> PathBuf {
 /// If it does not compile.
 #[must_use]
 pub fn tool(name: &str) -> PathBuf {
+    tool_with(name, &[])
+}
+
+/// The tool `hip_judge`, for the functions that this library of HIP has.
+///
+/// # Panics
+/// If it does not compile, or the library cannot be read.
+#[must_use]
+pub fn hip_judge(hip: &Path) -> PathBuf {
+    let output =
+        Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(hip).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let symbols = String::from_utf8(output.stdout).unwrap();
+    let functions = symbols.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(' ')?;
+        rest.starts_with(['T', 'W']).then(|| name.split('@').next().unwrap_or(name))
+    });
+    // What the compiler puts into a program, no header declares: a program's kernels are registered by it.
+    let called = |name: &&str| {
+        name.trim_start_matches('_').starts_with("hip")
+            && !name.contains("hipRegister")
+            && !name.contains("hipUnregister")
+    };
+    let called: BTreeSet<&str> = functions.filter(called).collect();
+    let lines = called.iter().enumerate().map(|(number, name)| format!("F({name}, {number})\n"));
+    let lines: String = lines.collect();
+    let list = kept("functions", &lines);
+    tool_with("hip_judge", &[&format!("-DFUNCTIONS=\"{}\"", list.display())])
+}
+
+/// A file beside the tests with this content, under a name that changes with it.
+fn kept(name: &str, content: &str) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    content.hash(&mut hasher);
+    let folder = beside_this_program().join("tools");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(format!("{name}-{:016x}", hasher.finish()));
+    let partial = folder.join(format!("{name}.{}", std::process::id()));
+    fs::write(&partial, content).unwrap();
+    fs::rename(partial, &file).unwrap();
+    file
+}
+
+/// A tool, with more arguments for the compiler.
+fn tool_with(name: &str, arguments: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
     [source.clone(), sources.join("tool.h"), sources.join("../../../include/rtl.h")]
         .map(|file| fs::read(file).unwrap())
         .hash(&mut hasher);
+    arguments.hash(&mut hasher);
     let folder = beside_this_program().join("tools");
     let library = folder.join(format!("{name}-{:016x}.so", hasher.finish()));
     if !library.exists() {
@@ -94,7 +141,7 @@ pub fn tool(name: &str) -> PathBuf {
         let partial = folder.join(format!("{name}.{}", std::process::id()));
         let mut compiler = Command::new("cc");
         compiler.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o"]);
-        let output = compiler.arg(&partial).arg(source).arg("-ldl").output().unwrap();
+        let output = compiler.arg(&partial).arg(source).args(arguments).arg("-ldl").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         fs::rename(partial, &library).unwrap();
     }

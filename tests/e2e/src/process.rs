@@ -66,7 +66,7 @@ pub struct Outcome {
     pub report: String,
     /// How often the program called each function of HIP, as it says itself.
     pub calls: Made,
-    /// The same for a few functions, as a judge says.
+    /// The same as a judge says, with HIP's own calls of its functions.
     pub judged: Made,
     /// What the simulator executed, in its order.
     pub executed: Vec<Executed>,
@@ -260,7 +260,8 @@ impl Process {
     pub fn linked_to_hip(mut self, name: &str) -> Self {
         // The C library of another stack is newer than the linker's.
         let library = self.stack.hip_path();
-        let arguments = ["-DHIP_LINKED", library.to_str().unwrap(), "-Wl,--allow-shlib-undefined"];
+        let version = format!("-DHIP_LINKED={}", self.stack.hip.split('.').next().unwrap());
+        let arguments = [&version, library.to_str().unwrap(), "-Wl,--allow-shlib-undefined"];
         self.program = support::program_with(name, &arguments).unwrap();
         self
     }
@@ -285,10 +286,10 @@ impl Process {
         self
     }
 
-    /// A library of `tests/e2e/tools` that is preloaded before the tracer, in traced runs only.
+    /// A judge is preloaded before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
     #[must_use]
-    pub fn judged_by(mut self, name: &str) -> Self {
-        self.judges.push(library::tool(name));
+    pub fn judged(mut self) -> Self {
+        self.judges.push(library::hip_judge(&self.stack.hip_path()));
         self
     }
 

@@ -21,6 +21,8 @@ mod generations;
 mod hardware;
 mod hip;
 mod hip_calls;
+mod hip_launches;
+mod hip_memory;
 mod hsa_calls;
 mod leftovers;
 mod modes;
