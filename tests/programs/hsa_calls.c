@@ -1,8 +1,8 @@
 /* Calls many functions of HSA, and counts itself how often it called which:
  *   hsa_calls PATH
  *
- * Writes a line for each thread and function to PATH, between tabs: TID FUNCTION CALLS. hsa_init and hsa_shut_down are not
- * among them. */
+ * Writes a line for each thread and function to PATH, between tabs: TID FUNCTION CALLS. The first hsa_init and the last
+ * hsa_shut_down are not among them. */
 #define _GNU_SOURCE
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -88,7 +88,9 @@ static void *newer(const char *function) {
     return found;
 }
 
+/* Each thread for itself, as libraries do that do not know of each other. */
 static void *signals(void *unused) {
+    CHECK(COUNTED(hsa_init));
     hsa_signal_t signal = signal_of(0);
     for (int round = 0; round < ROUNDS; round++) {
         hsa_signal_add_relaxed(signal, 2);
@@ -97,6 +99,7 @@ static void *signals(void *unused) {
         REQUIRE(hsa_signal_cas_screlease(signal, 3, 0) == 3);
     }
     CHECK(hsa_signal_destroy(signal));
+    CHECK(COUNTED(hsa_shut_down));
     return unused;
 }
 

@@ -81,11 +81,13 @@ macro_rules! original {
 /// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
-    guarded(|tracer| {
-        tracer.runtime_ends();
-        Some(())
-    });
-    original!(core.hsa_shut_down_fn())
+    hsa::lives::shut_down(|| {
+        guarded(|tracer| {
+            tracer.runtime_ends();
+            Some(())
+        });
+        original!(core.hsa_shut_down_fn())
+    })
 }
 
 mod copies;

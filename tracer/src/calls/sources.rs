@@ -38,6 +38,13 @@ pub fn join(source: Source, names: Vec<String>, functions: Vec<bool>, arguments:
     joined
 }
 
+/// Whether calls of a function are told.
+#[must_use]
+pub fn tells(function: Function) -> bool {
+    let joined = function.source().and_then(|source| SOURCES[source as usize].get());
+    joined.and_then(|joined| joined.functions.get(function.number())).is_some_and(|&is_told| is_told)
+}
+
 /// What a function is called.
 #[must_use]
 pub fn name(function: Function) -> Option<&'static str> {

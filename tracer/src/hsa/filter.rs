@@ -15,9 +15,6 @@ pub struct Filter {
     pub unwanted: String,
 }
 
-/// The first call of one loads this library and the last call of the other ends the recording: neither can be told whole.
-const NEVER: [&str; 2] = ["hsa_init", "hsa_shut_down"];
-
 impl Filter {
     /// Whether anything is asked for.
     #[must_use]
@@ -34,7 +31,7 @@ impl Filter {
             Some(_) => wanted.any(|word| is_meant(word, function)),
         };
         let is_unwanted = || words(&self.unwanted).any(|word| is_meant(word, function));
-        is_wanted && !is_unwanted() && !NEVER.contains(&function.name)
+        is_wanted && !is_unwanted()
     }
 
     /// A line about the words that no function is meant by, if there are any.
@@ -73,7 +70,7 @@ mod tests {
     #[test]
     fn words_for_tables_are_all_of_their_functions() {
         let (core, extension) = (taken("core", ""), taken("ext", ""));
-        assert_eq!((core.len(), extension.len()), (125 - NEVER.len(), 76));
+        assert_eq!((core.len(), extension.len()), (125, 76));
         assert!(core.iter().all(|name| !name.starts_with("hsa_amd_")));
         assert!(extension.iter().all(|name| name.starts_with("hsa_amd_")));
         assert_eq!(taken("all", ""), [core, extension].concat());
@@ -100,11 +97,6 @@ mod tests {
     fn where_only_something_is_left_out_everything_else_is_asked_for() {
         assert_eq!(taken("", "core"), taken("ext", ""));
         assert_eq!(taken("", "signal"), taken("all", "signal"));
-    }
-
-    #[test]
-    fn starting_and_ending_the_runtime_are_never_taken() {
-        assert_eq!(taken("hsa_init,hsa_shut_down", ""), Vec::<&str>::new());
     }
 
     #[test]

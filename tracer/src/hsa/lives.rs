@@ -1,0 +1,115 @@
+//! Starting and ending the runtime, which counts how often it was started.
+//!
+//! The first call of `hsa_init` loads this library and the last one of `hsa_shut_down` ends the recording: neither can be told
+//! whole, and neither is told. The others are calls as any other. Which is the last is only known from below, because a thread
+//! that starts the runtime while another one is loading it is not seen: what may be the last one counts as that.
+
+#![expect(unsafe_code, reason = "called by the application in place of the runtime")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use calls::{Function, Source};
+use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_status_t};
+use hsa_sys::table::FUNCTIONS;
+
+use super::telling;
+use crate::api::Tables;
+use crate::calls::sources;
+use crate::tracer;
+
+/// By name, as the runtime's tables have them.
+pub(super) const START: &str = "hsa_init";
+const END: &str = "hsa_shut_down";
+
+/// How often the runtime was started and not ended again, at least; 0 where nobody counts.
+static STARTS: Starts = Starts(AtomicUsize::new(0));
+
+#[derive(Debug)]
+struct Starts(AtomicUsize);
+
+impl Starts {
+    /// The runtime is being loaded.
+    fn first(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether a start is not the first one.
+    fn is_further(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// There was a further one.
+    fn further(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The runtime is about to be ended; whether it will go on all the same.
+    fn end(&self) -> bool {
+        let starts =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |starts| starts.checked_sub(1));
+        starts.is_ok_and(|starts| starts > 1)
+    }
+}
+
+/// Whether this is a function that is told of here, not by a thunk.
+pub(super) fn are_told(function: &hsa_sys::table::Function) -> bool {
+    [START, END].contains(&function.name)
+}
+
+/// The runtime has been loaded, and calls of one of the two are asked for.
+pub(super) fn install(tables: &Tables) {
+    STARTS.first();
+    tables.replace_core(|core| core.hsa_init_fn = Some(init));
+}
+
+unsafe extern "C" fn init() -> hsa_status_t {
+    let Some(original) = tracer::get().and_then(|tracer| tracer.api.core.hsa_init_fn) else {
+        return HSA_STATUS_ERROR;
+    };
+    // SAFETY: the runtime's own function, which was in the table before this one.
+    let original = || unsafe { original() };
+    if !STARTS.is_further() {
+        return original();
+    }
+    let status = told(START, original);
+    if status == HSA_STATUS_SUCCESS {
+        STARTS.further();
+    }
+    status
+}
+
+/// The runtime's function is called by this, which is told of unless it may be the last.
+pub fn shut_down(original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
+    if STARTS.end() { told(END, original) } else { original() }
+}
+
+fn told(name: &str, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
+    let number = FUNCTIONS.iter().position(|function| function.name == name);
+    let number = number.and_then(|number| u16::try_from(number).ok());
+    let Some(number) = number.filter(|&number| sources::tells(Function::new(Source::Hsa, number))) else {
+        return original();
+    };
+    let begun = telling::begin();
+    let status = original();
+    telling::end(&begun, number, status as i32, None);
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_goes_on_until_it_was_ended_as_often_as_it_was_started() {
+        let starts = Starts(AtomicUsize::new(0));
+        assert!(!starts.is_further(), "this one will load the library");
+        starts.first();
+        assert!(starts.is_further());
+        starts.further();
+        starts.further();
+        assert_eq!([starts.end(), starts.end(), starts.end()], [true, true, false]);
+        assert!(!starts.is_further() && !starts.end(), "it is ended more often than is known of");
+        starts.first();
+        assert!(!starts.end());
+    }
+}
