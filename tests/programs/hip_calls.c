@@ -10,8 +10,9 @@
  *      missing     names that HIP has not, and all ways to ask for those that it has
  *      default     functions that were asked for without naming a library
  *      handed      functions that HIP itself hands out (hipGetProcAddress), where it does
+ *      leave       threads that call HIP while they are cancelled, and when nothing else is left of them
  *      exit        exit while another thread waits in a call
- *      fork        a child that calls HIP, too
+ *      fork        a child that calls HIP, too, of a process whose other thread does so all the time
  *
  * Into CALLS goes, per function:  name <TAB> calls. */
 #define _GNU_SOURCE
@@ -149,15 +150,52 @@ static void handed(void) {
     if (!synchronize || !launch) exit(1);
     *(any *)&hip.ModuleLaunchKernel = launch;
     for (int round = 0; round < ROUNDS; round++) hip_launch(0, round, stream, to, from, ELEMENTS);
-    called("hipStreamSynchronize");
+    hip_called("hipStreamSynchronize");
     synchronize(stream);
     /* Of HIP 7.1 and later. */
     if (OTHER("hipGetDriverEntryPoint", "hipStreamSynchronize", &synchronize, (uint64_t)0, &(int){0}) != 0) return;
-    called("hipStreamSynchronize");
+    hip_called("hipStreamSynchronize");
     synchronize(stream);
 }
 
+static pthread_key_t last;
 static sem_t is_waiting;
+
+/* The C library does this after everything else that a thread has to do at its end. */
+static void very_last(void *unused) {
+    (void)unused;
+    hip_called("hipGetDevice");
+    ((any)other("hipGetDevice"))(&(int){0});
+}
+
+static void cleanup(void *unused) {
+    (void)unused;
+    HIP(SetDevice, 0);
+}
+
+static void *leaves(void *how) {
+    pthread_setspecific(last, how);
+    HIP(GetDeviceCount, &(int){0});
+    pthread_cleanup_push(cleanup, NULL);
+    if (how == &last) pthread_exit(NULL);
+    sem_post(&is_waiting);
+    for (;;) pause();
+    pthread_cleanup_pop(1);
+    return NULL;
+}
+
+static void leaving(void) {
+    pthread_t ids[2];
+    pthread_key_create(&last, very_last);
+    sem_init(&is_waiting, 0, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (pthread_create(&ids[0], NULL, leaves, &last)) exit(1);
+        if (pthread_create(&ids[1], NULL, leaves, &is_waiting)) exit(1);
+        sem_wait(&is_waiting);
+        pthread_cancel(ids[1]);
+        for (int at = 0; at < 2; at++) pthread_join(ids[at], NULL);
+    }
+}
 
 static void *waits(void *unused) {
     (void)unused;
@@ -179,21 +217,41 @@ static void ends(void) {
     quick_exit(3);
 }
 
+static atomic_int is_enough;
+
+static void *peeks(void *peek) {
+    do {
+        for (int round = 0; round < 100; round++) {
+            hip_called("hipPeekAtLastError");
+            ((any)peek)();
+        }
+        /* No faster than any recorder. */
+        usleep(1000);
+    } while (!is_enough);
+    return NULL;
+}
+
 static void forks(void) {
     any peek = (any)other("hipPeekAtLastError");
-    pid_t child = fork();
-    if (child == 0) {
-        for (int round = 0; round < ROUNDS; round++) peek();
-        _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    printf("child\t%d\n", status);
+    hip_called("hipPeekAtLastError");
+    peek();
+    pthread_t busy;
+    if (pthread_create(&busy, NULL, peeks, (void *)peek)) exit(1);
     for (int round = 0; round < ROUNDS; round++) {
+        pid_t child = fork();
+        if (child == 0) {
+            peek();
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (status) printf("child\t%d\n", status);
         hip_called("hipPeekAtLastError");
         peek();
         hip_launch(0, round, stream, to, from, ELEMENTS);
     }
+    is_enough = 1;
+    pthread_join(busy, NULL);
 }
 
 int main(int argc, char **argv) {
@@ -202,7 +260,7 @@ int main(int argc, char **argv) {
         void (*run)(void);
     } ways[] = {
         {"callbacks", callbacks}, {"async", async},     {"threads", threads},    {"nested", nested}, {"errors", errors},
-        {"missing", missing},     {"default", by_default}, {"handed", handed}, {"exit", ends}, {"fork", forks},
+        {"missing", missing},     {"default", by_default}, {"handed", handed}, {"leave", leaving}, {"exit", ends}, {"fork", forks},
     };
     if (argc < 3) return 2;
     hip_begin(argv[1]);
