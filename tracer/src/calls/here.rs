@@ -116,6 +116,20 @@ impl Here {
         *open = open.saturating_sub(1);
     }
 
+    /// Hands a call over with what belongs to it, all of it or nothing: what belongs to a call that has found no room would
+    /// belong to the next one.
+    #[inline]
+    fn tell(&mut self, asked: Option<Asked>, arguments: &[u8], call: Call) -> bool {
+        let pieces = Piece::of(arguments);
+        let has_room = self.entries.make_room(usize::from(asked.is_some()) + pieces.len() + 1);
+        if has_room {
+            asked.into_iter().for_each(|asked| self.push(Entry::Asked(asked)));
+            pieces.for_each(|piece| self.push(Entry::Arguments(piece)));
+            self.push(Entry::Call(call));
+        }
+        has_room
+    }
+
     /// There is room for it.
     #[inline]
     fn push(&mut self, entry: Entry) {
@@ -190,16 +204,10 @@ pub fn end(
         }
         here.end(source, parent);
         let asked = details.and_then(|details| Asked::of(details, !arguments.is_empty()));
-        let pieces = Piece::of(arguments);
-        // What belongs to a call that found no room would belong to the next one.
-        if !here.entries.make_room(usize::from(asked.is_some()) + pieces.len() + 1) {
-            return count(&here.counts.behind[source as usize]);
+        let call = Call { start, end, correlation, parent, stream, function, status };
+        if !here.tell(asked, arguments, call) {
+            count(&here.counts.behind[source as usize]);
         }
-        if let Some(asked) = asked {
-            here.push(Entry::Asked(asked));
-        }
-        pieces.for_each(|piece| here.push(Entry::Arguments(piece)));
-        here.push(Entry::Call(Call { start, end, correlation, parent, stream, function, status }));
     });
 }
 
