@@ -176,14 +176,6 @@ impl Process {
         self.settings.push(("RTL_MODE".to_owned(), mode.into()));
     }
 
-    /// Another program, of the machine, in place of its own.
-    #[must_use]
-    pub fn instead(mut self, program: &Path) -> Self {
-        self.is_hip = true;
-        program.clone_into(&mut self.program);
-        self
-    }
-
     /// The kernels of the code object, as mangled.
     #[must_use]
     pub fn kernels(self, names: &[&str]) -> Self {
