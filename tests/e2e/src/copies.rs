@@ -193,8 +193,11 @@ fn assert_executed(log: &str, trace: &Trace, rows: &[CopyRow], unfinished: i64) 
     let counts = ["copies_seen", "copies_recorded"].map(|tag| trace.count(tag));
     let recorded = rows.len() as i64;
     assert_eq!(counts, [recorded + unfinished, recorded], "{:?}", trace.metadata);
-    let mut numbers: Vec<i64> = rows.iter().map(|row| row.correlation).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    assert_eq!(numbers.len(), rows.len(), "each has a number of its own");
+    // Where calls are recorded, all that one of them caused has its number.
+    if trace.count("hip_seen") == 0 {
+        let mut numbers: Vec<i64> = rows.iter().map(|row| row.correlation).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), rows.len(), "each has a number of its own");
+    }
 }

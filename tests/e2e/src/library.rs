@@ -84,14 +84,14 @@ pub fn tool(name: &str) -> PathBuf {
     tool_with(name, &[])
 }
 
-/// The tool `hip_judge`, for the functions that this library of HIP has.
+/// The tool `hip_judge`, for the functions that these libraries of HIP have.
 ///
 /// # Panics
-/// If it does not compile, or the library cannot be read.
+/// If it does not compile, or a library cannot be read.
 #[must_use]
-pub fn hip_judge(hip: &Path) -> PathBuf {
-    let output =
-        Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix"]).arg(hip).output().unwrap();
+pub fn hip_judge(hip: &[PathBuf]) -> PathBuf {
+    let mut lister = Command::new("nm");
+    let output = lister.args(["--dynamic", "--defined-only", "--format=posix"]).args(hip).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let symbols = String::from_utf8(output.stdout).unwrap();
     let functions = symbols.lines().filter_map(|line| {

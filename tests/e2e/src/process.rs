@@ -176,14 +176,6 @@ impl Process {
         self.settings.push(("RTL_MODE".to_owned(), mode.into()));
     }
 
-    /// Another program, of the machine, in place of its own.
-    #[must_use]
-    pub fn instead(mut self, program: &Path) -> Self {
-        self.is_hip = true;
-        program.clone_into(&mut self.program);
-        self
-    }
-
     /// The kernels of the code object, as mangled.
     #[must_use]
     pub fn kernels(self, names: &[&str]) -> Self {
@@ -258,10 +250,12 @@ impl Process {
     /// If it does not compile.
     #[must_use]
     pub fn linked_to_hip(mut self, name: &str) -> Self {
-        // The C library of another stack is newer than the linker's.
-        let library = self.stack.hip_path();
         let version = format!("-DHIP_LINKED={}", self.stack.hip.split('.').next().unwrap());
-        let arguments = [&version, library.to_str().unwrap(), "-Wl,--allow-shlib-undefined"];
+        let libraries = self.hip_libraries();
+        let mut arguments = vec![version.as_str(), "-Wl,--as-needed"];
+        arguments.extend(libraries.iter().map(|library| library.to_str().unwrap()));
+        // The C library of another stack is newer than the linker's.
+        arguments.push("-Wl,--allow-shlib-undefined");
         self.program = support::program_with(name, &arguments).unwrap();
         self
     }
@@ -286,10 +280,14 @@ impl Process {
         self
     }
 
+    fn hip_libraries(&self) -> Vec<PathBuf> {
+        std::iter::once(self.stack.hip_path()).chain(self.stack.hip_compiler()).collect()
+    }
+
     /// A judge is preloaded before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
     #[must_use]
     pub fn judged(mut self) -> Self {
-        self.judges.push(library::hip_judge(&self.stack.hip_path()));
+        self.judges.push(library::hip_judge(&self.hip_libraries()));
         self
     }
 

@@ -169,6 +169,12 @@ impl Stack {
         self.root.join(LIBRARIES).join(self.hip_library)
     }
 
+    /// HIP's runtime compiler where it is a library of its own, which is from HIP 7 on.
+    pub fn hip_compiler(&self) -> Option<PathBuf> {
+        let name = self.hip_library.replace("libamdhip64", "libhiprtc");
+        Some(self.root.join(LIBRARIES).join(name)).filter(|library| library.exists())
+    }
+
     /// AMD's program that lists what the runtime sees.
     pub fn rocminfo(&self) -> PathBuf {
         self.root.join("usr/bin/rocminfo")

@@ -176,6 +176,15 @@ impl<T> Sender<T> {
     }
 }
 
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if !self.ahead.is_null() {
+            // SAFETY: from the pool, and no receiver has heard of it.
+            unsafe { self.pool.give_back(self.ahead) };
+        }
+    }
+}
+
 impl<T> Receiver<T> {
     /// Takes the oldest value out.
     #[inline]
@@ -282,6 +291,19 @@ mod tests {
         assert!((0..2 * PLACES - 2).all(|number| receiver.pop() == Some(number)));
         assert_eq!(receiver.pop(), None);
         assert!(sender.make_room(3), "the receiver has given a piece back");
+    }
+
+    #[test]
+    fn a_piece_that_was_asked_for_ahead_goes_back_with_the_sender() {
+        static POOL: Pool<usize> = Pool::new(2);
+        for _ in 0..10 {
+            let (mut sender, receiver) = queue(&POOL).unwrap();
+            assert_eq!(sender.push(1), Ok(()));
+            assert!(sender.make_room(PLACES));
+            drop(sender);
+            drop(receiver);
+        }
+        assert!(POOL.made.load(Ordering::Relaxed) <= 2);
     }
 
     #[test]

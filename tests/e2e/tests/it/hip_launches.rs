@@ -1,9 +1,9 @@
 //! Mode hip: whichever function launches a kernel, the kernel belongs to that call, and the call to its stream.
 
-use e2e::calls::{assert_as_judged, assert_has_what_was_called};
+use e2e::calls::{Calls, Made, assert_as_judged, assert_has_what_was_called};
 use e2e::compare::assert_has_what_was_executed;
 use e2e::{Outcome, Process, Trace};
-use support::stacks;
+use support::{Stack, stacks};
 
 /// A kernel: the function that launched it, its work-items, the address of the stream that the function was given (0: the default one).
 type Launch = (String, i64, i64);
@@ -37,6 +37,21 @@ fn recorded(trace: &Trace) -> Vec<Launch> {
         .unwrap();
     let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     rows.map(Result::unwrap).collect()
+}
+
+/// Runs `hip_compiles`: the compiler's calls are calls of HIP, and what it compiled is launched.
+fn compiles(process: &Process) -> (Outcome, Calls) {
+    let outcome = process.well();
+    assert!(outcome.stdout.starts_with("mistake\t6\t1\nlowered\t_Z6secondIdEvPT_\n"), "{outcome:?}");
+    let trace = outcome.trace();
+    let calls = assert_has_what_was_called(&outcome, &trace);
+    assert_eq!(calls.failed, Made::from([("hiprtcCompileProgram".to_owned(), 1)]), "{outcome:?}");
+    let launched = |items| ("hipModuleLaunchKernel".to_owned(), items, 0);
+    assert_eq!(recorded(&trace), [launched(64), launched(128)], "{outcome:?}");
+    let mut names: Vec<&str> = trace.rows.iter().map(|row| row.name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["first", "void second<double>(double*)"], "{outcome:?}");
+    (outcome, calls)
 }
 
 /// How many functions launch kernels on this HIP.
@@ -78,5 +93,23 @@ fn the_same_of_a_program_that_is_linked_with_hip_as_hipcc_links_it() {
         let calls = assert_has_what_was_called(&outcome, &trace);
         assert_as_judged(&outcome, &calls);
         assert_each_belongs_to_its_call(&outcome, &trace, stack.hip);
+    }
+}
+
+#[test]
+fn kernels_that_the_program_compiles_itself() {
+    let has_compiler = |stack: &Stack| stack.hip != "7.2.4" || stack.hip_compiler().is_some();
+    if !stacks().iter().all(has_compiler) {
+        eprintln!("skipped: no libhiprtc.so.7 (scripts/rocm-stacks, once its experimental is removed)");
+    }
+    for stack in stacks().into_iter().filter(has_compiler) {
+        let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };
+        let (outcome, calls) = compiles(&process.linked_to_hip("hip_compiles").calls().judged());
+        assert_as_judged(&outcome, &calls);
+    }
+    // Compiling takes a second: opened, on the newest runtime only.
+    if let Some(stack) = stacks().into_iter().rfind(has_compiler) {
+        let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };
+        compiles(&process.calls());
     }
 }

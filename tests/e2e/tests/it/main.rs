@@ -21,6 +21,7 @@ mod generations;
 mod hardware;
 mod hip;
 mod hip_calls;
+mod hip_graphs;
 mod hip_launches;
 mod hip_memory;
 mod hsa_calls;

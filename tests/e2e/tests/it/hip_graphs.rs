@@ -1,0 +1,69 @@
+//! Mode hip: everything that a graph does belongs to the call that launched it.
+
+use e2e::calls::{assert_as_judged, assert_has_what_was_called};
+use e2e::compare::assert_has_what_was_executed;
+use e2e::copies::assert_copies_were_executed;
+use e2e::{Process, Trace};
+use support::stacks;
+
+const LAUNCHES: usize = 5;
+
+/// What one hipGraphLaunch caused: work-items of the program's kernels in their order, fills, bytes of copies in their order
+/// (HIP copies and fills by kernels, too: those copies are of 0 bytes).
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Launched {
+    kernels: Vec<i64>,
+    fills: usize,
+    copies: Vec<i64>,
+}
+
+fn launched(trace: &Trace) -> Vec<Launched> {
+    let database = trace.database();
+    let mut statement = database
+        .prepare(
+            "SELECT call.id, coalesce(op.gridX, 0), coalesce(kernel.string, ''), coalesce(op.bytes, 0)
+             FROM rocpd_api call JOIN rocpd_string function ON function.id = call.apiName_id
+             JOIN rocpd_op op ON op.correlationId = call.correlationId AND op.gpuId >= 0
+             LEFT JOIN rocpd_string kernel ON kernel.id = op.description_id
+             WHERE function.string = 'hipGraphLaunch' ORDER BY call.start, op.start",
+        )
+        .unwrap();
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
+    let mut calls: Vec<(i64, Launched)> = Vec::new();
+    for (call, items, kernel, bytes) in rows.map(Result::<(i64, i64, String, i64), _>::unwrap) {
+        if calls.last().is_none_or(|&(last, _)| last != call) {
+            calls.push((call, Launched::default()));
+        }
+        let launched = &mut calls.last_mut().unwrap().1;
+        match kernel.as_str() {
+            name if name.contains("fillBuffer") => launched.fills += 1,
+            name if items == 0 || name.contains("copyBuffer") => launched.copies.push(bytes),
+            _ => launched.kernels.push(items),
+        }
+    }
+    calls.into_iter().map(|(_, launched)| launched).collect()
+}
+
+#[test]
+fn copies_fills_and_kernels_of_a_graph_within_a_graph() {
+    // HIP 5.2.3 crashes at its launch, with and without the tracer.
+    for stack in stacks().iter().filter(|stack| stack.hip != "5.2.3") {
+        let Some(process) = Process::of_hip(stack, "hip_nodes", &[&LAUNCHES.to_string()]) else { return };
+        let outcome = process.linked_to_hip("hip_nodes").calls().judged().well();
+        assert!(!outcome.stdout.contains("differs"), "{outcome:?}");
+        let trace = outcome.trace();
+        let calls = assert_has_what_was_called(&outcome, &trace);
+        assert_as_judged(&outcome, &calls);
+        assert_has_what_was_executed(&outcome, &trace);
+        assert_copies_were_executed(&outcome.log, &trace);
+        let launched = launched(&trace);
+        assert_eq!(launched.len(), LAUNCHES, "{stack:?}");
+        for launch in launched {
+            assert_eq!(launch.kernels, [64, 128, 192], "{stack:?}");
+            assert!(launch.fills > 0, "{stack:?}");
+            let by = if stack.hip == "5.7.1" { [6000, 7000] } else { [0, 0] };
+            assert_eq!(launch.copies, by, "{stack:?}");
+        }
+    }
+}
