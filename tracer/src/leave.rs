@@ -17,6 +17,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::embed::callback;
 use crate::tracer::{self, END};
 use crate::{control, process, recording};
 
@@ -100,6 +101,9 @@ extern "C" fn before(number: usize) -> *mut c_void {
 /// Ends the recording.
 fn end() {
     let Some(recorder) = recording::recorder() else { return };
+    if callback::is_running() {
+        return;
+    }
     let until = Instant::now() + END;
     control::end();
     let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
@@ -120,6 +124,9 @@ fn settle() {
 /// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
 pub fn settle_until(until: Instant) -> bool {
     let Some(recorder) = recording::recorder() else { return true };
+    if callback::is_running() {
+        return false;
+    }
     let wait_for = |is_so: &dyn Fn() -> bool| {
         while !is_so() && !recorder.is_done() && Instant::now() < until {
             std::thread::sleep(LOOK);

@@ -95,13 +95,14 @@ pub fn static_program(name: &str, static_library: &Path, folder: &Path) -> PathB
     program
 }
 
-/// The size of each struct of `rtl.h`, and where its fields are, as a C compiler has it: lines `STRUCT.FIELD OFFSET`.
+/// The size of each struct of `rtl.h`, and where its fields are, as a compiler of `language` (`c` or `cpp`) has it: lines
+/// `STRUCT.FIELD OFFSET`.
 ///
 /// # Panics
 /// If it does not compile.
 #[must_use]
 #[track_caller]
-pub fn layout(fields: &[(&str, &[&str])], folder: &Path) -> String {
+pub fn layout(fields: &[(&str, &[&str])], language: &str, folder: &Path) -> String {
     let mut source = String::from("#include <rtl.h>\n#include <stdio.h>\nint main(void) {\n");
     for (name, fields) in fields {
         source += &format!("    printf(\"{name} %zu\\n\", sizeof(struct {name}));\n");
@@ -110,7 +111,7 @@ pub fn layout(fields: &[(&str, &[&str])], folder: &Path) -> String {
         }
     }
     source += "    return 0;\n}\n";
-    let (path, program) = (folder.join("layout.c"), folder.join("layout"));
+    let (path, program) = (folder.join("layout").with_extension(language), folder.join("layout"));
     fs::write(&path, source).unwrap();
     run(compiler(&path).arg("-o").arg(&program));
     String::from_utf8(Command::new(program).output().unwrap().stdout).unwrap()

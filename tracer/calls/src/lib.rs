@@ -172,4 +172,6 @@ pub struct Wanted {
     pub functions: *const bool,
     /// Whether arguments are, too.
     pub arguments: bool,
+    /// Whether what launches ask for is, even without arguments. What copies and fills ask for always is.
+    pub launches: bool,
 }

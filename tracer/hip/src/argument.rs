@@ -10,8 +10,8 @@ use crate::text::Text as Written;
 
 /// A parameter of a function.
 pub(crate) trait Argument {
-    /// Whether a function that has one copies or fills.
-    const COPIES: bool = false;
+    /// What a function that has one asks for.
+    const ASKS: What = What::Other;
 
     /// Adds what it says of what the call asks for.
     #[inline]
@@ -39,14 +39,14 @@ numbers! { i32 u32 u64 u8 u16 f32 }
 
 /// Types that are passed as another one and written as that: each with what it notes.
 macro_rules! meanings {
-    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $(copies $copies:literal)? => $note:expr;)+) => {$(
+    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $(asks $asks:ident)? => $note:expr;)+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
         pub(crate) struct $name$(<const $axis: $size>)?($inner);
 
         impl$(<const $axis: $size>)? Argument for $name$(<$axis>)? {
-            $(const COPIES: bool = $copies;)?
+            $(const ASKS: What = What::$asks;)?
 
             #[inline]
             fn note(&self, details: &mut Details) {
@@ -97,9 +97,9 @@ meanings! {
     /// Where a copy goes to.
     Destination(Pointer) => |address, details| details.destination = address.0 as u64;
     /// Where a copy comes from.
-    Source(Pointer) copies true => |address, details| (details.source, details.what) = (address.0 as u64, What::Copy);
+    Source(Pointer) asks Copy => |address, details| (details.source, details.what) = (address.0 as u64, What::Copy);
     /// What is filled.
-    Filled(Pointer) copies true => |address, details| (details.destination, details.what) = (address.0 as u64, What::Fill);
+    Filled(Pointer) asks Fill => |address, details| (details.destination, details.what) = (address.0 as u64, What::Fill);
     /// How much is copied or filled.
     Bytes(u64) => |bytes, details| details.bytes = bytes;
     /// How much is filled, in elements.
@@ -120,7 +120,7 @@ meanings! {
     /// The number of a device.
     SourceDevice(i32) => |_, _| ();
     /// `hipFunction_t`, or the address of a kernel's stub.
-    Kernel(Pointer) => |kernel, details| (details.kernel, details.what) = (kernel.0 as u64, What::Launch);
+    Kernel(Pointer) asks Launch => |kernel, details| (details.kernel, details.what) = (kernel.0 as u64, What::Launch);
     /// Work-groups.
     Grid(Dim3) => |sizes, details| details.groups = sizes.0;
     /// Work-items of a work-group.

@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text};
+use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text, What};
 
 use crate::functions::NAMES;
 use crate::real;
@@ -14,6 +14,7 @@ struct Told {
     /// By number.
     functions: &'static [bool],
     arguments: bool,
+    launches: bool,
 }
 
 /// Null until someone has asked.
@@ -43,9 +44,14 @@ fn nothing() -> Told {
     }
     unsafe extern "C" fn end(_: &Begun, _: &Ended) {}
     unsafe extern "C" fn join(_: Source, _: *const Text, _: usize) -> calls::Wanted {
-        calls::Wanted { functions: ptr::null(), arguments: false }
+        calls::Wanted { functions: ptr::null(), arguments: false, launches: false }
     }
-    Told { interface: &Interface { join, begin, end }, functions: &[false; NAMES.len()], arguments: false }
+    Told {
+        interface: &Interface { join, begin, end },
+        functions: &[false; NAMES.len()],
+        arguments: false,
+        launches: false,
+    }
 }
 
 /// `None` where there is no librtl.so, or it does not want to be told anything.
@@ -65,7 +71,7 @@ fn join() -> Option<Told> {
     }
     // SAFETY: one for each name, for as long as the process lives.
     let functions = unsafe { std::slice::from_raw_parts(wanted.functions, names.len()) };
-    Some(Told { interface, functions, arguments: wanted.arguments })
+    Some(Told { interface, functions, arguments: wanted.arguments, launches: wanted.launches })
 }
 
 /// Whether calls of the function with this number are told.
@@ -95,6 +101,16 @@ impl Call {
     /// Whether its arguments are told, too.
     pub(crate) fn tells_arguments(&self) -> bool {
         self.told.arguments
+    }
+
+    /// Whether what it asks for is told without its arguments.
+    #[inline]
+    pub(crate) fn tells(&self, asks: What) -> bool {
+        match asks {
+            What::Other => false,
+            What::Launch => self.told.launches,
+            What::Copy | What::Fill => true,
+        }
     }
 
     /// It has ended.

@@ -87,6 +87,18 @@ impl<T: Argument> Written for T {
     }
 }
 
+/// What a function asks for, by what its parameters say.
+pub(crate) const fn asks(parameters: &[What]) -> What {
+    let mut at = 0;
+    while at < parameters.len() {
+        if !matches!(parameters[at], What::Other) {
+            return parameters[at];
+        }
+        at += 1;
+    }
+    What::Other
+}
+
 /// A call is over, of which the arguments are told.
 #[cold]
 pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Written)]) {
@@ -144,6 +156,7 @@ macro_rules! functions {
         pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             type Real = unsafe extern "C-unwind" fn($($type),*) -> $result;
             const NUMBER: u16 = Number::$name as u16;
+            const ASKS: calls::What = asks(&[$(<$type as Argument>::ASKS),*]);
             let Some(real) = crate::real::find(Way::$way, NUMBER) else { return <$result as Outcome>::MISSING };
             // SAFETY: what was found under this name has the type that HIP's headers give it.
             let real = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Real>(real) };
@@ -154,7 +167,7 @@ macro_rules! functions {
                 let status = Outcome::status(&result);
                 if call.tells_arguments() {
                     tell_all(call, status, &[$((stringify!($argument), &$argument)),*]);
-                } else if false $(|| <$type as Argument>::COPIES)* {
+                } else if call.tells(ASKS) {
                     #[allow(unused_mut, reason = "some have no parameters")]
                     let mut details = calls::Details { kind: -1, ..Default::default() };
                     $(Argument::note(&$argument, &mut details);)*

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
 use super::{filter::Filter, here, sources};
+use crate::embed::role;
 use crate::settings::Mode;
 use crate::{load, recording, story};
 
@@ -24,7 +25,7 @@ pub fn is_companion_there() -> bool {
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
-const NOTHING: Wanted = Wanted { functions: std::ptr::null(), arguments: false };
+const NOTHING: Wanted = Wanted { functions: std::ptr::null(), arguments: false, launches: false };
 
 /// # Safety
 /// As `Interface::join` says.
@@ -50,7 +51,11 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
         let functions = names.iter().map(|name| filter.takes(name)).collect();
         here::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);
-        Wanted { functions: joined.functions.as_ptr(), arguments: joined.arguments }
+        Wanted {
+            functions: joined.functions.as_ptr(),
+            arguments: joined.arguments,
+            launches: joined.arguments || role::takes_calls(),
+        }
     };
     catch_unwind(AssertUnwindSafe(join)).unwrap_or(NOTHING)
 }

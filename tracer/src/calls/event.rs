@@ -49,14 +49,14 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// What is kept of it; of a kernel only with the arguments, because its dispatch says the same.
+    /// What is kept of it.
     #[must_use]
-    pub fn of(details: &Details, with_arguments: bool) -> Option<Self> {
+    pub fn of(details: &Details) -> Option<Self> {
         let &Details { groups, items, lds, destination, source, bytes, extent, kind, .. } = details;
         let extent = extent.map(|size| u32::try_from(size).unwrap_or(0));
         match details.what {
             What::Other => None,
-            What::Launch => with_arguments.then_some(Self::Launch { groups, items, lds }),
+            What::Launch => Some(Self::Launch { groups, items, lds }),
             What::Copy => Some(Self::Copy { destination, source: Some(source), bytes, extent, kind }),
             What::Fill => Some(Self::Copy { destination, source: None, bytes, extent, kind }),
         }

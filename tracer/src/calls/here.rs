@@ -203,7 +203,7 @@ pub fn end(
             return;
         }
         here.end(source, parent);
-        let asked = details.and_then(|details| Asked::of(details, !arguments.is_empty()));
+        let asked = details.and_then(Asked::of);
         let call = Call { start, end, correlation, parent, stream, function, status };
         if !here.tell(asked, arguments, call) {
             count(&here.counts.behind[source as usize]);

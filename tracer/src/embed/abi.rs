@@ -22,6 +22,8 @@ pub enum Status {
     Callback,
     /// `RTL_ERROR_FAILURE`.
     Failure,
+    /// `RTL_ERROR_UNSUPPORTED`.
+    Unsupported,
 }
 
 /// `struct rtl_kernel`.
@@ -47,6 +49,10 @@ pub struct Kernel {
     pub workgroup: [u32; 3],
     pub lds: u32,
     pub scratch: u32,
+    pub vgprs: u32,
+    pub agprs: u32,
+    pub sgprs: u32,
+    pub reserved: u32,
 }
 
 /// `RTL_HOST`.
@@ -65,6 +71,23 @@ pub struct Copy {
     pub bytes: u64,
     pub source: i32,
     pub destination: i32,
+    pub tid: u32,
+    pub reserved: u32,
+}
+
+/// `struct rtl_barrier`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Barrier {
+    pub start: i64,
+    pub end: i64,
+    pub enqueued: i64,
+    pub correlation_id: u64,
+    pub range_id: u64,
+    pub queue: *const c_void,
+    pub gpu: u32,
+    pub queue_id: u32,
     pub tid: u32,
     pub reserved: u32,
 }
@@ -96,6 +119,30 @@ pub struct Range {
     pub reserved: u32,
 }
 
+/// `struct rtl_launch_asked`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct LaunchAsked {
+    pub groups: [u32; 3],
+    pub workgroup: [u32; 3],
+    pub lds: u64,
+}
+
+/// `struct rtl_copy_asked`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct CopyAsked {
+    pub bytes: u64,
+    pub destination: u64,
+    pub source: u64,
+    pub width: u64,
+    pub height: u64,
+    pub kind: i32,
+    pub is_fill: u32,
+}
+
 /// `struct rtl_call`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -109,16 +156,57 @@ pub struct Call {
     pub domain: *const c_char,
     pub function: *const c_char,
     pub arguments: *const c_char,
+    pub launch: *const LaunchAsked,
+    pub copy: *const CopyAsked,
     pub function_length: u32,
     pub arguments_length: u32,
     pub status: i32,
     pub tid: u32,
 }
 
+/// `RTL_NAME_GPU` and the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum NameKind {
+    /// `RTL_NAME_GPU`.
+    Gpu,
+    /// `RTL_NAME_GPU_TARGET`.
+    GpuTarget,
+    /// `RTL_NAME_GPU_PCI`.
+    GpuPci,
+    /// `RTL_NAME_THREAD`.
+    Thread,
+    /// `RTL_NAME_AGENT`.
+    Agent,
+    /// `RTL_NAME_DEVICE`.
+    Device,
+    /// `RTL_NAME_STREAM`.
+    Stream,
+}
+
+/// `struct rtl_name`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[expect(missing_docs, reason = "the header says what they are")]
+pub struct Name {
+    pub number: u64,
+    pub text: *const c_char,
+    pub text_length: u32,
+    pub kind: NameKind,
+}
+
+/// `RTL_ENQUEUED`.
+pub const ENQUEUED: u32 = 1;
+/// `RTL_ARGUMENTS`.
+pub const ARGUMENTS: u32 = 2;
+
 /// A callback. One that throws is stopped where it is called.
 pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usize, data: *mut c_void);
 
-/// `struct rtl_callbacks`.
+/// The last callback.
+pub type Ended = unsafe extern "C-unwind" fn(counters: *const Counters, data: *mut c_void);
+
+/// `struct rtl_callbacks`. All bits of each field mean something, and all of them 0 is one that asks for nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the header says what they are")]
@@ -130,6 +218,11 @@ pub struct Callbacks {
     pub copies: Option<Deliver<Copy>>,
     pub ranges: Option<Deliver<Range>>,
     pub calls: Option<Deliver<Call>>,
+    pub barriers: Option<Deliver<Barrier>>,
+    pub names: Option<Deliver<Name>>,
+    pub ended: Option<Ended>,
+    pub options: u32,
+    pub reserved: u32,
 }
 
 /// `struct rtl_counts`.
@@ -154,4 +247,5 @@ pub struct Counters {
     pub copies: Counts,
     pub ranges: Counts,
     pub calls: Counts,
+    pub barriers: Counts,
 }

@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::process;
+
 static ARE_STOPPED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -25,11 +27,13 @@ pub fn are_stopped() -> bool {
     ARE_STOPPED.load(Ordering::SeqCst)
 }
 
-/// Calls one.
+/// Calls one. Does not return in a child that the callback has forked, to which nothing of the recorder belongs.
 pub fn run(callback: impl FnOnce()) {
     IS_RUNNING.set(true);
     callback();
-    IS_RUNNING.set(false);
+    if !IS_RUNNING.replace(false) || process::is_copied() {
+        process::leave();
+    }
 }
 
 /// Whether the calling thread is in one: it would wait for itself.

@@ -29,14 +29,19 @@ pub fn forget() {
 pub fn now() -> Counters {
     // SAFETY: null, or what `begin` has put there, which is never freed.
     let known = unsafe { LATEST.load(Ordering::Acquire).as_ref() };
-    let size = size_of::<Counters>();
-    known.map_or(Counters { size, ..Counters::default() }, |known| Counters {
-        size,
+    known.map_or_else(|| Counters { size: size_of::<Counters>(), ..Counters::default() }, of)
+}
+
+/// What the counters of a recording say now.
+pub fn of(known: &Known) -> Counters {
+    Counters {
+        size: size_of::<Counters>(),
         kernels: ops(&known.counters),
         copies: ops(&known.copies),
         ranges: ranges(&[&known.ranges, &UNHANDED]),
         calls: sum(known.calls.each_ref().map(ops)),
-    })
+        barriers: ops(&known.barriers),
+    }
 }
 
 fn ops(counters: &counters::Counters) -> Counts {

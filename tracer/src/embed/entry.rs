@@ -3,10 +3,12 @@
 #![expect(unsafe_code, reason = "called by the program")]
 
 use std::ffi::{CStr, c_char, c_int};
+use std::mem::{MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::abi::{Callbacks, Counters, Status};
+use super::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
 use super::role::{self, Registered};
 use super::{callback, counters, door};
 use crate::settings::Mode;
@@ -32,7 +34,9 @@ fn unless(is_wrong: bool, status: Status) -> Result<(), Status> {
 pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Status {
     guarded(|| {
         // SAFETY: as the caller promised.
-        let callbacks = unsafe { registered(callbacks) }.ok_or(Status::Argument)?;
+        let callbacks = unsafe { read(callbacks) }?;
+        // SAFETY: the same for the text.
+        let callbacks = unsafe { registered(&callbacks) }?;
         unless(role::registered().is_some(), Status::Registered)?;
         let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
         unless(has_begun || door::is_open_already(), Status::Late)?;
@@ -44,25 +48,51 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
     })
 }
 
-/// What was asked for; `None` where that makes no sense.
+/// The sizes that a struct can have: that of the first header which declared it, up to what nobody means.
+fn sizes(first: usize) -> std::ops::Range<usize> {
+    first..4096
+}
+
+/// What a program of any version asks for.
 ///
 /// # Safety
 /// As for [`rtl_set_callbacks`].
-unsafe fn registered(callbacks: *const Callbacks) -> Option<Registered> {
+unsafe fn read(callbacks: *const Callbacks) -> Result<Callbacks, Status> {
+    unless(callbacks.is_null(), Status::Argument)?;
     // SAFETY: as the caller promised; whatever `size` says, it is there.
-    let size = if callbacks.is_null() { 0 } else { unsafe { (*callbacks).size } };
-    if size != size_of::<Callbacks>() {
-        return None;
-    }
-    // SAFETY: it is as large as it says.
-    let Callbacks { size: _, data, mode, kernels, copies, ranges, calls } = unsafe { *callbacks };
+    let size = unsafe { (*callbacks).size };
+    unless(!sizes(offset_of!(Callbacks, barriers)).contains(&size), Status::Argument)?;
+    // SAFETY: as the caller promised, it is as large as it says.
+    let bytes = unsafe { std::slice::from_raw_parts(callbacks.cast::<u8>(), size) };
+    let (known, unknown) = bytes.split_at(size.min(size_of::<Callbacks>()));
+    unless(unknown.iter().any(|&byte| byte != 0), Status::Unsupported)?;
+    let mut read = MaybeUninit::<Callbacks>::zeroed();
+    // SAFETY: no more than there is room for, and elsewhere.
+    unsafe { ptr::copy_nonoverlapping(known.as_ptr(), read.as_mut_ptr().cast(), known.len()) };
+    // SAFETY: what was not copied is 0, which stands for nothing in every field.
+    Ok(unsafe { read.assume_init() })
+}
+
+/// What was asked for; an error where that makes no sense.
+///
+/// # Safety
+/// `mode` is null or a text that ends with a 0.
+unsafe fn registered(callbacks: &Callbacks) -> Result<Registered, Status> {
+    let &Callbacks { size: _, data, mode, kernels, copies, ranges, calls, .. } = callbacks;
+    let &Callbacks { barriers, names, ended, options, reserved, .. } = callbacks;
+    unless(options & !(ENQUEUED | ARGUMENTS) != 0 || reserved != 0, Status::Unsupported)?;
     let mode = match mode.is_null() {
         true => None,
-        // SAFETY: as the caller promised, a text that ends with a 0.
-        false => Some(Mode::named(unsafe { CStr::from_ptr(mode) }.to_str().ok()?)?),
+        false => {
+            // SAFETY: as the caller promised.
+            let name = unsafe { CStr::from_ptr(mode) };
+            Some(name.to_str().ok().and_then(Mode::named).ok_or(Status::Argument)?)
+        }
     };
-    let is_any = kernels.is_some() || copies.is_some() || ranges.is_some() || calls.is_some();
-    is_any.then_some(Registered { data, mode, kernels, copies, ranges, calls })
+    let registered =
+        Registered { data, mode, kernels, copies, ranges, calls, barriers, names, ended, options };
+    unless(!registered.is_any(), Status::Argument)?;
+    Ok(registered)
 }
 
 fn after(milliseconds: u32) -> Instant {
@@ -104,9 +134,13 @@ pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
     guarded(|| {
         unless(into.is_null(), Status::Argument)?;
         // SAFETY: as the caller promised.
-        unless(unsafe { (*into).size } != size_of::<Counters>(), Status::Argument)?;
-        // SAFETY: as large as that.
-        unsafe { *into = counters::now() };
+        let size = unsafe { (*into).size };
+        unless(!sizes(offset_of!(Counters, barriers)).contains(&size), Status::Argument)?;
+        let now = Counters { size, ..counters::now() };
+        // SAFETY: no more than there is on either side, of a type that any bytes are one of.
+        unsafe {
+            ptr::copy_nonoverlapping((&raw const now).cast::<u8>(), into.cast(), size.min(size_of_val(&now)))
+        };
         Ok(())
     })
 }
@@ -125,6 +159,7 @@ pub extern "C" fn rtl_status_text(status: c_int) -> *const c_char {
         5 => c"not done in time",
         6 => c"called by a callback",
         7 => c"the tracer failed",
+        8 => c"the library is older than the program, which asks for something that it does not know",
         _ => c"no such status",
     };
     text.as_ptr()

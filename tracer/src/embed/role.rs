@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::abi::{Call, Copy, Deliver, Kernel, Range};
+use super::abi::{ARGUMENTS, Barrier, Call, Copy, Deliver, ENQUEUED, Ended, Kernel, Name, Range};
 use crate::settings::{Mode, Settings};
 
 /// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
@@ -28,6 +28,14 @@ pub struct Registered {
     pub ranges: Option<Deliver<Range>>,
     /// Who gets calls.
     pub calls: Option<Deliver<Call>>,
+    /// Who gets barriers.
+    pub barriers: Option<Deliver<Barrier>>,
+    /// Who gets names.
+    pub names: Option<Deliver<Name>>,
+    /// Who is told of the end.
+    pub ended: Option<Ended>,
+    /// What more is asked for, as in `rtl_callbacks.options`.
+    pub options: u32,
 }
 
 // SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time.
@@ -53,6 +61,12 @@ static OVER: AtomicBool = AtomicBool::new(false);
 pub fn registered() -> Option<&'static Registered> {
     // SAFETY: null, or what `register` has put there, which is never freed.
     unsafe { REGISTERED.load(Ordering::Acquire).as_ref() }
+}
+
+/// Whether the program gets calls.
+#[inline]
+pub fn takes_calls() -> bool {
+    registered().is_some_and(|registered| registered.calls.is_some())
 }
 
 /// Who gets the records of a recording that begins now.
@@ -100,6 +114,27 @@ pub fn forget() {
 }
 
 impl Registered {
+    /// Without anyone who gets anything.
+    pub const NOBODY: Self = Self {
+        data: ptr::null_mut(),
+        mode: None,
+        kernels: None,
+        copies: None,
+        ranges: None,
+        calls: None,
+        barriers: None,
+        names: None,
+        ended: None,
+        options: 0,
+    };
+
+    /// Whether anyone gets records.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        let has_ops = self.kernels.is_some() || self.copies.is_some() || self.barriers.is_some();
+        has_ops || self.ranges.is_some() || self.calls.is_some()
+    }
+
     /// The settings of a recording that nobody wants more of than this.
     pub fn adapt(&self, settings: &mut Settings) {
         settings.mode = match self.mode.unwrap_or(settings.mode) {
@@ -111,8 +146,12 @@ impl Registered {
             settings.hsa_filter.clear();
             settings.hsa_filter_out.clear();
         }
-        settings.no_kernels = self.kernels.is_none();
+        settings.barriers = self.barriers.is_some();
+        // Kernels and barriers are on the same queues.
+        settings.no_kernels = self.kernels.is_none() && !settings.barriers;
         settings.no_copies |= self.copies.is_none();
-        settings.barriers = false;
+        settings.host_dispatch |= self.options & ENQUEUED != 0;
+        settings.hip_arguments |= self.options & ARGUMENTS != 0;
+        settings.hsa_arguments |= self.options & ARGUMENTS != 0;
     }
 }

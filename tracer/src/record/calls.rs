@@ -56,7 +56,7 @@ impl Calls {
 }
 
 /// hipMemcpyKind of a function whose name says it.
-fn way(function: Function) -> Option<i64> {
+pub(super) fn way(function: Function) -> Option<i64> {
     let name = sources::name(function)?;
     let known = [
         ("HtoD", 1),

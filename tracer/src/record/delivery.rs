@@ -3,22 +3,25 @@
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
 mod calls;
+mod others;
+mod titles;
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use self::calls::Calls;
+use self::titles::Titles;
 use super::sink::Sink;
 use super::{Ending, Known};
 use crate::calls::reader::Told;
 use crate::counters::{Lost, Skipped, UNHANDED};
-use crate::dispatch::{Dispatch, Queue};
-use crate::embed::abi::{self, Deliver, HOST, RangeKind};
-use crate::embed::callback;
+use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::embed::abi::{self, Deliver, RangeKind};
 use crate::embed::role::Registered;
+use crate::embed::{callback, counters};
 use crate::kernels::Kernel;
 use crate::kernels::names::Names;
-use crate::others::{Copy, Other, What};
+use crate::others::Other;
 use crate::roctx::{Annotation, NOT_KEPT, Reader, Text};
 
 /// Records of a kind that are delivered at once, at most.
@@ -36,10 +39,14 @@ pub(super) struct Delivery {
     texts: Vec<Option<CString>>,
     batches: Batches,
     calls: Calls,
+    /// Where names are wanted.
+    titles: Option<Titles>,
     /// Kept for its room.
     others: Vec<Other>,
     /// Why nothing more is delivered.
     over: Option<Lost>,
+    /// Whether the last callback has been called.
+    has_ended: bool,
     ending: Ending,
 }
 
@@ -48,6 +55,7 @@ pub(super) struct Delivery {
 struct Batches {
     kernels: Vec<abi::Kernel>,
     copies: Vec<abi::Copy>,
+    barriers: Vec<abi::Barrier>,
     ranges: Vec<abi::Range>,
 }
 
@@ -55,6 +63,9 @@ struct Batches {
 struct Named {
     name: CString,
     mangled: CString,
+    vgprs: u32,
+    agprs: u32,
+    sgprs: u32,
 }
 
 impl Delivery {
@@ -69,8 +80,10 @@ impl Delivery {
             texts: Vec::new(),
             batches: Batches::default(),
             calls: Calls::default(),
+            titles: to.names.is_some().then(Titles::default),
             others: Vec::new(),
             over: None,
+            has_ended: false,
             ending: Ending::default(),
         }
     }
@@ -84,10 +97,6 @@ impl Delivery {
             let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
             Named::new(&kernel, &mut self.names)
         });
-        if dispatch.queue.0 as usize >= self.queues.len() {
-            self.queues.extend(self.known.queues.since(self.queues.len() as u32));
-        }
-        let queue = self.queues.get(dispatch.queue.0 as usize).map_or(0, |queue| queue.address);
         abi::Kernel {
             start: dispatch.start,
             end: dispatch.end,
@@ -96,7 +105,7 @@ impl Delivery {
             range_id: dispatch.range,
             name: named.name.as_ptr(),
             mangled: named.mangled.as_ptr(),
-            queue: queue as *const c_void,
+            queue: address(&mut self.queues, dispatch.queue, &self.known),
             name_length: length(&named.name),
             mangled_length: length(&named.mangled),
             kernel_id: dispatch.kernel.0,
@@ -107,6 +116,10 @@ impl Delivery {
             workgroup: dispatch.workgroup.map(u32::from),
             lds: dispatch.lds,
             scratch: dispatch.scratch,
+            vgprs: named.vgprs,
+            agprs: named.agprs,
+            sgprs: named.sgprs,
+            reserved: 0,
         }
     }
 
@@ -137,53 +150,55 @@ impl Delivery {
         (text.as_ptr(), length(text))
     }
 
+    /// What is known of a thread before its first record is delivered.
+    #[inline]
+    fn meet(&mut self, tid: u32) {
+        if let Some(titles) = &mut self.titles {
+            titles.meet(tid);
+        }
+    }
+
+    /// To be called before anything else is delivered: names come first.
+    fn deliver_names(&mut self) {
+        if let Some(titles) = &mut self.titles
+            && !matches!(self.over, Some(Lost::Failure | Lost::Ended))
+        {
+            titles.list(&self.known.gpus);
+            deliver(self.to.names, &mut titles.records, self.to.data);
+            titles.clear();
+        }
+    }
+
     fn deliver_kernels(&mut self) {
+        self.deliver_names();
         let count = deliver(self.to.kernels, &mut self.batches.kernels, self.to.data);
         self.known.counters.record(count);
     }
 
-    fn deliver_copies(&mut self) {
-        let count = deliver(self.to.copies, &mut self.batches.copies, self.to.data);
-        self.known.copies.record(count);
-    }
-
     fn deliver_ranges(&mut self) {
+        self.deliver_names();
         self.known.ranges.take_over(&UNHANDED);
         let count = deliver(self.to.ranges, &mut self.batches.ranges, self.to.data);
         self.known.ranges.record(count);
     }
 
     fn deliver_calls(&mut self) {
+        self.deliver_names();
         let counts = self.calls.counts();
-        deliver(self.to.calls, &mut self.calls.records, self.to.data);
+        deliver(self.to.calls, self.calls.records(), self.to.data);
         for (counters, count) in self.known.calls.iter().zip(counts) {
             counters.record(count);
         }
         self.calls.clear();
     }
 
-    fn add_other(&mut self, other: &Other) {
-        // Barriers are for files.
-        let What::Copy(Copy { bytes, source, destination }) = other.what else { return };
-        if let Some(why) = self.over {
-            return self.known.copies.lose(why, 1);
+    /// The last callback.
+    fn end(&mut self) {
+        if let Some(ended) = self.to.ended.filter(|_| !self.has_ended) {
+            let counters = counters::of(&self.known);
+            callback::run(|| tell_of_the_end(ended, &counters, self.to.data));
         }
-        let agent = |gpu: Option<u16>| gpu.map_or(HOST, i32::from);
-        self.batches.copies.push(abi::Copy {
-            start: other.start,
-            end: other.end,
-            enqueued: other.enqueued,
-            correlation_id: other.correlation,
-            range_id: other.range,
-            bytes,
-            source: agent(source),
-            destination: agent(destination),
-            tid: other.tid,
-            reserved: 0,
-        });
-        if self.batches.copies.len() >= BATCH {
-            self.deliver_copies();
-        }
+        self.has_ended = true;
     }
 }
 
@@ -192,6 +207,10 @@ impl Sink for Delivery {
         if let Some(why) = self.over {
             return self.known.counters.lose(why, 1);
         }
+        if self.to.kernels.is_none() {
+            return self.known.counters.skip(Skipped::Unwanted, 1);
+        }
+        self.meet(dispatch.tid);
         let kernel = self.kernel(dispatch);
         self.batches.kernels.push(kernel);
         if self.batches.kernels.len() >= BATCH {
@@ -211,13 +230,19 @@ impl Sink for Delivery {
         if matches!(annotation, Annotation::Untracked) {
             return self.known.ranges.lose(crate::counters::LostRange::Bounds, 1);
         }
+        if let (&Annotation::Name { what, number, text }, Some(titles)) = (annotation, &mut self.titles) {
+            return titles.add_given(what, number, &text.spoken());
+        }
         if self.to.ranges.is_none() {
             return;
         }
         match (self.over, self.range(annotation)) {
             (_, None) => {}
             (Some(why), Some(_)) => self.known.ranges.lose(why.into(), 1),
-            (None, Some(range)) => self.batches.ranges.push(range),
+            (None, Some(range)) => {
+                self.meet(range.tid);
+                self.batches.ranges.push(range);
+            }
         }
         if self.batches.ranges.len() >= BATCH {
             self.deliver_ranges();
@@ -230,6 +255,7 @@ impl Sink for Delivery {
             (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
             (Some(why), _) => self.known.calls[source as usize].lose(why, 1),
             (None, Some(_)) => {
+                self.meet(told.tid);
                 self.calls.add(source, told);
                 if self.calls.are_many() {
                     self.deliver_calls();
@@ -245,9 +271,11 @@ impl Sink for Delivery {
     fn publish(&mut self) {
         if callback::are_stopped() {
             self.give_up(Lost::Ended, "the program has stopped it");
+            return self.end();
         }
         self.deliver_kernels();
         self.deliver_copies();
+        self.deliver_barriers();
         self.deliver_ranges();
         self.deliver_calls();
     }
@@ -261,6 +289,7 @@ impl Sink for Delivery {
         if matches!(why, Lost::Failure | Lost::Ended) {
             self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
             self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
+            self.known.barriers.lose(why, self.batches.barriers.drain(..).count() as u64);
             self.known.ranges.lose(why.into(), self.batches.ranges.drain(..).count() as u64);
             for (counters, count) in self.known.calls.iter().zip(self.calls.counts()) {
                 counters.lose(why, count);
@@ -272,7 +301,7 @@ impl Sink for Delivery {
     fn close(&mut self) {
         self.publish();
         if self.over == Some(Lost::Failure) {
-            for counters in [&self.known.counters, &self.known.copies] {
+            for counters in [&self.known.counters, &self.known.copies, &self.known.barriers] {
                 counters.lose(Lost::Failure, counters.snapshot().on_the_way());
             }
         }
@@ -280,6 +309,7 @@ impl Sink for Delivery {
         for counters in &self.known.calls {
             counters.lose(Lost::Unfinished, counters.snapshot().on_the_way());
         }
+        self.end();
     }
 
     fn ending(self) -> Ending {
@@ -290,12 +320,23 @@ impl Sink for Delivery {
 impl Named {
     fn new(kernel: &Kernel, names: &mut Names) -> Self {
         let mangled = kernel.mangled.as_str();
-        if mangled.is_empty() {
+        let (name, mangled) = if mangled.is_empty() {
             let name = spoken(&format!("kernel_{:#x}", kernel.kernel_object));
-            return Self { name: name.clone(), mangled: name };
-        }
-        Self { name: spoken(&names.name(mangled)), mangled: spoken(mangled) }
+            (name.clone(), name)
+        } else {
+            (spoken(&names.name(mangled)), spoken(mangled))
+        };
+        let [vgprs, agprs, sgprs] = [kernel.vgprs, kernel.agprs, kernel.sgprs].map(Option::unwrap_or_default);
+        Self { name, mangled, vgprs, agprs, sgprs }
     }
+}
+
+/// Where a queue is, or was.
+fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &Known) -> *const c_void {
+    if queue.0 as usize >= queues.len() {
+        queues.extend(known.queues.since(queues.len() as u32));
+    }
+    queues.get(queue.0 as usize).map_or(0, |queue| queue.address) as *const c_void
 }
 
 /// A text as C has it. None that comes from C or from a symbol table has a 0 in it.
@@ -321,6 +362,12 @@ fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_v
 extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, data: *mut c_void) {
     // SAFETY: who registered it wants to be called so, with records that live until it returns.
     unsafe { callback(records, count, data) }
+}
+
+/// The same for the end.
+extern "C" fn tell_of_the_end(ended: abi::Ended, counters: &abi::Counters, data: *mut c_void) {
+    // SAFETY: as above.
+    unsafe { ended(counters, data) }
 }
 
 #[cfg(test)]

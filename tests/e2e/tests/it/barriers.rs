@@ -34,7 +34,7 @@ fn recorded(trace: &Trace) -> Vec<Barrier> {
 
 /// Holds that the trace has each barrier that was executed, and no other.
 #[track_caller]
-fn assert_barriers(outcome: &Outcome, trace: &Trace) {
+pub(crate) fn assert_barriers(outcome: &Outcome, trace: &Trace) {
     let (mut executed, recorded) = (executed(&outcome.log), recorded(trace));
     let counts = ["barriers_seen", "barriers_recorded"].map(|tag| trace.count(tag));
     assert_eq!(counts, [executed.len() as i64; 2], "{:?}", trace.metadata);

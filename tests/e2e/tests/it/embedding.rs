@@ -9,6 +9,12 @@ use e2e::embedded::{embedded, embedded_by};
 use e2e::{Outcome, Process, library};
 use support::stacks;
 
+use crate::barriers::assert_barriers;
+
+/// RTL_ENQUEUED and RTL_ARGUMENTS.
+const WITH_ENQUEUED: &str = "1";
+const WITH_ARGUMENTS: &str = "2";
+
 #[test]
 fn every_kernel_is_delivered_as_it_ran() {
     for process in Process::on_every_stack("threads") {
@@ -52,7 +58,7 @@ fn everything_that_hip_does_is_delivered() {
 fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
     for stack in stacks() {
         let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
-        let process = process.setting("EMBED_ONLY", "calls").setting("RTL_HIP_ARGS", "1");
+        let process = process.setting("EMBED_ONLY", "calls").setting("EMBED_OPTIONS", WITH_ARGUMENTS);
         let libraries = [library::tracer(), library::companion(), library::tool("embedder")];
         let outcome = embedded_by(&process, &libraries);
         let trace = outcome.trace();
@@ -74,6 +80,74 @@ fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
             (trace.count("hip_seen"), trace.count("hip_recorded")),
             (count("SELECT count(*) FROM rocpd_api"), count("SELECT count(*) FROM rocpd_api"))
         );
+    }
+}
+
+/// The numbers of the lines of a kind in what the recorder was told.
+fn lines_of(process: &Process, kind: &str) -> Vec<Vec<i64>> {
+    let records = std::fs::read_to_string(process.folder().join("embedded/records")).unwrap();
+    let lines = records.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix('\t'));
+    lines.map(|line| line.split('\t').filter_map(|column| column.parse().ok()).collect()).collect()
+}
+
+#[test]
+fn calls_say_what_they_asked_for_also_without_arguments() {
+    for stack in stacks() {
+        let copies = || Some(Process::of_hip(&stack, "hip_copies", &["100004"])?.gpus(1));
+        let (Some(recording), Some(process)) = (copies(), copies()) else { return };
+        let recording = recording.calls();
+        let recorded = recording.well().trace();
+        let process = process.setting("EMBED_ONLY", "calls");
+        let libraries = [library::tracer(), library::companion(), library::tool("embedder")];
+        let _ = embedded_by(&process, &libraries);
+        // Without the call's number and the addresses, which `parse` leaves out.
+        let mut asked: Vec<Vec<i64>> =
+            lines_of(&process, "asked").into_iter().map(|line| line[1..].to_vec()).collect();
+        let database = recorded.database();
+        let mut statement = database
+            .prepare(
+                "SELECT size, coalesce(width, 0), coalesce(height, 0), iif(src IS NULL, -1, kind), src IS NULL FROM rocpd_copyapi",
+            )
+            .unwrap();
+        let rows = statement.query_map([], |row| (0..5).map(|at| row.get(at)).collect()).unwrap();
+        let mut expected: Vec<Vec<i64>> = rows.map(Result::unwrap).collect();
+        asked.sort();
+        expected.sort();
+        assert!(asked.len() > 8, "{asked:?}");
+        assert_eq!(asked, expected, "{stack:?}");
+
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let process = process.setting("EMBED_ONLY", "calls");
+        let trace = embedded_by(&process, &libraries).trace();
+        let launches = lines_of(&process, "launch");
+        assert!(!launches.is_empty() && launches.len() == trace.rows.len(), "{stack:?} {launches:?}");
+        let shaped = |launch: &&Vec<i64>| launch[1..] == [64, 1, 1, 64, 1, 1, 0];
+        assert_eq!(launches.iter().filter(shaped).count(), launches.len(), "{launches:?}");
+    }
+}
+
+#[test]
+fn every_barrier_is_delivered_as_it_was_executed() {
+    for process in Process::on_every_stack("dependencies") {
+        let outcome = embedded(&process.arguments(&["5"]).setting("EMBED_ONLY", "barriers"));
+        let trace = outcome.trace();
+        assert_barriers(&outcome, &trace);
+        assert_eq!((trace.count("barriers_seen"), trace.rows.len()), (10, 0), "{:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn ops_say_when_they_were_enqueued_where_that_is_asked_for() {
+    for process in Process::on_every_stack("copies") {
+        let process = process.arguments(&["ways"]).gpus(2);
+        let enqueued = |process: &Process| -> (i64, i64) {
+            let query = "SELECT count(enqueued), coalesce(sum(enqueued > start), 0) FROM rocpd_op";
+            let database = embedded(process).trace().database();
+            database.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        };
+        assert_eq!(enqueued(&process), (0, 0));
+        let (some, too_late) = enqueued(&process.setting("EMBED_OPTIONS", WITH_ENQUEUED));
+        assert!(some > 0 && too_late == 0, "{some} {too_late}");
     }
 }
 
@@ -137,7 +211,7 @@ fn wrong_registrations_are_refused_and_say_why() {
     for outcome in each_finds("arguments") {
         let texts: Vec<&str> =
             outcome.stdout.lines().filter_map(|line| line.split_once('\t')).map(|(_, text)| text).collect();
-        assert_eq!((texts.len(), texts[0], texts[8]), (9, "ok", "no such status"));
+        assert_eq!((texts.len(), texts[0], texts[9]), (10, "ok", "no such status"));
         assert!(texts[1..].iter().all(|text| text.len() > 10), "{texts:?}");
     }
 }
@@ -147,6 +221,39 @@ fn who_registers_when_the_runtime_runs_is_too_late() {
     for outcome in each_finds("late") {
         assert!(outcome.stdout.starts_with("too late: the ROCm runtime runs already"), "{outcome:?}");
     }
+}
+
+#[test]
+fn a_program_that_knows_less_than_the_library_is_given_what_it_knows() {
+    each_finds("older");
+}
+
+#[test]
+fn a_program_that_knows_more_than_the_library_may_do_without() {
+    each_finds("newer");
+}
+
+#[test]
+fn a_callback_may_use_the_gpu_and_ranges_and_must_not_wait_for_itself() {
+    each_finds("inside");
+}
+
+#[test]
+fn a_callback_may_end_the_process() {
+    for process in Process::on_every_stack("copies") {
+        let process = process.linked_to("embed", &library::tracer()).arguments(&["exit_inside"]);
+        assert_eq!(process.bare().status.code(), Some(3), "{:?}", process.stack());
+    }
+}
+
+#[test]
+fn a_child_that_a_callback_forks_ends_when_it_returns() {
+    each_finds("fork_inside");
+}
+
+#[test]
+fn gpus_threads_and_streams_have_names() {
+    each_finds("names");
 }
 
 #[test]
@@ -207,6 +314,6 @@ fn the_last_records_are_delivered_when_the_process_leaves_without_exit() {
 #[test]
 fn the_last_records_are_delivered_when_the_process_exits() {
     for outcome in each_finds("exit") {
-        assert_eq!(outcome.stdout, "100 at the end\n");
+        assert_eq!(outcome.stdout, "100 at the end, told 1 times\n");
     }
 }

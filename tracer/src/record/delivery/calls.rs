@@ -5,7 +5,9 @@ use std::ptr;
 
 use calls::{Function, Source};
 
+use super::super::calls::way;
 use super::{BATCH, length, spoken};
+use crate::calls::event::Asked;
 use crate::calls::reader::Told;
 use crate::calls::sources;
 use crate::embed::abi;
@@ -13,7 +15,10 @@ use crate::embed::abi;
 /// What has gathered, and what the records point to.
 #[derive(Default)]
 pub(super) struct Calls {
-    pub(super) records: Vec<abi::Call>,
+    records: Vec<abi::Call>,
+    /// With the place of their calls among the records.
+    launches: Vec<(usize, abi::LaunchAsked)>,
+    copies: Vec<(usize, abi::CopyAsked)>,
     arguments: Vec<CString>,
     counts: [u64; Source::ALL.len()],
     /// By source and number.
@@ -31,6 +36,22 @@ impl Calls {
                 self.arguments.last().map_or((ptr::null(), 0), |text| (text.as_ptr(), length(text)))
             }
         };
+        match told.asked {
+            Some(Asked::Launch { groups, items, lds }) => {
+                let launch = abi::LaunchAsked { groups, workgroup: items, lds };
+                self.launches.push((self.records.len(), launch));
+            }
+            Some(Asked::Copy { destination, source, bytes, extent, kind }) => {
+                let [width, height] = extent.map(u64::from);
+                let said = if kind < 0 { way(call.function) } else { None };
+                let kind = said.map_or(kind, |kind| kind as i32);
+                let is_fill = u32::from(source.is_none());
+                let source = source.unwrap_or(0);
+                let copy = abi::CopyAsked { bytes, destination, source, width, height, kind, is_fill };
+                self.copies.push((self.records.len(), copy));
+            }
+            None => {}
+        }
         let function = self.name(source, call.function);
         let (function, function_length) = (function.as_ptr(), length(function));
         self.counts[source as usize] += 1;
@@ -43,11 +64,25 @@ impl Calls {
             domain: domain(source).as_ptr(),
             function,
             arguments,
+            launch: ptr::null(),
+            copy: ptr::null(),
             function_length,
             arguments_length,
             status: call.status,
             tid: told.tid,
         });
+    }
+
+    /// What has gathered, to be delivered.
+    pub(super) fn records(&mut self) -> &mut Vec<abi::Call> {
+        // Not before all are there, because lists move as they grow.
+        for (at, launch) in &self.launches {
+            self.records[*at].launch = launch;
+        }
+        for (at, copy) in &self.copies {
+            self.records[*at].copy = copy;
+        }
+        &mut self.records
     }
 
     /// Whether it is time to deliver them.
@@ -62,6 +97,8 @@ impl Calls {
 
     pub(super) fn clear(&mut self) {
         self.records.clear();
+        self.launches.clear();
+        self.copies.clear();
         self.arguments.clear();
         self.counts = Default::default();
     }

@@ -22,19 +22,26 @@ macro_rules! layout {
 fn the_header_says_where_everything_is() {
     let structs = [
         layout!("rtl_kernel", abi::Kernel, start end enqueued correlation_id range_id name mangled queue name_length
-            mangled_length kernel_id gpu queue_id tid grid workgroup lds scratch),
+            mangled_length kernel_id gpu queue_id tid grid workgroup lds scratch vgprs agprs sgprs reserved),
         layout!("rtl_copy", abi::Copy, start end enqueued correlation_id range_id bytes source destination tid reserved),
+        layout!("rtl_barrier", abi::Barrier, start end enqueued correlation_id range_id queue gpu queue_id tid reserved),
+        layout!("rtl_name", abi::Name, number text text_length kind),
+        layout!("rtl_launch_asked", abi::LaunchAsked, groups workgroup lds),
+        layout!("rtl_copy_asked", abi::CopyAsked, bytes destination source width height kind is_fill),
         layout!("rtl_range", abi::Range, start end range_id text text_length tid kind reserved),
         layout!("rtl_call", abi::Call, start end correlation_id parent_id stream domain function arguments
-            function_length arguments_length status tid),
-        layout!("rtl_callbacks", abi::Callbacks, size data mode kernels copies ranges calls),
+            launch copy function_length arguments_length status tid),
+        layout!("rtl_callbacks", abi::Callbacks, size data mode kernels copies ranges calls barriers names
+            ended options reserved),
         layout!("rtl_counts", abi::Counts, seen delivered lost lost_behind skipped),
-        layout!("rtl_counters", abi::Counters, size kernels copies ranges calls),
+        layout!("rtl_counters", abi::Counters, size kernels copies ranges calls barriers),
     ];
     let fields = structs.each_ref().map(|(fields, _)| *fields);
     let here: String = structs.iter().map(|(_, lines)| lines.as_str()).collect();
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(examples::layout(&fields, folder.path()), here);
+    for language in ["c", "cpp"] {
+        assert_eq!(examples::layout(&fields, language, folder.path()), here, "{language}");
+    }
 }
 
 /// An example on every runtime, which ends as it should and leaves no file.
