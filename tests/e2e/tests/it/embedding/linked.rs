@@ -91,6 +91,22 @@ fn the_example_in_cpp_has_every_range_with_its_kernels() {
 }
 
 #[test]
+fn the_other_example_in_cpp_has_every_call_with_its_thread() {
+    for outcome in each_example("examples/embed/calls.cpp") {
+        assert!(outcome.status.success(), "{outcome:?}");
+        let (rows, lost) = outcome.stdout.trim_end().rsplit_once('\n').unwrap();
+        let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split('\t').collect()).collect();
+        let calls = |function: &str| -> Vec<&str> {
+            rows.iter().filter(|row| row[1] == function).map(|row| row[2]).collect()
+        };
+        assert_eq!((calls("hsa_queue_create"), calls("hsa_queue_destroy")), (vec!["1"], vec!["1"]));
+        assert!(rows.iter().all(|row| !row[0].is_empty()), "{rows:?}");
+        let seen: u64 = rows.iter().map(|row| row[2].parse::<u64>().unwrap()).sum();
+        assert_eq!(lost, format!("0 of {seen} calls lost"));
+    }
+}
+
+#[test]
 fn a_callback_that_throws_ends_the_process() {
     const SIGABRT: i32 = 6;
     for outcome in each_example("tests/programs/embed_throws.cpp") {
