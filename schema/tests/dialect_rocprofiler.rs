@@ -90,7 +90,8 @@ fn the_launch_and_its_dispatch_share_a_correlation_id() -> Outcome {
     let tables = made(|set| {
         set.run(
             "insert into rocpd_arg$ (event_id, position, type, name, value)
-                values (1, 1, 'dim3', 'dimBlocks', '{256,1,1}'), (1, 0, 'void*', 'f', '0x1'), (2, 0, 'int', 'x', '1')",
+                values (1, 1, 'dim3', 'dimBlocks', '{256,1,1}'), (1, 0, 'void*', 'f', '0x1'), (2, 0, 'int', 'x', '1'),
+                    (1, 2, 'hipError_t', 'retval', '719')",
         )
     })?;
     assert!(tables.about.linked);
@@ -104,6 +105,7 @@ fn the_launch_and_its_dispatch_share_a_correlation_id() -> Outcome {
     let names: Vec<&str> =
         tables.api_calls.arguments.iter().map(|argument| tables.strings.get(argument.name)).collect();
     assert_eq!(names, ["f", "dimBlocks"]);
+    assert_eq!(call.result, 719, "what it returned is no argument");
     Ok(())
 }
 

@@ -181,6 +181,31 @@ fn calls_and_markers_are_named_through_the_tables_of_the_file() -> Outcome {
 }
 
 #[test]
+fn what_a_call_returned_is_its_result_where_that_is_a_status() -> Outcome {
+    let mut process = process();
+    process["strings"]["buffer_records"][3]["operations"] =
+        json!(["hipFree", "hipGetErrorName", "hipCreateChannelDesc"]);
+    let returned = [
+        (0, json!({"hipError_t_retval": 719})),
+        (0, json!({"uint64_t_retval": 1})),
+        (0, json!({"uint64_t_retval": 0})),
+        (1, json!({"uint64_t_retval": 0x7f00_0000_1000_u64})),
+        (2, json!({"uint64_t_retval": 32})),
+        (0, json!("nothing")),
+    ];
+    let call = |(at, (operation, retval)): (usize, (i64, Value))| {
+        let mut call = record(3, operation, 21 + at as i64, 100, 130);
+        call["retval"] = retval;
+        call
+    };
+    process["buffer_records"]["hip_api"] = returned.into_iter().enumerate().map(call).collect();
+    let tables = parsed(&document(process))?;
+    let results: Vec<i64> = tables.api_calls.iter().map(|call| call.result).collect();
+    assert_eq!(results, [719, 1, 0, 0, 0, 0]);
+    Ok(())
+}
+
+#[test]
 fn copies_allocations_and_counters_are_read() -> Outcome {
     let mut process = process();
     let mut copy = record(2, 1, 41, 2000, 2100);

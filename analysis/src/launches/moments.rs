@@ -26,15 +26,23 @@ pub(super) enum Moment {
 }
 
 impl Moment {
-    /// From when on an op that starts at `start` was surely waiting: at the latest when its call returned.
+    /// As the function [`waiting_from`] says.
     #[inline]
     pub(super) fn waiting_from(self, start: i64) -> i64 {
         match self {
-            Self::Enqueued(moment) => moment.min(start),
-            Self::Called { end, .. } => end.min(start),
+            Self::Enqueued(moment) => waiting_from(start, Some(moment), None).unwrap_or(start),
+            Self::Called { end, .. } => waiting_from(start, None, Some(end)).unwrap_or(start),
             Self::Unknown => start,
         }
     }
+}
+
+/// From when on an op that starts at `start` was surely waiting: when it was enqueued, else at the latest when its call
+/// `returned`. Not after its start. `None` where neither is known: it counts while it runs. All in ns.
+#[inline]
+#[must_use]
+pub fn waiting_from(start: i64, enqueued: Option<i64>, returned: Option<i64>) -> Option<i64> {
+    enqueued.or(returned).map(|moment| moment.min(start))
 }
 
 /// An op of a GPU.

@@ -1,5 +1,6 @@
 //! How busy each GPU was, in equal steps of the trace.
 
+use analysis::launches::waiting_from;
 use schema::AgentId;
 
 use crate::event::{Event, Kind};
@@ -31,6 +32,10 @@ struct Gpu {
     until: i64,
     busy: Amounts,
     work: Amounts,
+    /// Ops that wait or run.
+    queued: Amounts,
+    /// Whether it is known of any op when it was enqueued.
+    is_tied: bool,
     /// Parts of bytes that were copied.
     copied: Amounts,
 }
@@ -50,9 +55,9 @@ impl Counters {
         Self { start, step, now: (0, step), gpus: Vec::new() }
     }
 
-    /// Adds an op; starts must ascend. A barrier is no work.
+    /// Adds an op whose call `returned` then, in ns; starts must ascend. A barrier is no work.
     #[inline]
-    pub fn add(&mut self, agent: AgentId, op: &Event) {
+    pub fn add(&mut self, agent: AgentId, op: &Event, returned: Option<i64>) {
         if op.kind == Kind::Barrier {
             return;
         }
@@ -69,9 +74,21 @@ impl Counters {
             until: i64::MIN,
             busy: Amounts::default(),
             work: Amounts::default(),
+            queued: Amounts::default(),
+            is_tied: false,
             copied: Amounts::default(),
         });
         gpu.work.add(span(to), 1);
+        let enqueued = op.detail.map(|latency| start.wrapping_sub(latency));
+        match waiting_from(start, enqueued, returned) {
+            None => gpu.queued.add(span(to), 1),
+            Some(moment) => {
+                gpu.is_tied = true;
+                // What waits since before the trace waits from its beginning.
+                let from = moment.max(self.start).abs_diff(self.start);
+                gpu.queued.add(Span::new(from, to, self.step), 1);
+            }
+        }
         if let (Kind::Copy, Some(bytes)) = (op.kind, op.bytes) {
             // A copy that took no time took place in the nanosecond in which it started.
             let to = to.max(from.saturating_add(1));
@@ -105,6 +122,9 @@ impl Counters {
             };
             add("busy", "%", &gpu.busy, 100.0);
             add("ops in flight", "mean", &gpu.work, 1.0);
+            if gpu.is_tied {
+                add("queue depth", "mean", &gpu.queued, 1.0);
+            }
             // Bytes in a nanosecond are gigabytes in a second.
             add("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
         }
@@ -174,18 +194,47 @@ mod tests {
 
     use super::*;
 
+    fn op(start: i64, end: i64, bytes: Option<u64>) -> Event {
+        let kind = if bytes.is_some() { Kind::Copy } else { Kind::Kernel };
+        Event { duration: end - start, bytes, ..Event::bare(kind, NameId(0), start) }
+    }
+
+    fn values_of(counters: &Counters) -> Vec<Vec<f64>> {
+        let values = |gauge: Gauge| gauge.samples.into_iter().map(|(_, value)| value).collect();
+        counters.gauges().into_iter().map(values).collect()
+    }
+
     /// The values of each counter, of ops with their bytes.
     fn values(end: i64, ops: &[(i64, i64, Option<u64>)]) -> Vec<Vec<f64>> {
         let mut counters = Counters::new((0, end));
         for &(start, end, bytes) in ops {
-            let kind = if bytes.is_some() { Kind::Copy } else { Kind::Kernel };
-            counters.add(
-                AgentId(0),
-                &Event { duration: end - start, bytes, ..Event::bare(kind, NameId(0), start) },
-            );
+            counters.add(AgentId(0), &op(start, end, bytes), None);
         }
-        let values = |gauge: Gauge| gauge.samples.into_iter().map(|(_, value)| value).collect();
-        counters.gauges().into_iter().map(values).collect()
+        values_of(&counters)
+    }
+
+    #[test]
+    fn an_op_is_queued_from_its_enqueueing_or_the_return_of_its_call_to_its_end() {
+        // Steps of 10 ns.
+        let mut counters = Counters::new((0, 10_000));
+        // Enqueued at 2; its call returned at 4, which says less.
+        let enqueued = Event { detail: Some(10), ..op(12, 15, None) };
+        counters.add(AgentId(0), &enqueued, Some(4));
+        // Its call returned at 13, another one's while it ran already, and of the last nothing is known.
+        counters.add(AgentId(0), &op(22, 24, None), Some(13));
+        counters.add(AgentId(0), &op(30, 40, None), Some(35));
+        counters.add(AgentId(0), &op(40, 45, None), None);
+        let [_busy, running, queued] = values_of(&counters).try_into().unwrap();
+        assert_eq!(running, [0.0, 0.3, 0.2, 1.0, 0.5, 0.0]);
+        assert_eq!(queued, [0.8, 0.5 + 0.7, 0.4, 1.0, 0.5, 0.0]);
+        assert!(counters.gauges().iter().any(|gauge| gauge.name == "queue depth"));
+    }
+
+    #[test]
+    fn what_was_enqueued_before_the_trace_waits_from_its_beginning() {
+        let mut counters = Counters::new((1_000, 11_000));
+        counters.add(AgentId(0), &Event { detail: Some(500), ..op(1_010, 1_020, None) }, None);
+        assert_eq!(values_of(&counters)[2], [1.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use schema::{Id, ProcessId, Tables};
 pub struct Flows {
     /// Space and correlation id of every call, ascending; number 1 is the first.
     calls: Vec<(u32, Id)>,
+    /// When each of them returned, in ns; of several with one id, the first.
+    returned: Vec<i64>,
     /// How many ops each of them launched.
     launched: Vec<u32>,
 }
@@ -17,14 +19,18 @@ impl Flows {
     /// The flows of these calls, which must come before any op.
     pub fn of(tables: &Tables) -> Self {
         let calls = &tables.api_calls;
-        let mut keys: Vec<_> = (0..calls.len())
-            .filter(|&row| calls.correlation.get(row) != 0)
-            .map(|row| (tables.process(calls.process.get(row)).space, calls.correlation.get(row)))
-            .collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let launched = vec![0; keys.len()];
-        Self { calls: keys, launched }
+        let call = |row: usize| {
+            let key = (tables.process(calls.process.get(row)).space, calls.correlation.get(row));
+            (key, calls.start[row], calls.duration.valid(row).unwrap_or(0))
+        };
+        let mut all: Vec<_> =
+            (0..calls.len()).filter(|&row| calls.correlation.get(row) != 0).map(call).collect();
+        all.sort_unstable();
+        all.dedup_by_key(|(key, ..)| *key);
+        let launched = vec![0; all.len()];
+        let (calls, returned) =
+            all.into_iter().map(|(key, start, duration)| (key, start.saturating_add(duration))).unzip();
+        Self { calls, returned, launched }
     }
 
     /// The number of the calls of a correlation id; 0 where there is none.
@@ -54,7 +60,12 @@ impl Flows {
             first
         };
         let first = self.launched.iter().map(first).collect();
-        Arrows { first, launched: self.launched, arrived: vec![None; self.calls.len()] }
+        Arrows {
+            first,
+            launched: self.launched,
+            arrived: vec![None; self.calls.len()],
+            returned: self.returned,
+        }
     }
 }
 
@@ -86,6 +97,7 @@ pub struct Arrows {
     launched: Vec<u32>,
     /// How many ops of each call were drawn; `None` before the call itself.
     arrived: Vec<Option<u32>>,
+    returned: Vec<i64>,
 }
 
 impl Arrows {
@@ -100,6 +112,12 @@ impl Arrows {
         Some(End::Leaves { call: number, ops: first..first.wrapping_add(count) })
     }
 
+    /// When the call of this number returned, in ns.
+    #[inline]
+    pub fn returned(&self, number: u32) -> Option<i64> {
+        self.returned.get(number.checked_sub(1)? as usize).copied()
+    }
+
     /// The end of an arrow in an op.
     pub fn arriving(&mut self, number: u32) -> Option<End> {
         let at = number.checked_sub(1)? as usize;
@@ -111,11 +129,13 @@ impl Arrows {
 
 #[cfg(test)]
 mod tests {
+    use schema::table::{ApiCall, Process};
+
     use super::*;
 
     fn arrows(launched: &[u32]) -> Arrows {
         let calls = (1..).map(|id| (0, id)).take(launched.len()).collect();
-        Flows { calls, launched: launched.to_vec() }.arrows()
+        Flows { calls, returned: vec![0; launched.len()], launched: launched.to_vec() }.arrows()
     }
 
     #[test]
@@ -139,6 +159,19 @@ mod tests {
         assert!(arrows.leaving(1).is_some());
         assert_eq!(arrows.leaving(1), None);
         assert!(arrows.arriving(1).is_some());
+    }
+
+    #[test]
+    fn of_calls_of_one_id_the_first_says_when_it_returned() {
+        let mut tables = Tables { processes: vec![Process::default()], ..Tables::default() };
+        for (start, duration, correlation) in [(50, Some(5), 7), (10, Some(20), 7), (40, None, 9)] {
+            tables.api_calls.push(ApiCall { start, duration, correlation, ..ApiCall::default() });
+        }
+        let flows = Flows::of(&tables);
+        let number = |correlation| flows.number(ProcessId(0), correlation, &tables);
+        let (seven, nine, none) = (number(7), number(9), number(8));
+        let arrows = flows.arrows();
+        assert_eq!([seven, nine, none].map(|flow| arrows.returned(flow)), [Some(30), Some(40), None]);
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub fn draw(
         }
         let track = event.track as usize;
         if let Group::Agent(agent) = scene.tracks[track].group {
-            counters.add(agent, &event);
+            counters.add(agent, &event, arrows.returned(event.flow));
         }
         let end = match event.kind {
             Kind::Call => arrows.leaving(event.flow),

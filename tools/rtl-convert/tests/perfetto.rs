@@ -315,6 +315,7 @@ fn the_ui_shows_a_trace_of_a_real_gpu() {
         "Copies",
         "busy",
         "ops in flight",
+        "queue depth",
         "copied",
         "sclk",
         "Process 1560 1560",

@@ -6,6 +6,10 @@ use super::references::References;
 use crate::table::{ApiArgument, ApiCall, Range, RangeKind};
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 
+/// What stands among the arguments of a call for the status that it returned: rocprofv3's own word in JSON; its databases
+/// have no place for it.
+const RETURNED: &str = "retval";
+
 /// A region or sample with its references resolved, not yet known to be a call or a range.
 struct Span {
     id: Id,
@@ -172,6 +176,12 @@ fn arguments(set: Set<'_>, calls: &FxHashMap<Id, u32>, tables: &mut Tables) -> R
     let columns = ["event_id", "position", "type", "name", "value"];
     set.database.scan(&set.table("rocpd_arg"), &columns, |row| {
         let Some(&call) = row.int(0).and_then(|event| calls.get(&event)) else { return };
+        if row.text(3).is_some_and(|name| &*name == RETURNED)
+            && let Some(status) = row.text(4).and_then(|value| value.parse().ok())
+        {
+            tables.api_calls.result.spread()[call as usize] = status;
+            return;
+        }
         let mut text = |at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text));
         let (kind, name, value) = (text(2), text(3), text(4));
         let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);

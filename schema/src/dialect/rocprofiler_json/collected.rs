@@ -290,7 +290,7 @@ impl<'a> Collected<'a> {
                     correlation: if self.select.links { correlation } else { 0 },
                     parent: if self.select.links { row.correlation_id.ancestor.or_zero() } else { 0 },
                     stream: row.stream_id.0,
-                    result: 0,
+                    result: status(row.retval),
                 });
             }
         }
@@ -370,6 +370,11 @@ impl<'a> Collected<'a> {
             enqueued: None,
         })
     }
+}
+
+/// A status as it stands in the union of what functions return, where a pointer or a negative number is something else.
+fn status(returned: Whole) -> i64 {
+    returned.0.filter(|value| (0..=i64::from(i32::MAX)).contains(value)).unwrap_or(0)
 }
 
 /// rocprofv3 stores work-items.

@@ -10,8 +10,10 @@ use crate::dialect::rocprofiler::calls::{join_arguments, kind_of};
 use crate::dialect::rocprofiler::devices::{Devices, uuid};
 use crate::dialect::rocprofiler::environment;
 use crate::dialect::rocprofiler::memory::owner;
-use crate::table::{Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, Direction, Lane, Process};
-use crate::{AgentId, Column, LaneId, NameId, ProblemKind, ShapeId, Tables};
+use crate::table::{
+    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, ApiCalls, Direction, Lane, Process,
+};
+use crate::{AgentId, Column, LaneId, NameId, ProblemKind, ShapeId, Strings, Tables};
 
 /// A record's function and the library it belongs to.
 #[derive(Clone, Copy)]
@@ -230,6 +232,7 @@ impl Collected<'_> {
 
     fn finish_calls(&mut self, functions: &[Resolved]) {
         let mut calls = std::mem::take(&mut self.calls);
+        forget_what_is_no_status(&mut calls, functions, &self.tables.strings);
         calls.name.iter_mut().for_each(|name| *name = functions[name.index()].name);
         let domains = std::mem::take(&mut calls.domain);
         calls.domain = Column::default();
@@ -270,7 +273,20 @@ impl Collected<'_> {
     }
 }
 
-fn add_calls(mut calls: crate::table::ApiCalls, tables: &mut Tables) {
+/// HIP's functions that return a small number which is no status. Those that return nothing small have none already.
+const OTHERS: [&str; 2] = ["hipCreateChannelDesc", "hipGetStreamDeviceId"];
+
+fn forget_what_is_no_status(calls: &mut ApiCalls, functions: &[Resolved], strings: &Strings) {
+    let is_other = |function: &Resolved| OTHERS.contains(&strings.get(function.name));
+    let others: Vec<bool> = functions.iter().map(is_other).collect();
+    for row in 0..calls.len() {
+        if calls.result.get(row) != 0 && others[calls.name[row].index()] {
+            calls.result.spread()[row] = 0;
+        }
+    }
+}
+
+fn add_calls(mut calls: ApiCalls, tables: &mut Tables) {
     let (first_call, first_argument) = (tables.api_calls.len() as u32, tables.api_calls.arguments.len());
     if tables.api_calls.is_empty() {
         tables.api_calls = calls;

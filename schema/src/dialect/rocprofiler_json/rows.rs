@@ -129,6 +129,7 @@ pub(super) struct Record {
     pub(super) end_timestamp: Whole,
     pub(super) stream_id: Whole,
     pub(super) args: Arguments,
+    pub(super) retval: Whole,
     pub(super) dst_agent_id: Whole,
     pub(super) src_agent_id: Whole,
     pub(super) bytes: Whole,

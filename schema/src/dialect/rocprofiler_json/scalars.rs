@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A whole number in any spelling: signed, unsigned to 2^64 (its bits are kept), text, hexadecimal text, an
-/// object around it (`{"handle": 5}`). Anything else is `None`.
+/// object around it (`{"handle": 5}`, `{"hipError_t_retval": 1}`). Anything else is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Whole(pub(super) Option<i64>);
 
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Scalar, A::Error> {
         let mut handle = None;
         while let Some(key) = fields.next_key::<String>()? {
-            if key == "handle" {
+            if key == "handle" || key.ends_with("_retval") {
                 handle = fields.next_value::<Whole>()?.0;
             } else {
                 fields.next_value::<IgnoredAny>()?;

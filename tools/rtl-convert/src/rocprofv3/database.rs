@@ -184,7 +184,7 @@ impl Records for Database {
     fn calls(
         &mut self,
         id: ProcessId,
-        _: List,
+        list: List,
         calls: &mut dyn Iterator<Item = Call>,
         tables: &Tables,
     ) -> io::Result<()> {
@@ -204,9 +204,9 @@ impl Records for Database {
             let event = file.region(set, &event, &called).map_err(io::Error::other)?;
             let first = named.partition_point(|argument| argument.call < row);
             let own = named[first..].iter().take_while(|argument| argument.call == row);
-            let mut any = false;
+            let mut next = 0;
             for argument in own {
-                any = true;
+                next = argument.position + 1;
                 let value = argument.value.is_some().then(|| tables.strings.get(argument.value));
                 let argument = Argument {
                     position: i64::from(argument.position),
@@ -217,9 +217,21 @@ impl Records for Database {
                 file.argument(set, event, &argument).map_err(io::Error::other)?;
             }
             // All arguments as one text are one argument without a value.
-            if !any && call.args.is_some() {
+            if next == 0 && call.args.is_some() {
                 let argument = Argument { name: tables.strings.get(call.args), ..Argument::default() };
                 file.argument(set, event, &argument).map_err(io::Error::other)?;
+                next = 1;
+            }
+            if call.result != 0 {
+                let kind = match list {
+                    List::Hip => "hipError_t",
+                    List::Hsa => "hsa_status_t",
+                    _ => "int",
+                };
+                let value = call.result.to_string();
+                let position = i64::from(next);
+                let returned = Argument { position, kind, name: "retval", value: Some(&value) };
+                file.argument(set, event, &returned).map_err(io::Error::other)?;
             }
         }
         Ok(())

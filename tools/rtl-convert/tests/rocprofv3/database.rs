@@ -253,6 +253,25 @@ fn what_rocprofv3_recorded_goes_from_its_database_to_its_json_and_back() {
 }
 
 #[test]
+fn what_calls_returned_goes_to_json_and_database_and_comes_back() {
+    let folder = Folder::new();
+    let calls = "HIP: pid:7 tid:8 hipFree (ptr=0x1) ret=719 @10 +5\nHIP: pid:7 tid:8 hipMalloc (ptr=0x1) ret=0 @20 +5\n";
+    std::fs::write(folder.path("in.txt"), calls).unwrap();
+    folder.answer("in.txt -o out_results.json");
+    folder.answer("out_results.json -o out_results.db");
+    for name in ["in.txt", "out_results.json", "out_results.db"] {
+        let tables = read(&folder.path(name));
+        let text = |id| tables.strings.get(id);
+        let calls: Vec<_> = tables.api_calls.iter().map(|call| (text(call.name), call.result)).collect();
+        assert_eq!(calls, [("hipFree", 719), ("hipMalloc", 0)], "{name}");
+    }
+    let arguments =
+        "SELECT group_concat(type || ' ' || name || ' ' || value) FROM region_args WHERE name = 'retval'";
+    let shown: String = open(&folder, "out_results.db").query_row(arguments, [], |row| row.get(0)).unwrap();
+    assert_eq!(shown, "hipError_t retval 719");
+}
+
+#[test]
 fn a_trace_that_comes_in_pieces_is_written_as_a_whole() {
     let folder = Folder::new();
     let options = support::Options { ops: 70_000, layout: Layout::Rpd3, ..support::Options::default() };

@@ -128,6 +128,11 @@ impl Records for Json<'_> {
                 }
                 bytes.push(b']');
             }
+            if list == List::Hip || call.result != 0 {
+                bytes.extend_from_slice(b",\"retval\":{\"uint64_t_retval\":");
+                signed(call.result, bytes);
+                bytes.push(b'}');
+            }
             stream(call.stream, bytes);
             bytes.push(b'}');
             match list {
