@@ -193,7 +193,18 @@ fn what_has_no_callback_is_not_recorded() {
 /// `embed.c`, which is linked to the library, on every runtime: it finds what it should, and no file is left.
 #[track_caller]
 fn each_finds(what: &str) -> Vec<Outcome> {
-    let linked = |process: Process| process.linked_to("embed", &library::tracer()).arguments(&[what]);
+    each_of("embed", what)
+}
+
+/// The same of `embed_inside.c`.
+#[track_caller]
+fn each_finds_inside(what: &str) {
+    each_of("embed_inside", what);
+}
+
+#[track_caller]
+fn each_of(program: &str, what: &str) -> Vec<Outcome> {
+    let linked = |process: Process| process.linked_to(program, &library::tracer()).arguments(&[what]);
     let processes = Process::on_every_stack("copies").into_iter().map(linked);
     processes.map(|process| finds(&process)).collect()
 }
@@ -235,25 +246,25 @@ fn a_program_that_knows_more_than_the_library_may_do_without() {
 
 #[test]
 fn a_callback_may_use_the_gpu_and_ranges_and_must_not_wait_for_itself() {
-    each_finds("inside");
+    each_finds_inside("inside");
 }
 
 #[test]
 fn a_callback_may_end_the_process() {
     for process in Process::on_every_stack("copies") {
-        let process = process.linked_to("embed", &library::tracer()).arguments(&["exit_inside"]);
+        let process = process.linked_to("embed_inside", &library::tracer()).arguments(&["exit_inside"]);
         assert_eq!(process.bare().status.code(), Some(3), "{:?}", process.stack());
     }
 }
 
 #[test]
 fn a_child_that_a_callback_forks_ends_when_it_returns() {
-    each_finds("fork_inside");
+    each_finds_inside("fork_inside");
 }
 
 #[test]
 fn gpus_threads_and_streams_have_names() {
-    each_finds("names");
+    each_finds_inside("names");
 }
 
 #[test]
@@ -277,13 +288,13 @@ fn another_life_of_the_runtime_is_delivered_too() {
 fn a_slow_callback_makes_nobody_wait_and_what_it_misses_is_counted() {
     // What it holds up has nothing to do with the runtime, and 400,000 kernels take their time on a busy machine.
     let Some(process) = Process::of("copies") else { return };
-    let process = process.linked_to("embed", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
+    let process = process.linked_to("embed_inside", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
     finds(&process.arguments(&["slow"]));
 }
 
 #[test]
 fn a_stop_waits_for_a_callback_that_is_running() {
-    each_finds("stuck");
+    each_finds_inside("stuck");
 }
 
 #[test]
