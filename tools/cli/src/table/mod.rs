@@ -31,7 +31,16 @@ pub struct Column {
     field: String,
     align: Align,
     shortens: bool,
-    spare: bool,
+    spare: Option<Spare>,
+}
+
+/// When a column is left out of text that does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spare {
+    /// Before names get hard to tell apart.
+    Early,
+    /// Before a table is wider than it may be.
+    Late,
 }
 
 /// One value: as people read it and as machines do.
@@ -62,7 +71,7 @@ impl Column {
     /// Text, left aligned, never shortened. The CSV field is named as the header.
     pub fn left(header: impl Into<String>) -> Self {
         let header = header.into();
-        Self { field: header.clone(), header, align: Align::Left, shortens: false, spare: false }
+        Self { field: header.clone(), header, align: Align::Left, shortens: false, spare: None }
     }
 
     /// Numbers, right aligned.
@@ -78,7 +87,13 @@ impl Column {
     /// A column that text leaves out where the table does not fit; the last one goes first.
     #[must_use]
     pub fn spare(self) -> Self {
-        Self { spare: true, ..self }
+        Self { spare: Some(Spare::Early), ..self }
+    }
+
+    /// A column that text leaves out where the table does not fit without all spare ones and with the shortest names.
+    #[must_use]
+    pub fn spare_late(self) -> Self {
+        Self { spare: Some(Spare::Late), ..self }
     }
 
     /// The name of the column for machines, with its unit: `total_ns`.
@@ -218,6 +233,28 @@ copy|\"fast\", a                -  12.0 ms
         assert_eq!(header(Some(40)), ["Kernel", "Calls", "Minimum"]);
         assert_eq!(header(Some(20)), ["Kernel", "Calls"]);
         assert_eq!(header(None).len(), 4, "a table of any width has them all");
+    }
+
+    #[test]
+    fn late_columns_go_where_even_the_shortest_names_do_not_fit() {
+        let mut table = Table::new([
+            Column::name("Kernel"),
+            Column::right("Calls"),
+            Column::right("Median").spare_late(),
+            Column::right("Maximum").spare_late(),
+            Column::right("Deviation").spare(),
+        ]);
+        let name = "a_kernel_with_a_name_that_is_long";
+        table.row([name.into(), "7".into(), "1.000".into(), "2.000".into(), "0.500".into()]);
+        let header = |width| {
+            let text = print(&table, Layout::Text { width: Some(width), paint: Paint::default() });
+            text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(header(59), ["Kernel", "Calls", "Median", "Maximum", "Deviation"]);
+        // A name takes 16 columns at least, the others 5, 6 and 7 with two spaces before each.
+        assert_eq!(header(40), ["Kernel", "Calls", "Median", "Maximum"]);
+        assert_eq!(header(39), ["Kernel", "Calls", "Median"]);
+        assert_eq!(header(30), ["Kernel", "Calls"]);
         assert!(print(&table, Layout::Csv).contains("Maximum"));
     }
 

@@ -4,7 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Align, Table};
+use super::{Align, Spare, Table};
 use crate::color::Paint;
 use crate::{shorten_distinct, visible};
 
@@ -67,20 +67,21 @@ fn natural(table: &Table, column: usize) -> usize {
 
 /// The spare columns to leave out so that all others fit `width`.
 fn spared(table: &Table, width: usize) -> Vec<usize> {
-    let needs: Vec<usize> = (0..table.columns.len())
-        .map(|column| {
-            let full = natural(table, column);
-            SPACE + if table.columns[column].shortens { full.min(COMFORTABLE_NAME) } else { full }
-        })
-        .collect();
-    let mut needed: usize = needs.iter().sum::<usize>().saturating_sub(SPACE);
-    let mut left_out = Vec::new();
-    for column in (0..table.columns.len()).rev().filter(|&column| table.columns[column].spare) {
-        if needed <= width {
-            break;
+    let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
+    let mut left_out: Vec<usize> = Vec::new();
+    for (spare, name) in [(Spare::Early, COMFORTABLE_NAME), (Spare::Late, LEAST_NAME)] {
+        let needs = |column: usize| {
+            let full = natural[column];
+            SPACE + if table.columns[column].shortens { full.min(name) } else { full }
+        };
+        let kept = (0..table.columns.len()).filter(|column| !left_out.contains(column));
+        let mut needed: usize = kept.map(needs).sum::<usize>().saturating_sub(SPACE);
+        for column in (0..table.columns.len()).rev() {
+            if needed > width && table.columns[column].spare == Some(spare) {
+                needed -= needs(column);
+                left_out.push(column);
+            }
         }
-        needed -= needs[column];
-        left_out.push(column);
     }
     left_out
 }

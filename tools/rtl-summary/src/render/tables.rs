@@ -168,7 +168,11 @@ pub(super) fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
         // One unit for the whole group of columns; the first says which.
         let header = if at == 0 { scale.head(name) } else { name.to_owned() };
         let column = Column::right(header).field(field);
-        if matches!(name, "Min" | "p95" | "p99" | "Stddev") { column.spare() } else { column }
+        match name {
+            "Min" | "p95" | "p99" | "Stddev" => column.spare(),
+            "p50" | "Max" => column.spare_late(),
+            _ => column,
+        }
     })
 }
 
@@ -200,10 +204,10 @@ fn gpus(rows: &[Gpu]) -> Table {
         Column::right("Busy").field("busy_ns"),
         Column::right("Idle").field("idle_ns"),
         Column::right("Kernels").field("kernel_ns").spare(),
-        Column::right("Collectives").field("collective_ns"),
+        Column::right("Collectives").field("collective_ns").spare_late(),
         Column::right("Copies").field("copy_ns").spare(),
         Column::right("Overlap").field("overlap_ns").spare(),
-        Column::right("Exposed coll.").field("exposed_collective_ns"),
+        Column::right("Exposed coll.").field("exposed_collective_ns").spare_late(),
     ]);
     for gpu in rows {
         table.row([
@@ -259,7 +263,7 @@ fn whole(nanoseconds: i64) -> String {
 pub(super) fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
     let mut table = Table::new([
         Column::right("GPU").field("gpu"),
-        Column::right("At").field("start_ns"),
+        Column::right("At").field("start_ns").spare_late(),
         Column::right("Gap").field("duration_ns"),
         Column::name("After").field("before"),
         Column::name("Before").field("after"),
@@ -279,9 +283,9 @@ pub(super) fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
 fn copies(rows: &[CopyGroup]) -> Table {
     let mut table = Table::new([
         Column::left("Direction").field("direction"),
-        Column::right("Count").field("count"),
+        Column::right("Count").field("count").spare_late(),
         Column::right("Bytes").field("bytes"),
-        Column::right("Unknown size").field("unknown_bytes"),
+        Column::right("Unknown size").field("unknown_bytes").spare_late(),
         Column::right("Time").field("total_ns"),
         Column::right("Bandwidth").field("bytes_per_second"),
     ]);
@@ -311,11 +315,11 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
     let domains = rows.iter().any(|row| row.domain.is_some());
     let errors = rows.iter().any(|row| row.errors > 0);
     let mut columns = vec![Column::name("Call").field("name")];
-    columns.extend(domains.then(|| Column::left("Domain").field("domain")));
+    columns.extend(domains.then(|| Column::left("Domain").field("domain").spare_late()));
     columns.extend([
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
-        Column::right("%").field("share"),
+        Column::right("%").field("share").spare_late(),
     ]);
     columns.extend(errors.then(|| Column::right("Errors").field("errors")));
     columns.extend(stat_columns(scales.call));
@@ -334,13 +338,13 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
 fn ranges(rows: &[RangeGroup], shown: usize) -> Table {
     let mut table = Table::new([
         Column::name("Range").field("name"),
-        Column::left("Kind").field("kind"),
+        Column::left("Kind").field("kind").spare_late(),
         Column::right("Count").field("count"),
         Column::right("Host total").field("total_ns"),
-        Column::right("Host mean").field("mean_ns"),
+        Column::right("Host mean").field("mean_ns").spare_late(),
         Column::right("Ops").field("ops"),
         Column::right("GPU time").field("gpu_ns"),
-        Column::right("GPU busy").field("gpu_busy_ns"),
+        Column::right("GPU busy").field("gpu_busy_ns").spare_late(),
     ]);
     for row in &rows[..shown] {
         let mean = Cell::number(units::duration(row.stats.mean_ns.round() as i64), row.stats.mean_ns);

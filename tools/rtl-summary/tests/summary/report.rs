@@ -761,6 +761,40 @@ checkpoint  marker      1           -          -    -         -         -
 }
 
 #[test]
+fn every_table_fits_60_columns() {
+    let folder = Folder::new();
+    let calls: String = (0..40)
+        .map(|at| {
+            let (library, name) = if at % 2 == 0 {
+                ("HIP", "hipExtModuleLaunchKernel")
+            } else {
+                ("HSA", "hsa_amd_memory_async_copy")
+            };
+            let result = at % 3;
+            format!(
+                "{library}: pid:7 tid:8 {name}_{at} (n=1) ret={result} @{} +123456789\n",
+                1_000_000_000_i64 * at
+            )
+        })
+        .collect();
+    folder.file("calls", calls);
+    for name in support::fixture_names() {
+        folder.story(&name, Layout::Native, &name);
+    }
+    for name in support::fixture_names().iter().map(String::as_str).chain(["calls"]) {
+        let run = crate::Run::of(folder.program(name).env("COLUMNS", "60"));
+        let rules: Vec<usize> =
+            run.answer.lines().filter(|line| line.contains('─')).map(|line| line.chars().count()).collect();
+        assert!(
+            (!rules.is_empty() || name == "empty") && rules.iter().all(|&length| length <= 60),
+            "{name}\n{}",
+            run.answer
+        );
+        assert!(name != "calls" || run.answer.contains("Errors"), "{}", run.answer);
+    }
+}
+
+#[test]
 fn a_narrow_terminal_gets_fewer_columns_and_short_names_that_stay_different() {
     let folder = Folder::of(&["steady-training-loop"]);
     let line = "steady-training-loop.db --section kernels";
