@@ -119,8 +119,9 @@ impl Lane {
                 Some(Entry::Arguments(piece)) => self.arguments.extend_from_slice(piece.bytes()),
                 Some(Entry::Call(call)) => {
                     let asked = self.asked.take();
-                    let text = String::from_utf8_lossy(&self.arguments);
-                    let arguments = (!text.is_empty()).then(|| text.into());
+                    let has_arguments = !self.arguments.is_empty();
+                    let arguments =
+                        has_arguments.then(|| String::from_utf8_lossy(&self.arguments).into_owned().into());
                     self.arguments.clear();
                     each(Told { tid: self.tid, call, asked, arguments });
                 }
