@@ -123,10 +123,9 @@ impl Thread {
         found.map(|&(count, _)| count)
     }
 
-    /// Inclusive instructions of a function of the tracer.
+    /// Inclusive instructions of a function of the tracer, in all of its instances.
     fn spent_on(&self, function: &str) -> f64 {
-        let found = self.functions.iter().find(|(_, name)| name.contains(function));
-        found.map_or(0.0, |&(count, _)| count)
+        self.functions.iter().filter(|(_, name)| name.contains(function)).map(|(count, _)| count).sum()
     }
 
     /// Whether all that the thread does begins in the library.

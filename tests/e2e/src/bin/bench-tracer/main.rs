@@ -49,16 +49,19 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let folder = tempfile::tempdir()?;
     let Some(bench) = bench(folder.path(), &arguments)? else { return Ok(()) };
-    let mut tables = Vec::new();
+    let mut all_hold = true;
+    let mut show = |table: Table| {
+        all_hold &= table.holds();
+        #[expect(clippy::print_stdout, reason = "the tables are the answer")]
+        {
+            println!("{table}\n");
+        }
+    };
     if !arguments.modes {
-        tables.push(measure(&bench, &arguments)?);
+        show(measure(&bench, &arguments)?);
     }
-    tables.extend(modes::measure(&bench, &arguments)?);
-    #[expect(clippy::print_stdout, reason = "the tables are the answer")]
-    for table in &tables {
-        println!("{table}\n");
-    }
-    if arguments.check && !tables.iter().all(Table::holds) {
+    modes::measure(&bench, &arguments, show)?;
+    if arguments.check && !all_hold {
         bail!("a figure misses what it must reach");
     }
     Ok(())

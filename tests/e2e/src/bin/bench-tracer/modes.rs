@@ -17,17 +17,17 @@ const BOUNDS: (f64, f64) = (1.2, 1.05);
 
 /// A table for kernels that a program puts on a queue of HSA itself, and one for those that it launches by a call of HIP each,
 /// of which the calls' own cost is left out where that can be told apart.
-pub(crate) fn measure(bench: &Bench, arguments: &Arguments) -> Result<Vec<Table>> {
+pub(crate) fn measure(bench: &Bench, arguments: &Arguments, mut show: impl FnMut(Table)) -> Result<()> {
     let of_hsa = Bench { columns: columns(), ..bench.clone() };
-    let mut tables = vec![table(&of_hsa, "kernels of HSA", true, arguments)?];
+    show(table(&of_hsa, "kernels of HSA", true, arguments)?);
     let hip = stacks().into_iter().find(|stack| stack.name == "bookworm").map(|stack| stack.hip_library);
     let kernels = support::code_object("kernels", "gfx90a");
     if let (Some(hip), Some(one_kernel), Some(submit)) = (hip, kernels, support::program("hip_loop")) {
         let columns = columns().into_iter().map(|column| column.setting("HIP_LIBRARY", hip)).collect();
         let of_hip = Bench { columns, one_kernel, submit, ..bench.clone() };
-        tables.push(table(&of_hip, "kernels of HIP", false, arguments)?);
+        show(table(&of_hip, "kernels of HIP", false, arguments)?);
     }
-    Ok(tables)
+    Ok(())
 }
 
 fn columns() -> Vec<Column> {
@@ -41,25 +41,27 @@ fn columns() -> Vec<Column> {
     ]
 }
 
-/// `is_alone`: the program makes no calls that are recorded, so that the CPU of its process is that of its kernels.
+/// `is_alone`: the program makes no calls that are recorded and waits for a signal, so that the CPU of its process is that of
+/// its kernels. HIP waits awake.
 fn table(bench: &Bench, of: &str, is_alone: bool, arguments: &Arguments) -> Result<Table> {
     let mut table = Table::new(bench.columns.iter().map(|column| column.name));
     let costs = bench.timed(arguments.dispatches, arguments.rounds, 0)?;
-    let per_dispatch = 1e6 / f64::from(arguments.dispatches);
-    let above = |cost: &Cost| (cost.cpu - costs[FLOOR].cpu) * per_dispatch;
-    let cpu = costs.iter().map(|cost| Some(above(cost))).collect();
-    figure(&mut table, &format!("{of}: CPU over the floor, us"), cpu, 2, is_alone);
+    if is_alone {
+        let per_dispatch = 1e6 / f64::from(arguments.dispatches);
+        let above = |cost: &Cost| Some((cost.cpu - costs[FLOOR].cpu) * per_dispatch);
+        figure(&mut table, &format!("{of}: CPU over the floor, us"), costs.iter().map(above).collect(), 2);
+    }
     let bytes = costs.iter().map(|cost| cost.bytes_per_op).collect();
-    figure(&mut table, &format!("{of}: bytes on disk"), bytes, 1, true);
+    figure(&mut table, &format!("{of}: bytes on disk"), bytes, 1);
     table.row(format!("{of}: recorded, %"), crate::recorded(&costs, arguments.dispatches), 2);
     if arguments.callgrind > 0 {
-        // HIP's own beginning takes a minute under callgrind.
+        // HIP's own beginning takes minutes under callgrind.
         let runs = if is_alone { arguments.rounds } else { 1 };
         let counts = bench.instructions(arguments.callgrind, runs)?;
         let above = counts.iter().map(|count| Some(count.submit - counts[FLOOR].submit)).collect();
-        figure(&mut table, &format!("{of}: submit path over the floor, instructions"), above, 0, true);
+        figure(&mut table, &format!("{of}: submit path over the floor, instructions"), above, 0);
         let behind = counts.iter().map(|count| Some(count.recorder? - count.publishing?)).collect();
-        figure(&mut table, &format!("{of}: recorder side without publishing, instructions"), behind, 0, true);
+        figure(&mut table, &format!("{of}: recorder side without publishing, instructions"), behind, 0);
         let collector = counts.iter().map(|count| count.collector).collect();
         table.row(format!("{of}: of it collector"), collector, 0);
         let publishing = counts.iter().map(|count| count.publishing).collect();
@@ -69,11 +71,10 @@ fn table(bench: &Bench, of: &str, is_alone: bool, arguments: &Arguments) -> Resu
 }
 
 /// A figure, and the same over that of mode standard.
-fn figure(table: &mut Table, name: &str, values: Vec<Option<f64>>, decimals: usize, is_judged: bool) {
+fn figure(table: &mut Table, name: &str, values: Vec<Option<f64>>, decimals: usize) {
     let standard = values[STANDARD].unwrap_or(f64::NAN);
     let ratios = values.iter().enumerate().map(|(at, value)| Some(value.filter(|_| at > FLOOR)? / standard));
     let ratios: Vec<Option<f64>> = ratios.collect();
     table.row(name, values, decimals);
-    let name = format!("{name}, over standard");
-    if is_judged { table.judged(name, ratios, 2, BOUNDS) } else { table.row(name, ratios, 2) }
+    table.judged(format!("{name}, over standard"), ratios, 2, BOUNDS);
 }
