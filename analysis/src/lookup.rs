@@ -11,22 +11,39 @@ pub(crate) enum Lookup {
 
 impl Lookup {
     /// Takes pairs of id and value; of several with one id the first counts. Id 0 means unknown and is left out.
-    pub(crate) fn of(mut pairs: Vec<(i64, u32)>) -> Self {
+    pub(crate) fn of(pairs: Vec<(i64, u32)>) -> Self {
+        Self::choosing(pairs, |_, _| false)
+    }
+
+    /// The same, but of several with one id the first counts that no other `precedes`.
+    pub(crate) fn choosing(mut pairs: Vec<(i64, u32)>, precedes: impl Fn(u32, u32) -> bool) -> Self {
         pairs.retain(|&(id, _)| id != 0);
-        pairs.sort_by_key(|&(id, _)| id);
-        pairs.dedup_by_key(|&mut (id, _)| id);
-        let (Some(&(first, _)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
+        let ids = || pairs.iter().map(|&(id, _)| id);
+        let (Some(first), Some(last)) = (ids().min(), ids().max()) else {
             return Self::Sorted(pairs);
         };
         match usize::try_from(last.saturating_sub(first)) {
             Ok(span) if span / 4 <= pairs.len() => {
                 let mut values = vec![0; span + 1];
                 for (id, value) in pairs {
-                    values[(id - first) as usize] = value + 1;
+                    let place: &mut u32 = &mut values[(id - first) as usize];
+                    if *place == 0 || precedes(value, *place - 1) {
+                        *place = value + 1;
+                    }
                 }
                 Self::Table { first, values }
             }
-            _ => Self::Sorted(pairs),
+            _ => {
+                pairs.sort_by_key(|&(id, _)| id);
+                pairs.dedup_by(|later, kept| {
+                    let is_same = later.0 == kept.0;
+                    if is_same && precedes(later.1, kept.1) {
+                        kept.1 = later.1;
+                    }
+                    is_same
+                });
+                Self::Sorted(pairs)
+            }
         }
     }
 
@@ -59,6 +76,15 @@ mod tests {
             assert_eq!((lookup.get(0), lookup.get(8), lookup.get(i64::MAX)), (None, None, None));
         }
         assert_eq!(Lookup::of(vec![(0, 1)]).get(0), None);
-        assert_eq!(Lookup::of(vec![(4, 1), (4, 2)]).get(4), Some(1));
+    }
+
+    #[test]
+    fn of_several_values_the_first_one_counts_or_the_one_that_precedes_the_others() {
+        for far in [5, 5 << 40] {
+            let pairs = vec![(4, 1), (far, 7), (4, 3), (4, 2)];
+            assert_eq!(Lookup::of(pairs.clone()).get(4), Some(1));
+            let greatest = Lookup::choosing(pairs, |one, other| one > other);
+            assert_eq!((greatest.get(4), greatest.get(far)), (Some(3), Some(7)));
+        }
     }
 }

@@ -159,6 +159,16 @@ fn a_pattern_ends_where_times_begin_to_take_more_bytes() -> Result {
 }
 
 #[test]
+fn ops_that_were_enqueued_in_no_call_are_alike() -> Result {
+    let mut ops = dispatches(3_600_000_000_000);
+    ops.iter_mut().for_each(|(_, own)| own.correlation = 0);
+    let (file, short) = written(&ops, 30_000, true)?;
+    assert_eq!(short, ops.len() - 1);
+    assert!(file == written(&ops, 30_000, false)?.0);
+    Ok(())
+}
+
+#[test]
 fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
     let folder = tempfile::tempdir()?;
     let (long, short) = (folder.path().join("long.db"), folder.path().join("short.db"));

@@ -67,9 +67,19 @@ pub fn set_range(range: u64) {
 /// The innermost recorded call that the calling thread is in is now this one, 0 for none; the one before.
 #[inline]
 pub fn set_call(call: u64) -> u64 {
-    let here = current();
-    remember(Submitter { call, ..here });
-    here.call
+    // The memory of a thread is found by a call, so it is asked for once.
+    let known = HERE.try_with(|cell| {
+        let here = cell.get();
+        (here.tid != 0).then(|| {
+            cell.set(Submitter { call, ..here });
+            here.call
+        })
+    });
+    known.ok().flatten().unwrap_or_else(|| {
+        let here = current();
+        remember(Submitter { call, ..here });
+        here.call
+    })
 }
 
 /// Whether what the calling thread does is not to be recorded.

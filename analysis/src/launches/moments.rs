@@ -117,22 +117,19 @@ impl<'a> Moments<'a> {
             spaces.binary_search(&space).unwrap_or(0)
         };
         let calls = &tables.api_calls;
-        // Of several calls with one id the earliest counts, in whatever order they stand.
-        let mut rows: Vec<u32> = (0..calls.len() as u32).collect();
-        let time = |row: u32| (calls.start[row as usize], calls.duration.get(row as usize));
-        if !rows.is_sorted_by_key(|&row| time(row)) {
-            rows.sort_by_key(|&row| time(row));
-        }
         let mut pairs = vec![Vec::new(); spaces.len().max(1)];
-        for row in rows {
-            let at = row as usize;
-            pairs[space_of(calls.process.get(at))].push((calls.correlation.get(at), row));
+        for at in 0..calls.len() {
+            pairs[space_of(calls.process.get(at))].push((calls.correlation.get(at), at as u32));
         }
+        // Of several calls with one id the earliest counts, in whatever order they stand.
+        let time = |row: u32| (calls.start[row as usize], calls.duration.get(row as usize));
+        let is_earlier = |one: u32, other: u32| time(one) < time(other);
+        let calls = pairs.into_iter().map(|pairs| Lookup::choosing(pairs, is_earlier)).collect();
         let mut moments = Self {
             tables,
-            calls: pairs.into_iter().map(Lookup::of).collect(),
+            calls,
             space_of_lane: tables.lanes.rows().iter().map(|lane| space_of(lane.process)).collect(),
-            first: vec![i64::MAX; calls.len()],
+            first: vec![i64::MAX; tables.api_calls.len()],
         };
         for ops in &order.agents {
             let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));

@@ -30,8 +30,11 @@ impl Own {
 pub struct Alike(pub(super) Pattern<4>);
 
 impl Alike {
-    /// Ops like this one. None where one of the four is unknown, 0 or 1, or where its row is longer than usual.
+    /// Ops like this one. None where its end or its size is unknown, one of the four is negative, or its row is longer than
+    /// usual.
     pub fn of(op: &Op) -> Option<Self> {
+        // Else 0 would say so.
+        op.end.and(op.items)?;
         let mut record = Record::new();
         Pattern::of(record.integers(&op_row(op)), OP_COLUMNS_OF_ITS_OWN).map(Self)
     }
@@ -63,6 +66,7 @@ pub struct AlikeCalls(pub(super) Pattern<3>);
 impl AlikeCalls {
     /// Calls like this one; none as in [`Alike::of`].
     pub fn of(call: &Call) -> Option<Self> {
+        call.end?;
         let mut record = Record::new();
         Pattern::of(record.integers(&call_row(call)), CALL_COLUMNS_OF_ITS_OWN).map(Self)
     }

@@ -4,8 +4,6 @@
 //! its numbers are put where it will lie, which costs a fifth of making it. Nothing is loaded again there: what is stored
 //! in parts and loaded as a whole right after makes the processor wait.
 
-use super::encode::serial;
-
 /// The longest record that a pattern is made of, in bytes: a dispatch takes 40 to 60.
 pub(crate) const LONGEST: usize = 64;
 
@@ -19,9 +17,11 @@ pub(crate) struct Pattern<const N: usize> {
 }
 
 /// Where a number goes. It is written as a word that ends where the number does.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Hole {
-    serial: u8,
+    /// The least number that goes there, and how many more do.
+    least: i64,
+    more: u64,
     /// Where the word begins.
     at: usize,
     /// What of it is the number.
@@ -32,24 +32,30 @@ struct Hole {
 
 impl<const N: usize> Pattern<N> {
     /// The pattern of a record that [`Record::integers`](super::Record::integers) made, in which these columns vary,
-    /// given in ascending order without the id. None where one of them has no bytes of its own (NULL, 0 or 1), or the
-    /// record is too long.
+    /// given in ascending order without the id. A column that is NULL or 0 is one that only 0 goes to, and is what it is in
+    /// all of its records. None where a number is negative, or the record is too long.
     pub(crate) fn of(record: &[u8], columns: [usize; N]) -> Option<Self> {
         let mut bytes = [0; LONGEST];
         let start = LONGEST.checked_sub(record.len())?;
         bytes[start..].copy_from_slice(record);
         let (&header, _) = record.split_first()?;
         let serials = record.get(2..usize::from(header))?;
-        let mut holes = [Hole { serial: 0, at: 0, mask: 0, before: 0 }; N];
+        let mut holes = [Hole::default(); N];
         for (hole, column) in holes.iter_mut().zip(columns) {
-            let (&serial, before) = serials.get(..=column)?.split_last()?;
-            let width = self::width(serial).filter(|&width| width > 0)?;
+            // What is NULL at the end of a row is not in its record.
+            let before = serials.get(..column).unwrap_or(serials);
+            let serial = serials.get(column).copied().unwrap_or_default();
+            let width = self::width(serial)?;
             let body = before.iter().map(|&serial| self::width(serial)).sum::<Option<usize>>()?;
             let end = start + usize::from(header) + body + width;
             let at = end.checked_sub(8)?;
-            let mask = u64::MAX >> (64 - 8 * width);
+            let mask = u64::MAX.checked_shr(64 - 8 * width as u32).unwrap_or(0);
             let word = u64::from_be_bytes(*bytes.get(at..)?.first_chunk()?);
-            *hole = Hole { serial, at, mask, before: word & !mask };
+            let (least, most) = bounds(serial)?;
+            if word & mask > most as u64 {
+                return None;
+            }
+            *hole = Hole { least, more: most.abs_diff(least), at, mask, before: word & !mask };
         }
         Some(Self { bytes, length: record.len(), holes })
     }
@@ -57,10 +63,10 @@ impl<const N: usize> Pattern<N> {
     /// Whether a record of these numbers has this pattern.
     #[inline]
     pub(crate) fn fits(&self, numbers: &[i64; N]) -> bool {
-        self.holes.iter().zip(numbers).all(|(hole, &number)| {
-            // What is 0 or 1 has no bytes, and no hole is as narrow.
-            !(0..=1).contains(&number) && serial(number).0 == hole.serial
-        })
+        self.holes
+            .iter()
+            .zip(numbers)
+            .all(|(hole, &number)| number.wrapping_sub(hole.least) as u64 <= hole.more)
     }
 
     /// How long its records are.
@@ -82,6 +88,19 @@ impl<const N: usize> Pattern<N> {
                 *place = word.to_be_bytes();
             }
         }
+    }
+}
+
+/// The least and the greatest of the numbers from 0 on that are stored with this serial type, or that NULL stands for; none
+/// for another type than an integer's.
+fn bounds(serial: u8) -> Option<(i64, i64)> {
+    let greatest = |width: usize| i64::MAX >> (64 - 8 * width);
+    match serial {
+        0 | 8 => Some((0, 0)),
+        9 => Some((1, 1)),
+        1 => Some((2, greatest(1))),
+        2..=6 => Some((greatest(width(serial - 1)?) + 1, greatest(width(serial)?))),
+        _ => None,
     }
 }
 

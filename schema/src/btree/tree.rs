@@ -189,7 +189,9 @@ impl Tree {
     }
 
     /// Begins a new leaf.
+    // Within who adds a row it would be a page on the stack of each row.
     #[cold]
+    #[inline(never)]
     pub(crate) fn finish_leaf<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<()> {
         let page = self.place(store, keep)?;
         store.write(page, self.leaf.page())?;

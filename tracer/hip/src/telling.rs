@@ -95,7 +95,10 @@ impl Call {
             return None;
         }
         let begun = (told.interface.begin)(Function::new(Source::Hip, number));
-        (begun.correlation != 0).then_some(Self { told, begun, number })
+        if begun.correlation == 0 {
+            return None;
+        }
+        Some(Self { told, begun, number })
     }
 
     /// Whether its arguments are told, too.

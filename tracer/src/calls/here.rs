@@ -162,7 +162,8 @@ fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
 
 /// A call of a function of this source begins. What the thread enqueues from now on has its number, but for that of a call
 /// of HSA within one of HIP.
-#[inline]
+// What it returns is copied by whoever calls it: as a whole, the processor would wait for its parts to be written.
+#[inline(always)]
 #[must_use]
 pub fn begin(source: Source) -> Begun {
     if !control::is_open() && !opens(source) {

@@ -111,6 +111,7 @@ impl<T: Target + Close> Session<T> {
         Ok(())
     }
 
+    #[inline(never)]
     fn write_whole_call(&mut self, source: Source, told: &Told) -> schema::Result<Call> {
         let call = &told.call;
         let (name, domain) = (self.function(source, call.function)?, self.domain(source)?);

@@ -14,22 +14,39 @@ pub(crate) const WARM_UP: u32 = 131_072;
 /// Runs of what takes less than a tick of the clock that CPU is counted in.
 const REPETITIONS: u32 = 20;
 
-/// A tool of the runtime, or none.
+/// A tool of the runtime, or none, and what it is asked for.
+#[derive(Clone, Default)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     pub(crate) library: Option<PathBuf>,
+    pub(crate) preloaded: Vec<PathBuf>,
+    pub(crate) settings: Vec<(&'static str, &'static str)>,
+}
+
+impl Column {
+    pub(crate) fn of(name: &'static str, library: PathBuf) -> Self {
+        Self { name, library: Some(library), ..Self::default() }
+    }
+
+    /// With this in its environment.
+    pub(crate) fn setting(mut self, name: &'static str, value: &'static str) -> Self {
+        self.settings.push((name, value));
+        self
+    }
 }
 
 /// Everything that runs.
+#[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) folder: PathBuf,
     pub(crate) columns: Vec<Column>,
     pub(crate) simulator: PathBuf,
     pub(crate) counter: PathBuf,
+    /// The program that submits, and the code object of its kernels.
     pub(crate) submit: PathBuf,
+    pub(crate) one_kernel: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) load: PathBuf,
-    pub(crate) one_kernel: PathBuf,
     pub(crate) many_kernels: PathBuf,
     pub(crate) first: String,
 }
@@ -43,7 +60,7 @@ pub(crate) struct Cost {
     pub(crate) wall: f64,
     /// Seconds from the first timed dispatch to the end of the last wait.
     pub(crate) until_last_wait: f64,
-    /// Of the trace, if there is one.
+    /// Of the trace without its calls, if there is one.
     pub(crate) bytes_per_op: Option<f64>,
     /// Rows of the trace, if there is one.
     pub(crate) recorded: Option<f64>,
@@ -59,7 +76,8 @@ impl Bench {
 
     /// What [`Bench::command`] sets, for a command that starts the program by way of another one.
     pub(crate) fn set_up(&self, command: &mut Command, column: &Column, preload: &[&Path]) {
-        let all = preload.iter().copied().chain([self.simulator.as_path()]);
+        let all = preload.iter().copied().chain(column.preloaded.iter().map(PathBuf::as_path));
+        let all = all.chain([self.simulator.as_path()]);
         let all: Vec<String> = all.map(|library| library.display().to_string()).collect();
         for (name, _) in
             std::env::vars().filter(|(name, _)| name.starts_with("RTL_") || name.starts_with("HSA_"))
@@ -69,6 +87,7 @@ impl Bench {
         command.env("LD_PRELOAD", all.join(" ")).env("KFD_SIM_KERNEL_NS", "0");
         command.env("CODE_OBJECT", &self.one_kernel).env("REPORT", self.folder.join("report"));
         command.env("RTL_MODE", "standard").env("RTL_OUTPUT", self.trace());
+        command.envs(column.settings.iter().copied());
         if let Some(library) = &column.library {
             command.env("HSA_TOOLS_LIB", library);
         }
@@ -110,9 +129,8 @@ impl Bench {
         let (cpu, wall) = ended_well(command)?;
         let (time, _) = self.report()?;
         let trace = self.trace();
-        let recorded = if trace.exists() { Some(rows(&trace)?) } else { None };
-        let bytes = recorded.map(|_| fs::metadata(&trace)).transpose()?.map(|file| file.len() as f64);
-        let bytes_per_op = bytes.zip(recorded).map(|(bytes, rows)| bytes / rows);
+        let (recorded, bytes) = trace.exists().then(|| ops(&trace)).transpose()?.unzip();
+        let bytes_per_op = bytes.zip(recorded).map(|(bytes, rows): (f64, f64)| bytes / rows);
         Ok(Cost { cpu, wall, until_last_wait: time / 1e9, bytes_per_op, recorded })
     }
 
@@ -180,7 +198,11 @@ fn children() -> Result<f64> {
     Ok((user + system) / TICKS_PER_SECOND)
 }
 
-fn rows(trace: &Path) -> Result<f64> {
+/// How many ops a trace has, and its bytes without those of its calls.
+fn ops(trace: &Path) -> Result<(f64, f64)> {
     let database = Connection::open_with_flags(trace, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    Ok(database.query_row("SELECT count(*) FROM rocpd_op", [], |row| row.get(0))?)
+    let rows = database.query_row("SELECT count(*) FROM rocpd_op", [], |row| row.get(0))?;
+    let calls = "SELECT coalesce(sum(pgsize), 0.0) FROM dbstat WHERE name = 'rocpd_api'";
+    let calls: f64 = database.query_row(calls, [], |row| row.get(0))?;
+    Ok((rows, fs::metadata(trace)?.len() as f64 - calls))
 }

@@ -16,7 +16,7 @@ struct Row {
     bounds: Option<(f64, f64)>,
 }
 
-/// Behind `bare` and `floor`.
+/// The column that is judged, in every table.
 const OURS: usize = 2;
 
 impl Table {

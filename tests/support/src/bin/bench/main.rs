@@ -4,6 +4,7 @@
 #![expect(clippy::print_stderr, reason = "a benchmark of minutes says what it is doing")]
 
 mod convert;
+mod figure;
 mod measure;
 mod merge;
 
@@ -14,10 +15,13 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 
+use figure::Figure;
 use measure::{Call, Cost, median, repetitions};
 
 /// The least a SQL answer costs: one pass over the ops.
 const FLOOR: &str = "select sum(end-start) from rocpd_op";
+/// The same of a trace with calls.
+const FLOOR_WITH_CALLS: &str = "select sum(end-start) from rocpd_op; select sum(end-start) from rocpd_api";
 
 /// Compare rtl-summary with `sqlite3` summing one column
 #[derive(Parser)]
@@ -56,18 +60,6 @@ struct Arguments {
     /// Exit 1 when a figure misses what it must reach
     #[arg(long)]
     check: bool,
-}
-
-/// One line of the table.
-struct Figure {
-    work: String,
-    floor: String,
-    measured: String,
-    /// The number that is asked for, e.g. a ratio to the floor.
-    value: f64,
-    must: Option<f64>,
-    aim: Option<f64>,
-    unit: &'static str,
 }
 
 /// The programs and the folder that a run works with.
@@ -149,7 +141,11 @@ impl Bench {
     }
 
     fn floor(&self, trace: &Path) -> Call {
-        Call::new("sqlite3", [trace.into(), FLOOR.into()])
+        Self::sql(trace, FLOOR)
+    }
+
+    fn sql(trace: &Path, query: &str) -> Call {
+        Call::new("sqlite3", [trace.into(), query.into()])
     }
 
     fn ours(&self, trace: &Path) -> Call {
@@ -158,7 +154,11 @@ impl Bench {
 
     /// Median costs of floor and rtl-summary, run in turn after one run each that nobody counts.
     fn compare(&self, trace: &Path) -> Result<(Cost, Cost)> {
-        let calls = [self.floor(trace), self.ours(trace)];
+        self.compare_with(self.floor(trace), trace)
+    }
+
+    fn compare_with(&self, floor: Call, trace: &Path) -> Result<(Cost, Cost)> {
+        let calls = [floor, self.ours(trace)];
         let mut costs = [Vec::new(), Vec::new()];
         calls[1].cost(1)?;
         let times = repetitions(calls[0].cost(1)?.wall);
@@ -194,6 +194,19 @@ impl Bench {
                 aim: Some(25.0),
                 unit: " B per op",
             },
+        ])
+    }
+
+    /// A trace with the call of every op over one pass over both tables, and over the same ops without calls.
+    fn with_calls(&self, ops: u64) -> Result<[Figure; 2]> {
+        let trace = self.generated("api", ops, &["--layout", "native", "--seed", "1", "--api"])?;
+        eprintln!("bench: {} rounds on {ops} ops with as many calls", self.rounds);
+        let (floor, ours) = self.compare_with(Self::sql(&trace, FLOOR_WITH_CALLS), &trace)?;
+        let (_, alone) = self.compare(&self.trace("native", ops)?)?;
+        let work = format!("{ops} ops with as many calls");
+        Ok([
+            Figure::shown(format!("{work}: CPU"), floor.cpu, ours.cpu),
+            Figure::shown(format!("{work}, over the ops alone: CPU"), alone.cpu, ours.cpu),
         ])
     }
 
@@ -256,47 +269,6 @@ impl Bench {
     }
 }
 
-impl Figure {
-    fn ratio(work: String, floor: f64, ours: f64, must: f64, aim: f64) -> Self {
-        let seconds =
-            |value: f64| if value < 0.1 { format!("{:.2} ms", value * 1e3) } else { format!("{value:.2} s") };
-        Self {
-            work,
-            floor: seconds(floor),
-            measured: seconds(ours),
-            value: ours / floor,
-            must: Some(must),
-            aim: Some(aim),
-            unit: " x",
-        }
-    }
-
-    fn verdict(&self) -> &'static str {
-        let reaches = |limit: Option<f64>| limit.is_some_and(|limit| self.value <= limit);
-        match (reaches(self.aim), reaches(self.must)) {
-            _ if self.must.is_none() => "",
-            (true, _) => "aim",
-            (false, true) => "must",
-            (false, false) => "MISSED",
-        }
-    }
-
-    fn row(&self) -> String {
-        let limit = |limit: Option<f64>| limit.map_or(String::new(), |limit| format!("{limit}{}", self.unit));
-        format!(
-            "| {} | {} | {} | {:.2}{} | {} | {} | {} |",
-            self.work,
-            self.floor,
-            self.measured,
-            self.value,
-            self.unit,
-            limit(self.must),
-            limit(self.aim),
-            self.verdict()
-        )
-    }
-}
-
 /// Machine and floor in one line: ratios travel between machines, seconds do not.
 fn circumstances() -> String {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -328,6 +300,7 @@ fn main() -> Result<ExitCode> {
             figures.extend(bench.large(layout, arguments.ops)?);
         }
         figures.push(bench.small()?);
+        figures.extend(bench.with_calls((arguments.ops / 10).max(1_000))?);
         figures.push(bench.diff(arguments.ops)?);
     }
     if all || arguments.convert {
@@ -354,15 +327,4 @@ fn main() -> Result<ExitCode> {
     }
     let missed = figures.iter().any(|figure| figure.verdict() == "MISSED");
     Ok(if arguments.check && missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_figure_reaches_the_aim_the_must_or_neither() {
-        let verdict = |ours| Figure::ratio(String::new(), 1.0, ours, 2.0, 1.2).verdict();
-        assert_eq!([verdict(1.2), verdict(1.9), verdict(2.1)], ["aim", "must", "MISSED"]);
-    }
 }
