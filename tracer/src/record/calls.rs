@@ -94,7 +94,8 @@ impl<T: Target + Close> Session<T> {
         if let (true, Some(recording), Some(alike)) =
             (is_plain, &mut self.recording, before.and_then(|last| last.alike.as_ref()))
         {
-            let own = OwnCall { start: call.start, end: call.end, correlation: call.correlation as i64 };
+            let duration = call.end - call.start;
+            let own = OwnCall { start: call.start, duration, correlation: call.correlation as i64 };
             if recording.call_like(alike, own)?.is_some() {
                 return Ok(());
             }
@@ -122,16 +123,16 @@ impl<T: Target + Close> Session<T> {
         let args =
             told.arguments.as_deref().map(|arguments| recording.passing_text(arguments)).transpose()?;
         let row = Call {
-            tid: Some(i64::from(told.tid)),
             start: call.start,
-            end: Some(call.end),
+            duration: Some(call.end - call.start),
             name: Some(name),
-            args,
-            category,
-            domain: Some(domain),
+            tid: Some(i64::from(told.tid)),
             correlation: call.correlation as i64,
+            domain: Some(domain),
             parent: call.parent as i64,
             stream,
+            category,
+            args,
             result: i64::from(call.status),
             ..Call::default()
         };

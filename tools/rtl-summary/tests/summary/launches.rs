@@ -18,9 +18,9 @@ const SCHEMA: &str = include_str!("../../../../docs/rtl-summary.schema.json");
 /// its own; and one kernel that starts before it was enqueued.
 const STORY: &str = "
 INSERT INTO rocpd_string(id, string) VALUES (20, 'hip'), (21, 'hipLaunchKernel'), (22, 'hipGraphLaunch'), (23, 'hipMemcpy');
-INSERT INTO rocpd_api(tid, start, end, apiName_id, domain_id, correlationId, result) VALUES
-    (7, 0, 10000, 21, 20, 1, NULL), (7, 20000, 40000, 21, 20, 2, 1), (7, 50000, 60000, 22, 20, 3, NULL),
-    (7, 200000, 300000, 23, 20, 4, 719);
+INSERT INTO rocpd_api(tid, start, duration, apiName_id, domain_id, correlationId, result) VALUES
+    (7, 0, 10000, 21, 20, 1, NULL), (7, 20000, 20000, 21, 20, 2, 1), (7, 50000, 10000, 22, 20, 3, NULL),
+    (7, 200000, 100000, 23, 20, 4, 719);
 INSERT INTO kernels(gpu, queue, start, end, name, correlation) VALUES
     (0, 0, 30000, 50000, 'gemm.kd', 1), (0, 0, 60000, 70000, 'gemm.kd', 2), (0, 0, 100000, 120000, 'node', 3),
     (0, 0, 130000, 150000, 'node', 3), (1, 0, 5000, 6000, 'skewed', NULL);
