@@ -54,20 +54,21 @@ CREATE TABLE rocpd_op (
     enqueued INTEGER        -- host time at which the op was put on its queue, NULL unknown
 );
 
--- One row for each traced call of HIP, HSA, RCCL ...
+-- One row for each traced call of HIP, HSA, RCCL ... Columns in the order of how often a recorder knows them.
 CREATE TABLE rocpd_api (
     id INTEGER PRIMARY KEY,
-    pid INTEGER,           -- NULL is the metadata tag pid
-    tid INTEGER,
     start INTEGER,
-    end INTEGER,
+    duration INTEGER,      -- NULL if its end was never seen
+    end INTEGER GENERATED ALWAYS AS (start + duration) VIRTUAL,
     apiName_id INTEGER,    -- text: the function
-    args_id INTEGER,       -- text: all arguments
-    category_id INTEGER,   -- text: the recorder's finer class
-    domain_id INTEGER,     -- text: the library
+    tid INTEGER,
     correlationId INTEGER, -- ties the call to the rows of rocpd_op with the same number
+    domain_id INTEGER,     -- text: the library
     parentId INTEGER,      -- correlationId of the call it was made from
     streamId INTEGER,
+    pid INTEGER,           -- NULL is the metadata tag pid
+    category_id INTEGER,   -- text: the recorder's finer class
+    args_id INTEGER,       -- text: all arguments
     result INTEGER         -- status that was returned, NULL is success or unknown
 );
 

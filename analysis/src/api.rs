@@ -24,6 +24,55 @@ pub struct ApiGroup {
     pub share: f64,
     /// Calls that returned a status that is an error, where the trace knows what calls returned.
     pub errors: u64,
+    /// Calls without an end: they had not returned when the recording ended. They are in no time.
+    pub unfinished: u64,
+}
+
+/// A call without an end.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct UnfinishedCall {
+    /// The library or layer, if known.
+    pub domain: Option<String>,
+    /// The function.
+    pub name: String,
+    /// The process, if known.
+    pub pid: Option<i64>,
+    /// The thread, if known.
+    pub tid: Option<i64>,
+    /// Its start in ns.
+    pub start_ns: i64,
+    /// How long before the end of its process's recording that was, in ns, if known.
+    pub waited_ns: Option<i64>,
+}
+
+/// Calls without an end that are told one by one, at most.
+const TOLD: usize = 20;
+
+/// The first calls without an end, by start, then by process, thread and row: what each thread of a process that hung was in.
+pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
+    let calls = &tables.api_calls;
+    if calls.duration.all_short() {
+        return Vec::new();
+    }
+    let process = |row: usize| tables.processes.get(calls.process.get(row).index());
+    let rows = (0..calls.len()).filter(|&row| calls.duration.get(row).is_none());
+    let place =
+        |row| (calls.start[row], process(row).and_then(|process| process.pid), calls.tid.get(row), row);
+    let mut rows: Vec<_> = rows.map(place).collect();
+    rows.sort_unstable();
+    let told = rows.into_iter().take(TOLD).map(|(start_ns, pid, tid, row)| {
+        let domain = calls.domain.get(row);
+        let end = process(row).and_then(|process| process.end);
+        UnfinishedCall {
+            domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
+            name: tables.strings.get(calls.name[row]).to_owned(),
+            pid,
+            tid,
+            start_ns,
+            waited_ns: end.and_then(|end| end.checked_sub(start_ns)).filter(|&waited| waited >= 0),
+        }
+    });
+    told.collect()
 }
 
 /// API calls by domain and function, largest total first, then by name and domain.
@@ -59,18 +108,25 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
             errors[group_of_row[row] as usize] += 1;
         }
     }
+    let mut unfinished = vec![0; keys.len()];
+    if !calls.duration.all_short() {
+        for row in (0..calls.len()).filter(|&row| calls.duration.get(row).is_none()) {
+            unfinished[group_of_row[row] as usize] += 1;
+        }
+    }
     let found = collect(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
     let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
     let mut groups: Vec<ApiGroup> = found
         .into_iter()
         .zip(keys)
-        .zip(errors)
-        .map(|(((stats, _), (name, domain)), errors)| ApiGroup {
+        .zip(errors.into_iter().zip(unfinished))
+        .map(|(((stats, _), (name, domain)), (errors, unfinished))| ApiGroup {
             domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
             name: tables.strings.get(name).to_owned(),
             stats,
             share: if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 },
             errors,
+            unfinished,
         })
         .collect();
     groups.sort_by(|one, other| {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::Categories;
 use crate::about::{self, About};
-use crate::api::{self, ApiGroup};
+use crate::api::{self, ApiGroup, UnfinishedCall};
 use crate::copies::{self, CopyGroup};
 use crate::kernels::{self, Group, Key, Sort};
 use crate::launches::{self, Latency};
@@ -103,6 +103,8 @@ pub struct Report {
     pub copies: Option<Vec<CopyGroup>>,
     /// API calls by function.
     pub api: Option<Vec<ApiGroup>>,
+    /// The first calls that had not returned (with `api`).
+    pub unfinished_calls: Option<Vec<UnfinishedCall>>,
     /// Launch latency, where the trace ties ops to the host.
     pub launches: Option<Latency>,
     /// Queue depth and why GPUs were idle, where the trace ties ops to the host.
@@ -154,6 +156,7 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
         longest_gaps: sections.gaps.then_some(sweep.longest),
         copies: sections.copies.then(|| copies::by_direction(tables)),
         api: sections.api.then(|| api::by_function(tables)),
+        unfinished_calls: sections.api.then(|| api::unfinished(tables)),
         launches: latency.filter(|_| sections.launches),
         queues: queues.filter(|_| sections.queues),
         ranges,

@@ -211,6 +211,25 @@ fn a_call_that_returned_something_else_than_success_is_an_error_of_its_function(
 }
 
 #[test]
+fn calls_without_an_end_are_told_one_by_one_and_are_in_no_time() {
+    let mut tables = Tables::default();
+    call(&mut tables, 1, "hipMalloc", 0, 0, 5);
+    for (tid, start) in [(8, 40), (7, 30)] {
+        call(&mut tables, tid, "hipStreamSynchronize", 0, start, start + 5);
+    }
+    tables.api_calls.duration = [Some(5), None, None].into_iter().collect();
+    tables.processes[0].end = Some(100);
+    let groups: Vec<_> = analysis::api::by_function(&tables)
+        .into_iter()
+        .map(|group| (group.name, group.stats.calls, group.stats.total_ns, group.unfinished))
+        .collect();
+    assert_eq!(groups, [("hipMalloc".to_owned(), 1, 5, 0), ("hipStreamSynchronize".to_owned(), 0, 0, 2)]);
+    let calls = analysis::api::unfinished(&tables);
+    let calls: Vec<_> = calls.iter().map(|call| (call.tid, call.start_ns, call.waited_ns)).collect();
+    assert_eq!(calls, [(Some(7), 30, Some(70)), (Some(8), 40, Some(60))]);
+}
+
+#[test]
 fn an_iteration_of_hsa_that_was_stopped_is_no_error() {
     let mut tables = Tables::default();
     for (start, name) in [(0, "hsa_iterate_agents"), (10, "hsa_iterate_agents"), (20, "hipMalloc")] {

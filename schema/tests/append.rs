@@ -118,7 +118,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     let call = (number, any::<[bool; 4]>()).prop_map(|(start, known)| Call {
         start,
         tid: known[0].then_some(12),
-        end: known[1].then_some(7),
+        duration: known[1].then_some(7),
         stream: known[2].then_some(i64::MIN),
         result: i64::from(known[3]) * 719,
         ..Call::default()

@@ -178,27 +178,34 @@ fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
     let first = Call {
         tid: Some(4711),
         start: 1 << 41,
-        end: Some((1 << 41) + 300),
+        duration: Some(300),
         name: Some(name),
         correlation: 70_000,
         ..Call::default()
     };
     let alike = AlikeCalls::of(&first).ok_or_else(|| anyhow::anyhow!("no pattern"))?;
-    for number in 0..5_000 {
+    // Durations from 2 ns to 2 s take 1 to 4 bytes.
+    for number in 0..4_600 {
+        let (start, duration) = (first.start + 700 * number, 2 + 97 * number * number);
         let correlation = first.correlation + number;
-        let call = Call {
-            start: first.start + 700 * number,
-            end: Some(first.start + 701 * number),
-            correlation,
-            ..first
-        };
-        let id = recordings.0.call(&call)?;
-        let own = OwnCall { start: call.start, end: first.start + 701 * number, correlation };
-        assert_eq!(recordings.1.call_like(&alike, own)?, Some(id));
+        let id = recordings.0.call(&Call { start, duration: Some(duration), correlation, ..first })?;
+        let own = OwnCall { start, duration, correlation };
+        assert_eq!(recordings.1.call_like(&alike, own)?, Some(id), "{duration} ns");
     }
-    // A number that takes more bytes is not like them.
-    let other = OwnCall { start: first.start, end: 1 << 50, correlation: 5 };
-    assert_eq!(recordings.1.call_like(&alike, other)?, None);
+    let own = OwnCall { start: first.start, duration: 300, correlation: first.correlation };
+    for other in [
+        OwnCall { duration: 0, ..own },
+        OwnCall { duration: 1 << 31, ..own },
+        OwnCall { duration: -1 << 31, ..own },
+        OwnCall { start: 1 << 50, ..own },
+        OwnCall { correlation: 5, ..own },
+    ] {
+        assert_eq!(
+            recordings.1.call_like(&alike, other)?,
+            None,
+            "a number that takes other bytes: {other:?}"
+        );
+    }
     recordings.0.publish(&[])?;
     recordings.1.publish(&[])?;
     assert!(std::fs::read(long)? == std::fs::read(short)?);

@@ -80,6 +80,20 @@ fn ops_say_when_they_were_enqueued_and_calls_what_they_returned_where_it_is_know
 }
 
 #[test]
+fn a_call_says_how_long_it_took_or_when_it_ended() {
+    let stored = "create table rocpd_api (id integer primary key, start integer, end integer);
+         insert into rocpd_api values (1, 80, 95), (2, 96, 96), (3, 99, null), (4, 99, 98);";
+    let computed = "create table rocpd_api
+            (id integer primary key, start integer, duration integer, end integer as (start + duration));
+         insert into rocpd_api values (1, 80, 15), (2, 96, 0), (3, 99, null), (4, 99, -1);";
+    for file in [stored, computed] {
+        let calls = native(file).api_calls;
+        let durations: Vec<_> = calls.iter().map(|call| (call.start, call.duration)).collect();
+        assert_eq!(durations, [(80, Some(15)), (96, Some(0)), (99, None), (99, Some(-1))], "{file}");
+    }
+}
+
+#[test]
 fn what_was_recorded_without_these_columns_knows_neither() {
     let tables = native(
         "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id) values

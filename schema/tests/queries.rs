@@ -170,9 +170,9 @@ fn bad_rows_are_counted() -> Result {
 /// return before it ran.
 const LAUNCHES: &str = "
 INSERT INTO rocpd_string(id, string) VALUES (20, 'hip'), (21, 'hipLaunchKernel'), (22, 'hipGraphLaunch'), (23, 'hipMemcpy');
-INSERT INTO rocpd_api(pid, tid, start, end, apiName_id, domain_id, correlationId, result) VALUES
-    (NULL, 7, 0, 10, 21, 20, 1, NULL), (NULL, 7, 20, 40, 21, 20, 2, 1), (NULL, 7, 50, 60, 22, 20, 3, NULL),
-    (NULL, 7, 200, 300, 23, 20, 4, 719);
+INSERT INTO rocpd_api(pid, tid, start, duration, apiName_id, domain_id, correlationId, result) VALUES
+    (NULL, 7, 0, 10, 21, 20, 1, NULL), (NULL, 7, 20, 20, 21, 20, 2, 1), (NULL, 7, 50, 10, 22, 20, 3, NULL),
+    (NULL, 7, 200, 100, 23, 20, 4, 719);
 INSERT INTO kernels(gpu, queue, start, end, name, correlation) VALUES
     (0, 0, 30, 50, 'gemm.kd', 1), (0, 0, 60, 70, 'gemm.kd', 2), (0, 0, 100, 120, 'node', 3), (0, 0, 130, 150, 'node', 3),
     (1, 0, 5, 6, 'alone', NULL);

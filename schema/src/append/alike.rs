@@ -45,8 +45,8 @@ impl Alike {
 pub struct OwnCall {
     /// [`Call::start`].
     pub start: i64,
-    /// [`Call::end`].
-    pub end: i64,
+    /// [`Call::duration`].
+    pub duration: i64,
     /// [`Call::correlation`].
     pub correlation: i64,
 }
@@ -55,19 +55,34 @@ impl OwnCall {
     /// In the order of [`CALL_COLUMNS_OF_ITS_OWN`].
     #[inline]
     pub(super) fn numbers(self) -> [i64; 3] {
-        [self.start, self.end, self.correlation]
+        [self.start, self.duration, self.correlation]
     }
 }
 
-/// What calls have in common that differ in [`OwnCall`] numbers only, as [`Alike`].
+/// One duration of each width that calls may have: up to 127 ns, 32 us, 8 ms and 2 s.
+const DURATIONS: [i64; 4] = [0x7f, 0x7fff, 0x7f_ffff, 0x7fff_ffff];
+
+/// What calls have in common that differ in [`OwnCall`] numbers only, as [`Alike`]; but a duration may take as many bytes
+/// as it needs, because that changes from call to call.
 #[derive(Debug, Clone)]
-pub struct AlikeCalls(pub(super) Pattern<3>);
+pub struct AlikeCalls([Pattern<3>; DURATIONS.len()]);
 
 impl AlikeCalls {
-    /// Calls like this one; none as in [`Alike::of`].
+    /// Calls like this one, however long they take. None where a number is negative, or its row is longer than usual.
     pub fn of(call: &Call) -> Option<Self> {
-        call.end?;
         let mut record = Record::new();
-        Pattern::of(record.integers(&call_row(call)), CALL_COLUMNS_OF_ITS_OWN).map(Self)
+        let mut pattern = |duration| {
+            let call = Call { duration: Some(duration), ..*call };
+            Pattern::of(record.integers(&call_row(&call)), CALL_COLUMNS_OF_ITS_OWN)
+        };
+        let [one, two, three, four] = DURATIONS.map(&mut pattern);
+        Some(Self([one?, two?, three?, four?]))
+    }
+
+    /// What a call of these numbers is written by, if it is like them.
+    #[inline]
+    pub(super) fn pattern(&self, numbers: &[i64; 3]) -> Option<&Pattern<3>> {
+        let width = DURATIONS.iter().position(|&most| numbers[1] <= most)?;
+        Some(&self.0[width]).filter(|pattern| pattern.fits(numbers))
     }
 }

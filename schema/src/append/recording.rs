@@ -143,10 +143,8 @@ impl<T: Target> Recording<T> {
     #[inline]
     pub fn call_like(&mut self, alike: &AlikeCalls, own: OwnCall) -> Result<Option<i64>> {
         let numbers = own.numbers();
-        if !alike.0.fits(&numbers) {
-            return Ok(None);
-        }
-        let added = self.database.add_like(Table::Calls, &alike.0, &numbers);
+        let Some(pattern) = alike.pattern(&numbers) else { return Ok(None) };
+        let added = self.database.add_like(Table::Calls, pattern, &numbers);
         added.map(Some).map_err(|why| self.error(why))
     }
 

@@ -59,6 +59,9 @@ impl Leaf {
         &self.page
     }
 
+    /// The most that stands before a record of less than 128 bytes: its length and its rowid.
+    pub(super) const HEAD: usize = 10;
+
     /// Whether a record with that many bytes on this page still fits.
     #[inline]
     pub(crate) fn fits(&self, cell: usize) -> bool {
@@ -104,7 +107,8 @@ impl Leaf {
         numbers: &[i64; N],
     ) -> bool {
         const WORD: usize = 8;
-        if !self.fits(WORD + LONGEST) || row as u64 >= 1 << 49 {
+        // Never where the same row written as a record would begin a page.
+        if !self.fits(Self::HEAD + LONGEST) || row as u64 >= 1 << 49 {
             return false;
         }
         let record = self.content - pattern.length();
@@ -174,4 +178,27 @@ pub(crate) fn interior(page: &mut Page, start: usize, children: &[Child], right:
     page[start + 3..start + 5].copy_from_slice(&(children.len() as u16).to_be_bytes());
     page[start + 5..start + 7].copy_from_slice(&(content as u16).to_be_bytes());
     page[start + 8..start + 12].copy_from_slice(&right.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::encode::Record;
+    use super::*;
+
+    #[test]
+    fn a_row_of_a_pattern_goes_to_the_page_that_it_would_go_to_as_a_record() {
+        let wide = Some(i64::MAX);
+        // A header of 10 bytes and 54 of numbers.
+        let row = [wide, wide, wide, wide, wide, wide, Some(1 << 30), Some(1_000)];
+        let mut record = Record::new();
+        let record = record.integers(&row);
+        let pattern = Pattern::of(record, [7]).unwrap();
+        assert_eq!(record.len(), LONGEST);
+        for filled in 0..SIZE - Leaf::HEADER {
+            let mut leaf = Leaf::new();
+            leaf.content -= filled;
+            let would_fit = leaf.fits(Leaf::HEAD + record.len());
+            assert!(!leaf.push_like(7, &pattern, &[999]) || would_fit, "behind {filled} bytes");
+        }
+    }
 }

@@ -131,7 +131,7 @@ impl Tree {
             ));
         }
         if record.len() < 0x80 {
-            if !self.leaf.fits(record.len() + 10) {
+            if !self.leaf.fits(Leaf::HEAD + record.len()) {
                 self.finish_leaf(store, keep)?;
             }
             self.leaf.push_short(row, record);

@@ -298,17 +298,17 @@ impl Incoming {
         let mut first = None;
         for row in calls.iter() {
             let id = writer.call(&Call {
-                pid: self.places.pid(row.process),
-                tid: row.tid,
                 start: self.moved(row.start),
-                end: self.end(row.start, row.duration),
+                duration: row.duration,
                 name: self.text(row.name),
-                args: self.text(row.args),
-                category: self.text(row.category),
-                domain: self.text(row.domain),
+                tid: row.tid,
                 correlation: row.correlation,
+                domain: self.text(row.domain),
                 parent: row.parent,
                 stream: row.stream,
+                pid: self.places.pid(row.process),
+                category: self.text(row.category),
+                args: self.text(row.args),
                 result: row.result,
             })?;
             // Calls are referred to without their space: see `Self::finish`.

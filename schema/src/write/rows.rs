@@ -144,28 +144,28 @@ pub struct Op {
 /// A row of `rocpd_api` in the file's own terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Call {
-    /// The process, where it is not the file's only one.
-    pub pid: Option<i64>,
-    /// Thread.
-    pub tid: Option<i64>,
     /// Start in ns.
     pub start: i64,
-    /// End in ns, if it was seen.
-    pub end: Option<i64>,
+    /// End minus start in ns, if the end was seen.
+    pub duration: Option<i64>,
     /// The function's name.
     pub name: Option<TextId>,
-    /// All arguments as one text.
-    pub args: Option<TextId>,
-    /// The recorder's finer class.
-    pub category: Option<TextId>,
-    /// The library.
-    pub domain: Option<TextId>,
+    /// Thread.
+    pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
+    /// The library.
+    pub domain: Option<TextId>,
     /// Correlation id of the enclosing call, 0 for none.
     pub parent: i64,
     /// HIP stream.
     pub stream: Option<i64>,
+    /// The process, where it is not the file's only one.
+    pub pid: Option<i64>,
+    /// The recorder's finer class.
+    pub category: Option<TextId>,
+    /// All arguments as one text.
+    pub args: Option<TextId>,
     /// The status that was returned, 0 for success or unknown.
     pub result: i64,
 }
@@ -173,8 +173,8 @@ pub struct Call {
 /// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
 pub(crate) const OP_COLUMNS_OF_ITS_OWN: [usize; 4] = [2, 3, 7, 10];
 
-/// Where start, end and the correlation id are in a call's row.
-pub(crate) const CALL_COLUMNS_OF_ITS_OWN: [usize; 3] = [2, 3, 8];
+/// Where start, duration and the correlation id are in a call's row.
+pub(crate) const CALL_COLUMNS_OF_ITS_OWN: [usize; 3] = [0, 1, 4];
 
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
@@ -212,21 +212,21 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
     ]
 }
 
-/// A row of `rocpd_api` behind its id.
+/// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
 #[inline]
 pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
     [
-        call.pid,
-        call.tid,
         Some(call.start),
-        call.end,
+        call.duration,
         text(call.name),
-        text(call.args),
-        text(call.category),
-        text(call.domain),
+        call.tid,
         known(call.correlation),
+        text(call.domain),
         known(call.parent),
         call.stream,
+        call.pid,
+        text(call.category),
+        text(call.args),
         known(call.result),
     ]
 }

@@ -134,7 +134,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     domain: Some(writer.text(columns[1]).unwrap()),
                     name: Some(writer.text(columns[2]).unwrap()),
                     start: number(3),
-                    end: Some(number(4)),
+                    duration: Some(number(4) - number(3)),
                     correlation: number(5),
                     parent: number(6),
                     args: Some(writer.text(columns[9]).unwrap()),

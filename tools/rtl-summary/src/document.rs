@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use analysis::about::About;
-use analysis::api::ApiGroup;
+use analysis::api::{ApiGroup, UnfinishedCall};
 use analysis::copies::CopyGroup;
 use analysis::facts::Fact;
 use analysis::kernels::Group;
@@ -84,6 +84,8 @@ struct Body<'a> {
     copies: Option<&'a [CopyGroup]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     api: Option<&'a [ApiGroup]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished_calls: Option<&'a [UnfinishedCall]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     launches: Option<Latency>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -260,6 +262,7 @@ impl<'a> Body<'a> {
             longest_gaps: None,
             copies: None,
             api: None,
+            unfinished_calls: None,
             launches: None,
             queues: None,
             ranges: None,
@@ -276,6 +279,7 @@ impl<'a> Body<'a> {
             longest_gaps,
             copies,
             api,
+            unfinished_calls,
             launches,
             queues,
             ranges,
@@ -296,6 +300,7 @@ impl<'a> Body<'a> {
             longest_gaps: longest_gaps.as_deref(),
             copies: copies.as_deref(),
             api: api.as_ref().map(|calls| &calls[..rows(calls.len())]),
+            unfinished_calls: unfinished_calls.as_deref(),
             launches: launches.as_ref().map(|latency| Latency {
                 kernels: latency.kernels[..rows(latency.kernels.len())].to_vec(),
                 ..latency.clone()

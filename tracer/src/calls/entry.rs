@@ -61,8 +61,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
 }
 
 extern "C" fn begin(function: Function) -> Begun {
-    let begin = || function.source().map(here::begin).unwrap_or_default();
-    catch_unwind(begin).unwrap_or_default()
+    catch_unwind(|| here::begin(function)).unwrap_or_default()
 }
 
 /// # Safety

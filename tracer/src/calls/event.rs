@@ -2,12 +2,14 @@
 
 use calls::{Details, Function, What};
 
-/// A call that has ended.
+use super::open::OpenCall;
+
+/// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// In ns of CLOCK_BOOTTIME.
+    /// In ns of CLOCK_BOOTTIME; 0 where it has not returned.
     pub end: i64,
     /// Its number.
     pub correlation: u64,
@@ -19,6 +21,22 @@ pub struct Call {
     pub function: Function,
     /// What it returned, where that is a status; 0 is success.
     pub status: i32,
+}
+
+impl Call {
+    /// A call that has not returned.
+    #[must_use]
+    pub const fn unfinished(call: &OpenCall) -> Self {
+        let &OpenCall { correlation, parent, start, function } = call;
+        Self { start, end: 0, correlation, parent, stream: 0, function, status: 0 }
+    }
+
+    /// In ns; `None` where it has not returned.
+    #[inline]
+    #[must_use]
+    pub fn duration(&self) -> Option<i64> {
+        (self.end != 0).then(|| self.end - self.start)
+    }
 }
 
 /// What a call asked for.

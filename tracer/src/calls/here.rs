@@ -8,6 +8,7 @@ use calls::{Begun, Details, Function, Source};
 
 use super::chunks::{Pool, Sender, queue};
 use super::event::{Asked, Call, Entry, Piece};
+use super::open::{OpenCall, OpenCalls};
 use super::reader::{Lane, NEWCOMERS};
 use crate::control::{self, Gate};
 use crate::counters::{Lost, Skipped};
@@ -34,6 +35,15 @@ pub struct Counts {
     pub behind: [AtomicU64; Source::ALL.len()],
 }
 
+/// What a thread shows the recorder beside its queue.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// What it has counted.
+    pub counts: Counts,
+    /// The calls that it is in.
+    pub open: OpenCalls,
+}
+
 /// Calls that no thread's counts have: by source those left out while recording is paused, those that came too late, and
 /// those of threads at their end or in signal handlers that interrupted another call's recording.
 #[derive(Debug)]
@@ -56,7 +66,7 @@ pub static STRAYS: Strays = Strays {
 /// A thread's end of its queue.
 struct Here {
     entries: Sender<Entry>,
-    counts: Arc<Counts>,
+    shown: Arc<Shown>,
     /// The last number given to a call, and the last one that the thread may give.
     number: u64,
     last: u64,
@@ -66,12 +76,13 @@ struct Here {
     innermost: u64,
     /// How many calls of each source it is in.
     open: [u32; Source::ALL.len()],
+    /// How many that are shown.
+    depth: usize,
 }
 
-/// A call as it is given its number.
-struct Numbered {
-    correlation: u64,
-    parent: u64,
+/// A call as it begins.
+struct Beginning {
+    call: OpenCall,
     /// Whether it is a call of HSA that HIP makes: what it enqueues is what HIP was asked for.
     is_for_hip: bool,
 }
@@ -85,35 +96,46 @@ thread_local! {
 impl Here {
     fn new() -> Option<Self> {
         let (entries, arrived) = queue(&POOL)?;
-        let counts = Arc::<Counts>::default();
-        NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&counts)));
+        let shown = Arc::<Shown>::default();
+        NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&shown)));
         HAS_QUEUE.set(true);
-        let first = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed) + 1;
-        let (number, last) = (first - 1, first - 1 + AT_ONCE);
-        let open = [0; Source::ALL.len()];
-        Some(Self { entries, counts, number, last, first, innermost: 0, open })
+        Some(Self::of(entries, shown))
+    }
+
+    fn of(entries: Sender<Entry>, shown: Arc<Shown>) -> Self {
+        let number = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed);
+        let (first, last) = (number + 1, number + AT_ONCE);
+        Self { entries, shown, number, last, first, innermost: 0, open: [0; Source::ALL.len()], depth: 0 }
     }
 
     #[inline]
-    fn begin(&mut self, source: Source) -> Numbered {
+    fn begin(&mut self, source: Source, function: Function) -> Beginning {
         if self.number == self.last {
             self.number = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed);
             self.last = self.number + AT_ONCE;
         }
         self.number += 1;
-        count(&self.counts.seen[source as usize]);
+        count(&self.shown.counts.seen[source as usize]);
         let correlation = self.number;
         let parent = std::mem::replace(&mut self.innermost, correlation);
         self.open[source as usize] += 1;
         let is_for_hip = source == Source::Hsa && self.open[Source::Hip as usize] > 0;
-        Numbered { correlation, parent, is_for_hip }
+        let call = OpenCall { correlation, parent, start: clock::now(), function };
+        self.shown.open.enter(&mut self.depth, &call);
+        Beginning { call, is_for_hip }
     }
 
+    /// The call is over, and what is to be told of it is in the queue, or has found no room there. Only now it is none
+    /// of those that the thread is in: who looks at these first and empties the queue then meets every call.
     #[inline]
-    fn end(&mut self, source: Source, parent: u64) {
-        self.innermost = parent;
+    fn end(&mut self, source: Source, call: &Call, is_told: bool) {
+        self.innermost = call.parent;
         let open = &mut self.open[source as usize];
         *open = open.saturating_sub(1);
+        self.shown.open.leave(&mut self.depth, call.correlation);
+        if !is_told {
+            count(&self.shown.counts.behind[source as usize]);
+        }
     }
 
     /// Hands a call over with what belongs to it, all of it or nothing: what belongs to a call that has found no room would
@@ -140,10 +162,10 @@ impl Here {
     }
 }
 
-/// Counts one more; nobody else writes this count.
+/// Counts one more; nobody else writes this count. Who has read it sees what was done before.
 #[inline]
 fn count(counter: &AtomicU64) {
-    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
 #[inline]
@@ -160,12 +182,13 @@ fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
     .flatten()
 }
 
-/// A call of a function of this source begins. What the thread enqueues from now on has its number, but for that of a call
+/// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
 /// of HSA within one of HIP.
 // What it returns is copied by whoever calls it: as a whole, the processor would wait for its parts to be written.
 #[inline(always)]
 #[must_use]
-pub fn begin(source: Source) -> Begun {
+pub fn begin(function: Function) -> Begun {
+    let Some(source) = function.source() else { return Begun::default() };
     if !control::is_open() && !opens(source) {
         return Begun::default();
     }
@@ -173,12 +196,13 @@ pub fn begin(source: Source) -> Begun {
         STRAYS.paused[source as usize].fetch_add(1, Ordering::Relaxed);
         return Begun::default();
     }
-    let Some(Numbered { correlation, parent, is_for_hip }) = with_here(|here| here.begin(source)) else {
+    let Some(Beginning { call, is_for_hip }) = with_here(|here| here.begin(source, function)) else {
         STRAYS.homeless[source as usize].fetch_add(1, Ordering::Relaxed);
         return Begun::default();
     };
+    let OpenCall { correlation, parent, start, .. } = call;
     let link = if is_for_hip { thread::current().call } else { thread::set_call(correlation) };
-    Begun { start: clock::now(), correlation, parent, link }
+    Begun { start, correlation, parent, link }
 }
 
 /// The innermost call of the thread, which [`begin`] has begun, ends.
@@ -203,12 +227,10 @@ pub fn end(
         if correlation < here.first {
             return;
         }
-        here.end(source, parent);
         let asked = details.and_then(Asked::of);
         let call = Call { start, end, correlation, parent, stream, function, status };
-        if !here.tell(asked, arguments, call) {
-            count(&here.counts.behind[source as usize]);
-        }
+        let is_told = here.tell(asked, arguments, call);
+        here.end(source, &call, is_told);
     });
 }
 
@@ -256,3 +278,6 @@ pub fn forget() {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

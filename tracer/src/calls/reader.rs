@@ -7,7 +7,8 @@ use calls::Source;
 
 use super::chunks::Receiver;
 use super::event::{Asked, Call, Entry};
-use super::here::{self, Counts};
+use super::here::{self, Counts, Shown};
+use super::open::OpenCall;
 use crate::clock;
 use crate::counters::{Counters, Lost};
 use crate::newcomers::Newcomers;
@@ -22,9 +23,11 @@ const AT_ONCE: usize = 1024;
 pub struct Lane {
     tid: u32,
     entries: Receiver<Entry>,
-    counts: Arc<Counts>,
-    /// What of the counts the recorder knows.
+    shown: Arc<Shown>,
+    /// What of its counts the recorder knows.
     known: Counts,
+    /// The number of the call that was taken last.
+    last: u64,
     asked: Option<Asked>,
     arguments: Vec<u8>,
 }
@@ -32,8 +35,9 @@ pub struct Lane {
 impl Lane {
     /// Of a thread that makes its first call.
     #[must_use]
-    pub fn new(tid: u32, entries: Receiver<Entry>, counts: Arc<Counts>) -> Self {
-        Self { tid, entries, counts, known: Counts::default(), asked: None, arguments: Vec::new() }
+    pub fn new(tid: u32, entries: Receiver<Entry>, shown: Arc<Shown>) -> Self {
+        let (known, arguments) = (Counts::default(), Vec::new());
+        Self { tid, entries, shown, known, last: 0, asked: None, arguments }
     }
 }
 
@@ -85,7 +89,12 @@ impl Reader {
             let taken = lane.read(&mut each);
             lane.count(counters);
             entries += taken;
-            !is_abandoned || taken > 0
+            let is_over = is_abandoned && taken == 0;
+            if is_over {
+                // It has gone in the middle of them.
+                lane.finish(counters, &mut each);
+            }
+            !is_over
         });
         for source in Source::ALL {
             let counters = counters[source as usize];
@@ -100,14 +109,28 @@ impl Reader {
         entries
     }
 
-    /// The recording ends. The queues wait for another recorder; calls that have not returned are not in this recording.
+    /// The recording ends: takes the rest, and then the calls that have not returned. The queues wait for another recorder,
+    /// which leaves out what was begun before.
     pub fn finish(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) {
         while self.read(counters, &mut each) > 0 {}
+        let since = self.since;
+        let mut each = |told: Told| {
+            if told.call.start >= since {
+                each(told);
+            }
+        };
+        self.lanes.iter_mut().for_each(|lane| lane.finish(counters, &mut each));
         ENDED.store(clock::now(), Ordering::Relaxed);
         for lane in self.lanes.drain(..) {
             NEWCOMERS.add(lane);
         }
     }
+}
+
+/// What a thread has counted since the last time.
+fn news(now: &AtomicU64, known: &AtomicU64) -> u64 {
+    let now = now.load(Ordering::Acquire);
+    now - known.swap(now, Ordering::Relaxed)
 }
 
 impl Lane {
@@ -123,6 +146,7 @@ impl Lane {
                     let arguments =
                         has_arguments.then(|| String::from_utf8_lossy(&self.arguments).into_owned().into());
                     self.arguments.clear();
+                    self.last = call.correlation;
                     each(Told { tid: self.tid, call, asked, arguments });
                 }
             }
@@ -131,16 +155,31 @@ impl Lane {
     }
 
     fn count(&mut self, counters: [&Counters; Source::ALL.len()]) {
-        let news = |now: &AtomicU64, known: &AtomicU64| {
-            let now = now.load(Ordering::Relaxed);
-            now - known.swap(now, Ordering::Relaxed)
-        };
         for source in Source::ALL {
             let at = source as usize;
             // What is lost is read first: it was seen before.
-            let behind = news(&self.counts.behind[at], &self.known.behind[at]);
-            counters[at].see(news(&self.counts.seen[at], &self.known.seen[at]));
+            let behind = news(&self.shown.counts.behind[at], &self.known.behind[at]);
+            counters[at].see(news(&self.shown.counts.seen[at], &self.known.seen[at]));
             counters[at].lose(Lost::Behind, behind);
+        }
+    }
+
+    /// Takes the rest, and then the calls that have not returned by now. What is counted as lost was read before: none of
+    /// these is among it.
+    pub(super) fn finish(&mut self, counters: [&Counters; Source::ALL.len()], each: &mut impl FnMut(Told)) {
+        let open = loop {
+            let open: Vec<OpenCall> = self.shown.open.look().collect();
+            // Whoever returned before is in the queue. Where that is empty, only what was taken last may look as if open.
+            if self.read(each) == 0 {
+                break open.into_iter().filter(|call| call.correlation != self.last);
+            }
+        };
+        for source in Source::ALL {
+            let at = source as usize;
+            counters[at].see(news(&self.shown.counts.seen[at], &self.known.seen[at]));
+        }
+        for call in open {
+            each(Told { tid: self.tid, call: Call::unfinished(&call), asked: None, arguments: None });
         }
     }
 }

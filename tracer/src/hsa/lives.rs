@@ -89,7 +89,7 @@ fn told(name: &str, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
     let Some(number) = number.filter(|&number| sources::tells(Function::new(Source::Hsa, number))) else {
         return original();
     };
-    let begun = telling::begin();
+    let begun = telling::begin(number);
     let status = original();
     telling::end(&begun, number, status as i32, None);
     status

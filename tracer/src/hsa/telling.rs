@@ -25,9 +25,9 @@ pub fn arguments(say: impl FnOnce(&mut Text)) -> Option<Text> {
     })
 }
 
-/// A call begins.
-pub fn begin() -> Begun {
-    catch_unwind(|| here::begin(Source::Hsa)).unwrap_or_default()
+/// A call of this function begins.
+pub fn begin(number: u16) -> Begun {
+    catch_unwind(|| here::begin(Function::new(Source::Hsa, number))).unwrap_or_default()
 }
 
 /// The call of this function has ended with this status, 0 where it returns none.

@@ -34,7 +34,7 @@ macro_rules! thunks {
                 // not null, or the thunk would not have been put there.
                 let original = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(original) };
                 let arguments = telling::arguments(|_text| { $(_text.say(stringify!($parameter), $parameter);)* });
-                let begun = telling::begin();
+                let begun = telling::begin(NUMBER);
                 // SAFETY: the arguments are the caller's, passed on as they came.
                 let result = unsafe { original($($parameter),*) };
                 telling::end(&begun, NUMBER, result.status(), arguments.as_ref());

@@ -24,6 +24,8 @@ pub(super) struct Calls {
     last: [Vec<Option<Last>>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
     streams: HashMap<u64, i64>,
+    /// Of the calls in the file, those that had not returned, by source.
+    unfinished: [u64; Source::ALL.len()],
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
 }
@@ -39,6 +41,7 @@ struct Last {
 }
 
 /// Their tags.
+const UNFINISHED: [&str; Source::ALL.len()] = ["hip_unfinished", "hsa_unfinished"];
 const UNLINKED: [&str; 3] = ["unlinked", "copies_unlinked", "barriers_unlinked"];
 
 impl Calls {
@@ -50,7 +53,8 @@ impl Calls {
 
     /// The rows that each publication replaces.
     pub(super) fn closing(&self) -> Vec<(&'static str, String)> {
-        let counts = UNLINKED.into_iter().zip(self.unlinked);
+        let unfinished = UNFINISHED.into_iter().zip(self.unfinished);
+        let counts = unfinished.chain(UNLINKED.into_iter().zip(self.unlinked));
         counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string())).collect()
     }
 }
@@ -86,6 +90,11 @@ impl<T: Target + Close> Session<T> {
 
     fn write_call(&mut self, source: Source, told: &Told) -> schema::Result<()> {
         let &Told { call, tid, .. } = told;
+        let Some(duration) = call.duration() else {
+            self.write_whole_call(source, told)?;
+            self.calls.unfinished[source as usize] += 1;
+            return Ok(());
+        };
         let is_plain = told.asked.is_none() && told.arguments.is_none() && call.status == 0;
         let last = self.calls.last[source as usize].get(call.function.number()).and_then(Option::as_ref);
         let before =
@@ -94,7 +103,7 @@ impl<T: Target + Close> Session<T> {
         if let (true, Some(recording), Some(alike)) =
             (is_plain, &mut self.recording, before.and_then(|last| last.alike.as_ref()))
         {
-            let own = OwnCall { start: call.start, end: call.end, correlation: call.correlation as i64 };
+            let own = OwnCall { start: call.start, duration, correlation: call.correlation as i64 };
             if recording.call_like(alike, own)?.is_some() {
                 return Ok(());
             }
@@ -122,16 +131,16 @@ impl<T: Target + Close> Session<T> {
         let args =
             told.arguments.as_deref().map(|arguments| recording.passing_text(arguments)).transpose()?;
         let row = Call {
-            tid: Some(i64::from(told.tid)),
             start: call.start,
-            end: Some(call.end),
+            duration: call.duration(),
             name: Some(name),
-            args,
-            category,
-            domain: Some(domain),
+            tid: Some(i64::from(told.tid)),
             correlation: call.correlation as i64,
+            domain: Some(domain),
             parent: call.parent as i64,
             stream,
+            category,
+            args,
             result: i64::from(call.status),
             ..Call::default()
         };

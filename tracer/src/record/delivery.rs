@@ -251,6 +251,10 @@ impl Sink for Delivery {
 
     fn add_call(&mut self, told: &Told) {
         let Some(source) = told.call.function.source() else { return };
+        // Records are of what has completed.
+        if told.call.duration().is_none() {
+            return;
+        }
         match (self.over, self.to.calls) {
             (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
             (Some(why), _) => self.known.calls[source as usize].lose(why, 1),

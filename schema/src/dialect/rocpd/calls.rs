@@ -94,8 +94,11 @@ pub(crate) fn read(
     tables: &mut Tables,
 ) -> Result<Calls> {
     let mut plan = Plan::of(database, "rocpd_api")?;
-    let [pid, tid, name, start, end, args] =
-        ["pid", "tid", "apiName_id", "start", "end", "args_id"].map(|column| plan.add(column));
+    let [pid, tid, name, start, args] =
+        ["pid", "tid", "apiName_id", "start", "args_id"].map(|column| plan.add(column));
+    // Where there is a duration, the end is computed from it: to ask for that would leave the scan to SQLite.
+    let stored = plan.add("duration");
+    let end = plan.add_if(stored.position().is_none(), "end");
     let [domain, category, correlation, parent, stream, result] =
         ["domain_id", "category_id", "correlationId", "parentId", "streamId", "result"]
             .map(|column| plan.add(column));
@@ -136,7 +139,7 @@ pub(crate) fn read(
         let problems = &mut tables.problems;
         let domain = names.class(domain.int(row), &tables.strings, problems, "rocpd_api.domain_id", id);
         let category = names.class(category.int(row), &tables.strings, problems, "rocpd_api.category_id", id);
-        let duration = end.int(row).and_then(|end| end.checked_sub(start));
+        let duration = stored.int(row).or_else(|| end.int(row)?.checked_sub(start));
         let correlation =
             if correlation.position().is_some() { correlation.int(row).unwrap_or(0) } else { id };
         if is_range {

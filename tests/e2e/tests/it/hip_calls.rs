@@ -149,12 +149,19 @@ fn calls_that_threads_make_at_their_very_end_are_counted() {
 #[test]
 fn a_process_that_ends_while_a_thread_waits_in_a_call() {
     each("exit", |_, process| {
-        let outcome = process.setting("KFD_SIM_KERNEL_NS", "2000000000").traced();
+        let outcome = process.setting("KFD_SIM_KERNEL_NS", "4000000000").traced();
         assert_eq!(outcome.status.code(), Some(3), "{outcome:?}");
-        let mut calls = Calls::of(&outcome.trace());
-        // It has not returned.
-        calls.made.insert("hipStreamSynchronize".to_owned(), 1);
-        assert_eq!(calls.made, outcome.calls);
+        let trace = outcome.trace();
+        let calls = Calls::of(&trace);
+        assert_eq!((&calls.made, calls.mislinked), (&outcome.calls, 0), "{outcome:?}");
+        let waits = "SELECT group_concat('waits' || char(9) || tid || char(10), '') FROM rocpd_api
+                     JOIN rocpd_string name ON name.id = apiName_id
+                     WHERE end IS NULL AND start > 0 AND correlationId > 0 AND string = 'hipStreamSynchronize'";
+        let database = Connection::open(&trace.path).unwrap();
+        let waits: String = database.query_row(waits, [], |row| row.get(0)).unwrap();
+        assert!(outcome.stdout.contains(&waits), "{waits} {outcome:?}");
+        let counts = ["hip_unfinished", "hip_lost:unfinished"].map(|tag| trace.count(tag));
+        assert_eq!((counts, trace.count("hip_seen")), ([1, 0], trace.count("hip_recorded")), "{outcome:?}");
     });
 }
 

@@ -246,6 +246,31 @@ fn what_is_asked_for_is_replaced_and_nothing_else() {
 }
 
 #[test]
+fn a_process_that_ends_while_a_thread_is_in_calls_that_do_not_return() {
+    for process in Process::on_every_stack("hsa_unfinished") {
+        let process = process.setting("RTL_HSA_API_FILTER", "all");
+        let outcome = process.traced();
+        assert_eq!(outcome.status.code(), Some(3), "{outcome:?}");
+        let trace = outcome.trace();
+        let unfinished = "SELECT group_concat(name.string || ' in ' || ifnull(caller.string, 'none') || ' of ' || call.tid, ', ')
+             FROM rocpd_api call JOIN rocpd_string name ON name.id = call.apiName_id
+             LEFT JOIN rocpd_api around ON around.correlationId = call.parentId
+             LEFT JOIN rocpd_string caller ON caller.id = around.apiName_id
+             WHERE call.end IS NULL AND call.tid = {tid} AND call.start >= ifnull(around.start, 1)";
+        let tid = outcome.stdout.trim();
+        let found: String =
+            trace.database().query_row(&unfinished.replace("{tid}", tid), [], |row| row.get(0)).unwrap();
+        let expected = format!(
+            "hsa_iterate_agents in none of {tid}, hsa_agent_iterate_isas in hsa_iterate_agents of {tid}"
+        );
+        assert_eq!(found, expected, "{:?}", process.stack().name);
+        let rows = ask(&trace, "SELECT count(*) FROM rocpd_api WHERE end IS NULL");
+        assert_eq!([trace.count("hsa_unfinished"), trace.count("hsa_lost:unfinished")], [rows, 0]);
+        assert_eq!(trace.count("hsa_seen"), trace.count("hsa_recorded"));
+    }
+}
+
+#[test]
 fn calls_beyond_the_largest_file_are_counted() {
     let Some(process) = Process::of("hsa_call_cost") else { return };
     let process = process.arguments(&["5000"]).setting("RTL_HSA_API_FILTER", "all");

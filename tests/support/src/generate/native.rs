@@ -88,7 +88,7 @@ impl Sink for Native {
             let call = Call {
                 tid,
                 start: op.call.0,
-                end: Some(op.call.1),
+                duration: Some(op.call.1 - op.call.0),
                 name: Some(self.writer.text(name)?),
                 domain: Some(self.writer.text("hip")?),
                 correlation: op.number,

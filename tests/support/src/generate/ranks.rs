@@ -140,11 +140,11 @@ impl Job {
                 number += 1;
                 if self.api {
                     let tid = Some(1_000 + i64::from(rank));
-                    let (start, end) = (clock(start) - 5_000, Some(clock(start) - 3_000));
+                    let start = clock(start) - 5_000;
                     writer.call(&Call {
                         tid,
                         start,
-                        end,
+                        duration: Some(2_000),
                         name: Some(launch),
                         correlation: number,
                         ..Call::default()

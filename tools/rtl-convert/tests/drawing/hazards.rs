@@ -62,18 +62,20 @@ pub fn write(seed: u64, path: &Path) {
             writer.op(&copy).unwrap();
         }
         let called = base + random.below(3_000);
-        let end = called + random.below(4) * random.below(100);
+        let duration = random.below(4) * random.below(100);
         let tid = Some(77 + random.below(2));
         let call = Call {
             tid,
             start: called,
-            end: Some(end),
+            duration: Some(duration),
             name: Some(name),
             correlation: number,
             ..Call::default()
         };
         writer.call(&call).unwrap();
-        let inner = Call { start: called + 1, end: Some(end + random.below(3)), correlation: 0, ..call };
+        // It ends with the outer one, or after it.
+        let duration = Some(duration - 1 + random.below(3));
+        let inner = Call { start: called + 1, duration, correlation: 0, ..call };
         writer.call(&inner).unwrap();
         let (kind, number) = (OpKind::UserMarker, 1_000 + number);
         let range = Op { gpu: Some(-1), queue: Some(0), kind, range: number, tid, correlation: 0, ..op };

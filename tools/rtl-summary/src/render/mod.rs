@@ -12,9 +12,10 @@ mod text;
 
 use std::io::Write;
 
+use analysis::api::UnfinishedCall;
 use analysis::ranges::RangeMethod;
 use cli::args::Format;
-use cli::{Failure, Output};
+use cli::{Failure, Output, units};
 
 use crate::answer::{Answer, Styled};
 use crate::args::{Arguments, By, Section, Top};
@@ -137,11 +138,29 @@ fn headings(answer: &Answer, view: View) -> Vec<(Section, String)> {
 /// What is said below the table of a section.
 fn remarks(section: Section, answer: &Answer, full_names: bool) -> Vec<String> {
     match section {
+        Section::Api => unfinished(answer),
         Section::Ranks => answer.ranks.iter().flat_map(|ranks| ranks::sentences(ranks, full_names)).collect(),
         Section::Launches => answer.report.launches.iter().flat_map(launches::left_out).collect(),
         Section::Queues => answer.report.queues.iter().flat_map(launches::reasons).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Calls that had not returned, as sentences.
+fn unfinished(answer: &Answer) -> Vec<String> {
+    let calls = answer.report.unfinished_calls.as_deref().unwrap_or_default();
+    let several = calls.iter().any(|call| call.pid != calls[0].pid);
+    let sentence = |call: &UnfinishedCall| {
+        let thread = call.tid.map(|tid| format!(" by thread {tid}")).unwrap_or_default();
+        let process =
+            call.pid.filter(|_| several).map(|pid| format!(" of process {pid}")).unwrap_or_default();
+        let when = match call.waited_ns {
+            Some(waited) => format!("{} before the end", units::duration(waited)),
+            None => format!("at {} ns", call.start_ns),
+        };
+        format!("did not return: {}, called{thread}{process} {when}", call.name)
+    };
+    calls.iter().map(sentence).collect()
 }
 
 /// The findings on an answer, as sentences.

@@ -314,6 +314,7 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
     let scales = Scales::of(rows[..shown].iter().map(|row| &row.stats));
     let domains = rows.iter().any(|row| row.domain.is_some());
     let errors = rows.iter().any(|row| row.errors > 0);
+    let unfinished = rows.iter().any(|row| row.unfinished > 0);
     let mut columns = vec![Column::name("Call").field("name")];
     columns.extend(domains.then(|| Column::left("Domain").field("domain").spare_late()));
     columns.extend([
@@ -322,6 +323,7 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
         Column::right("%").field("share").spare_late(),
     ]);
     columns.extend(errors.then(|| Column::right("Errors").field("errors")));
+    columns.extend(unfinished.then(|| Column::right("Unfinished").field("unfinished")));
     columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
     for row in &rows[..shown] {
@@ -329,6 +331,7 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
         cells.extend(domains.then(|| Cell::text(row.domain.as_deref().unwrap_or_default())));
         cells.extend([count(row.stats.calls), scales.total.time(row.stats.total_ns), share(row.share)]);
         cells.extend(errors.then(|| count(row.errors)));
+        cells.extend(unfinished.then(|| count(row.unfinished)));
         cells.extend(stat_cells(&row.stats, scales.call));
         table.row(cells);
     }

@@ -18,9 +18,9 @@ const SCHEMA: &str = include_str!("../../../../docs/rtl-summary.schema.json");
 /// its own; and one kernel that starts before it was enqueued.
 const STORY: &str = "
 INSERT INTO rocpd_string(id, string) VALUES (20, 'hip'), (21, 'hipLaunchKernel'), (22, 'hipGraphLaunch'), (23, 'hipMemcpy');
-INSERT INTO rocpd_api(tid, start, end, apiName_id, domain_id, correlationId, result) VALUES
-    (7, 0, 10000, 21, 20, 1, NULL), (7, 20000, 40000, 21, 20, 2, 1), (7, 50000, 60000, 22, 20, 3, NULL),
-    (7, 200000, 300000, 23, 20, 4, 719);
+INSERT INTO rocpd_api(tid, start, duration, apiName_id, domain_id, correlationId, result) VALUES
+    (7, 0, 10000, 21, 20, 1, NULL), (7, 20000, 20000, 21, 20, 2, 1), (7, 50000, 10000, 22, 20, 3, NULL),
+    (7, 200000, 100000, 23, 20, 4, 719);
 INSERT INTO kernels(gpu, queue, start, end, name, correlation) VALUES
     (0, 0, 30000, 50000, 'gemm.kd', 1), (0, 0, 60000, 70000, 'gemm.kd', 2), (0, 0, 100000, 120000, 'node', 3),
     (0, 0, 130000, 150000, 'node', 3), (1, 0, 5000, 6000, 'skewed', NULL);
@@ -173,4 +173,35 @@ fn shares_of_calls_add_up() {
     let document = told().json("trace.db --section api");
     let shares = document["api"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap());
     close(shares.sum(), 1.0);
+}
+
+/// A copy that returned, and two threads in calls that did not; the recording ended at 900 us.
+const HANGS: &str = "
+INSERT INTO rocpd_metadata(tag, value) VALUES ('pid', '7'), ('end_ns', '900000');
+INSERT INTO rocpd_string(id, string) VALUES (20, 'HIP'), (21, 'hipMemcpy'), (22, 'hipStreamSynchronize');
+INSERT INTO rocpd_api(tid, start, duration, apiName_id, domain_id, correlationId) VALUES
+    (7, 0, 100000, 21, 20, 1), (7, 400000, NULL, 22, 20, 2), (8, 300000, NULL, 21, 20, 3);
+";
+
+#[test]
+fn calls_that_did_not_return_are_named_with_their_threads() {
+    let folder = Folder::new();
+    std::fs::copy(support::database(HANGS, Layout::Native).unwrap(), folder.path("trace.db")).unwrap();
+    assert_data_eq!(folder.answer("trace.db --section api"), str![[r#"
+Trace: trace.db
+
+API calls
+Call                  Domain  Calls  Total (us)       %  Unfinished  Mean (us)      Min      p50      p95      Max
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+hipMemcpy             HIP         1     100.000  100.00           1    100.000  100.000  100.000  100.000  100.000
+hipStreamSynchronize  HIP         0       0.000    0.00           1      0.000    0.000    0.000    0.000    0.000
+did not return: hipMemcpy, called by thread 8 600.000 us before the end
+did not return: hipStreamSynchronize, called by thread 7 500.000 us before the end
+
+"#]]);
+    let document = folder.json("trace.db");
+    JsonSchema::read(SCHEMA).describes(&document);
+    let [first, second] = [0, 1].map(|at| &document["unfinished_calls"][at]);
+    assert_eq!((&first["tid"], &first["waited_ns"]), (&8.into(), &600_000.into()));
+    assert_eq!((&second["name"], &second["pid"]), (&"hipStreamSynchronize".into(), &7.into()));
 }

@@ -1,0 +1,174 @@
+//! The calls that a thread is in, as the recorder may look at them at any moment.
+//!
+//! A call has a place of its own for each depth. The thread writes what it says there before its number, and removes the
+//! number first: who finds the same number before and after it has read the rest has read one call, because no number is
+//! given twice (a sequence lock whose sequence is the calls' own).
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
+
+use calls::Function;
+
+/// Calls within calls that have places. Deeper ones are made as ever, and nobody sees them before they have returned.
+const DEEPEST: usize = 8;
+
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its number, never 0.
+    pub correlation: u64,
+    /// The number of the call that it was made from; 0 for none.
+    pub parent: u64,
+    /// In ns of CLOCK_BOOTTIME.
+    pub start: i64,
+    /// What was called.
+    pub function: Function,
+}
+
+/// Those of a thread, which alone enters and leaves them.
+#[derive(Debug, Default)]
+pub struct OpenCalls([Place; DEEPEST]);
+
+/// A call, or none where its number is 0.
+#[derive(Debug, Default)]
+struct Place {
+    correlation: AtomicU64,
+    parent: AtomicU64,
+    start: AtomicI64,
+    function: AtomicU32,
+}
+
+impl OpenCalls {
+    /// The thread is in one more call than `depth`.
+    #[inline]
+    pub fn enter(&self, depth: &mut usize, call: &OpenCall) {
+        if let Some(place) = self.0.get(*depth) {
+            place.put(call);
+        }
+        *depth += 1;
+    }
+
+    /// The thread has left this call, and those within it that nobody has seen returning: it has jumped out of them.
+    #[inline]
+    pub fn leave(&self, depth: &mut usize, correlation: u64) {
+        let taken = &self.0[..(*depth).min(DEEPEST)];
+        match taken.iter().rposition(|place| place.is_of(correlation)) {
+            Some(at) => {
+                taken[at..].iter().for_each(Place::clear);
+                *depth = at;
+            }
+            None => *depth = depth.saturating_sub(1),
+        }
+    }
+
+    /// Those that the thread is in at this moment, the outermost first.
+    pub fn look(&self) -> impl Iterator<Item = OpenCall> {
+        self.0.iter().filter_map(Place::look)
+    }
+}
+
+impl Place {
+    #[inline]
+    fn put(&self, call: &OpenCall) {
+        // Whoever reads any of what follows finds that the number before is gone.
+        fence(Ordering::Release);
+        self.parent.store(call.parent, Ordering::Relaxed);
+        self.start.store(call.start, Ordering::Relaxed);
+        self.function.store(call.function.0, Ordering::Relaxed);
+        self.correlation.store(call.correlation, Ordering::Release);
+    }
+
+    /// Asked by the thread itself.
+    #[inline]
+    fn is_of(&self, correlation: u64) -> bool {
+        self.correlation.load(Ordering::Relaxed) == correlation
+    }
+
+    #[inline]
+    fn clear(&self) {
+        self.correlation.store(0, Ordering::Release);
+    }
+
+    fn look(&self) -> Option<OpenCall> {
+        let correlation = self.correlation.load(Ordering::Acquire);
+        let call = OpenCall {
+            correlation,
+            parent: self.parent.load(Ordering::Relaxed),
+            start: self.start.load(Ordering::Relaxed),
+            function: Function(self.function.load(Ordering::Relaxed)),
+        };
+        fence(Ordering::Acquire);
+        let is_one = correlation != 0 && self.correlation.load(Ordering::Relaxed) == correlation;
+        is_one.then_some(call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// A call in which everything follows from its number.
+    fn call(correlation: u64) -> OpenCall {
+        let function = Function(!correlation as u32);
+        OpenCall { correlation, parent: correlation ^ 7, start: 3 * correlation as i64, function }
+    }
+
+    fn numbers(open: &OpenCalls) -> Vec<u64> {
+        open.look().map(|call| call.correlation).collect()
+    }
+
+    #[test]
+    fn calls_are_seen_from_when_they_begin_until_they_return() {
+        let (open, mut depth) = (OpenCalls::default(), 0);
+        open.enter(&mut depth, &call(5));
+        open.enter(&mut depth, &call(6));
+        assert_eq!(open.look().collect::<Vec<_>>(), [call(5), call(6)]);
+        open.leave(&mut depth, 6);
+        assert_eq!(numbers(&open), [5]);
+        open.enter(&mut depth, &call(9));
+        assert_eq!(numbers(&open), [5, 9]);
+        open.leave(&mut depth, 9);
+        open.leave(&mut depth, 5);
+        assert_eq!((numbers(&open), depth), (vec![], 0));
+    }
+
+    #[test]
+    fn calls_that_a_thread_has_jumped_out_of_end_with_the_one_around_them() {
+        let (open, mut depth) = (OpenCalls::default(), 0);
+        (1..=4).for_each(|number| open.enter(&mut depth, &call(number)));
+        open.leave(&mut depth, 2);
+        assert_eq!((numbers(&open), depth), (vec![1], 1));
+    }
+
+    #[test]
+    fn calls_deeper_than_there_are_places_are_not_seen_and_leave_the_others_as_they_are() {
+        let (open, mut depth) = (OpenCalls::default(), 0);
+        let most = DEEPEST as u64;
+        (1..=most + 3).for_each(|number| open.enter(&mut depth, &call(number)));
+        assert_eq!(numbers(&open), (1..=most).collect::<Vec<_>>());
+        // It jumps out of the deepest ones.
+        (4..=most + 1).rev().for_each(|number| open.leave(&mut depth, number));
+        assert_eq!((numbers(&open), depth), (vec![1, 2, 3], 3));
+    }
+
+    #[test]
+    fn whoever_looks_while_calls_come_and_go_sees_whole_calls_only() {
+        let (open, is_over) = (OpenCalls::default(), AtomicBool::new(false));
+        let most = if cfg!(miri) { 300 } else { 300_000 };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut depth = 0;
+                for number in (1..most).step_by(3) {
+                    (number..number + 3).for_each(|number| open.enter(&mut depth, &call(number)));
+                    (number..number + 3).rev().for_each(|number| open.leave(&mut depth, number));
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            while !is_over.load(Ordering::Relaxed) {
+                open.look().for_each(|seen| assert_eq!(seen, call(seen.correlation)));
+            }
+        });
+        assert_eq!(numbers(&open), Vec::<u64>::new());
+    }
+}
