@@ -187,7 +187,9 @@ INSERT INTO rocpd_api(tid, start, duration, apiName_id, domain_id, correlationId
 fn calls_that_did_not_return_are_named_with_their_threads() {
     let folder = Folder::new();
     std::fs::copy(support::database(HANGS, Layout::Native).unwrap(), folder.path("trace.db")).unwrap();
-    assert_data_eq!(folder.answer("trace.db --section api"), str![[r#"
+    assert_data_eq!(
+        folder.answer("trace.db --section api"),
+        str![[r#"
 Trace: trace.db
 
 API calls
@@ -198,7 +200,8 @@ hipStreamSynchronize  HIP         0       0.000    0.00           1      0.000  
 did not return: hipMemcpy, called by thread 8 600.000 us before the end
 did not return: hipStreamSynchronize, called by thread 7 500.000 us before the end
 
-"#]]);
+"#]]
+    );
     let document = folder.json("trace.db");
     JsonSchema::read(SCHEMA).describes(&document);
     let [first, second] = [0, 1].map(|at| &document["unfinished_calls"][at]);
