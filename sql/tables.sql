@@ -97,7 +97,7 @@ CREATE TABLE rocpd_copyapi (
     size INTEGER, -- bytes
     dst TEXT,     -- address, 0x..
     src TEXT,
-    kind INTEGER, -- hipMemcpyKind; 5 is a fill
+    kind INTEGER, -- hipMemcpyKind, or text: FillBuffer
     sync INTEGER,
     width INTEGER,
     height INTEGER,

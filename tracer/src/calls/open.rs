@@ -50,6 +50,18 @@ impl OpenCalls {
     /// The thread has left this call, and those within it that nobody has seen returning: it has jumped out of them.
     #[inline]
     pub fn leave(&self, depth: &mut usize, correlation: u64) {
+        let innermost = depth.checked_sub(1).and_then(|at| Some((at, self.0.get(at)?)));
+        match innermost.filter(|(_, place)| place.is_of(correlation)) {
+            Some((at, place)) => {
+                place.clear();
+                *depth = at;
+            }
+            None => self.leave_several(depth, correlation),
+        }
+    }
+
+    #[cold]
+    fn leave_several(&self, depth: &mut usize, correlation: u64) {
         let taken = &self.0[..(*depth).min(DEEPEST)];
         match taken.iter().rposition(|place| place.is_of(correlation)) {
             Some(at) => {

@@ -114,9 +114,8 @@ impl<T: Target + Close> Session<T> {
         if last.len() <= number {
             last.resize_with(number + 1, || None);
         }
-        let alike = if is_repeated { AlikeCalls::of(&row) } else { None };
-        last[number] =
-            Some(Last { tid, stream: call.stream, parent: call.parent, alike: alike.filter(|_| is_plain) });
+        let alike = if is_repeated && is_plain { AlikeCalls::of(&row) } else { None };
+        last[number] = Some(Last { tid, stream: call.stream, parent: call.parent, alike });
         Ok(())
     }
 
