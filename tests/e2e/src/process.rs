@@ -429,12 +429,13 @@ impl Process {
 
     /// Runs it with the tracer until its traces are complete, where it ends as is known. The tracer delays the end of a
     /// process by half a second at most: on a machine that gives it no turn for so long a trace remains that is not
-    /// complete, and says so, or its signals stay behind, which Debian's builds of the runtime say.
+    /// complete, or has not everything, and says so, or its signals stay behind, which Debian's builds of the runtime say.
     fn traced_whole(&self, end: ExitStatus) -> Outcome {
         let mut traced = self.traced();
-        for _ in 0..2 {
+        for _ in 0..4 {
             let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
-            let is_whole = traced.traces.iter().all(complete) && !traced.stderr.contains(LEAK);
+            let is_late = traced.said.iter().any(|line| line.contains("not written in time"));
+            let is_whole = !is_late && traced.traces.iter().all(complete) && !traced.stderr.contains(LEAK);
             let is_killed = end.code().is_none();
             if is_killed || traced.status.code() != end.code() || is_whole {
                 break;

@@ -60,7 +60,8 @@ fn what_was_done_a_moment_before_a_process_dies_is_in_its_file() {
 fn a_hip_program_ends_as_it_does_without_the_tracer() {
     for how in ["exit", "throw"] {
         for stack in stacks() {
-            let Some(process) = Process::of_hip(&stack, "hip_ends", &["20", how]) else { return };
+            // Signals of kernels under way may stay behind: fewer than the runtime is allowed to remark upon.
+            let Some(process) = Process::of_hip(&stack, "hip_ends", &["8", how]) else { return };
             let outcome = process.setting("KFD_SIM_KERNEL_NS", "2000000").unchanged();
             let trace = outcome.traces.first().and_then(|file| Trace::read_begun(file));
             let is_complete = trace.is_some_and(|trace| trace.is_complete());
