@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use support::rusqlite::Connection;
 
-use crate::process::Outcome;
+use crate::outcome::Outcome;
 use crate::trace::Trace;
 
 /// How often functions were called, by name.

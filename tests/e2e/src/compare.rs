@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::account::{Executed, Reported};
-use crate::process::Outcome;
+use crate::outcome::Outcome;
 use crate::trace::{Row, Trace};
 
 /// What translating a time from a GPU's clock to the system's may cost: two ticks of 10 ns.

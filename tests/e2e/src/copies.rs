@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::compare::{TWO_TICKS, is_near};
-use crate::process::Outcome;
+use crate::outcome::Outcome;
 use crate::trace::Trace;
 
 /// Where bytes are: a GPU, from 0, or the host.

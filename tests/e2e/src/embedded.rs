@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use schema::write::{Call, Existing, Op, OpKind, Writer};
 
 use crate::library;
-use crate::process::{Outcome, Process};
+use crate::outcome::Outcome;
+use crate::process::Process;
 
 /// The counts of one kind, as `struct rtl_counts` has them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

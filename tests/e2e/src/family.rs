@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use support::Stack;
 
 use crate::launched::{Left, launched};
-use crate::process::Outcome;
+use crate::outcome::Outcome;
 use crate::trace::Trace;
 
 /// The oldest and the newest runtime of this machine: what takes long is tried on these.

@@ -17,9 +17,11 @@ pub mod examples;
 pub mod family;
 pub mod launched;
 pub mod library;
+pub mod outcome;
 pub mod process;
 pub mod trace;
 
 pub use account::{Executed, Reported};
-pub use process::{Outcome, Process};
+pub use outcome::Outcome;
+pub use process::Process;
 pub use trace::{Row, Trace};

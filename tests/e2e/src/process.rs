@@ -1,21 +1,22 @@
 //! A program on simulated GPUs, with or without tools in it.
 
+mod hip;
+
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use std::{fmt, fs};
 
 use support::code_object::{Kernel, Symbols, Target, code_object};
 use support::{Stack, program, stacks};
 use tempfile::TempDir;
 
-use crate::account::{Executed, Reported, executed, reported};
-use crate::calls::{Made, made};
 use crate::library;
+use crate::outcome::{LEAK, Outcome, files};
 use crate::trace::Trace;
 
 /// The kernels that programs find in their code object unless the test says otherwise.
@@ -48,34 +49,6 @@ pub struct Process {
     has_time_limit: bool,
     /// Whether it starts other Pythons.
     is_python: bool,
-}
-
-/// What came of it.
-pub struct Outcome {
-    /// How it ended; 124 when it hung.
-    pub status: ExitStatus,
-    /// Byte for byte.
-    pub stdout: String,
-    /// What the program and its runtime wrote, without what the tracer said.
-    pub stderr: String,
-    /// The tracer's own lines of standard error.
-    pub said: Vec<String>,
-    /// What the program reported, in its order.
-    pub reported: Vec<Reported>,
-    /// The report as it was written.
-    pub report: String,
-    /// How often the program called each function of HIP, as it says itself.
-    pub calls: Made,
-    /// The same as a judge says, with HIP's own calls of its functions.
-    pub judged: Made,
-    /// What the simulator executed, in its order.
-    pub executed: Vec<Executed>,
-    /// The log of the simulator.
-    pub log: String,
-    /// The files that the tracer left, by name.
-    pub traces: Vec<PathBuf>,
-    /// The traces live as long as this.
-    _folder: Arc<TempDir>,
 }
 
 impl Process {
@@ -122,27 +95,6 @@ impl Process {
             tools: vec![],
             folder,
         }
-    }
-
-    /// A HIP program of `tests/programs` on a certain runtime, with the kernels of `kernels.cl`. `None`, and one line that
-    /// says so, where a compiler is missing.
-    #[must_use]
-    pub fn of_hip(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
-        let kernels = support::code_object("kernels", "gfx90a")?;
-        let arguments: Vec<&str> = kernels.to_str().into_iter().chain(arguments.iter().copied()).collect();
-        Some(Self { is_hip: true, ..Self::on(stack, name)?.arguments(&arguments) })
-    }
-
-    /// A Python program of `tests/programs` on a certain runtime, which finds the kernels of `kernels.cl` by `KERNELS` and
-    /// others like itself by `PYTHON`. `None`, and one line that says so, where Python or a compiler is missing.
-    #[must_use]
-    pub fn of_python(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
-        let kernels = support::code_object("kernels", "gfx90a")?;
-        let python = support::real::python()?;
-        let script = support::real::source(&format!("{name}.py"));
-        let process = Self { is_hip: true, is_python: true, ..Self::starting(stack, python) };
-        let arguments: Vec<&str> = script.to_str().into_iter().chain(arguments.iter().copied()).collect();
-        Some(process.arguments(&arguments).setting("KERNELS", kernels))
     }
 
     /// Its arguments.
@@ -235,60 +187,6 @@ impl Process {
     pub fn fails_at(mut self, place: &str) -> Self {
         self.tracer = library::built("librtl_faulty.so");
         self.setting("RTL_FAULT", place)
-    }
-
-    /// Its calls of HIP are recorded.
-    #[must_use]
-    pub fn calls(mut self) -> Self {
-        self.companions.push(library::companion());
-        self.preloaded().mode("hip")
-    }
-
-    /// Its program, one of HIP, is linked with HIP instead of opening it.
-    ///
-    /// # Panics
-    /// If it does not compile.
-    #[must_use]
-    pub fn linked_to_hip(mut self, name: &str) -> Self {
-        let version = format!("-DHIP_LINKED={}", self.stack.hip.split('.').next().unwrap());
-        let libraries = self.hip_libraries();
-        let mut arguments = vec![version.as_str(), "-Wl,--as-needed"];
-        arguments.extend(libraries.iter().map(|library| library.to_str().unwrap()));
-        // The C library of another stack is newer than the linker's.
-        arguments.push("-Wl,--allow-shlib-undefined");
-        self.program = support::program_with(name, &arguments).unwrap();
-        self
-    }
-
-    /// Its program, one of HIP, lets HIP find itself by the name that has no version, which Debian has in the packages for
-    /// development only: hipGetProcAddress needs that.
-    ///
-    /// # Panics
-    /// If it does not compile.
-    #[must_use]
-    pub fn with_hip_to_be_found(mut self, name: &str) -> Self {
-        let name_of_folder = self.stack.name;
-        // Not RUNPATH, which counts for the program's own libraries only.
-        let rpath = format!("-Wl,--disable-new-dtags,-rpath,$ORIGIN/{name_of_folder}");
-        self.program = support::program_with(name, &[&rpath]).unwrap();
-        let folder = self.program.with_file_name(name_of_folder);
-        fs::create_dir_all(&folder).unwrap();
-        let link = folder.join("libamdhip64.so");
-        // It stays for the next time.
-        let made = std::os::unix::fs::symlink(self.stack.hip_path(), &link);
-        assert!(made.is_ok() || link.exists(), "{made:?}");
-        self
-    }
-
-    fn hip_libraries(&self) -> Vec<PathBuf> {
-        std::iter::once(self.stack.hip_path()).chain(self.stack.hip_compiler()).collect()
-    }
-
-    /// A judge is preloaded before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
-    #[must_use]
-    pub fn judged(mut self) -> Self {
-        self.judges.push(library::hip_judge(&self.hip_libraries()));
-        self
     }
 
     /// Its program is linked to this library.
@@ -551,26 +449,7 @@ impl Process {
     }
 
     fn outcome(&self, output: Output, folder: &Path) -> Outcome {
-        let text = |name| fs::read_to_string(folder.join(name)).unwrap_or_default();
-        let log = text("log");
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        // HIP itself keeps a few signals, not always as many, which Debian's builds of the runtime remark upon.
-        let lines = stderr.split_inclusive('\n').filter(|line| !(self.is_hip && is_about_few_signals(line)));
-        let (said, stderr): (Vec<&str>, Vec<&str>) = lines.partition(|line| line.starts_with("rtl: "));
-        Outcome {
-            status: output.status,
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: stderr.concat(),
-            said: said.into_iter().map(|line| line.trim_end().to_owned()).collect(),
-            reported: reported(&text("report")),
-            report: text("report"),
-            calls: made(&text("calls")),
-            judged: made(&text("judged")),
-            executed: executed(&log),
-            log,
-            traces: files(&folder.join("traces")),
-            _folder: Arc::clone(&self.folder),
-        }
+        Outcome::of(output, folder, &self.folder, self.is_hip)
     }
 }
 
@@ -581,52 +460,4 @@ fn starter_of(command: &Command, folder: &Path) -> PathBuf {
     fs::write(&script, format!("#!/bin/sh\nexec {} \"$@\"\n", words.join(" "))).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     script
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let found = fs::read_dir(folder).into_iter().flatten();
-    let mut files: Vec<PathBuf> = found.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-/// What the runtime says at the end of a process about signals that nobody has destroyed; their number follows.
-const LEAK: &str = "leak detected by SharedSignalPool, ";
-
-/// Whether the runtime remarks that fewer signals stayed behind than a tracer has.
-fn is_about_few_signals(line: &str) -> bool {
-    let count = line.split_once(LEAK).and_then(|(_, rest)| rest.split_once(' '));
-    count.is_some_and(|(count, _)| count.parse::<u32>().is_ok_and(|count| count < 16))
-}
-
-/// What a failed test needs to say, not the thousands of dispatches.
-impl fmt::Debug for Outcome {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { status, stdout, stderr, said, reported, executed, traces, .. } = self;
-        let (reported, executed) = (reported.len(), executed.len());
-        write!(
-            to,
-            "{status}, {reported} reported, {executed} executed, {traces:?}\n{stdout}\n{stderr}\n{said:#?}"
-        )
-    }
-}
-
-impl Outcome {
-    #[track_caller]
-    fn assert_well(self) -> Self {
-        assert!(self.status.success(), "{self:?}");
-        assert_eq!(self.said, Vec::<String>::new(), "nothing to complain about");
-        self
-    }
-
-    /// The one trace of a run.
-    ///
-    /// # Panics
-    /// If there is none, or more than that.
-    #[must_use]
-    #[track_caller]
-    pub fn trace(&self) -> Trace {
-        let [path] = self.traces.as_slice() else { panic!("not one trace: {self:?}") };
-        Trace::read(path)
-    }
 }

@@ -1,0 +1,86 @@
+//! Programs of HIP, whose calls can be recorded and judged.
+
+use std::fs;
+use std::path::PathBuf;
+
+use support::Stack;
+
+use super::Process;
+use crate::library;
+
+impl Process {
+    /// A HIP program of `tests/programs` on a certain runtime, with the kernels of `kernels.cl`. `None`, and one line that
+    /// says so, where a compiler is missing.
+    #[must_use]
+    pub fn of_hip(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
+        let kernels = support::code_object("kernels", "gfx90a")?;
+        let arguments: Vec<&str> = kernels.to_str().into_iter().chain(arguments.iter().copied()).collect();
+        Some(Self { is_hip: true, ..Self::on(stack, name)?.arguments(&arguments) })
+    }
+
+    /// A Python program of `tests/programs` on a certain runtime, which finds the kernels of `kernels.cl` by `KERNELS` and
+    /// others like itself by `PYTHON`. `None`, and one line that says so, where Python or a compiler is missing.
+    #[must_use]
+    pub fn of_python(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
+        let kernels = support::code_object("kernels", "gfx90a")?;
+        let python = support::real::python()?;
+        let script = support::real::source(&format!("{name}.py"));
+        let process = Self { is_hip: true, is_python: true, ..Self::starting(stack, python) };
+        let arguments: Vec<&str> = script.to_str().into_iter().chain(arguments.iter().copied()).collect();
+        Some(process.arguments(&arguments).setting("KERNELS", kernels))
+    }
+
+    /// Its calls of HIP are recorded.
+    #[must_use]
+    pub fn calls(mut self) -> Self {
+        self.companions.push(library::companion());
+        self.preloaded().mode("hip")
+    }
+
+    /// Its program, one of HIP, is linked with HIP instead of opening it.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn linked_to_hip(mut self, name: &str) -> Self {
+        let version = format!("-DHIP_LINKED={}", self.stack.hip.split('.').next().unwrap());
+        let libraries = self.hip_libraries();
+        let mut arguments = vec![version.as_str(), "-Wl,--as-needed"];
+        arguments.extend(libraries.iter().map(|library| library.to_str().unwrap()));
+        // The C library of another stack is newer than the linker's.
+        arguments.push("-Wl,--allow-shlib-undefined");
+        self.program = support::program_with(name, &arguments).unwrap();
+        self
+    }
+
+    /// Its program, one of HIP, lets HIP find itself by the name that has no version, which Debian has in the packages for
+    /// development only: hipGetProcAddress needs that.
+    ///
+    /// # Panics
+    /// If it does not compile.
+    #[must_use]
+    pub fn with_hip_to_be_found(mut self, name: &str) -> Self {
+        let name_of_folder = self.stack.name;
+        // Not RUNPATH, which counts for the program's own libraries only.
+        let rpath = format!("-Wl,--disable-new-dtags,-rpath,$ORIGIN/{name_of_folder}");
+        self.program = support::program_with(name, &[&rpath]).unwrap();
+        let folder = self.program.with_file_name(name_of_folder);
+        fs::create_dir_all(&folder).unwrap();
+        let link = folder.join("libamdhip64.so");
+        // It stays for the next time.
+        let made = std::os::unix::fs::symlink(self.stack.hip_path(), &link);
+        assert!(made.is_ok() || link.exists(), "{made:?}");
+        self
+    }
+
+    fn hip_libraries(&self) -> Vec<PathBuf> {
+        std::iter::once(self.stack.hip_path()).chain(self.stack.hip_compiler()).collect()
+    }
+
+    /// A judge is preloaded before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
+    #[must_use]
+    pub fn judged(mut self) -> Self {
+        self.judges.push(library::hip_judge(&self.hip_libraries()));
+        self
+    }
+}
