@@ -53,6 +53,8 @@ fn the_summary_has_the_calls_and_what_launching_took() {
 fn the_exit_code_of_a_program_of_hip_is_its_own() {
     let Some(stack) = newest() else { return };
     let Some(process) = Process::of_hip(&stack, "hip_calls", &["exit"]) else { return };
+    // A thread still waits for it when the process ends.
+    let process = process.setting("KFD_SIM_KERNEL_NS", "4000000000");
     let (traced, ended) = traced(process);
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     assert_eq!(Trace::read(&traced.path().join("trace.db")).metadata["complete"], "1");

@@ -68,7 +68,9 @@ impl OpenCalls {
                 taken[at..].iter().for_each(Place::clear);
                 *depth = at;
             }
-            None => *depth = depth.saturating_sub(1),
+            // Without a place, or left before with the one that it was entered in.
+            None if *depth > DEEPEST => *depth -= 1,
+            None => {}
         }
     }
 
@@ -151,6 +153,20 @@ mod tests {
         (1..=4).for_each(|number| open.enter(&mut depth, &call(number)));
         open.leave(&mut depth, 2);
         assert_eq!((numbers(&open), depth), (vec![1], 1));
+    }
+
+    #[test]
+    fn calls_of_fibers_that_take_turns_leave_the_places_of_others_alone() {
+        let (open, mut depth) = (OpenCalls::default(), 0);
+        open.enter(&mut depth, &call(1));
+        open.enter(&mut depth, &call(2));
+        // The first fiber goes on and makes another call, in which the second one's returns.
+        open.leave(&mut depth, 1);
+        open.enter(&mut depth, &call(3));
+        open.leave(&mut depth, 2);
+        assert_eq!((numbers(&open), depth), (vec![3], 1));
+        open.leave(&mut depth, 3);
+        assert_eq!((numbers(&open), depth), (vec![], 0));
     }
 
     #[test]
