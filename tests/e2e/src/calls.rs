@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use support::rusqlite::Connection;
 
+use crate::compare::assert_has_what_was_executed;
+use crate::copies::assert_copies_were_executed;
 use crate::outcome::Outcome;
 use crate::trace::Trace;
 
@@ -100,4 +102,21 @@ pub fn assert_as_judged(outcome: &Outcome, calls: &Calls) {
     }
     assert!(!outcome.judged.is_empty(), "the judge has counted nothing: {outcome:?}");
     assert_eq!(all, outcome.judged, "{outcome:?}");
+}
+
+/// The trace of a program that is linked with HIP and looks at its results: all calls are in it as a judge has counted them,
+/// all kernels and copies as they were executed, and nothing came out otherwise.
+///
+/// # Panics
+/// If not.
+#[must_use]
+#[track_caller]
+pub fn assert_is_whole(outcome: &Outcome) -> Trace {
+    assert!(!outcome.stdout.contains("differs"), "{outcome:?}");
+    let trace = outcome.trace();
+    let calls = assert_has_what_was_called(outcome, &trace);
+    assert_as_judged(outcome, &calls);
+    assert_has_what_was_executed(outcome, &trace);
+    assert_copies_were_executed(&outcome.log, &trace);
+    trace
 }
