@@ -146,6 +146,13 @@ fn add(delivery: &mut Delivery, known: &Known, count: u64) {
     }
 }
 
+/// 20 kernels come, and 10 that are late.
+fn run_out_of_time(delivery: &mut Delivery, known: &Known) {
+    add(delivery, known, 20);
+    delivery.give_up(Lost::Unwritten, "the time was over");
+    add(delivery, known, 10);
+}
+
 #[test]
 fn full_batches_are_delivered_at_once_and_the_rest_when_it_is_time() {
     let (mut told, known) = (Told::default(), known());
@@ -279,9 +286,7 @@ fn names_come_once_and_before_the_records_that_need_them() {
 fn the_end_is_told_once_with_what_was_lost() {
     let (mut told, known) = (Told::default(), known());
     let mut delivery = delivery(&mut told, &known);
-    add(&mut delivery, &known, 20);
-    delivery.give_up(Lost::Unwritten, "the time was over");
-    add(&mut delivery, &known, 10);
+    run_out_of_time(&mut delivery, &known);
     delivery.close();
     delivery.close();
     let [ended] = told.ended[..] else { panic!("{:?}", told.ended) };
@@ -308,9 +313,7 @@ fn after_a_failure_everything_that_was_not_delivered_is_lost() {
 fn when_the_time_is_over_what_has_gathered_is_still_delivered() {
     let (mut told, known) = (Told::default(), known());
     let mut delivery = delivery(&mut told, &known);
-    add(&mut delivery, &known, 20);
-    delivery.give_up(Lost::Unwritten, "the time was over");
-    add(&mut delivery, &known, 10);
+    run_out_of_time(&mut delivery, &known);
     delivery.close();
     assert_eq!(told.batches, [20]);
     assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, 10)]);
