@@ -43,6 +43,7 @@ pub fn install(tables: &Tables) {
         core.hsa_executable_destroy_fn = Some(executable_destroy);
         core.hsa_signal_destroy_fn = Some(signal_destroy);
     });
+    hsa::lives::install(tables);
     tables.replace(&table::SET_PROFILER_ENABLED, set_profiler_enabled);
     if tracer::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
         tables.replace_core(|core| {
@@ -81,12 +82,19 @@ macro_rules! original {
 /// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
-    hsa::lives::shut_down(|| {
+    let original = || original!(core.hsa_shut_down_fn());
+    hsa::lives::shut_down(original, || {
         guarded(|tracer| {
             tracer.runtime_ends();
             Some(())
         });
-        original!(core.hsa_shut_down_fn())
+        let status = original();
+        guarded(|tracer| {
+            tracer.runtime_goes_on();
+            hsa::lives::go_on();
+            Some(())
+        });
+        status
     })
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Arguments;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use crate::counters::{RangeCounters, Snapshot};
+use crate::counters::{Lost, LostRange, RangeCounters, Snapshot};
 use crate::embed::{self, Role};
 use crate::process;
 
@@ -67,24 +67,25 @@ pub fn tell(line: Arguments<'_>) {
     }
 }
 
-/// The one line that is said when some of these, such as `kernel dispatches`, were lost.
+/// The one line that is said when some of these, such as `kernel dispatches`, were lost. What other threads do while the
+/// process ends was not asked for: that is only counted.
 #[must_use]
 pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
-    if counts.lost() == 0 {
-        return None;
-    }
+    let (late, lost): (Vec<_>, Vec<_>) = counts.lost.iter().partition(|&&(why, _)| why == Lost::Ended);
+    let total = |of: &[&(Lost, u64)]| of.iter().map(|&&(_, count)| count).sum::<u64>();
+    let (missing, seen) = (total(&lost), counts.seen.saturating_sub(total(&late)));
     let reasons: Vec<String> =
-        counts.lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
-    Some(format!("{} of {} {what} are not in the trace: {}", counts.lost(), counts.seen, reasons.join(", ")))
+        lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
+    (missing > 0).then(|| format!("{missing} of {seen} {what} are not in the trace: {}", reasons.join(", ")))
 }
 
-/// The one line that is said when ranges or markers were lost.
+/// The one line that is said when ranges or markers were lost, as for [`loss`].
 #[must_use]
 pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
     let lost = counts.lost();
-    let total: u64 = lost.iter().map(|&(_, count)| count).sum();
-    let reasons: Vec<String> =
-        lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
+    let lost = || lost.iter().filter(|&&(why, _)| why != LostRange::Ended);
+    let total: u64 = lost().map(|&(_, count)| count).sum();
+    let reasons: Vec<String> = lost().map(|(why, count)| format!("{count} {}", why.description())).collect();
     (total > 0).then(|| format!("{total} ranges or markers are not in the trace: {}", reasons.join(", ")))
 }
 
@@ -94,7 +95,7 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     use super::*;
-    use crate::counters::{Counters, Lost, LostRange, Skipped};
+    use crate::counters::{Counters, Skipped};
 
     #[test]
     fn a_loss_is_one_line_with_its_reasons_and_what_was_skipped_on_purpose_is_none() {
@@ -110,6 +111,25 @@ mod tests {
             line,
             "3 of 10 kernel dispatches are not in the trace: 2 without valid times, 1 still running at the end"
         );
+    }
+
+    #[test]
+    fn what_comes_while_the_process_ends_is_no_loss_to_speak_of() {
+        let counters = Counters::default();
+        counters.see(10);
+        counters.record(6);
+        counters.lose(Lost::Ended, 4);
+        assert_eq!(loss(&counters.snapshot(), "copies"), None);
+        counters.see(1);
+        counters.lose(Lost::Behind, 1);
+        let line = "1 of 7 copies are not in the trace: 1 while the recorder was behind";
+        assert_eq!(loss(&counters.snapshot(), "copies").as_deref(), Some(line));
+        let ranges = RangeCounters::default();
+        ranges.lose(LostRange::Ended, 3);
+        assert_eq!(ranges_lost(&ranges), None);
+        ranges.lose(LostRange::Behind, 2);
+        let line = "2 ranges or markers are not in the trace: 2 while the recorder was behind";
+        assert_eq!(ranges_lost(&ranges).as_deref(), Some(line));
     }
 
     #[test]

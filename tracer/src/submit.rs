@@ -26,8 +26,8 @@ use crate::story;
 pub struct Intercepted {
     /// The process it is in.
     pub shared: Arc<Shared<Loader>>,
-    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for the end
-    /// of the process.
+    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for whoever gives
+    /// the queue's free signals back before the runtime ends.
     pub submissions: Latch<Submissions>,
     ring: Ring,
     /// Room for the copies of a batch, kept for the next one.
@@ -55,7 +55,8 @@ impl Intercepted {
         let decide = || {
             fault::point("submit");
             if self.shared.is_recording()
-                && let Some(mut submissions) = self.submissions.enter()
+                && let Some(mut submissions) =
+                    self.submissions.enter().or_else(|| self.submissions.enter_soon())
             {
                 return submissions.submit(packet, &self.shared);
             }

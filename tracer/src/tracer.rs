@@ -270,6 +270,11 @@ impl Tracer {
         self.shared.pool.clear(&*self.shared.runtime);
     }
 
+    /// The runtime has not ended: someone else uses it.
+    pub fn runtime_goes_on(&self) {
+        self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
+    }
+
     /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. Whoever ends the process
     /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
     /// and not waited for beyond `deadline`.

@@ -1,8 +1,9 @@
-//! Starting and ending the runtime, which counts how often it was started.
+//! Starting and ending the runtime, which counts how often it was started: each library of a process may do both for itself.
 //!
 //! The first call of `hsa_init` loads this library and the last one of `hsa_shut_down` ends the recording: neither can be told
 //! whole, and neither is told. The others are calls as any other. Which is the last is only known from below, because a thread
-//! that starts the runtime while another one is loading it is not seen: what may be the last one counts as that.
+//! that starts the runtime while another one is loading it is not seen: what may be the last one counts as that, until the
+//! runtime has gone on all the same.
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
@@ -21,7 +22,7 @@ use crate::tracer;
 pub(super) const START: &str = "hsa_init";
 const END: &str = "hsa_shut_down";
 
-/// How often the runtime was started and not ended again, at least; 0 where nobody counts.
+/// How often the runtime was started and not ended again, at least.
 static STARTS: Starts = Starts(AtomicUsize::new(0));
 
 #[derive(Debug)]
@@ -49,6 +50,11 @@ impl Starts {
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |starts| starts.checked_sub(1));
         starts.is_ok_and(|starts| starts > 1)
     }
+
+    /// It has gone on: there was a start that was not seen.
+    fn goes_on(&self) {
+        self.0.fetch_max(1, Ordering::Relaxed);
+    }
 }
 
 /// Whether this is a function that is told of here, not by a thunk.
@@ -56,8 +62,8 @@ pub(super) fn are_told(function: &hsa_sys::table::Function) -> bool {
     [START, END].contains(&function.name)
 }
 
-/// The runtime has been loaded, and calls of one of the two are asked for.
-pub(super) fn install(tables: &Tables) {
+/// The runtime has been loaded. That it ends is noticed by [`crate::hooks`].
+pub fn install(tables: &Tables) {
     STARTS.first();
     tables.replace_core(|core| core.hsa_init_fn = Some(init));
 }
@@ -78,9 +84,18 @@ unsafe extern "C" fn init() -> hsa_status_t {
     status
 }
 
-/// The runtime's function is called by this, which is told of unless it may be the last.
-pub fn shut_down(original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
-    if STARTS.end() { told(END, original) } else { original() }
+/// The runtime is shut down: by `original` where others still use it, which is told of, and by `last` where that may be
+/// the last time.
+pub fn shut_down(
+    original: impl FnOnce() -> hsa_status_t,
+    last: impl FnOnce() -> hsa_status_t,
+) -> hsa_status_t {
+    if STARTS.end() { told(END, original) } else { last() }
+}
+
+/// What might have been the last time was not.
+pub fn go_on() {
+    STARTS.goes_on();
 }
 
 fn told(name: &str, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
@@ -111,5 +126,19 @@ mod tests {
         assert!(!starts.is_further() && !starts.end(), "it is ended more often than is known of");
         starts.first();
         assert!(!starts.end());
+    }
+
+    #[test]
+    fn a_start_that_was_not_seen_is_known_of_once_the_runtime_has_gone_on() {
+        let starts = Starts(AtomicUsize::new(0));
+        starts.first();
+        assert!(!starts.end(), "as far as is known this was the last");
+        starts.goes_on();
+        starts.further();
+        assert_eq!([starts.end(), starts.end()], [true, false]);
+        starts.first();
+        starts.further();
+        starts.goes_on();
+        assert_eq!([starts.end(), starts.end()], [true, false], "what is known stays");
     }
 }

@@ -49,14 +49,10 @@ pub fn install(tables: &Tables, asked: &Asked) {
     here::number_from(recording::known().counters.snapshot().seen);
     let joined = sources::join(Source::Hsa, names, functions, asked.arguments);
     telling::tell_arguments(joined.arguments);
-    let wanted = joined.functions.iter().enumerate().filter(|(_, is_wanted)| **is_wanted);
-    let (lives, others): (Vec<_>, Vec<_>) =
-        wanted.partition(|&(number, _)| lives::are_told(&FUNCTIONS[number]));
-    for (number, _) in others {
-        thunks::put(tables, number);
-    }
-    if !lives.is_empty() {
-        lives::install(tables);
+    for (number, is_wanted) in joined.functions.iter().enumerate() {
+        if *is_wanted && !lives::are_told(&FUNCTIONS[number]) {
+            thunks::put(tables, number);
+        }
     }
 }
 

@@ -199,7 +199,9 @@ fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>
 }
 
 /// What the tracer needs for dispatches and copies, where a runtime has it.
-const NEEDED: [&str; 14] = [
+const NEEDED: [&str; 15] = [
+    // Both, to know which is the last.
+    "hsa_init",
     "hsa_shut_down",
     "hsa_queue_create",
     "hsa_queue_destroy",
@@ -267,6 +269,15 @@ fn a_process_that_ends_while_a_thread_is_in_calls_that_do_not_return() {
         let rows = ask(&trace, "SELECT count(*) FROM rocpd_api WHERE end IS NULL");
         assert_eq!([trace.count("hsa_unfinished"), trace.count("hsa_lost:unfinished")], [rows, 0]);
         assert_eq!(trace.count("hsa_seen"), trace.count("hsa_recorded"));
+    }
+}
+
+#[test]
+fn calls_that_are_made_while_the_process_ends_are_not_missed() {
+    for process in Process::on_every_stack("calls_on") {
+        let process = process.setting("RTL_HSA_API_FILTER", "get_info");
+        let trace = process.well_when_traced().trace();
+        assert!(trace.count("hsa_recorded") > 0, "{:?}", process.stack().name);
     }
 }
 
