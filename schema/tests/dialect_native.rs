@@ -94,6 +94,38 @@ fn a_call_says_how_long_it_took_or_when_it_ended() {
 }
 
 #[test]
+fn calls_that_a_process_was_killed_in_are_calls_without_an_end() {
+    let tables = native(
+        r#"create table rocpd_api (id integer primary key, pid integer, tid integer, start integer, end integer,
+            apiName_id integer, args_id integer, correlationId integer);
+        insert into rocpd_string values (9, 'hipInit');
+        insert into rocpd_api values (1, null, 7, 100, 150, 9, 1, 1);
+        insert into rocpd_metadata (tag, value) values ('pid', '42'), ('complete', '0'),
+            ('open_call', '{"pid":42,"tid":7,"name":"hipMemcpy","domain":"HIP","category":null,"start":200,"correlationId":2,"parentId":0}'),
+            ('open_call', '{"pid":42,"tid":7,"name":"hsa_iterate_agents","domain":"HSA","category":"core","start":210,"correlationId":3,"parentId":2}'),
+            ('open_call', '{"name":"without a start"}'), ('open_call', 'no object');"#,
+    );
+    let calls = &tables.api_calls;
+    let text = |id| tables.strings.get(id);
+    assert_eq!(
+        calls.iter().map(|call| text(call.name)).collect::<Vec<_>>(),
+        ["hipInit", "hipMemcpy", "hsa_iterate_agents"]
+    );
+    assert_eq!([0, 1, 2].map(|row| calls.duration.get(row)), [Some(50), None, None]);
+    let last = calls.get(2);
+    assert_eq!((last.tid, last.start, last.correlation, last.parent), (Some(7), 210, 3, 2));
+    assert_eq!((text(last.domain), text(last.category)), ("HSA", "core"));
+    assert_eq!(tables.process(last.process).pid, Some(42));
+
+    let copied = there_and_back(&tables);
+    assert_eq!(
+        copied.api_calls.iter().filter(|call| call.duration.is_none()).count(),
+        2,
+        "rows by now, once"
+    );
+}
+
+#[test]
 fn what_was_recorded_without_these_columns_knows_neither() {
     let tables = native(
         "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id) values

@@ -1,5 +1,7 @@
-/* Ends with exit code 3 while a thread is in two calls of HSA, one within the other, that do not return. Prints the
- * thread's number. */
+/* Ends while a thread is in two calls of HSA, one within the other, that do not return. Prints the thread's number.
+ *   hsa_unfinished [MILLISECONDS]
+ *
+ * With exit code 3, or after so many milliseconds by SIGKILL. */
 #define _GNU_SOURCE
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -8,6 +10,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <unistd.h>
 
 static sem_t is_within;
@@ -30,7 +33,7 @@ static void *thread(void *number) {
     return NULL;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     begin();
     sem_init(&is_within, 0, 0);
     pid_t number;
@@ -39,5 +42,9 @@ int main(void) {
     sem_wait(&is_within);
     printf("%d\n", number);
     fflush(stdout);
+    if (argc > 1) {
+        usleep(1000 * atoi(argv[1]));
+        raise(SIGKILL);
+    }
     quick_exit(3);
 }

@@ -19,6 +19,7 @@ mod close;
 mod delivery;
 mod file;
 mod naming;
+mod open_calls;
 mod others;
 mod rows;
 mod session;
@@ -213,6 +214,8 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
     let _ = catch_unwind(AssertUnwindSafe(|| {
         ranges.finish(|annotation| sink.annotate(&annotation));
         calls.finish(known.calls.each_ref(), |call| sink.add_call(&call));
+        // They are rows now.
+        sink.show_open(Vec::new());
         sink.close();
     }));
     sink.ending()
@@ -241,12 +244,13 @@ fn record(
             sink.add_others();
             let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
             let events = ranges.read(|annotation| sink.annotate(&annotation));
-            let calls = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
-            if dispatches + events + calls == 0 {
+            let called = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
+            if dispatches + events + called == 0 {
                 break;
             }
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
+                sink.show_open(open_calls::of(calls));
                 sink.publish();
                 published = Instant::now();
             }
@@ -254,10 +258,14 @@ fn record(
         // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
         let is_due = up_to_date.elapsed() >= PERIOD;
         if is_due {
+            sink.show_open(open_calls::of(calls));
             sink.publish();
             up_to_date = Instant::now();
         }
-        arrivals.answer(asked, || sink.settle(ranges));
+        arrivals.answer(asked, || {
+            sink.show_open(open_calls::of(calls));
+            sink.settle(ranges);
+        });
         if is_due {
             requests.look(known);
         }

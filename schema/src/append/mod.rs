@@ -16,4 +16,4 @@ mod texts;
 pub use crate::btree::Target;
 pub use alike::{Alike, AlikeCalls, Own, OwnCall};
 pub use asked::{CopyAsked, LaunchAsked};
-pub use recording::{COMPLETE, Recording};
+pub use recording::{COMPLETE, OPEN_CALL, Recording};

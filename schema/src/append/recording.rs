@@ -12,6 +12,10 @@ use crate::{Error, Result};
 /// The tag of the metadata row that says whether the writer has finished, `1`, or has not, `0`.
 pub const COMPLETE: &str = "complete";
 
+/// The tag of the metadata rows, a JSON object each, that tell of calls without a row of their own: those that threads were
+/// in for a while when the file was brought up to date. A reader adds them to the calls.
+pub const OPEN_CALL: &str = "open_call";
+
 /// A native file that is a whole one at every moment while it grows.
 ///
 /// [`Recording::publish`] makes what was added part of the file, together with metadata rows that say how far it is;

@@ -1,8 +1,9 @@
 use rustc_hash::FxHashSet;
 
 use super::rocpd::{Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object, Prepared};
+use crate::append::OPEN_CALL;
 use crate::sqlite::Database;
-use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
+use crate::table::{Agent, AgentKind, ApiCall, Process, Symbol, Thread};
 use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 /// The newest version of our layout that this program reads.
@@ -64,8 +65,36 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
     if select.launch {
         read_symbols(&metadata, &mut known, &mut tables);
     }
+    if select.api {
+        known.open_calls = open_calls(&metadata, &known, &mut tables);
+    }
     tables.about = metadata.about(Dialect::Native, "rtl");
     Ok(Prepared { layout, names, known, tables })
+}
+
+/// The calls that threads were in when the file was brought up to date for the last time. When a recording ends, they are
+/// rows of `rocpd_api`.
+fn open_calls(metadata: &Metadata, known: &Known, tables: &mut Tables) -> Vec<ApiCall> {
+    let mut calls = Vec::new();
+    for (_, row) in metadata.objects(&[OPEN_CALL]) {
+        let Some(start) = row.int("start") else { continue };
+        let process =
+            row.int("pid").and_then(|pid| process(pid, known, &tables.processes)).unwrap_or_default();
+        let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
+        calls.push(ApiCall {
+            process,
+            tid: row.int("tid"),
+            name: name("name"),
+            domain: name("domain"),
+            category: name("category"),
+            start,
+            duration: None,
+            correlation: row.int("correlationId").unwrap_or(0),
+            parent: row.int("parentId").unwrap_or(0),
+            ..ApiCall::default()
+        });
+    }
+    calls
 }
 
 /// A thread that was given another name has several rows, of which the last one counts.

@@ -2,11 +2,12 @@ use serde_json::{Map, Value, json};
 
 use super::Writer;
 use super::numbering::{Places, is_renamed};
+use crate::append::OPEN_CALL;
 use crate::table::{Agent, AgentKind, Process};
 use crate::{Dialect, LaneId, NameId, ProcessId, Result, Tables};
 
 /// Tags whose rows are made from columns, never copied.
-const MADE: [&str; 19] = [
+const MADE: [&str; 20] = [
     "rtl_schema",
     "schema_version",
     "tool",
@@ -26,6 +27,7 @@ const MADE: [&str; 19] = [
     "process",
     "thread",
     "queue",
+    OPEN_CALL,
 ];
 
 /// Writes who recorded the trace, where, and everything of which there is one row per thing.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
+use schema::append::OPEN_CALL;
 use schema::write::{Incoming, Shift, Writer};
 use schema::{Dialect, Error, Select, Tables, Trace};
 use serde_json::json;
@@ -203,7 +204,7 @@ fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Resu
 
 /// All that an input says of itself. What became rows of the merged trace is not told twice.
 fn details(writer: &mut Writer, at: usize, last: &Tables) -> Result<(), Error> {
-    let rows = ["kernel", "queue", "thread"];
+    let rows = ["kernel", "queue", "thread", OPEN_CALL];
     let native = last.about.dialect == Dialect::Native;
     for (tag, value) in &last.about.metadata {
         if !(native && rows.contains(&tag.as_str())) {

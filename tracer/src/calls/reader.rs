@@ -53,6 +53,15 @@ pub struct Told {
     pub arguments: Option<Box<str>>,
 }
 
+/// A call that a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// The thread that made it.
+    pub tid: u32,
+    /// The call.
+    pub call: OpenCall,
+}
+
 /// When the last recording ended, in ns of CLOCK_BOOTTIME.
 static ENDED: AtomicI64 = AtomicI64::new(0);
 
@@ -109,6 +118,21 @@ impl Reader {
         entries
     }
 
+    /// The calls that were begun before this moment and that threads are in now, at most so many: those that have taken
+    /// longest.
+    #[must_use]
+    pub fn open(&self, before: i64, most: usize) -> Vec<Open> {
+        let is_wanted = |call: &OpenCall| (self.since..before).contains(&call.start);
+        let of_lane = |lane: &Lane| {
+            let open = lane.open().filter(is_wanted);
+            open.map(|call| Open { tid: lane.tid, call }).collect::<Vec<_>>()
+        };
+        let mut open: Vec<Open> = self.lanes.iter().flat_map(of_lane).collect();
+        open.sort_unstable_by_key(|open| (open.call.start, open.call.correlation));
+        open.truncate(most);
+        open
+    }
+
     /// The recording ends: takes the rest, and then the calls that have not returned. The queues wait for another recorder,
     /// which leaves out what was begun before.
     pub fn finish(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) {
@@ -134,7 +158,7 @@ fn news(now: &AtomicU64, known: &AtomicU64) -> u64 {
 }
 
 impl Lane {
-    fn read(&mut self, each: &mut impl FnMut(Told)) -> usize {
+    pub(super) fn read(&mut self, each: &mut impl FnMut(Told)) -> usize {
         for taken in 0..AT_ONCE {
             match self.entries.pop() {
                 None => return taken,
@@ -154,6 +178,11 @@ impl Lane {
         AT_ONCE
     }
 
+    /// The calls that the thread is in. Where its queue is empty, only what was taken last may look as if it were one.
+    pub(super) fn open(&self) -> impl Iterator<Item = OpenCall> {
+        self.shown.open.look().filter(|call| call.correlation != self.last)
+    }
+
     fn count(&mut self, counters: [&Counters; Source::ALL.len()]) {
         for source in Source::ALL {
             let at = source as usize;
@@ -168,10 +197,10 @@ impl Lane {
     /// these is among it.
     pub(super) fn finish(&mut self, counters: [&Counters; Source::ALL.len()], each: &mut impl FnMut(Told)) {
         let open = loop {
-            let open: Vec<OpenCall> = self.shown.open.look().collect();
-            // Whoever returned before is in the queue. Where that is empty, only what was taken last may look as if open.
+            let open: Vec<OpenCall> = self.open().collect();
+            // Whoever returned before is in the queue.
             if self.read(each) == 0 {
-                break open.into_iter().filter(|call| call.correlation != self.last);
+                break open;
             }
         };
         for source in Source::ALL {

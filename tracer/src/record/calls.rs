@@ -7,6 +7,7 @@ use schema::append::{AlikeCalls, CopyAsked, LaunchAsked, OwnCall, Target};
 use schema::write::{Call, TextId};
 
 use super::close::Close;
+use super::open_calls::OpenCalls;
 use super::session::{Session, meet};
 use crate::calls::event::Asked;
 use crate::calls::reader::Told;
@@ -26,6 +27,8 @@ pub(super) struct Calls {
     streams: HashMap<u64, i64>,
     /// Of the calls in the file, those that had not returned, by source.
     unfinished: [u64; Source::ALL.len()],
+    /// Those that threads are in.
+    pub(super) open: OpenCalls,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
 }
@@ -55,7 +58,8 @@ impl Calls {
     pub(super) fn closing(&self) -> Vec<(&'static str, String)> {
         let unfinished = UNFINISHED.into_iter().zip(self.unfinished);
         let counts = unfinished.chain(UNLINKED.into_iter().zip(self.unlinked));
-        counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string())).collect()
+        let counts = counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string()));
+        counts.chain(self.open.closing()).collect()
     }
 }
 

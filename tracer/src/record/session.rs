@@ -107,7 +107,8 @@ impl<T: Target + Close> Session<T> {
     pub(super) fn publish(&mut self) {
         let now = self.known.counters.snapshot();
         let others = self.others.are_news(&self.known);
-        let is_news = self.unpublished > 0 || now != self.published || self.annotations.are_news() || others;
+        let added = self.unpublished > 0 || now != self.published || self.annotations.are_news() || others;
+        let is_news = added || self.calls.open.are_news();
         if self.over.is_none() && self.is_begun() && is_news {
             self.write_out(false);
         }
@@ -270,6 +271,7 @@ impl<T: Target + Close> Session<T> {
                 self.known.counters.record(std::mem::take(&mut self.unpublished));
                 self.annotations_published();
                 self.others.publish(&self.known);
+                self.calls.open.publish();
                 self.published = Snapshot { recorded, ..counts };
             }
             Err(error) => self.fail(&error),

@@ -5,7 +5,7 @@ use schema::append::Target;
 use super::Ending;
 use super::close::Close;
 use super::session::Session;
-use crate::calls::reader::Told;
+use crate::calls::reader::{Open, Told};
 use crate::counters::Lost;
 use crate::dispatch::Dispatch;
 use crate::roctx::{Annotation, Reader};
@@ -21,6 +21,8 @@ pub(super) trait Sink {
     fn annotate(&mut self, annotation: &Annotation);
     /// Records a call or counts it as lost.
     fn add_call(&mut self, told: &Told);
+    /// The calls that threads are in now, for whoever tells of them before they have returned.
+    fn show_open(&mut self, _open: Vec<Open>) {}
     /// Lets go of what has gathered.
     fn publish(&mut self);
     /// The same, where the process may be another program in a moment, so that nothing may follow.
@@ -49,6 +51,10 @@ impl<T: Target + Close> Sink for Session<T> {
 
     fn add_call(&mut self, told: &Told) {
         Self::add_call(self, told);
+    }
+
+    fn show_open(&mut self, open: Vec<Open>) {
+        self.calls.open.show(open);
     }
 
     fn publish(&mut self) {

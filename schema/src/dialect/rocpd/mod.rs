@@ -32,6 +32,7 @@ pub(super) use processes::Processes;
 use rustc_hash::FxHashMap;
 
 use crate::sqlite::Database;
+use crate::table::ApiCall;
 use crate::{Error, Id, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 /// In what the layouts differ.
@@ -86,6 +87,8 @@ pub(super) struct Known {
     pub(super) queues: FxHashMap<(i64, i64), (i64, Option<u64>)>,
     /// Loaded kernels.
     pub(super) symbols: Symbols,
+    /// Calls that have no row because their process was killed in them.
+    pub(super) open_calls: Vec<ApiCall>,
 }
 
 /// Loaded kernels by what ops say of them.
@@ -157,6 +160,9 @@ fn read<E: From<Error>>(
     } else {
         calls::Calls::default()
     };
+    if select.api {
+        known.open_calls.iter().for_each(|call| tables.api_calls.push(*call));
+    }
     let launches = launches::read(database, layout, select, names, &calls, &mut tables)?;
     if select.args && select.api {
         rest::arguments(database, names, &calls, &mut tables)?;

@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 
 use e2e::{Outcome, Process, Trace};
 use hsa_sys::bindings::ApiTableVersion;
 use hsa_sys::table::{AmdTable, FUNCTIONS, Function, Kind};
+use schema::table::ApiCall;
 use support::stacks;
 
 /// How often a thread called a function.
@@ -270,6 +272,26 @@ fn a_process_that_ends_while_a_thread_is_in_calls_that_do_not_return() {
         assert_eq!([trace.count("hsa_unfinished"), trace.count("hsa_lost:unfinished")], [rows, 0]);
         assert_eq!(trace.count("hsa_seen"), trace.count("hsa_recorded"));
     }
+}
+
+#[test]
+fn a_process_that_hangs_and_is_killed_leaves_the_calls_that_it_hung_in() {
+    let Some(process) = Process::of("hsa_unfinished") else { return };
+    let outcome = process.arguments(&["2500"]).setting("RTL_HSA_API_FILTER", "iterate").traced();
+    assert_eq!(outcome.status.signal(), Some(libc::SIGKILL), "{outcome:?}");
+    let trace = outcome.trace();
+    assert_eq!(trace.metadata["complete"], "0");
+    let tables = schema::Trace::open(&trace.path).unwrap().read(&schema::Select::everything()).unwrap();
+    let calls = &tables.api_calls;
+    let tid: i64 = outcome.stdout.trim().parse().unwrap();
+    let hung: Vec<_> = calls.iter().filter(|call| call.tid == Some(tid)).collect();
+    let name = |call: &ApiCall| tables.strings.get(call.name);
+    assert_eq!(hung.iter().map(name).collect::<Vec<_>>(), ["hsa_iterate_agents", "hsa_agent_iterate_isas"]);
+    assert!(hung.iter().all(|call| call.duration.is_none() && tables.strings.get(call.domain) == "HSA"));
+    assert_eq!(hung[1].parent, hung[0].correlation);
+    assert!(calls.len() > 2, "those that had returned are rows");
+    let end = tables.processes[0].end.unwrap();
+    assert!(end - hung[0].start > 1_000_000_000, "the file was brought up to date while nothing happened");
 }
 
 #[test]

@@ -91,4 +91,29 @@ proptest! {
         prop_assert_eq!(&still_open[..], &within[..within.len().min(still_open.len())]);
         prop_assert_eq!(still_open.len(), within.len().min(8));
     }
+
+    #[test]
+    fn whoever_looks_meanwhile_finds_no_call_under_way_that_has_been_told(
+        steps in prop::collection::vec(prop::bool::weighted(0.55), 1..3_000),
+    ) {
+        let (entries, arrived) = queue(&ENTRIES).unwrap();
+        let shown = Arc::<Shown>::default();
+        let mut lane = Lane::new(1, arrived, Arc::clone(&shown));
+        let mut here = Here::of(entries, shown);
+        let mut told = BTreeSet::new();
+        let mut look = || {
+            while lane.read(&mut |one| assert!(told.insert(one.call.correlation))) > 0 {}
+            let open: Vec<u64> = lane.open().map(|call| call.correlation).collect();
+            assert!(open.iter().all(|number| !told.contains(number)), "{open:?}");
+            open.len()
+        };
+        let within = std::thread::scope(|scope| {
+            let thread = scope.spawn(|| act(&mut here, &steps, &AtomicUsize::new(0)));
+            while !thread.is_finished() {
+                look();
+            }
+            thread.join().unwrap()
+        });
+        prop_assert_eq!(look(), within.len().min(8), "those that never return");
+    }
 }
