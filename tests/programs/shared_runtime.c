@@ -3,6 +3,7 @@
 #include "hsa.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #define LIBRARIES 3
 
@@ -12,6 +13,7 @@ static void *library(void *unused) {
     while (!is_over) {
         CHECK(hsa_init());
         CHECK(hsa_shut_down());
+        usleep(50);
     }
     return unused;
 }
