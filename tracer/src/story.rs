@@ -71,22 +71,29 @@ pub fn tell(line: Arguments<'_>) {
 /// process ends was not asked for: that is only counted.
 #[must_use]
 pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
-    let (late, lost): (Vec<_>, Vec<_>) = counts.lost.iter().partition(|&&(why, _)| why == Lost::Ended);
-    let total = |of: &[&(Lost, u64)]| of.iter().map(|&&(_, count)| count).sum::<u64>();
-    let (missing, seen) = (total(&lost), counts.seen.saturating_sub(total(&late)));
-    let reasons: Vec<String> =
-        lost.iter().map(|(why, count)| format!("{count} {}", why.description())).collect();
-    (missing > 0).then(|| format!("{missing} of {seen} {what} are not in the trace: {}", reasons.join(", ")))
+    let late: u64 = counts.lost.iter().filter(|&&(why, _)| why == Lost::Ended).map(|&(_, count)| count).sum();
+    let lost = counts.lost.iter().filter(|&&(why, _)| why != Lost::Ended);
+    let (missing, reasons) = sum(lost.map(|&(why, count)| (why.description(), count)))?;
+    let seen = counts.seen.saturating_sub(late);
+    Some(format!("{missing} of {seen} {what} are not in the trace: {reasons}"))
 }
 
 /// The one line that is said when ranges or markers were lost, as for [`loss`].
 #[must_use]
 pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
-    let lost = counts.lost();
-    let lost = || lost.iter().filter(|&&(why, _)| why != LostRange::Ended);
-    let total: u64 = lost().map(|&(_, count)| count).sum();
-    let reasons: Vec<String> = lost().map(|(why, count)| format!("{count} {}", why.description())).collect();
-    (total > 0).then(|| format!("{total} ranges or markers are not in the trace: {}", reasons.join(", ")))
+    let lost = counts.lost().into_iter().filter(|&(why, _)| why != LostRange::Ended);
+    let (missing, reasons) = sum(lost.map(|(why, count)| (why.description(), count)))?;
+    Some(format!("{missing} ranges or markers are not in the trace: {reasons}"))
+}
+
+/// How many there are of all reasons together, and a list of these; `None` where there are none.
+fn sum<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) -> Option<(u64, String)> {
+    let (mut total, mut list) = (0, Vec::new());
+    for (reason, count) in reasons {
+        total += count;
+        list.push(format!("{count} {reason}"));
+    }
+    (total > 0).then(|| (total, list.join(", ")))
 }
 
 #[cfg(test)]
