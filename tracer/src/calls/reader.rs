@@ -122,12 +122,9 @@ impl Reader {
     /// longest.
     #[must_use]
     pub fn open(&self, before: i64, most: usize) -> Vec<Open> {
-        let is_wanted = |call: &OpenCall| (self.since..before).contains(&call.start);
-        let of_lane = |lane: &Lane| {
-            let open = lane.open().filter(is_wanted);
-            open.map(|call| Open { tid: lane.tid, call }).collect::<Vec<_>>()
-        };
-        let mut open: Vec<Open> = self.lanes.iter().flat_map(of_lane).collect();
+        let all = self.lanes.iter().flat_map(|lane| lane.open().map(|call| Open { tid: lane.tid, call }));
+        let mut open: Vec<Open> =
+            all.filter(|open| (self.since..before).contains(&open.call.start)).collect();
         open.sort_unstable_by_key(|open| (open.call.start, open.call.correlation));
         open.truncate(most);
         open
