@@ -1,16 +1,16 @@
 //! What the analyses cost for each op: synthetic dispatches in memory, no file.
-//! `cargo run --release -p analysis --example ops -- 10000000`
+//! `cargo run --release -p rtl-analysis --example ops -- 10000000`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
 use std::time::Instant;
 
-use analysis::kernels::{Key, by};
-use analysis::order::Order;
-use analysis::sweep::sweep;
-use analysis::{Categories, Options, report};
-use schema::table::{Agent, Dispatch, Lane, Process};
-use schema::{AgentId, Tables};
+use rtl_analysis::kernels::{Key, by};
+use rtl_analysis::order::Order;
+use rtl_analysis::sweep::sweep;
+use rtl_analysis::{Categories, Options, report};
+use rtl_schema::table::{Agent, Dispatch, Lane, Process};
+use rtl_schema::{AgentId, Tables};
 
 fn main() {
     let count = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000);

@@ -1,13 +1,13 @@
 //! What it costs to reduce a run to what a comparison needs, part by part, of a trace.
-//! `cargo run --release -p analysis --example run -- TRACE`
+//! `cargo run --release -p rtl-analysis --example run -- TRACE`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
-use analysis::Categories;
-use analysis::profile::{By, Warmup, profile};
-use schema::{Select, Trace};
+use rtl_analysis::Categories;
+use rtl_analysis::profile::{By, Warmup, profile};
+use rtl_schema::{Select, Trace};
 
-fn main() -> Result<(), schema::Error> {
+fn main() -> Result<(), rtl_schema::Error> {
     let path = std::env::args().nth(1).unwrap_or_default();
     for shapes in [false, true] {
         let before = processor_seconds();

@@ -1,7 +1,7 @@
 //! What a trace is and how far to trust it.
 
-use schema::table::AgentKind;
-use schema::{Dialect, Durations, Tables};
+use rtl_schema::table::AgentKind;
+use rtl_schema::{Dialect, Durations, Tables};
 use serde::Serialize;
 
 /// A process of the trace.
@@ -54,7 +54,7 @@ pub struct Rows {
 /// What a trace is and how far to trust it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct About {
-    /// The dialect's stable name ([`schema::Dialect::label`]).
+    /// The dialect's stable name ([`rtl_schema::Dialect::label`]).
     pub dialect: String,
     /// The schema version as stated.
     pub schema_version: Option<String>,

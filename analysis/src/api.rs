@@ -1,6 +1,6 @@
 //! API calls by function.
 
-use schema::{NameId, Tables};
+use rtl_schema::{NameId, Tables};
 use serde::Serialize;
 
 use crate::Stats;

@@ -66,7 +66,7 @@ impl Categories {
     /// The category of a kernel name; [`OTHER`] where no rule matches.
     pub fn of(&self, name: &str) -> &str {
         if !self.rules.is_empty() {
-            let demangled = schema::demangle(name);
+            let demangled = rtl_schema::demangle(name);
             let matches = |pattern: &Regex| {
                 pattern.is_match(name) || demangled.as_deref().is_some_and(|name| pattern.is_match(name))
             };

@@ -1,8 +1,8 @@
 //! Several traces as one.
 
-use schema::append::COMPLETE;
-use schema::table::{AgentKind, ApiCalls, Dispatches, Lane};
-use schema::{AgentId, Column, LaneId, NameId, ProcessId, ShapeId, SymbolId, Tables};
+use rtl_schema::append::COMPLETE;
+use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Lane};
+use rtl_schema::{AgentId, Column, LaneId, NameId, ProcessId, ShapeId, SymbolId, Tables};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
 /// distinct: processes, id spaces, agents and lanes. Where a GPU number is taken, all GPUs of `other` get numbers above

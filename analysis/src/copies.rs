@@ -1,7 +1,7 @@
 //! Copies and fills by direction.
 
-use schema::Tables;
-use schema::table::{Copy, Direction};
+use rtl_schema::Tables;
+use rtl_schema::table::{Copy, Direction};
 use serde::Serialize;
 
 /// All copies that went one way.

@@ -1,7 +1,7 @@
 //! What a run was recorded on and with, as far as it must be equal for two runs to be comparable.
 
-use schema::Tables;
-use schema::table::AgentKind;
+use rtl_schema::Tables;
+use rtl_schema::table::AgentKind;
 use serde::Serialize;
 
 /// One fact: what it is about, and what is so, in words that can be compared.
@@ -129,8 +129,8 @@ fn field(object: &str, key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use schema::table::{Agent, Lane, Process};
-    use schema::{AgentId, Tables};
+    use rtl_schema::table::{Agent, Lane, Process};
+    use rtl_schema::{AgentId, Tables};
 
     use super::*;
 

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::hash::Hash;
 use std::ops::Range;
 
+use rtl_schema::table::Lane;
+use rtl_schema::{Durations, NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::Lane;
-use schema::{Durations, NameId, Tables};
 use serde::Serialize;
 
 use crate::names::Names;
@@ -16,7 +16,7 @@ use crate::{Categories, Stats, labels};
 /// What dispatches are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Key {
-    /// The kernel: the name without descriptor suffix ([`schema::identity`]).
+    /// The kernel: the name without descriptor suffix ([`rtl_schema::identity`]).
     #[default]
     Kernel,
     /// The category of the kernel's name.

@@ -1,7 +1,7 @@
 //! How agents, queues, processes and launch shapes are called in reports.
 
-use schema::table::{AgentKind, Lane, Shape};
-use schema::{AgentId, ProcessId, Tables};
+use rtl_schema::table::{AgentKind, Lane, Shape};
+use rtl_schema::{AgentId, ProcessId, Tables};
 
 /// `GPU 0`, `CPU 1`, `agent 2`, `unknown agent`.
 pub fn agent(tables: &Tables, id: AgentId) -> String {

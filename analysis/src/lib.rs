@@ -1,4 +1,4 @@
-//! Where the GPU time went: columns in ([`schema::Tables`]), values out.
+//! Where the GPU time went: columns in ([`rtl_schema::Tables`]), values out.
 //!
 //! What it is: one pure function for each question (which kernels, how busy, which gaps, ...), and
 //! [`report()`] which asks several at once. What it is not: it reads no file, knows no SQL and prints nothing.

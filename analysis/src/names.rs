@@ -1,7 +1,7 @@
 //! The kernel names of a trace: each looked at once, however many dispatches carry it.
 
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{NameId, Tables};
 
 use crate::Categories;
 use crate::categories::COLLECTIVE;
@@ -45,7 +45,7 @@ impl<'a> Names<'a> {
                 Some(0) => NameId::NONE,
                 Some(_) => NameId::DANGLING,
             };
-            let label = schema::identity(tables.strings.get(name));
+            let label = rtl_schema::identity(tables.strings.get(name));
             let next = kernels.len() as u32;
             let kernel = *by_label.entry(label).or_insert(next);
             if kernel == next {

@@ -1,7 +1,7 @@
 //! The ops of each agent in order of start.
 
-use schema::table::AgentKind;
-use schema::{AgentId, Tables};
+use rtl_schema::table::AgentKind;
+use rtl_schema::{AgentId, Tables};
 
 /// For each agent the rows of its dispatches and copies with a known, non-negative duration, by start.
 /// CPU agents are left out; the order of equal starts is left open.

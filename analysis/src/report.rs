@@ -1,6 +1,6 @@
 //! All answers on one trace.
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 use crate::Categories;

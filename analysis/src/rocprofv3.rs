@@ -4,9 +4,9 @@
 //! and device work are summed side by side, so shares tell about that sum and not about elapsed time. The
 //! standard deviation is the sample's (n-1) from exact integer sums: rocprofv3's own overflows on long calls.
 
+use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direction};
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direction};
-use schema::{NameId, Tables};
 
 /// What a row is made of, in rocprofv3's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

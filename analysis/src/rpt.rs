@@ -2,15 +2,15 @@
 //!
 //! Kernels and barriers of one GPU are one resource, all copies together are another (`DATA`). Ops are taken
 //! in the order of their starts, equal starts in the order of the source's ids (the trace is to be read with
-//! [`schema::Select::ids`]; without them kernels come before barriers before copies, each in row order). An
+//! [`rtl_schema::Select::ids`]; without them kernels come before barriers before copies, each in row order). An
 //! op adds the time that no earlier op of its resource covers, its critical time, so that overlapped ops add
 //! nothing and the sum is the length of the union. Two rules of RTG are kept because the report is to be
 //! compared with RTG's own: the last op ends the region but is in no table, and the region ends where that
 //! op ends, even if an earlier one ends later.
 
+use rtl_schema::table::{AgentKind, Barrier, Lane};
+use rtl_schema::{AgentId, Id, NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, Barrier, Lane};
-use schema::{AgentId, Id, NameId, Tables};
 
 /// What the report leaves out and how it sorts gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What in a trace deserves a second look.
 
-use schema::{Durations, NameId, ProblemKind, Tables};
+use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::Serialize;
 
 use crate::kernels::Group;
@@ -216,7 +216,7 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
     });
     let mut found: Vec<Dominant> = suspects
         .filter_map(|group| {
-            let is_the_kernel = |name: NameId| schema::identity(tables.strings.get(name)) == group.label;
+            let is_the_kernel = |name: NameId| rtl_schema::identity(tables.strings.get(name)) == group.label;
             let (start_ns, place) = (0..dispatches.len())
                 .filter(|&row| dispatches.duration.get(row) == Some(group.stats.max_ns))
                 .filter(|&row| is_the_kernel(dispatches.name[row]))

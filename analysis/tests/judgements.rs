@@ -1,9 +1,9 @@
 //! What the judge says of small cases whose answer is plain, and that no input makes it say nonsense.
 
-use analysis::compare::{
+use proptest::prelude::*;
+use rtl_analysis::compare::{
     Judgement, KernelPair, Method, Moments, Noise, Reason, Rules, Run, Status, ThresholdSource, judge,
 };
-use proptest::prelude::*;
 
 fn pair<'a>(baseline: &'a [Run], candidate: &'a [Run]) -> KernelPair<'a> {
     KernelPair { name: "gemm", baseline, candidate, share: 0.5, gated: true, threshold: None }

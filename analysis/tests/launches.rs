@@ -5,13 +5,13 @@
 
 mod common;
 
-use analysis::Categories;
-use analysis::launches::{DEPTHS, Latency, Queues, launches};
-use analysis::order::Order;
 use common::{call, dispatch, kernel, shuffled};
 use proptest::prelude::*;
-use schema::Tables;
-use schema::table::Dispatch;
+use rtl_analysis::Categories;
+use rtl_analysis::launches::{DEPTHS, Latency, Queues, launches};
+use rtl_analysis::order::Order;
+use rtl_schema::Tables;
+use rtl_schema::table::Dispatch;
 
 /// A kernel on queue 0 of a GPU: what ties it to the host, and its times.
 fn launched(
@@ -143,8 +143,11 @@ fn ids_of_processes_in_different_spaces_are_apart() {
     let mut tables = Tables::default();
     call(&mut tables, 7, "hipLaunchKernel", 1, 0, 5);
     launched(&mut tables, 0, "gemm", (None, 1), [10, 20]);
-    tables.processes.push(schema::table::Process { space: 1, ..schema::table::Process::default() });
-    let lane = schema::table::Lane { process: schema::ProcessId(1), ..tables.lanes.get(schema::LaneId(0)) };
+    tables.processes.push(rtl_schema::table::Process { space: 1, ..rtl_schema::table::Process::default() });
+    let lane = rtl_schema::table::Lane {
+        process: rtl_schema::ProcessId(1),
+        ..tables.lanes.get(rtl_schema::LaneId(0))
+    };
     let lane = tables.lanes.intern(lane);
     let other = Dispatch { lane, start: 30, correlation: 1, ..tables.dispatches.get(0) };
     tables.dispatches.push(other);

@@ -4,12 +4,12 @@
 
 mod common;
 
-use analysis::profile::{By, Item, Profile, Warmup, profile};
-use analysis::{Categories, kernels};
 use common::{copy, dispatch, kernel, shuffled};
 use proptest::prelude::*;
-use schema::Tables;
-use schema::table::{Direction, Dispatch, Shape};
+use rtl_analysis::profile::{By, Item, Profile, Warmup, profile};
+use rtl_analysis::{Categories, kernels};
+use rtl_schema::Tables;
+use rtl_schema::table::{Direction, Dispatch, Shape};
 
 fn of(tables: &Tables, by: By) -> Profile {
     profile(tables, &Categories::default(), by, Warmup::Keep)

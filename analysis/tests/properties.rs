@@ -4,15 +4,15 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use analysis::order::Order;
-use analysis::ranges::by_name;
-use analysis::region::{Bound, Filter, apply};
-use analysis::sweep::sweep;
-use analysis::{Categories, Options, kernels, report};
 use common::{call, copy, dispatch, range, shuffled};
 use proptest::prelude::*;
-use schema::Tables;
-use schema::table::{Direction, Dispatch};
+use rtl_analysis::order::Order;
+use rtl_analysis::ranges::by_name;
+use rtl_analysis::region::{Bound, Filter, apply};
+use rtl_analysis::sweep::sweep;
+use rtl_analysis::{Categories, Options, kernels, report};
+use rtl_schema::Tables;
+use rtl_schema::table::{Direction, Dispatch};
 
 const NAMES: [&str; 4] = ["gemm", "gemm.kd", "ncclDevKernel", "softmax"];
 

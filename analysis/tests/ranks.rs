@@ -6,14 +6,14 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use analysis::Categories;
-use analysis::profile::{By, Mix, Profile, Warmup, profile};
-use analysis::ranks::outliers::standing_out;
-use analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
 use common::shuffled;
 use proptest::prelude::*;
-use schema::table::{Agent, AgentKind, Dispatch, Lane, Process, Range, RangeKind, Shape};
-use schema::{AgentId, ProcessId, Select, Tables, Trace};
+use rtl_analysis::Categories;
+use rtl_analysis::profile::{By, Mix, Profile, Warmup, profile};
+use rtl_analysis::ranks::outliers::standing_out;
+use rtl_analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
+use rtl_schema::table::{Agent, AgentKind, Dispatch, Lane, Process, Range, RangeKind, Shape};
+use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
 use support::{Job, Layout};
 
 const COLLECTIVE: &str = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
@@ -134,7 +134,7 @@ fn the_slow_rank_of_a_job_stands_out() {
     let mut all = Tables::default();
     for path in job.generate(folder.path()).unwrap() {
         let select = Select { launch: true, ..Select::summary() };
-        analysis::combine::append(&mut all, Trace::open(&path).unwrap().read(&select).unwrap());
+        rtl_analysis::combine::append(&mut all, Trace::open(&path).unwrap().read(&select).unwrap());
     }
     let found = of(&all);
     assert_eq!(found.straggler.as_deref(), Some("rank 2"));

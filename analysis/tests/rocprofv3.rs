@@ -1,8 +1,10 @@
 //! rocprofv3's summary table over hand-made records.
 
-use analysis::rocprofv3::{Domain, Row, summary};
-use schema::table::{Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Direction, Dispatch, Range};
-use schema::{NameId, Tables};
+use rtl_analysis::rocprofv3::{Domain, Row, summary};
+use rtl_schema::table::{
+    Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Direction, Dispatch, Range,
+};
+use rtl_schema::{NameId, Tables};
 
 fn dispatch(tables: &mut Tables, name: &str, duration: Option<i64>) {
     let name = tables.strings.intern(name);

@@ -1,9 +1,9 @@
 //! RTG's report: hand-checked cases, and what holds for any trace.
 
-use analysis::rpt::{Options, Report, Resource, report};
 use proptest::prelude::*;
-use schema::table::{Agent, Barrier, Copy, Dispatch, Lane, Process};
-use schema::{Id, NameId, Tables};
+use rtl_analysis::rpt::{Options, Report, Resource, report};
+use rtl_schema::table::{Agent, Barrier, Copy, Dispatch, Lane, Process};
+use rtl_schema::{Id, NameId, Tables};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
@@ -31,7 +31,7 @@ fn tables(ops: &[Op]) -> Tables {
     tables.processes.push(Process::default());
     tables.agents.extend((0..3).map(|number| Agent { number, ..Agent::default() }));
     for op in ops {
-        let agent = schema::AgentId(op.agent as u32);
+        let agent = rtl_schema::AgentId(op.agent as u32);
         let lane = tables.lanes.intern(Lane { agent, ..Lane::default() });
         let name = tables.strings.intern(op.name);
         let Op { id, start, .. } = *op;

@@ -2,15 +2,15 @@
 
 mod common;
 
-use analysis::kernels::{Key, Sort, by, sort};
-use analysis::order::Order;
-use analysis::ranges::{RangeGroup, RangeMethod, by_name};
-use analysis::region::{Bound, Filter, apply};
-use analysis::sweep::{Sweep, sweep};
-use analysis::{Categories, Error, Options, report};
 use common::{call, copy, dispatch, kernel, range};
-use schema::table::{Direction, Dispatch, Shape};
-use schema::{ProblemKind, Tables};
+use rtl_analysis::kernels::{Key, Sort, by, sort};
+use rtl_analysis::order::Order;
+use rtl_analysis::ranges::{RangeGroup, RangeMethod, by_name};
+use rtl_analysis::region::{Bound, Filter, apply};
+use rtl_analysis::sweep::{Sweep, sweep};
+use rtl_analysis::{Categories, Error, Options, report};
+use rtl_schema::table::{Direction, Dispatch, Shape};
+use rtl_schema::{ProblemKind, Tables};
 
 fn swept(tables: &Tables) -> Sweep {
     sweep(tables, &Order::of(tables), &Categories::default(), 10)
@@ -95,7 +95,7 @@ fn sorting_puts_equal_values_in_order_of_names() {
         kernel(&mut tables, 0, 1, name, start, end);
     }
     let mut groups = by(&tables, Key::Kernel, &Categories::default());
-    let names = |groups: &[analysis::kernels::Group]| {
+    let names = |groups: &[rtl_analysis::kernels::Group]| {
         groups.iter().map(|group| group.label.clone()).collect::<String>()
     };
     assert_eq!(names(&groups), "cab");
@@ -175,7 +175,7 @@ fn copies_of_unknown_size_are_counted_and_left_out_of_bandwidth() {
     copy(&mut tables, 0, Direction::HostToDevice, Some(3_000), 100, 200);
     copy(&mut tables, 0, Direction::HostToDevice, None, 200, 1_000);
     copy(&mut tables, 0, Direction::HostToDevice, Some(9), 1_000, 1_000);
-    let group = analysis::copies::by_direction(&tables).remove(0);
+    let group = rtl_analysis::copies::by_direction(&tables).remove(0);
     assert_eq!((group.count, group.bytes, group.unknown_bytes, group.total_ns), (4, 4_009, 1, 1_000));
     assert_eq!((group.min_bytes, group.max_bytes), (Some(9), Some(3_000)));
     // 4000 bytes in 200 ns.
@@ -188,7 +188,7 @@ fn calls_are_grouped_by_function() {
     call(&mut tables, 1, "hipLaunchKernel", 1, 0, 5);
     call(&mut tables, 2, "hipLaunchKernel", 2, 0, 7);
     call(&mut tables, 1, "hipDeviceSynchronize", 3, 5, 100);
-    let groups = analysis::api::by_function(&tables);
+    let groups = rtl_analysis::api::by_function(&tables);
     let shown: Vec<_> = groups.iter().map(|g| (g.name.as_str(), g.stats.calls, g.stats.total_ns)).collect();
     assert_eq!(shown, [("hipDeviceSynchronize", 1, 95), ("hipLaunchKernel", 2, 12)]);
     assert_eq!(groups[0].domain.as_deref(), Some("hip"));
@@ -206,7 +206,7 @@ fn a_call_that_returned_something_else_than_success_is_an_error_of_its_function(
     tables.api_calls.result = [0, 2, 0].into_iter().collect();
     call(&mut tables, 1, "hipFree", 0, 30, 31);
     let errors: Vec<_> =
-        analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
+        rtl_analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
     assert_eq!(errors, [("hipMalloc".to_owned(), 1), ("hipFree".to_owned(), 0)]);
 }
 
@@ -219,12 +219,12 @@ fn calls_without_an_end_are_told_one_by_one_and_are_in_no_time() {
     }
     tables.api_calls.duration = [Some(5), None, None].into_iter().collect();
     tables.processes[0].end = Some(100);
-    let groups: Vec<_> = analysis::api::by_function(&tables)
+    let groups: Vec<_> = rtl_analysis::api::by_function(&tables)
         .into_iter()
         .map(|group| (group.name, group.stats.calls, group.stats.total_ns, group.unfinished))
         .collect();
     assert_eq!(groups, [("hipMalloc".to_owned(), 1, 5, 0), ("hipStreamSynchronize".to_owned(), 0, 0, 2)]);
-    let calls = analysis::api::unfinished(&tables);
+    let calls = rtl_analysis::api::unfinished(&tables);
     let calls: Vec<_> = calls.iter().map(|call| (call.tid, call.start_ns, call.waited_ns)).collect();
     assert_eq!(calls, [(Some(7), 30, Some(70)), (Some(8), 40, Some(60))]);
 }
@@ -237,7 +237,7 @@ fn an_iteration_of_hsa_that_was_stopped_is_no_error() {
     }
     tables.api_calls.result = [1, 0x1001, 1].into_iter().collect();
     let errors: Vec<_> =
-        analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
+        rtl_analysis::api::by_function(&tables).into_iter().map(|g| (g.name, g.errors)).collect();
     assert_eq!(errors, [("hsa_iterate_agents".to_owned(), 1), ("hipMalloc".to_owned(), 1)]);
 }
 
@@ -436,7 +436,7 @@ fn two_traces_become_one_with_gpus_ids_and_names_kept_apart() {
     kernel(&mut second, 0, 1, "b", 0, 1);
     kernel(&mut second, 0, 1, "a", 5, 10);
     range(&mut second, 1, Some(7), "epoch", 0, 4);
-    analysis::combine::append(&mut first, second);
+    rtl_analysis::combine::append(&mut first, second);
     let report = report(&first, &Options::default());
     let gpus: Vec<_> = report.gpus.unwrap().iter().map(|gpu| (gpu.gpu, gpu.busy_ns)).collect();
     assert_eq!(gpus, [(0, 10), (1, 6)]);

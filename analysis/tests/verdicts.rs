@@ -10,9 +10,9 @@ mod real;
 #[path = "../examples/verdicts/workload.rs"]
 mod workload;
 
-use analysis::compare::Rules;
 use questions::{CALIBRATED, Count, GATE, Trial, coverage, fails};
 use real::{Cut, Recording};
+use rtl_analysis::compare::Rules;
 use workload::Shift;
 
 const SHIFTS: [Shift; 2] = [Shift::PerKernel, Shift::Shared];

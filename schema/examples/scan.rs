@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use schema::sqlite::Database;
+use rtl_schema::sqlite::Database;
 
 #[derive(Default)]
 struct Columns {
@@ -16,7 +16,7 @@ struct Columns {
 }
 
 #[expect(clippy::print_stdout, reason = "an example is a program")]
-fn main() -> Result<(), schema::Error> {
+fn main() -> Result<(), rtl_schema::Error> {
     let path: PathBuf = std::env::args_os().nth(1).unwrap_or_default().into();
     let database = Database::open(&path, &path)?;
     let columns = ["gpuId", "queueId", "start", "end", "description_id", "opType_id", "roctxId"];

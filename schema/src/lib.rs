@@ -7,9 +7,9 @@
 //! The types to know: [`Trace`] (an opened file), [`Tables`] (its columns), [`Select`] (which of them).
 //!
 //! ```no_run
-//! # fn main() -> Result<(), schema::Error> {
-//! let trace = schema::Trace::open("trace.db")?;
-//! let tables = trace.read(&schema::Select::summary())?;
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! let trace = rtl_schema::Trace::open("trace.db")?;
+//! let tables = trace.read(&rtl_schema::Select::summary())?;
 //! for dispatch in 0..tables.dispatches.len() {
 //!     let name = tables.strings.get(tables.dispatches.name(dispatch));
 //!     println!("{name} started at {} ns", tables.dispatches.start(dispatch));

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::rc::Rc;
 
 use proptest::prelude::*;
+use rtl_schema::Error;
+use rtl_schema::append::{Recording, Target};
+use rtl_schema::write::{Call, Existing, Op, OpKind, Writer};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
-use schema::Error;
-use schema::append::{Recording, Target};
-use schema::write::{Call, Existing, Op, OpKind, Writer};
 
 type Result<T = ()> = anyhow::Result<T>;
 
@@ -371,7 +371,7 @@ fn a_limit_is_kept_and_closing_rows_have_room() -> Result {
 }
 
 #[test]
-#[ignore = "writes 1.1 GB: cargo test -p schema --test append -- --ignored"]
+#[ignore = "writes 1.1 GB: cargo test -p rtl-schema --test append -- --ignored"]
 fn the_page_at_one_gibibyte_which_sqlite_locks_is_left_out() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");

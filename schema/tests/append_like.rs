@@ -6,8 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use schema::append::{Alike, AlikeCalls, Own, OwnCall, Recording, Target};
-use schema::write::{Call, Op};
+use rtl_schema::append::{Alike, AlikeCalls, Own, OwnCall, Recording, Target};
+use rtl_schema::write::{Call, Op};
 
 type Result<T = ()> = anyhow::Result<T>;
 

@@ -5,7 +5,7 @@ mod fixture;
 use std::io::Write;
 
 use fixture::{LITE, RPD2, RPD3, database};
-use schema::{Dialect, Error, Select, Trace};
+use rtl_schema::{Dialect, Error, Select, Trace};
 use tempfile::{NamedTempFile, TempDir};
 
 fn dialect(sql: &str) -> Dialect {

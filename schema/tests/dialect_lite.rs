@@ -3,14 +3,14 @@
 mod fixture;
 
 use fixture::{LITE, everything, problems, selected, texts};
-use schema::table::{AgentKind, Direction, RangeKind};
-use schema::{Dialect, NameId, Select, Trace};
+use rtl_schema::table::{AgentKind, Direction, RangeKind};
+use rtl_schema::{Dialect, NameId, Select, Trace};
 
 const STRINGS: &str =
     "insert into rocpd_string values (1, 'gemm'), (2, 'KernelExecution'), (3, 'UserMarker'),
     (4, 'decode'), (5, 'softmax'), (6, 'CopyDeviceToDevice'), (7, 'CopyDeviceToDevice:4096');";
 
-fn lite(rows: &str) -> schema::Tables {
+fn lite(rows: &str) -> rtl_schema::Tables {
     everything(&format!("{LITE}{STRINGS}{rows}"))
 }
 

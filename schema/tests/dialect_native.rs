@@ -4,9 +4,9 @@
 mod fixture;
 
 use fixture::{RPD3, database, problems, texts};
-use schema::table::{AgentKind, AllocationLevel, Direction, RangeKind};
-use schema::write::{Existing, Writer};
-use schema::{Dialect, NameId, Select, Tables, Trace};
+use rtl_schema::table::{AgentKind, AllocationLevel, Direction, RangeKind};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
 
 /// A native file in full, but for the tables that a test adds.
 fn native(rows: &str) -> Tables {
@@ -180,7 +180,7 @@ fn copies_and_barriers_have_ends_of_their_own() {
             dstGpu integer);
          insert into rocpd_copy values (4, -16, 256, null, 1);",
     );
-    let number = |agent: Option<schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
+    let number = |agent: Option<rtl_schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
     let ends: Vec<_> = tables
         .copies
         .iter()
@@ -237,7 +237,7 @@ fn there_and_back(tables: &Tables) -> Tables {
 /// All rows as text, without what the file numbers anew: ids of rows and positions in tables.
 fn rendered(tables: &Tables) -> Vec<String> {
     let name = |name: NameId| tables.strings.get(name).to_owned();
-    let lane = |lane: schema::LaneId| {
+    let lane = |lane: rtl_schema::LaneId| {
         let lane = tables.lanes.get(lane);
         let agent = tables.agent(lane.agent);
         (
@@ -249,8 +249,8 @@ fn rendered(tables: &Tables) -> Vec<String> {
             lane.hardware_queue,
         )
     };
-    let shape = |shape: Option<schema::ShapeId>| shape.map(|shape| tables.shapes.get(shape));
-    let number = |agent: Option<schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
+    let shape = |shape: Option<rtl_schema::ShapeId>| shape.map(|shape| tables.shapes.get(shape));
+    let number = |agent: Option<rtl_schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
     let mut lines = Vec::new();
     for row in tables.dispatches.iter() {
         let times = (row.start, row.duration, row.tid, row.correlation, row.range, row.graph);

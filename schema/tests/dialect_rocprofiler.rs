@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use rtl_schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind, Value};
+use rtl_schema::{Dialect, Error, NameId, ProblemKind, Select, Tables, Trace};
 use rusqlite::{Connection, OpenFlags};
-use schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind, Value};
-use schema::{Dialect, Error, NameId, ProblemKind, Select, Tables, Trace};
 use support::rocprofiler::{Rocpd, Set};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -40,7 +40,7 @@ fn fill(set: &Set<'_>, environment: &str) -> rusqlite::Result<()> {
     ))
 }
 
-fn read(path: &Path) -> schema::Result<Tables> {
+fn read(path: &Path) -> rtl_schema::Result<Tables> {
     let trace = Trace::open(path)?;
     assert_eq!(trace.dialect(), Dialect::Rocprofiler);
     trace.read(&Select::everything())
@@ -310,7 +310,7 @@ fn columns_that_a_later_schema_puts_between_others_do_no_harm() -> Outcome {
     assert!(dispatch.graph);
     assert_eq!(tables.about.schema_version.as_deref(), Some("3.0.2"));
     // This table has no shapes: unknown, not zero.
-    assert_eq!(tables.shapes.get(dispatch.shape.ok_or("no shape")?), schema::table::Shape::default());
+    assert_eq!(tables.shapes.get(dispatch.shape.ok_or("no shape")?), rtl_schema::table::Shape::default());
     Ok(())
 }
 
@@ -539,10 +539,10 @@ fn the_made_ranks_merged_are_both_there() -> Outcome {
     assert_eq!(tables.dispatches.len(), expected);
     assert_eq!(tables.processes.len(), 2);
     assert_eq!(tables.problems.iter().count(), 0);
-    for (process, alone) in (0..).map(schema::ProcessId).zip(&alone) {
+    for (process, alone) in (0..).map(rtl_schema::ProcessId).zip(&alone) {
         let pid = alone.processes[0].pid;
         let process =
-            (0..2).map(schema::ProcessId).find(|&id| tables.process(id).pid == pid).unwrap_or(process);
+            (0..2).map(rtl_schema::ProcessId).find(|&id| tables.process(id).pid == pid).unwrap_or(process);
         let of_process: Vec<_> = tables
             .dispatches
             .iter()

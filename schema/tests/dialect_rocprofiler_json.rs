@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind};
-use schema::{Dialect, Error, ProblemKind, Select, Tables, Trace};
+use rtl_schema::table::{AgentKind, AllocationKind, AllocationLevel, Direction, RangeKind};
+use rtl_schema::{Dialect, Error, ProblemKind, Select, Tables, Trace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ fn written(text: &str) -> std::io::Result<(TempDir, PathBuf)> {
     Ok((folder, path))
 }
 
-fn read(path: &Path) -> schema::Result<Tables> {
+fn read(path: &Path) -> rtl_schema::Result<Tables> {
     let trace = Trace::open(path)?;
     assert_eq!(trace.dialect(), Dialect::RocprofilerJson);
     trace.read(&Select::everything())
@@ -537,7 +537,7 @@ fn the_real_trace_has_the_totals_that_a_search_of_its_text_finds() -> Outcome {
         .map(|agent| agent.number)
         .collect();
     assert_eq!(gpus, [0, 1, 2, 3, 4, 5, 6, 7]);
-    let used = |lane: &schema::table::Lane| tables.agent(lane.agent).number;
+    let used = |lane: &rtl_schema::table::Lane| tables.agent(lane.agent).number;
     assert!(tables.lanes.rows().iter().all(|lane| used(lane) == 0));
     assert_eq!(tables.symbols.len(), 9_888);
     assert_eq!(tables.processes[0].host.as_deref(), Some("smci350-zts-gtu-c6-25"));

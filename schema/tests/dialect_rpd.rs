@@ -3,8 +3,8 @@
 mod fixture;
 
 use fixture::{RPD2, RPD3, database, everything, problems, selected, texts};
-use schema::table::{Direction, RangeKind};
-use schema::{Dialect, NameId, Select, Tables, Trace};
+use rtl_schema::table::{Direction, RangeKind};
+use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
 
 /// A file of schema 3: one launch of each unit, a copy, a graph launch with a kernel and a copy.
 const LAUNCHES: &str = "
@@ -134,7 +134,7 @@ fn a_peer_copy_names_both_gpus() {
          insert into rocpd_api_ops values (1, 1, 1);",
     );
     let copy = tables.copies[0];
-    let number = |agent: Option<schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
+    let number = |agent: Option<rtl_schema::AgentId>| agent.map(|agent| tables.agent(agent).number);
     assert_eq!((number(copy.source), number(copy.destination)), (Some(0), Some(1)));
     assert_eq!(tables.agents.iter().map(|agent| agent.number).collect::<Vec<_>>(), [0, 1]);
 }

@@ -5,8 +5,8 @@
 use std::io::Write;
 
 use proptest::prelude::*;
-use schema::table::{Direction, RangeKind, Shape};
-use schema::{Dialect, ProblemKind, Select, Tables, Trace};
+use rtl_schema::table::{Direction, RangeKind, Shape};
+use rtl_schema::{Dialect, ProblemKind, Select, Tables, Trace};
 
 fn read_as(content: &[u8], select: &Select) -> Tables {
     let mut file = tempfile::NamedTempFile::new().unwrap();

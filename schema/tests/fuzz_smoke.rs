@@ -1,4 +1,4 @@
-//! What the fuzz targets of `fuzz/` check, on their corpus and on some thousand mutations of it that are
+//! What the fuzz targets of `tests/fuzz/` check, on their corpus and on some thousand mutations of it that are
 //! the same every time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
@@ -8,13 +8,13 @@ mod databases;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schema::{Select, Trace};
+use rtl_schema::{Select, Trace};
 use tempfile::TempDir;
 
 const MUTATIONS: usize = 250;
 
 fn corpus(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus").join(target);
     let mut seeds: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     seeds.sort();
     assert!(!seeds.is_empty(), "no corpus for {target}");

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rtl_schema::Error;
+use rtl_schema::sqlite::Database;
 use rusqlite::Connection;
-use schema::Error;
-use schema::sqlite::Database;
 use tempfile::TempDir;
 
 const ROWS: i64 = 1000;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use proptest::prelude::*;
-use schema::table::{
+use rtl_schema::table::{
     Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
 };
-use schema::write::{Existing, Incoming, Writer};
-use schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
+use rtl_schema::write::{Existing, Incoming, Writer};
+use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -162,7 +162,7 @@ impl<'a> Lines<'a> {
         }
         for row in &tables.allocations {
             let agent = row.agent.map(|agent| self.agent(agent));
-            line(format!("{agent:?} {:?}", schema::table::Allocation { id: 0, agent: None, ..*row }));
+            line(format!("{agent:?} {:?}", rtl_schema::table::Allocation { id: 0, agent: None, ..*row }));
         }
         for row in &tables.counters {
             let (name, agent) = (self.name(row.name), row.agent.map(|agent| self.agent(agent)));

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use rtl_schema::table::Shape;
+use rtl_schema::write::{Existing, Incoming, Rpd, Writer};
+use rtl_schema::{Dialect, LaneId, NameId, Select, ShapeId, Tables, Trace};
 use rusqlite::Connection;
-use schema::table::Shape;
-use schema::write::{Existing, Incoming, Rpd, Writer};
-use schema::{Dialect, LaneId, NameId, Select, ShapeId, Tables, Trace};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 use tempfile::{NamedTempFile, TempPath};
 
@@ -41,7 +41,7 @@ fn held(tables: &Tables) -> Vec<String> {
     let place = |lane: LaneId| {
         let lane = tables.lanes.get(lane);
         let agent = tables.agent(lane.agent);
-        let gpu = if agent.kind == schema::table::AgentKind::Gpu { agent.number } else { -1 };
+        let gpu = if agent.kind == rtl_schema::table::AgentKind::Gpu { agent.number } else { -1 };
         format!("process {:?} gpu {gpu}", tables.process(lane.process).pid)
     };
     let shape = |shape: Option<ShapeId>| {
@@ -51,7 +51,7 @@ fn held(tables: &Tables) -> Vec<String> {
     };
     // An op refers to its call by a number that another file need not have.
     let call = |lane: LaneId, correlation: i64| {
-        let space = |process: schema::ProcessId| tables.process(process).space;
+        let space = |process: rtl_schema::ProcessId| tables.process(process).space;
         let own = space(tables.lanes.get(lane).process);
         let calls = &tables.api_calls;
         let found = (0..calls.len()).find(|&row| {

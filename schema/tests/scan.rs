@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use databases::{Answer, by_library, by_scan, by_scan_parts};
 use proptest::prelude::*;
+use rtl_schema::sqlite::Database;
 use rusqlite::Connection;
-use schema::sqlite::Database;
 use tempfile::TempDir;
 
 /// A database of these statements in a folder that lives as long as it is held.

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use schema::{Error, Id, Select, Tables, Trace};
+use rtl_schema::{Error, Id, Select, Tables, Trace};
 use support::{Layout, Options};
 
 /// Every row of a trace in words that do not depend on the numbering of places and shapes, in order.

@@ -1,8 +1,8 @@
 //! The views of native files, against numbers worked out by hand and by brute force.
 
 use proptest::prelude::*;
+use rtl_schema::write::{Existing, Op, OpKind, Writer};
 use rusqlite::Connection;
-use schema::write::{Existing, Op, OpKind, Writer};
 use support::fixture;
 
 type Result<T = ()> = anyhow::Result<T>;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-use schema::table::{
+use rtl_schema::table::{
     Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch, Extra,
     Lane, Monitor, Process, Range, RangeKind, Shape, StackFrame, Symbol, Value,
 };
-use schema::write::{Existing, Op, Writer};
-use schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
+use rtl_schema::write::{Existing, Op, Writer};
+use rtl_schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
+use rusqlite::Connection;
 use support::{Layout, Options, generate};
 
 type Result<T = ()> = anyhow::Result<T>;

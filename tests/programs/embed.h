@@ -3,7 +3,7 @@
 #define EMBED_H
 
 #define _GNU_SOURCE
-#include "../../include/rtl.h"
+#include "../../tracer/include/rtl.h"
 #include "hsa.h"
 #include <pthread.h>
 #include <semaphore.h>

@@ -33,7 +33,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::calls as calls_interface;
-use schema::append::Recording;
+use rtl_schema::append::Recording;
 
 use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};
@@ -180,11 +180,12 @@ fn create(
     wanted: &std::path::Path,
     pid: u32,
     limit: Option<u64>,
-) -> schema::Result<(PathBuf, Recording<OwnFile>)> {
-    let failed = |source| schema::Error::Io { action: "create", path: wanted.to_owned(), source };
+) -> rtl_schema::Result<(PathBuf, Recording<OwnFile>)> {
+    let failed = |source| rtl_schema::Error::Io { action: "create", path: wanted.to_owned(), source };
     for path in output::names(wanted, pid).map_err(failed)?.filter(|path| !output::has_journal(path)) {
         match Recording::create_in(&path, limit, OwnFile::new) {
-            Err(schema::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(rtl_schema::Error::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::AlreadyExists => {}
             other => return other.map(|recording| (path, recording)),
         }
     }

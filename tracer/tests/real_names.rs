@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rtl::kernels::names::Names;
-use schema::{Select, Trace};
+use rtl_schema::{Select, Trace};
 
 /// A kernel of vLLM whose mangled name is malformed as the compiler wrote it: no demangler knows it.
 const MALFORMED: &str = "scaled_act_and_mul_kernel";
@@ -14,7 +14,7 @@ fn every_symbol_of_the_real_traces_has_a_full_name_of_its_own() -> Result<(), Bo
     let mut symbols = std::collections::BTreeSet::new();
     for trace in ["rocprofv3-gfx950.json.gz", "rpd2-vllm-fp8.rpd.gz", "rpd2-matmul-mi200.rpd"] {
         let tables = Trace::open(shared.join("traces/real").join(trace))?.read(&Select::everything())?;
-        let texts = tables.strings.iter().map(|(_, text)| schema::identity(text).to_owned());
+        let texts = tables.strings.iter().map(|(_, text)| rtl_schema::identity(text).to_owned());
         symbols.extend(texts.filter(|text| text.starts_with("_Z")));
     }
     let mut names = Names::default();

@@ -1,7 +1,7 @@
 //! A simulated cluster: what its ranks would have recorded, and what is true.
 
-use analysis::align::Sequence;
-use analysis::compare::random::Random;
+use rtl_analysis::align::Sequence;
+use rtl_analysis::compare::random::Random;
 
 /// How it is built and how it behaves.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! What is asked of simulated clusters.
 
-use analysis::align::{Meeting, align, groups, tell_apart, waits};
-use analysis::compare::random::Random;
+use rtl_analysis::align::{Meeting, align, groups, tell_apart, waits};
+use rtl_analysis::compare::random::Random;
 
 use crate::cluster::{Cluster, Recorded};
 

@@ -1,6 +1,6 @@
 //! Can the verdict be trusted? Many comparisons whose truth is known, judged by the code that judges yours, and the
 //! table of `docs/statistics.md`.
-//! `cargo run --release -p analysis --example verdicts -- 3000 [coverage|gate|single|curve|boundary|real]...`
+//! `cargo run --release -p rtl-analysis --example verdicts -- 3000 [coverage|gate|single|curve|boundary|real]...`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
@@ -12,10 +12,10 @@ mod workload;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use analysis::compare::{Judgement, Rules};
 use questions::{Asked, CALIBRATED, Count, GATE, Trial, coverage, fails};
 use real::{Cut, Recording};
 use rivals::RIVALS;
+use rtl_analysis::compare::{Judgement, Rules};
 use workload::Shift;
 
 /// How many runs a calibration has.

@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-use analysis::compare::{Interval, Judgement, Noise, Rules, Run, Status, judge};
+use rtl_analysis::compare::{Interval, Judgement, Noise, Rules, Run, Status, judge};
 
 use crate::workload::{KERNELS, Shift, Workload};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use analysis::Categories;
-use analysis::categories::COLLECTIVE;
-use analysis::compare::mix::{self, Calls};
-use analysis::compare::{Judgement, KernelPair, Rules, Run, Status, judge};
-use schema::{Select, Trace, identity};
+use rtl_analysis::Categories;
+use rtl_analysis::categories::COLLECTIVE;
+use rtl_analysis::compare::mix::{self, Calls};
+use rtl_analysis::compare::{Judgement, KernelPair, Rules, Run, Status, judge};
+use rtl_schema::{Select, Trace, identity};
 
 /// How a trace is cut into two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) struct Found {
 
 impl Recording {
     /// Reads a trace and leaves collectives out, which wait for others.
-    pub(crate) fn open(path: &Path) -> Result<Self, schema::Error> {
+    pub(crate) fn open(path: &Path) -> Result<Self, rtl_schema::Error> {
         let tables = Trace::open(path)?.read(&Select { shapes: true, ..Select::summary() })?;
         let categories = Categories::default();
         let dispatches = &tables.dispatches;

@@ -1,8 +1,8 @@
 //! Other ways to say how sure a ratio is, to be shown beside the one that is used. Each sees one kernel alone.
 
-use analysis::compare::Run;
-use analysis::compare::distributions::student_quantile;
-use analysis::compare::random::Random;
+use rtl_analysis::compare::Run;
+use rtl_analysis::compare::distributions::student_quantile;
+use rtl_analysis::compare::random::Random;
 
 /// A way from runs of both sides to an interval of ln(ratio) at a confidence.
 pub(crate) type Rival = fn(&[Run], &[Run], f64) -> (f64, f64);

@@ -1,7 +1,7 @@
 //! Runs of a made-up workload: what real kernels were seen to do, with a truth that is known.
 
-use analysis::compare::random::Random;
-use analysis::compare::{KernelPair, Run};
+use rtl_analysis::compare::random::Random;
+use rtl_analysis::compare::{KernelPair, Run};
 
 /// How kernels differ from run to run when nothing changed: by 1 % (standard deviation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

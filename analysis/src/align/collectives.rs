@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use rtl_schema::{AgentId, LaneId, NameId, ProcessId, ShapeId, Tables};
 use rustc_hash::{FxHashMap, FxHasher};
-use schema::{AgentId, LaneId, NameId, ProcessId, ShapeId, Tables};
 
 use super::groups::Sequence;
 use super::synchronises;
@@ -95,7 +95,7 @@ pub fn sequences(
 
 #[cfg(test)]
 mod tests {
-    use schema::table::{Dispatch, Lane};
+    use rtl_schema::table::{Dispatch, Lane};
 
     use super::*;
 

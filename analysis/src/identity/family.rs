@@ -8,8 +8,8 @@
 /// - Triton as torch.compile names it: without the number that counts kernels of one name.
 /// - RCCL device kernels: the collective, without algorithm, protocol and type.
 pub fn family(name: &str) -> Option<String> {
-    let name = schema::identity(name);
-    let demangled = schema::demangle(name);
+    let name = rtl_schema::identity(name);
+    let demangled = rtl_schema::demangle(name);
     let name = demangled.as_deref().unwrap_or(name);
     tensile(name)
         .or_else(|| triton(name))

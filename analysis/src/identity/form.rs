@@ -5,7 +5,7 @@
 pub fn normal(name: &str) -> String {
     let mut name = name.trim();
     loop {
-        let shorter = schema::identity(name);
+        let shorter = rtl_schema::identity(name);
         let shorter = match shorter.rfind(" [clone ") {
             Some(at) if shorter.ends_with(']') => &shorter[..at],
             _ => shorter,
@@ -16,7 +16,7 @@ pub fn normal(name: &str) -> String {
         }
         name = shorter;
     }
-    let demangled = schema::demangle(name);
+    let demangled = rtl_schema::demangle(name);
     let name = demangled.as_deref().unwrap_or(name);
     let mut form = String::with_capacity(name.len());
     let mut rest = name;
@@ -42,10 +42,10 @@ pub fn normal(name: &str) -> String {
 
 /// The normal form without template arguments, parameters and return type; empty where it has none of them.
 pub fn without_templates(name: &str) -> String {
-    let name = schema::identity(name);
-    let demangled = schema::demangle(name);
+    let name = rtl_schema::identity(name);
+    let demangled = rtl_schema::demangle(name);
     let name = demangled.as_deref().unwrap_or(name);
-    let short = schema::shorten(name);
+    let short = rtl_schema::shorten(name);
     if short.len() == name.len() { String::new() } else { normal(short) }
 }
 

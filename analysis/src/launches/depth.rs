@@ -1,7 +1,7 @@
 //! How much a GPU had been given to do at each moment, and why it was idle.
 
-use schema::table::Lane;
-use schema::{ProcessId, Tables};
+use rtl_schema::table::Lane;
+use rtl_schema::{ProcessId, Tables};
 use serde::Serialize;
 
 use super::Sources;

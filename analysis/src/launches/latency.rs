@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use schema::{NameId, Tables};
+use rtl_schema::{NameId, Tables};
 use serde::Serialize;
 
 use super::Sources;

@@ -8,7 +8,7 @@ mod depth;
 mod latency;
 mod moments;
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 pub use self::depth::{DEPTHS, Depth, Idle, Queues};

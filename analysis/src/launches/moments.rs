@@ -1,7 +1,7 @@
 //! When ops were enqueued.
 
-use schema::table::Copy;
-use schema::{Id, LaneId, Tables};
+use rtl_schema::table::Copy;
+use rtl_schema::{Id, LaneId, Tables};
 
 use super::Sources;
 use crate::lookup::Lookup;
@@ -112,7 +112,7 @@ impl<'a> Moments<'a> {
         let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
         spaces.sort_unstable();
         spaces.dedup();
-        let space_of = |process: schema::ProcessId| {
+        let space_of = |process: rtl_schema::ProcessId| {
             let space = tables.processes.get(process.index()).map_or(0, |process| process.space);
             spaces.binary_search(&space).unwrap_or(0)
         };

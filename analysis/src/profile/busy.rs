@@ -1,6 +1,6 @@
 //! How long anything ran on a GPU.
 
-use schema::Tables;
+use rtl_schema::Tables;
 
 use crate::order::AgentOps;
 

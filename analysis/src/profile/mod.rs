@@ -7,8 +7,8 @@ mod strata;
 mod waiting;
 mod warmup;
 
-use schema::Tables;
-use schema::table::Direction;
+use rtl_schema::Tables;
+use rtl_schema::table::Direction;
 
 pub use self::part::Part;
 use self::scatter::{Kept, Scattered};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use schema::Tables;
+use rtl_schema::Tables;
 
 use super::busy::Busy;
 use super::strata::{Group, Groups, Strata};
@@ -161,7 +161,7 @@ impl Scattered {
         let sorted = &order.agents[slot - slots.start].dispatches;
         let start = |at: usize| sorted.get(at).map(|&row| tables.dispatches.start[row as usize]);
         let name =
-            |at: usize| schema::identity(tables.strings.get(tables.dispatches.name[sorted[at] as usize]));
+            |at: usize| rtl_schema::identity(tables.strings.get(tables.dispatches.name[sorted[at] as usize]));
         let first = self.first[slot] as usize;
         let mut before = first;
         while before > 0 && start(before - 1) == start(first.saturating_sub(1)) {

@@ -1,8 +1,8 @@
 //! Kernels by launch shape, and what each did on each GPU.
 
+use rtl_schema::table::Shape;
+use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::Shape;
-use schema::{NameId, ShapeId, Tables};
 
 use super::By;
 use crate::labels;

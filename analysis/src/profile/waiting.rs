@@ -3,9 +3,9 @@
 //! Told without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member that stayed
 //! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
 
+use rtl_schema::Tables;
+use rtl_schema::table::{AgentKind, Lane};
 use rustc_hash::FxHashMap;
-use schema::Tables;
-use schema::table::{AgentKind, Lane};
 
 use super::strata::{Group, Groups, Strata};
 use super::{Calls, Mix, Part, Warmup};

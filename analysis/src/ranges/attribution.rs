@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use crate::lookup::Lookup;
+use rtl_schema::table::RangeKind;
+use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::RangeKind;
-use schema::{Id, NameId, ProcessId, Tables};
 
 use super::RangeMethod;
 use super::sets::{EMPTY, SetId, Sets};

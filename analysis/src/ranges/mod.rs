@@ -7,8 +7,8 @@ mod timeline;
 
 use std::cmp::Reverse;
 
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{NameId, Tables};
 use serde::Serialize;
 
 pub(crate) use self::attribution::{Attribution, Cursor};

@@ -1,8 +1,8 @@
 //! Ranges of one name that come again and again, and which of them each dispatch belongs to.
 
 use crate::lookup::Lookup;
+use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{Id, NameId, ProcessId, Tables};
 
 use super::RangeMethod;
 use super::attribution::Attribution;

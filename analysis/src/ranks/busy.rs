@@ -1,6 +1,6 @@
 //! How long each rank did anything, and anything but wait in collectives.
 
-use schema::Tables;
+use rtl_schema::Tables;
 
 use super::members::Members;
 use crate::names::Names;

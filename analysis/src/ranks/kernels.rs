@@ -1,6 +1,6 @@
 //! How evenly each kernel is spread over the ranks that ran it.
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 use super::members::Members;

@@ -1,7 +1,7 @@
 //! What has a rank: a GPU that a process ran something on.
 
+use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{AgentId, LaneId, ProcessId, Tables};
 
 use crate::labels;
 use crate::order::Order;
@@ -67,7 +67,7 @@ impl Members {
             .collect();
         let of_place: FxHashMap<(ProcessId, AgentId), usize> =
             all.iter().enumerate().map(|(at, member)| ((member.process, member.agent), at)).collect();
-        let member = |lane: &schema::table::Lane| of_place.get(&(lane.process, lane.agent)).copied();
+        let member = |lane: &rtl_schema::table::Lane| of_place.get(&(lane.process, lane.agent)).copied();
         let of_lane = tables.lanes.rows().iter().map(member).collect();
         Self { all, of_lane, of_place }
     }

@@ -12,7 +12,7 @@ pub mod steps;
 pub mod tally;
 pub mod together;
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 pub use self::kernels::KernelImbalance;

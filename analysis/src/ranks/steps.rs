@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use schema::{ProcessId, Tables};
+use rtl_schema::{ProcessId, Tables};
 use serde::Serialize;
 
 use super::members::Members;

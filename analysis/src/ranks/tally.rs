@@ -1,8 +1,8 @@
 //! What each rank of a trace did itself, told while the trace goes by in pieces: memory is that of its kernels and
 //! places, however many ops there are.
 
+use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{AgentId, LaneId, NameId, ProcessId, Tables};
 
 use super::busy::Busy;
 use super::kernels::Total;
@@ -100,7 +100,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the rows of a piece, as [`schema::Trace::stream`] gives it out.
+    /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
     pub fn piece(&mut self, piece: &Tables) {
         let dispatches = &piece.dispatches;
         let copies =
@@ -164,7 +164,7 @@ impl<'a> Tally<'a> {
             self.places.push((lane.process, lane.agent, Busy::default()));
             self.places.len() - 1
         });
-        let known = name.map(|name| self.kernels.known(schema::identity(piece.strings.get(name))));
+        let known = name.map(|name| self.kernels.known(rtl_schema::identity(piece.strings.get(name))));
         let total = known.filter(|known| !known.collective).map(|known| {
             let key = (place, known.number);
             *self.position.entry(key).or_insert_with(|| {
@@ -182,7 +182,7 @@ impl<'a> Tally<'a> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use schema::table::{Agent, Copy, Dispatch, Lane, Process};
+    use rtl_schema::table::{Agent, Copy, Dispatch, Lane, Process};
 
     use super::*;
     use crate::ranks::kernels::{KernelTotals, imbalances};

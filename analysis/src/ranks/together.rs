@@ -1,6 +1,6 @@
 //! What ranks did together, and who waited for whom.
 
-use schema::{Tables, identity};
+use rtl_schema::{Tables, identity};
 use serde::Serialize;
 
 use super::Ranks;

@@ -1,8 +1,8 @@
 //! Which rows stay.
 
 use regex::Regex;
-use schema::Tables;
-use schema::table::{AgentKind, Lane};
+use rtl_schema::Tables;
+use rtl_schema::table::{AgentKind, Lane};
 
 use super::{Filter, steady};
 use crate::ranges::{Attribution, Cursor};
@@ -55,7 +55,7 @@ impl Keep {
             }
         }
         if ranks.contains(&false) {
-            let stays = |process: schema::ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
+            let stays = |process: rtl_schema::ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
             for (row, kept) in self.calls.iter_mut().enumerate() {
                 *kept &= stays(tables.api_calls.process.get(row));
             }
@@ -133,7 +133,7 @@ impl Keep {
                 *window = (from, to);
             }
         }
-        let inside = |lane: schema::LaneId, start: i64| {
+        let inside = |lane: rtl_schema::LaneId, start: i64| {
             let (from, to) = of_agent.get(tables.lanes.get(lane).agent.index()).copied().unwrap_or(hull);
             from <= start && start < to
         };
@@ -153,10 +153,11 @@ impl Keep {
 
     /// Of all ops keeps the dispatches whose name matches.
     pub(super) fn kernels(&mut self, tables: &Tables, pattern: &Regex) {
-        let mut known: rustc_hash::FxHashMap<schema::NameId, bool> = rustc_hash::FxHashMap::default();
-        let matches = |name: schema::NameId| {
-            let stored = schema::identity(tables.strings.get(name));
-            pattern.is_match(stored) || schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+        let mut known: rustc_hash::FxHashMap<rtl_schema::NameId, bool> = rustc_hash::FxHashMap::default();
+        let matches = |name: rtl_schema::NameId| {
+            let stored = rtl_schema::identity(tables.strings.get(name));
+            pattern.is_match(stored)
+                || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
         };
         for (kept, &name) in self.dispatches.iter_mut().zip(&tables.dispatches.name) {
             *kept = *kept && *known.entry(name).or_insert_with(|| matches(name));

@@ -5,7 +5,7 @@ mod keep;
 mod steady;
 
 use regex::Regex;
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 pub use self::bound::Bound;

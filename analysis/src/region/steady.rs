@@ -1,7 +1,7 @@
 //! The steady part of each GPU's work: without its first and its last step.
 
+use rtl_schema::{AgentId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{AgentId, Tables};
 
 use crate::{Error, Result, labels};
 
@@ -15,7 +15,7 @@ pub(super) fn windows(tables: &Tables, keep: &[bool]) -> Result<Vec<(AgentId, i6
     let rows = || (0..dispatches.len()).filter(|&row| keep[row]);
     let mut totals: FxHashMap<(AgentId, &str), i64> = FxHashMap::default();
     let agent = |row: usize| tables.lanes.get(dispatches.lane[row]).agent;
-    let kernel = |row: usize| schema::identity(tables.strings.get(dispatches.name[row]));
+    let kernel = |row: usize| rtl_schema::identity(tables.strings.get(dispatches.name[row]));
     for row in rows() {
         let total = totals.entry((agent(row), kernel(row))).or_default();
         *total = total.saturating_add(dispatches.duration.valid(row).unwrap_or(0));

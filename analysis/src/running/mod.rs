@@ -11,9 +11,9 @@ pub(crate) mod window;
 
 use std::collections::BTreeMap;
 
+use rtl_schema::table::{AgentKind, Direction};
+use rtl_schema::{AgentId, LaneId, NameId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, Direction};
-use schema::{AgentId, LaneId, NameId, Tables};
 
 pub use self::ran::{GpuRan, Item, Kernel, Ran, RankRan, Work};
 pub use self::sketch::{PERCENTILE_ERROR, Sketch};
@@ -146,7 +146,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Adds the rows of a piece, as [`schema::Trace::stream`] gives it out.
+    /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
     pub fn piece(&mut self, piece: &Tables) {
         let dispatches = &piece.dispatches;
         let counts = self.is_first;
@@ -203,7 +203,7 @@ impl<'a> Running<'a> {
         outcome != Outcome::Complete
     }
 
-    /// What it said; `last` is what [`schema::Trace::stream`] left.
+    /// What it said; `last` is what [`rtl_schema::Trace::stream`] left.
     #[must_use]
     pub fn finish(self, last: &Tables) -> Ran {
         // In the order of names, so that nothing depends on that of rows.
@@ -255,7 +255,7 @@ impl<'a> Running<'a> {
         let rank = given.or_else(stored).or(other);
         let (sketch, item, class) = match what {
             What::Name(name) => {
-                let kernel = self.kernel(schema::identity(piece.strings.get(name)));
+                let kernel = self.kernel(rtl_schema::identity(piece.strings.get(name)));
                 let is_collective = self.kernels[kernel].category == COLLECTIVE;
                 let class = if is_collective { Class::Collective } else { Class::Kernel };
                 (Some(found(&mut self.sketches, (rank, kernel))), Item::Kernel(kernel), class)
@@ -286,8 +286,8 @@ impl<'a> Running<'a> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use schema::ProcessId;
-    use schema::table::{Agent, Copy, Dispatch, Lane, Process};
+    use rtl_schema::ProcessId;
+    use rtl_schema::table::{Agent, Copy, Dispatch, Lane, Process};
 
     use super::*;
     use crate::order::Order;

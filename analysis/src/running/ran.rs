@@ -1,6 +1,6 @@
 //! What the ops of a trace said.
 
-use schema::table::Direction;
+use rtl_schema::table::Direction;
 
 use super::Sketch;
 use crate::sweep::Gpu;

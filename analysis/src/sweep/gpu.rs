@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use schema::{AgentId, Durations, Tables};
+use rtl_schema::{AgentId, Durations, Tables};
 
 use super::gaps::{Found, Gaps, Op};
 use super::queues::{Queues, Watch};
@@ -227,6 +227,6 @@ pub(super) fn length(durations: &Durations, row: u32) -> u64 {
 fn name(tables: &Tables, op: Op) -> &str {
     match op.copy {
         true => copies::name(tables, &tables.copies[op.row as usize]),
-        false => schema::identity(tables.strings.get(tables.dispatches.name[op.row as usize])),
+        false => rtl_schema::identity(tables.strings.get(tables.dispatches.name[op.row as usize])),
     }
 }

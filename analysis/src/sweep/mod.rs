@@ -10,7 +10,7 @@ mod unions;
 
 use std::cmp::Reverse;
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde::Serialize;
 
 use self::gpu::Sweeper;

@@ -1,8 +1,8 @@
 //! Dispatches that overlap on one queue, and dispatches that are there twice.
 
+use rtl_schema::Tables;
+use rtl_schema::table::Lane;
 use rustc_hash::FxHashMap;
-use schema::Tables;
-use schema::table::Lane;
 
 use super::gpu::length;
 use super::{Example, Suspects};
@@ -111,7 +111,7 @@ impl<'a> Watch<'a> {
                     let dispatch = tables.dispatches.get(row as usize);
                     Example {
                         place: labels::queue(tables, tables.lanes.get(dispatch.lane)),
-                        name: schema::identity(tables.strings.get(dispatch.name)).to_owned(),
+                        name: rtl_schema::identity(tables.strings.get(dispatch.name)).to_owned(),
                         start_ns: dispatch.start,
                     }
                 })

@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use schema::table::{Agent, AgentKind, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind};
-use schema::{AgentId, LaneId, ProcessId, Tables};
+use rtl_schema::table::{
+    Agent, AgentKind, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind,
+};
+use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
 
 /// A kernel: `(gpu, queue, name, start, end)`.
 pub(crate) fn kernel(tables: &mut Tables, gpu: u32, queue: i64, name: &str, start: i64, end: i64) {
@@ -33,7 +35,7 @@ pub(crate) fn copy(
     end: i64,
 ) {
     let lane = lane(tables, gpu, 100);
-    let name = schema::NameId::NONE;
+    let name = rtl_schema::NameId::NONE;
     tables.copies.push(Copy {
         name,
         lane,
@@ -67,8 +69,8 @@ pub(crate) fn call(tables: &mut Tables, tid: i64, name: &str, correlation: i64, 
         correlation,
         start,
         duration,
-        category: schema::NameId::NONE,
-        args: schema::NameId::NONE,
+        category: rtl_schema::NameId::NONE,
+        args: rtl_schema::NameId::NONE,
         ..ApiCall::default()
     });
 }
@@ -93,7 +95,7 @@ fn process(tables: &mut Tables) {
 pub(crate) fn shuffled(tables: &Tables, seed: u64) -> Tables {
     let mut tables = tables.clone();
     let rows: Vec<Dispatch> = tables.dispatches.iter().collect();
-    tables.dispatches = schema::table::Dispatches::default();
+    tables.dispatches = rtl_schema::table::Dispatches::default();
     for row in permuted(rows, seed) {
         tables.dispatches.push(row);
     }

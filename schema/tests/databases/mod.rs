@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use rtl_schema::sqlite::{Database, Row};
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
-use schema::sqlite::{Database, Row};
 
 /// Rows as (rowid, values); a value as what each of [`Row`]'s functions makes of it.
 pub(crate) type Answer = Vec<(i64, Vec<Value>)>;
@@ -48,14 +48,18 @@ pub(crate) fn by_library(path: &Path, table: &str, columns: &[&str]) -> rusqlite
 }
 
 /// The rows as a scan gives them.
-pub(crate) fn by_scan(database: &Database, table: &str, columns: &[&str]) -> schema::Result<Answer> {
+pub(crate) fn by_scan(database: &Database, table: &str, columns: &[&str]) -> rtl_schema::Result<Answer> {
     let mut answer = Vec::new();
     database.scan(table, columns, |row| answer.push(values(row, columns.len())))?;
     Ok(answer)
 }
 
 /// The rows as a scan in parts gives them.
-pub(crate) fn by_scan_parts(database: &Database, table: &str, columns: &[&str]) -> schema::Result<Answer> {
+pub(crate) fn by_scan_parts(
+    database: &Database,
+    table: &str,
+    columns: &[&str],
+) -> rtl_schema::Result<Answer> {
     let each = |part: &mut Answer, row: &Row<'_>| part.push(values(row, columns.len()));
     Ok(database.scan_parts(table, columns, Vec::new, each)?.concat())
 }

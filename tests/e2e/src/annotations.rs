@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use schema::table::RangeKind;
-use schema::{Id, Select, Tables};
+use rtl_schema::table::RangeKind;
+use rtl_schema::{Id, Select, Tables};
 
 /// A range or marker by its text, which occurs once.
 pub type Annotations = BTreeMap<String, Annotation>;
@@ -67,7 +67,7 @@ pub fn account(report: &str) -> Account {
 /// If it cannot be read.
 #[must_use]
 pub fn tables(path: &Path) -> Tables {
-    schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap()
+    rtl_schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap()
 }
 
 /// What a trace says of ranges and markers.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use schema::write::{Call, Existing, Op, OpKind, Writer};
+use rtl_schema::write::{Call, Existing, Op, OpKind, Writer};
 
 use crate::library;
 use crate::outcome::Outcome;

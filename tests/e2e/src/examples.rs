@@ -1,4 +1,4 @@
-//! The programs of `examples/embed`, built as their first lines say, and what else is built as a user of the library would.
+//! The programs of `tracer/examples/embed`, built as their first lines say, and what else is built as a user of the library would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,15 @@ fn compiler(source: &Path) -> Command {
     let (compiler, standard) = if is_cpp { ("c++", "-std=c++11") } else { ("cc", "-std=c99") };
     let mut command = Command::new(compiler);
     command.args([standard, "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I"]);
-    command.arg(root().join("include")).arg("-I").arg(root().join("examples/embed")).arg(source);
+    command
+        .arg(root().join("tracer/include"))
+        .arg("-I")
+        .arg(root().join("tracer/examples/embed"))
+        .arg(source);
     command
 }
 
-/// A program of this source, which calls `work` of `examples/embed`, linked to librtl.so, in `folder`.
+/// A program of this source, which calls `work` of `tracer/examples/embed`, linked to librtl.so, in `folder`.
 ///
 /// # Panics
 /// If it does not compile without a warning.
@@ -39,7 +43,7 @@ pub fn program(source: &str, folder: &Path) -> PathBuf {
     run(compile
         .args(["-O1", "-Wall", "-Wextra", "-Werror", "-c", "-o"])
         .arg(&work)
-        .arg(root().join("examples/embed/work.c")));
+        .arg(root().join("tracer/examples/embed/work.c")));
     let libraries = library::tracer().parent().unwrap().display().to_string();
     let mut link = compiler(&root().join(source));
     link.arg(&work).arg("-o").arg(&program).args(["-L", &libraries, &format!("-Wl,-rpath,{libraries}")]);

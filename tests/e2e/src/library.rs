@@ -129,7 +129,7 @@ fn tool_with(name: &str, arguments: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
-    [source.clone(), sources.join("tool.h"), sources.join("../../../include/rtl.h")]
+    [source.clone(), sources.join("tool.h"), sources.join("../../../tracer/include/rtl.h")]
         .map(|file| fs::read(file).unwrap())
         .hash(&mut hasher);
     arguments.hash(&mut hasher);

@@ -14,7 +14,7 @@
  * What is wrong with how it is called is a line that begins with `wrong`. EMBED_ONLY=copies and the like registers one
  * callback alone, EMBED_ONLY=calls those of kernels and copies too. EMBED_OPTIONS is what its name says, as a number. */
 #define _GNU_SOURCE
-#include "../../../include/rtl.h"
+#include "../../../tracer/include/rtl.h"
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rtl_schema::append::{COMPLETE, Recording};
+use rtl_schema::write::Op;
 use rusqlite::Connection;
-use schema::append::{COMPLETE, Recording};
-use schema::write::Op;
 
 use crate::{Layout, database};
 
@@ -14,7 +14,7 @@ use crate::{Layout, database};
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn native(path: &Path) -> schema::Result<()> {
+pub fn native(path: &Path) -> rtl_schema::Result<()> {
     let mut recording = Recording::create(path, None)?;
     recording.metadata("schema_version", "rtl-1")?;
     let description = Some(recording.text("gemm")?);

@@ -84,7 +84,7 @@ fn fingerprint(sources: &Path, path: &Path, flags: &[&str]) -> u64 {
         .filter(|file| file.extension().is_some_and(|extension| extension == "h"))
         .collect();
     files.sort();
-    files.push(sources.join("../../include/rtl.h"));
+    files.push(sources.join("../../tracer/include/rtl.h"));
     files.push(path.to_owned());
     let mut hasher = DefaultHasher::new();
     flags.hash(&mut hasher);

@@ -1,6 +1,6 @@
 //! What viewers show of an event besides its name and its time.
 
-use schema::table::{Shape, Symbol};
+use rtl_schema::table::{Shape, Symbol};
 
 use crate::event::{Event, Kind};
 use crate::timeline;

@@ -7,7 +7,7 @@ use cli::Failure;
 use frames::PolarsError;
 use frames::files::{Files, Kind};
 use frames::table::Table;
-use schema::Tables;
+use rtl_schema::Tables;
 
 use crate::args::Arguments;
 use crate::database;

@@ -1,7 +1,7 @@
 //! How busy each GPU was, in equal steps of the trace.
 
-use analysis::launches::waiting_from;
-use schema::AgentId;
+use rtl_analysis::launches::waiting_from;
+use rtl_schema::AgentId;
 
 use crate::event::{Event, Kind};
 use crate::gauges::Gauge;
@@ -190,7 +190,7 @@ impl Amounts {
 
 #[cfg(test)]
 mod tests {
-    use schema::NameId;
+    use rtl_schema::NameId;
 
     use super::*;
 

@@ -1,14 +1,14 @@
 //! What all formats share that hold rows as they come: nothing is sorted, nothing left out for its times.
 
 use cli::Failure;
-use schema::{Select, Tables};
+use rtl_schema::{Select, Tables};
 
 use crate::args::Arguments;
 use crate::rows::Rows;
 use crate::source::{Source, Stopped, unreadable_or};
 
 /// Hands every piece of the trace to `each` and counts its rows. The result is what is left at the end, as
-/// [`schema::Trace::stream`] says.
+/// [`rtl_schema::Trace::stream`] says.
 ///
 /// # Errors
 /// Where the trace cannot be read, or what `each` fails with.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use cli::{Failure, Progress};
-use schema::{Select, Tables};
+use rtl_schema::{Select, Tables};
 
 use crate::args::Arguments;
 use crate::gauges::Hardware;

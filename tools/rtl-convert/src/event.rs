@@ -1,4 +1,4 @@
-use schema::{Id, NameId, ShapeId, SymbolId};
+use rtl_schema::{Id, NameId, ShapeId, SymbolId};
 
 use crate::sort::Record;
 

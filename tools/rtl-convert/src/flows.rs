@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use schema::{Id, ProcessId, Tables};
+use rtl_schema::{Id, ProcessId, Tables};
 
 /// The calls that ops can be tied to, by number; 0 is none.
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ impl Arrows {
 
 #[cfg(test)]
 mod tests {
-    use schema::table::{ApiCall, Process};
+    use rtl_schema::table::{ApiCall, Process};
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rtl_schema::table::{AgentKind, AllocationKind, AllocationLevel};
+use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, AllocationKind, AllocationLevel};
-use schema::{AgentId, Id, NameId, ProcessId, Tables};
 
 use crate::tracks::Group;
 

@@ -1,6 +1,6 @@
 //! Which kernel a launching call launched, for timelines that call it by that (RTG's `-k`).
 
-use schema::{NameId, Tables};
+use rtl_schema::{NameId, Tables};
 
 /// What the calls of a trace launched.
 #[derive(Debug, Default)]

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
-use schema::table::Direction;
-use schema::{NameId, Strings};
+use rtl_schema::table::Direction;
+use rtl_schema::{NameId, Strings};
 
 use crate::event::{Event, Kind};
 use crate::timeline;
@@ -74,7 +74,7 @@ impl<'a> Titles<'a> {
             return Cow::Borrowed(UNNAMED[unnamed]);
         }
         let id = NameId(number as u32);
-        let name = schema::identity(self.strings.get(id));
+        let name = rtl_schema::identity(self.strings.get(id));
         match (self.names, self.short.get(&id)) {
             (Names::Mangled, _) => Cow::Borrowed(name),
             (_, Some(short)) => Cow::Borrowed(short),
@@ -85,11 +85,11 @@ impl<'a> Titles<'a> {
 
 /// A name in full: demangled, without the suffix of kernel descriptors.
 pub fn shown(strings: &Strings, id: NameId) -> Cow<'_, str> {
-    full(schema::identity(strings.get(id)))
+    full(rtl_schema::identity(strings.get(id)))
 }
 
 fn full(name: &str) -> Cow<'_, str> {
-    schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
+    rtl_schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 fn unnamed(event: &Event) -> usize {
@@ -111,15 +111,16 @@ fn unnamed(event: &Event) -> usize {
 /// A short name for each kernel: without its types, or where another kernel is called that too, the whole name with its
 /// middle left out.
 fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
-    let full: Vec<Cow<'_, str>> = kernels.iter().map(|&id| full(schema::identity(strings.get(id)))).collect();
+    let full: Vec<Cow<'_, str>> =
+        kernels.iter().map(|&id| full(rtl_schema::identity(strings.get(id)))).collect();
     let mut users: HashMap<&str, HashSet<&str>> = HashMap::new();
     for name in &full {
-        users.entry(schema::shorten(name)).or_default().insert(name);
+        users.entry(rtl_schema::shorten(name)).or_default().insert(name);
     }
     let texts: Vec<&str> = full
         .iter()
         .map(|name| {
-            let short = schema::shorten(name);
+            let short = rtl_schema::shorten(name);
             if users[short].len() == 1 { short } else { name.as_ref() }
         })
         .collect();

@@ -1,7 +1,7 @@
 //! A trace in our own layout: every row as it comes, nothing lost.
 
 use cli::Failure;
-use schema::write::{Incoming, Writer};
+use rtl_schema::write::{Incoming, Writer};
 
 use crate::args::Arguments;
 use crate::database;

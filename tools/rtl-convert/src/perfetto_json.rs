@@ -1,6 +1,6 @@
 //! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals.
 
-use schema::NameId;
+use rtl_schema::NameId;
 
 use crate::arguments::{self, Argument, Value};
 use crate::event::{Event, Kind};

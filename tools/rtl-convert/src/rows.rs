@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cli::units;
-use schema::Tables;
+use rtl_schema::Tables;
 
 /// What became of the rows of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

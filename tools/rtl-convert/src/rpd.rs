@@ -1,7 +1,7 @@
 //! A trace for RPD's own tools, schema 3: rows as they come.
 
 use cli::Failure;
-use schema::write::Rpd;
+use rtl_schema::write::Rpd;
 
 use crate::args::Arguments;
 use crate::database;

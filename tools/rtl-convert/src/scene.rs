@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::io;
 
+use rtl_schema::Tables;
 use rustc_hash::FxHashMap;
-use schema::Tables;
 
 use crate::counters::Counters;
 use crate::event::{Event, Kind};

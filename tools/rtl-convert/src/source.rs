@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
-use analysis::region;
 use cli::Failure;
-use schema::{Error, Select, Tables, Trace};
+use rtl_analysis::region;
+use rtl_schema::{Error, Select, Tables, Trace};
 
 use crate::split::Part;
 
@@ -21,7 +21,7 @@ pub enum Stopped {
     Writing(#[from] std::io::Error),
     /// The rows that were asked for are not there.
     #[error(transparent)]
-    Choosing(#[from] analysis::Error),
+    Choosing(#[from] rtl_analysis::Error),
 }
 
 /// A trace and the part of it that was asked for.

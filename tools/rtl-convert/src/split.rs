@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use cli::Failure;
-use schema::table::AgentKind;
-use schema::{AgentId, LaneId, ProcessId, Select, Tables};
+use rtl_schema::table::AgentKind;
+use rtl_schema::{AgentId, LaneId, ProcessId, Select, Tables};
 
 use crate::source::{Source, unreadable_or};
 
@@ -187,7 +187,8 @@ impl Keeps {
 
 /// The number of each agent that is a GPU.
 fn gpus(tables: &Tables) -> Vec<Option<i64>> {
-    let number = |agent: &schema::table::Agent| Some(agent.number).filter(|_| agent.kind == AgentKind::Gpu);
+    let number =
+        |agent: &rtl_schema::table::Agent| Some(agent.number).filter(|_| agent.kind == AgentKind::Gpu);
     tables.agents.iter().map(number).collect()
 }
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use schema::table::Direction;
-use schema::{LaneId, NameId, ProcessId, Tables};
+use rtl_schema::table::Direction;
+use rtl_schema::{LaneId, NameId, ProcessId, Tables};
 
 use crate::event::{Event, Kind};
 use crate::flows::Flows;

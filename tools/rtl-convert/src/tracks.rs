@@ -1,9 +1,9 @@
 //! Where events are drawn: a group for each GPU and each process, in it a track for each queue or thread.
 
 use clap::ValueEnum;
+use rtl_schema::table::{AgentKind, Process, Thread};
+use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::table::{AgentKind, Process, Thread};
-use schema::{AgentId, LaneId, ProcessId, Tables};
 
 use crate::event::Kind;
 use crate::lanes::Stacking;

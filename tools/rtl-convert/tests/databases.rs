@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use schema::table::{Agent, ApiCall, Dispatch, Lane, Process};
-use schema::write::{Existing, Writer};
-use schema::{NameId, Select, Tables, Trace};
+use rtl_schema::table::{Agent, ApiCall, Dispatch, Lane, Process};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{NameId, Select, Tables, Trace};
 use support::{Layout, Options};
 
 /// Every format that our own reader opens.
@@ -108,7 +108,7 @@ fn a_trace_of_markers_alone_keeps_them() {
     let before = Trace::open(&source).unwrap().read(&Select::everything()).unwrap();
     let texts = |tables: &Tables| -> Vec<(String, i64, bool)> {
         let text = |name: NameId| tables.strings.get(name).to_owned();
-        let row = |row: &schema::table::Range| (text(row.name), row.start, row.is_marker());
+        let row = |row: &rtl_schema::table::Range| (text(row.name), row.start, row.is_marker());
         tables.ranges.iter().map(row).collect()
     };
     for ending in DATABASES {

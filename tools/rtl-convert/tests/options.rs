@@ -5,9 +5,11 @@
 mod drawing;
 
 use drawing::{Folder, Slice, packets};
-use schema::table::{Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Lane, Process};
-use schema::write::{Existing, Op, Writer};
-use schema::{AgentId, ProcessId, Tables};
+use rtl_schema::table::{
+    Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Lane, Process,
+};
+use rtl_schema::write::{Existing, Op, Writer};
+use rtl_schema::{AgentId, ProcessId, Tables};
 use serde_json::Value;
 
 /// The slices of the pftrace that `rtl-convert in.db` and more words write.

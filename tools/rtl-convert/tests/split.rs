@@ -5,9 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::table::{Agent, Dispatch, Lane, Process, Range};
-use schema::write::{Existing, Writer};
-use schema::{AgentId, ProcessId, Select, Tables, Trace};
+use rtl_schema::table::{Agent, Dispatch, Lane, Process, Range};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
 
 /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
 fn run(folder: &Path, line: &str) -> (i32, String, String) {

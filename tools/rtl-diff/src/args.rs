@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use analysis::profile::Warmup;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use rtl_analysis::profile::Warmup;
 
 use crate::quantity::{Points, Share, parse_points, parse_share, parse_time};
 

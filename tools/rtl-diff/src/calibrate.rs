@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use analysis::compare::noise::KernelNoise;
-use analysis::compare::spread::Part;
-use analysis::compare::{Noise, Run};
 use cli::{Exit, Failure, Output, Progress};
+use rtl_analysis::compare::noise::KernelNoise;
+use rtl_analysis::compare::spread::Part;
+use rtl_analysis::compare::{Noise, Run};
 use serde::{Deserialize, Serialize};
 
 use crate::args::Calibrate;

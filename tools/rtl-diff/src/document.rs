@@ -2,8 +2,8 @@
 //! test holds the two together. Times are integer nanoseconds; ratios, shares and means are floating point, and where
 //! nothing is known there is null, never NaN.
 
-use analysis::books::{Account, GpuAccount, Terms};
-use analysis::compare::{Judgement, Side};
+use rtl_analysis::books::{Account, GpuAccount, Terms};
+use rtl_analysis::compare::{Judgement, Side};
 use serde::Serialize;
 
 use crate::comparison::{Row as Kernel, Total as Figure, Waits as Collective};

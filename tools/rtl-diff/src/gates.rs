@@ -1,7 +1,7 @@
 //! What must hold, and whether it does.
 
-use analysis::compare::{Method, Reason};
 use cli::Exit;
+use rtl_analysis::compare::{Method, Reason};
 
 use crate::args::Inconclusive;
 use crate::comparison::{Change, Comparison, Total};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{Noise, Rules};
-use analysis::profile::{By, Warmup};
-use analysis::region::Filter;
 use cli::{Exit, Failure};
 use regex::Regex;
-use schema::Select;
+use rtl_analysis::compare::{Noise, Rules};
+use rtl_analysis::profile::{By, Warmup};
+use rtl_analysis::region::Filter;
+use rtl_schema::Select;
 
 use crate::args::{self, Diff, Files, Inconclusive, Reading};
 use crate::calibrate;

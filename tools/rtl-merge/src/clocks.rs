@@ -1,10 +1,10 @@
 //! What the traces' clocks need to be one.
 
-use analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
-use analysis::ranks::steps::{Balance, stepping};
 use cli::Failure;
-use schema::write::Shift;
-use schema::{AgentId, ProcessId};
+use rtl_analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
+use rtl_analysis::ranks::steps::{Balance, stepping};
+use rtl_schema::write::Shift;
+use rtl_schema::{AgentId, ProcessId};
 use serde_json::Value;
 
 use crate::args;
@@ -150,10 +150,9 @@ impl Clocks {
             let together = clocks.together(group, &found);
             clocks.together.push(together);
         }
-        let sizes = clocks
-            .together
-            .iter()
-            .map(|together| (together.members.len(), together.collectives, schema::identity(&together.name)));
+        let sizes = clocks.together.iter().map(|together| {
+            (together.members.len(), together.collectives, rtl_schema::identity(&together.name))
+        });
         clocks.steps = stepping(sizes).map(|at| {
             let meetings = align::meetings(&groups.groups[at], &found.sequences);
             (at, Balance::between(meetings.map(|meeting| clocks.moved(meeting, &found.members))))

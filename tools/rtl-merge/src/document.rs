@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use analysis::ranks::tally::Kernels;
 use cli::Failure;
+use rtl_analysis::ranks::tally::Kernels;
 use serde::Serialize;
 
 use crate::clocks::{Clocks, Method};
@@ -209,7 +209,7 @@ impl Document {
 }
 
 fn machine(machines: &Machines, survey: &Survey, at: usize) -> Option<String> {
-    let first = (!survey.processes.is_empty()).then(|| machines.machine(at, schema::ProcessId(0)))?;
+    let first = (!survey.processes.is_empty()).then(|| machines.machine(at, rtl_schema::ProcessId(0)))?;
     let machine = &machines.all[first];
     machine.is_known().then(|| machine.label.clone())
 }

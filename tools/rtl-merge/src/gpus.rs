@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rtl_schema::table::{Agent, AgentKind};
+use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
-use schema::table::{Agent, AgentKind};
-use schema::{AgentId, ProcessId};
 use serde_json::Value;
 
 use crate::machines::Machines;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use analysis::ranks::kernels::{KernelTotals, Total, imbalances};
-use analysis::ranks::outliers::{Values, outliers};
-use analysis::ranks::tally::Kernels;
-use analysis::ranks::{KernelImbalance, Outlier, StepMethod, Steps};
+use rtl_analysis::ranks::kernels::{KernelTotals, Total, imbalances};
+use rtl_analysis::ranks::outliers::{Values, outliers};
+use rtl_analysis::ranks::tally::Kernels;
+use rtl_analysis::ranks::{KernelImbalance, Outlier, StepMethod, Steps};
 use serde::Serialize;
 
 use crate::clocks::Clocks;
@@ -97,7 +97,7 @@ impl Imbalance {
         let outliers = self.outliers.iter_mut().filter_map(|outlier| outlier.kernel.as_mut());
         let steps = self.steps.iter_mut().map(|steps| &mut steps.name);
         for name in kernels.chain(outliers).chain(steps) {
-            *name = schema::demangle(name).unwrap_or_else(|| std::mem::take(name));
+            *name = rtl_schema::demangle(name).unwrap_or_else(|| std::mem::take(name));
         }
     }
 }
@@ -134,5 +134,5 @@ fn steps(members: &Members, clocks: &Clocks) -> Option<Steps> {
         Some(members.all[member].name.as_str())
     };
     let names: Vec<&str> = together.members.iter().map(name).collect::<Option<_>>()?;
-    Some(balance.steps(StepMethod::Collectives, schema::identity(&together.name), &names))
+    Some(balance.steps(StepMethod::Collectives, rtl_schema::identity(&together.name), &names))
 }

@@ -32,10 +32,10 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use analysis::ranks::tally::Kernels;
 use clap::Parser;
 use cli::color::Paint;
 use cli::{Exit, Failure, Output, Progress};
+use rtl_analysis::ranks::tally::Kernels;
 
 use crate::args::{Arguments, Format, Report};
 use crate::clocks::Clocks;

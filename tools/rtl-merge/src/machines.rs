@@ -1,8 +1,8 @@
 //! Which traces were recorded on one machine, in one of its starts.
 
+use rtl_schema::ProcessId;
+use rtl_schema::table::Process;
 use rustc_hash::FxHashMap;
-use schema::ProcessId;
-use schema::table::Process;
 
 use crate::survey::Survey;
 

@@ -1,7 +1,7 @@
 //! What has a rank in the merged trace: a GPU that a process ran something on.
 
+use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
-use schema::{AgentId, ProcessId};
 
 use crate::gpus::Devices;
 use crate::plan::Plan;

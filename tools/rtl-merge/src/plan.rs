@@ -2,9 +2,9 @@
 
 use std::hash::{Hash, Hasher};
 
+use rtl_schema::table::Process;
+use rtl_schema::write::Part;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use schema::table::Process;
-use schema::write::Part;
 
 use crate::clocks::Clocks;
 use crate::gpus::Devices;
@@ -45,7 +45,7 @@ impl Plan {
             // The processes of one space of this input, by the first of them.
             let mut first: FxHashMap<u32, usize> = FxHashMap::default();
             for (number, process) in input.processes.iter().enumerate() {
-                let machine = machines.machine(at, schema::ProcessId(number as u32));
+                let machine = machines.machine(at, rtl_schema::ProcessId(number as u32));
                 let next = plan.processes.len();
                 let index = *known.entry(identity(process, machine, machines, (at, number))).or_insert(next);
                 let leader = *first.entry(process.space).or_insert(index);

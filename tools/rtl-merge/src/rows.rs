@@ -1,6 +1,6 @@
 //! Rows by table, counted as they are read.
 
-use schema::Tables;
+use rtl_schema::Tables;
 
 /// What is counted, in the order of [`Rows::counts`].
 pub const TABLES: [&str; 14] = [

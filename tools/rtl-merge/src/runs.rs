@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use cli::Failure;
 use regex::Regex;
-use schema::table::Process;
+use rtl_schema::table::Process;
 
 use crate::machines::Machines;
 use crate::survey::Survey;

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use schema::table::{Agent, Process};
-use schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
+use rtl_schema::table::{Agent, Process};
+use rtl_schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
 
 use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
-use analysis::align::{Collective, Finder};
-use analysis::ranks::tally::{Kernels, Own, Tally};
+use rtl_analysis::align::{Collective, Finder};
+use rtl_analysis::ranks::tally::{Kernels, Own, Tally};
 
 /// The tags that say something of a trace among others, beside [`TOTALS`]. What else it says of itself is only copied.
 const TELLING: [&str; 6] = ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete"];

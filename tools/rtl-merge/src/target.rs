@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
+use rtl_schema::{Select, Trace};
 use rustc_hash::FxHashSet;
-use schema::{Select, Trace};
 
 use crate::args::Arguments;
 
 /// The metadata tag of a trace that was merged from others: one row for each of them.
 pub const MERGED: &str = "merged";
 
-pub use analysis::align::CLOCK;
+pub use rtl_analysis::align::CLOCK;
 
 /// Metadata tags of counts of ops, which add up.
 pub const TOTALS: [&str; 6] =

@@ -1,6 +1,6 @@
 //! Who waited for whom, as it is reported.
 
-use analysis::align::RankWaits;
+use rtl_analysis::align::RankWaits;
 use serde::Serialize;
 
 use crate::clocks::{Clocks, Member, Together};

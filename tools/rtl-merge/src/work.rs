@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cli::{Explain, Failure};
+use rtl_schema::write::{Texts, Writer};
 use rustc_hash::FxHasher;
-use schema::write::{Texts, Writer};
 
 use crate::rows::Rows;
 use crate::write::unreadable;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
-use schema::append::OPEN_CALL;
-use schema::write::{Incoming, Shift, Writer};
-use schema::{Dialect, Error, Select, Tables, Trace};
+use rtl_schema::append::OPEN_CALL;
+use rtl_schema::write::{Incoming, Shift, Writer};
+use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 use serde_json::json;
 
 use crate::gpus::Devices;

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::facts::{Fact, facts};
-use analysis::kernels::{self, Group};
-use analysis::profile::{self, By, Profile, Warmup};
-use analysis::ranks::{self, Ranks};
-use analysis::region::{self, Region};
-use analysis::{Report, rocprofv3, rpt};
 use cli::Failure;
-use schema::Tables;
+use rtl_analysis::facts::{Fact, facts};
+use rtl_analysis::kernels::{self, Group};
+use rtl_analysis::profile::{self, By, Profile, Warmup};
+use rtl_analysis::ranks::{self, Ranks};
+use rtl_analysis::region::{self, Region};
+use rtl_analysis::{Report, rocprofv3, rpt};
+use rtl_schema::Tables;
 
 use crate::args::Style;
 use crate::info::Stored;
@@ -105,7 +105,7 @@ impl Answer {
             }
             None => {}
         }
-        answer.report = analysis::report(tables, &question.options);
+        answer.report = rtl_analysis::report(tables, &question.options);
         if let (true, Some(by)) = (question.options.sections.kernels, question.by) {
             let mut groups = kernels::by(tables, key(by), &question.options.categories);
             kernels::sort(&mut groups, question.options.sort);

@@ -4,19 +4,19 @@
 
 use std::collections::HashMap;
 
-use analysis::about::About;
-use analysis::api::{ApiGroup, UnfinishedCall};
-use analysis::copies::CopyGroup;
-use analysis::facts::Fact;
-use analysis::kernels::Group;
-use analysis::launches::{Latency, Queues};
-use analysis::profile::{Item, Kernel, Waiting};
-use analysis::ranges::RangeReport;
-use analysis::ranks::Ranks;
-use analysis::region::Region;
-use analysis::sanity::Sanity;
-use analysis::sweep::{Gap, Gpu, GpuGaps};
-use analysis::{Report, Stats};
+use rtl_analysis::about::About;
+use rtl_analysis::api::{ApiGroup, UnfinishedCall};
+use rtl_analysis::copies::CopyGroup;
+use rtl_analysis::facts::Fact;
+use rtl_analysis::kernels::Group;
+use rtl_analysis::launches::{Latency, Queues};
+use rtl_analysis::profile::{Item, Kernel, Waiting};
+use rtl_analysis::ranges::RangeReport;
+use rtl_analysis::ranks::Ranks;
+use rtl_analysis::region::Region;
+use rtl_analysis::sanity::Sanity;
+use rtl_analysis::sweep::{Gap, Gpu, GpuGaps};
+use rtl_analysis::{Report, Stats};
 use serde::Serialize;
 
 use crate::answer::{Answer, Comparable};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use cli::{Cell, Column, Failure, Layout, Output, Table};
-use schema::{Tables, Trace};
+use rtl_schema::{Tables, Trace};
 
 use crate::answer::Answer;
 
@@ -22,7 +22,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    pub(crate) fn of(trace: &Trace, tables: &Tables) -> schema::Result<Self> {
+    pub(crate) fn of(trace: &Trace, tables: &Tables) -> rtl_schema::Result<Self> {
         let names: HashSet<_> = tables.dispatches.name.iter().collect();
         Ok(Self {
             size: std::fs::metadata(trace.path()).map_or(0, |file| file.len()),

@@ -16,9 +16,9 @@ pub mod style;
 
 use std::path::Path;
 
-use analysis::combine;
 use cli::{Exit, Failure, Output, Progress};
-use schema::{Error, Tables, Trace};
+use rtl_analysis::combine;
+use rtl_schema::{Error, Tables, Trace};
 
 use crate::answer::Answer;
 use crate::args::Arguments;

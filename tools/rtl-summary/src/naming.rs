@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use analysis::ranks::StepMethod;
-use schema::{NameId, Tables};
+use rtl_analysis::ranks::StepMethod;
+use rtl_schema::{NameId, Tables};
 
 use crate::answer::Answer;
 use crate::args::Names;
@@ -14,11 +14,11 @@ pub(crate) fn apply(answer: &mut Answer, tables: &Tables, names: Names) {
     let mangled = if names == Names::Mangled { mangled_names(tables) } else { HashMap::new() };
     let form = |stored: &str| -> Option<String> {
         match names {
-            Names::Full => schema::demangle(stored),
+            Names::Full => rtl_schema::demangle(stored),
             Names::Mangled => mangled.get(stored).cloned(),
             Names::Short => {
-                let full = schema::demangle(stored);
-                Some(schema::shorten(full.as_deref().unwrap_or(stored)).to_owned())
+                let full = rtl_schema::demangle(stored);
+                Some(rtl_schema::shorten(full.as_deref().unwrap_or(stored)).to_owned())
             }
         }
     };
@@ -88,8 +88,8 @@ fn mangled_names(tables: &Tables) -> HashMap<String, String> {
     let symbols = tables.symbols.iter().filter(|symbol| symbol.mangled != NameId::NONE);
     symbols
         .map(|symbol| {
-            let [name, mangled] =
-                [symbol.name, symbol.mangled].map(|id| schema::identity(tables.strings.get(id)).to_owned());
+            let [name, mangled] = [symbol.name, symbol.mangled]
+                .map(|id| rtl_schema::identity(tables.strings.get(id)).to_owned());
             (name, mangled)
         })
         .collect()
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn names_that_would_become_equal_stay_as_they_are_stored() {
         let stored = ["_ZN1AC1Ev", "_ZN1AC2Ev", "_Z4gemmv"];
-        let mut forms = Forms(stored.map(|name| (name.to_owned(), schema::demangle(name))).into());
+        let mut forms = Forms(stored.map(|name| (name.to_owned(), rtl_schema::demangle(name))).into());
         assert_eq!(forms.0["_ZN1AC1Ev"], forms.0["_ZN1AC2Ev"], "both are A::A()");
         forms.keep_distinct();
         assert_eq!(stored.map(|name| forms.0[name].as_deref()), [None, None, Some("gemm()")]);

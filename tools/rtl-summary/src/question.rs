@@ -1,11 +1,11 @@
 //! What the command line means: expressions compiled, files read, sections chosen.
 
-use analysis::kernels::{Key, Sort};
-use analysis::region::{Bound, Filter};
-use analysis::{Categories, Options, Sections};
 use cli::args::Format;
 use cli::{Exit, Failure};
-use schema::Select;
+use rtl_analysis::kernels::{Key, Sort};
+use rtl_analysis::region::{Bound, Filter};
+use rtl_analysis::{Categories, Options, Sections};
+use rtl_schema::Select;
 
 use crate::args::{Arguments, By, Names, Section, Sort as SortBy, Style};
 

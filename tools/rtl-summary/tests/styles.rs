@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use analysis::rocprofv3::summary;
-use analysis::rpt::{Options, report};
+use rtl_analysis::rocprofv3::summary;
+use rtl_analysis::rpt::{Options, report};
+use rtl_schema::table::{Agent, Barrier, Copy, Direction, Dispatch, Lane, Process};
+use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
 use rtl_summary::style::rocprofv3::Unit;
 use rtl_summary::style::{rocprofv3, rpt};
-use schema::table::{Agent, Barrier, Copy, Direction, Dispatch, Lane, Process};
-use schema::{Dialect, NameId, Select, Tables, Trace};
 
 #[test]
 fn rpts_report_is_rtgs_own_byte_for_byte() {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use clap::Parser;
 use cli::{Explain, Failure, Output};
-use schema::Trace;
+use rtl_schema::Trace;
 
 use crate::target::Target;
 

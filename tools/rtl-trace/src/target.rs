@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cli::{Explain, Failure};
-use schema::Trace;
+use rtl_schema::Trace;
 use tempfile::TempDir;
 
 use crate::status;

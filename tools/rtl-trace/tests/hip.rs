@@ -13,9 +13,9 @@ use std::process::Output as Ended;
 use clap::Parser;
 use cli::Output;
 use e2e::{Process, Trace};
+use rtl_schema::table::ApiCall;
+use rtl_schema::{Id, Select, Tables};
 use running::{Traced, text};
-use schema::table::ApiCall;
-use schema::{Id, Select, Tables};
 use support::rusqlite::Connection;
 use support::{Stack, perfetto, stacks};
 
@@ -92,7 +92,7 @@ impl Content {
 
     /// As our own reader reads it.
     fn read(path: &Path) -> Self {
-        let tables = schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap();
+        let tables = rtl_schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap();
         assert_eq!(tables.extra_links, [], "an op of ours belongs to one call");
         Self::of(&tables)
     }

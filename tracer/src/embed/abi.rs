@@ -1,4 +1,4 @@
-//! The structs of `include/rtl.h`, where their fields are explained. A test compares their layouts.
+//! The structs of `tracer/include/rtl.h`, where their fields are explained. A test compares their layouts.
 
 use std::ffi::{c_char, c_void};
 

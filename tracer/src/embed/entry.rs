@@ -1,4 +1,4 @@
-//! The functions of `include/rtl.h`. A panic in one is its answer.
+//! The functions of `tracer/include/rtl.h`. A panic in one is its answer.
 
 #![expect(unsafe_code, reason = "called by the program")]
 

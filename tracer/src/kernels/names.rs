@@ -38,8 +38,8 @@ impl Names {
         let plain = std::iter::once(symbol.to_owned());
         // A symbol may be spelled as another one's demangled name, or differ from it in what readers leave out.
         let numbered = (2..).map(|number: u64| format!("{symbol} [{number}]"));
-        for name in schema::demangle(symbol).into_iter().chain(plain).chain(numbered) {
-            let identity = schema::identity(&name).to_owned();
+        for name in rtl_schema::demangle(symbol).into_iter().chain(plain).chain(numbered) {
+            let identity = rtl_schema::identity(&name).to_owned();
             if self.owners.entry(identity).or_insert_with(|| symbol.to_owned()) == symbol {
                 return name;
             }
@@ -129,7 +129,7 @@ mod tests {
             for symbol in &symbols {
                 let name = names.name(symbol);
                 prop_assert_eq!(&name, &names.name(symbol));
-                let identity = schema::identity(&name).to_owned();
+                let identity = rtl_schema::identity(&name).to_owned();
                 prop_assert_eq!(*owner.entry(identity).or_insert(symbol), symbol);
             }
         }

@@ -1,7 +1,7 @@
 //! Rows of ranges and markers, and what the application calls its threads, devices and streams.
 
-use schema::append::Target;
-use schema::write::{Op, OpKind, TextId};
+use rtl_schema::append::Target;
+use rtl_schema::write::{Op, OpKind, TextId};
 
 use super::close::Close;
 use super::session::{Session, meet, thread_row};
@@ -52,7 +52,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    fn write_annotation(&mut self, annotation: &Annotation) -> schema::Result<()> {
+    fn write_annotation(&mut self, annotation: &Annotation) -> rtl_schema::Result<()> {
         let op = match *annotation {
             Annotation::Range { number, text, tid, start, end, is_started } => Op {
                 start,
@@ -73,7 +73,7 @@ impl<T: Target + Close> Session<T> {
         Ok(())
     }
 
-    fn annotation(&mut self, number: u64, text: &'static Text, tid: u32) -> schema::Result<Op> {
+    fn annotation(&mut self, number: u64, text: &'static Text, tid: u32) -> rtl_schema::Result<Op> {
         let description = self.text(text)?;
         let (recording, threads) = self.begun()?;
         meet(threads, tid, recording)?;
@@ -91,7 +91,7 @@ impl<T: Target + Close> Session<T> {
         })
     }
 
-    fn text(&mut self, text: &'static Text) -> schema::Result<TextId> {
+    fn text(&mut self, text: &'static Text) -> rtl_schema::Result<TextId> {
         let number = text.number as usize;
         if let Some(&Some(known)) = self.annotations.texts.get(number) {
             return Ok(known);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use schema::append::{AlikeCalls, CopyAsked, LaunchAsked, OwnCall, Target};
-use schema::write::{Call, TextId};
+use rtl_schema::append::{AlikeCalls, CopyAsked, LaunchAsked, OwnCall, Target};
+use rtl_schema::write::{Call, TextId};
 
 use super::close::Close;
 use super::open_calls::OpenCalls;
@@ -92,7 +92,7 @@ impl<T: Target + Close> Session<T> {
         self.others.add_call(source, self.over, &self.known);
     }
 
-    fn write_call(&mut self, source: Source, told: &Told) -> schema::Result<()> {
+    fn write_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<()> {
         let &Told { call, tid, .. } = told;
         let Some(duration) = call.duration() else {
             self.write_whole_call(source, told)?;
@@ -124,7 +124,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     #[inline(never)]
-    fn write_whole_call(&mut self, source: Source, told: &Told) -> schema::Result<Call> {
+    fn write_whole_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<Call> {
         let call = &told.call;
         let (name, domain) = (self.function(source, call.function)?, self.domain(source)?);
         let category = self.category(call.function)?;
@@ -167,7 +167,7 @@ impl<T: Target + Close> Session<T> {
         Ok(row)
     }
 
-    fn function(&mut self, source: Source, function: Function) -> schema::Result<TextId> {
+    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<TextId> {
         let (at, number) = (source as usize, function.number());
         if let Some(&Some(known)) = self.calls.names[at].get(number) {
             return Ok(known);
@@ -180,7 +180,7 @@ impl<T: Target + Close> Session<T> {
         Ok(id)
     }
 
-    fn domain(&mut self, source: Source) -> schema::Result<TextId> {
+    fn domain(&mut self, source: Source) -> rtl_schema::Result<TextId> {
         let at = source as usize;
         if let Some(known) = self.calls.domains[at] {
             return Ok(known);
@@ -190,7 +190,7 @@ impl<T: Target + Close> Session<T> {
         Ok(id)
     }
 
-    fn category(&mut self, function: Function) -> schema::Result<Option<TextId>> {
+    fn category(&mut self, function: Function) -> rtl_schema::Result<Option<TextId>> {
         let Some(category) = sources::category(function) else { return Ok(None) };
         if let Some(&(_, known)) = self.calls.categories.iter().find(|(known, _)| *known == category) {
             return Ok(Some(known));
@@ -201,7 +201,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// The number of a stream; 0 is the default one.
-    fn stream(&mut self, address: u64) -> schema::Result<i64> {
+    fn stream(&mut self, address: u64) -> rtl_schema::Result<i64> {
         let number = self.calls.streams.len() as i64 + 1;
         if let Some(&known) = self.calls.streams.get(&address) {
             return Ok(known);

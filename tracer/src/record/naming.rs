@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use schema::append::{Recording, Target};
-use schema::write::TextId;
+use rtl_schema::append::{Recording, Target};
+use rtl_schema::write::TextId;
 use serde_json::{Map, Value};
 
 use crate::kernels::Kernel;
@@ -35,7 +35,7 @@ impl Naming {
         &mut self,
         kernel: &Kernel,
         recording: &mut Recording<T>,
-    ) -> schema::Result<Named> {
+    ) -> rtl_schema::Result<Named> {
         let is_named = !kernel.mangled.is_empty();
         let anywhere = Kernel { kernel_object: 0, code_object: None, ..kernel.clone() };
         let key = if is_named { anywhere } else { kernel.clone() };

@@ -1,8 +1,8 @@
 //! Copies and barriers as rows.
 
 use calls::Source;
-use schema::append::Target;
-use schema::write::{Op, OpKind};
+use rtl_schema::append::Target;
+use rtl_schema::write::{Op, OpKind};
 
 use super::Known;
 use super::close::Close;

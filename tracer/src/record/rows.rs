@@ -1,7 +1,7 @@
 //! The rows of one kernel: what they say, and the short way to one that says what the last one said.
 
-use schema::append::{Alike, Own, Recording, Target};
-use schema::write::{Op, OpKind};
+use rtl_schema::append::{Alike, Own, Recording, Target};
+use rtl_schema::write::{Op, OpKind};
 
 use super::naming::Named;
 use crate::dispatch::Dispatch;
@@ -24,7 +24,7 @@ impl Rows {
         named: Named,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
-    ) -> schema::Result<Self> {
+    ) -> rtl_schema::Result<Self> {
         recording.op(&op(dispatch, named))?;
         Ok(Self { named, last: *dispatch, alike: None })
     }
@@ -73,7 +73,7 @@ impl Rows {
         &mut self,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
-    ) -> schema::Result<()> {
+    ) -> rtl_schema::Result<()> {
         if let Some(alike) = &self.alike {
             let own = Own {
                 start: dispatch.start,
@@ -93,7 +93,7 @@ impl Rows {
         &mut self,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
-    ) -> schema::Result<()> {
+    ) -> rtl_schema::Result<()> {
         let op = op(dispatch, self.named);
         recording.op(&op)?;
         self.alike = Alike::of(&op);

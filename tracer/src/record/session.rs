@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rtl_schema::append::{Recording, Target};
+use rtl_schema::write::Op;
 use rustc_hash::FxHashSet;
-use schema::append::{Recording, Target};
-use schema::write::Op;
 
 use super::annotations::Annotations;
 use super::calls::Calls;
@@ -28,7 +28,7 @@ pub(super) struct About {
 }
 
 /// Creates the file.
-type Create<T> = Box<dyn FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send>;
+type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
 
 /// A recording.
 pub(super) struct Session<T> {
@@ -62,7 +62,7 @@ impl<T: Target + Close> Session<T> {
     pub(super) fn new(
         about: About,
         known: Arc<Known>,
-        create: impl FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
+        create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
         Self {
             about,
@@ -142,7 +142,7 @@ impl<T: Target + Close> Session<T> {
     fn part_with(&mut self, recording: Recording<T>) {
         let path = self.ending.path.clone().unwrap_or_default();
         let closed = recording.finish().and_then(|target| {
-            target.close().map_err(|source| schema::Error::Io { action: "close", path, source })
+            target.close().map_err(|source| rtl_schema::Error::Io { action: "close", path, source })
         });
         if let Err(error) = closed {
             self.fail(&error);
@@ -179,14 +179,14 @@ impl<T: Target + Close> Session<T> {
         self.ending
     }
 
-    pub(super) fn fail(&mut self, error: &schema::Error) {
-        let why = if matches!(error, schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
+    pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
+        let why = if matches!(error, rtl_schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         self.give_up(why, &format!("{error}{cause}"));
     }
 
     #[inline]
-    fn write(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
+    fn write(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
         if let Some(recording) = &mut self.recording
             && let Some(Some(rows)) = self.kernels.get_mut(dispatch.kernel.0 as usize)
             && rows.go_on_with(dispatch)
@@ -197,7 +197,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
-    fn write_other(&mut self, dispatch: &Dispatch) -> schema::Result<()> {
+    fn write_other(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
         let recording = match &mut self.recording {
             Some(recording) => recording,
             none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
@@ -221,7 +221,12 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// Writes an op that is no dispatch, on this queue where it is on one.
-    pub(super) fn write_op(&mut self, op: &Op, queue: Option<QueueOrdinal>, tid: u32) -> schema::Result<()> {
+    pub(super) fn write_op(
+        &mut self,
+        op: &Op,
+        queue: Option<QueueOrdinal>,
+        tid: u32,
+    ) -> rtl_schema::Result<()> {
         if queue.is_some_and(|queue| queue.0 >= self.queues) {
             let (known, mut from) = (Arc::clone(&self.known), self.queues);
             write_queues(self.begun()?.0, &known, &mut from)?;
@@ -234,7 +239,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// What is recorded into, and the threads that it knows.
-    pub(super) fn begun(&mut self) -> schema::Result<(&mut Recording<T>, &mut FxHashSet<u32>)> {
+    pub(super) fn begun(&mut self) -> rtl_schema::Result<(&mut Recording<T>, &mut FxHashSet<u32>)> {
         let recording = match &mut self.recording {
             Some(recording) => recording,
             none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
@@ -243,7 +248,7 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// Writes what is only written when it is published, and publishes everything.
-    fn publish_all(&mut self, closing: &[(&str, String)]) -> schema::Result<()> {
+    fn publish_all(&mut self, closing: &[(&str, String)]) -> rtl_schema::Result<()> {
         let gpus = self.known.gpus.since(self.gpus);
         let names = self.take_names();
         let (recording, _) = self.begun()?;
@@ -285,7 +290,7 @@ fn begin<T: Target>(
     about: &About,
     start: Anchor,
     ending: &mut Ending,
-) -> schema::Result<Recording<T>> {
+) -> rtl_schema::Result<Recording<T>> {
     let (path, mut recording) = create()?;
     ending.path = Some(path);
     for (tag, value) in about.identity.rows(&about.settings) {
@@ -316,7 +321,7 @@ fn write_queues<T: Target>(
     recording: &mut Recording<T>,
     known: &Known,
     from: &mut u32,
-) -> schema::Result<()> {
+) -> rtl_schema::Result<()> {
     for queue in known.queues.since(*from) {
         recording.metadata("queue", &queue_row(*from, &queue))?;
         *from += 1;
@@ -340,7 +345,7 @@ pub(super) fn meet<T: Target>(
     threads: &mut FxHashSet<u32>,
     tid: u32,
     recording: &mut Recording<T>,
-) -> schema::Result<()> {
+) -> rtl_schema::Result<()> {
     if threads.contains(&tid) {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! What the recorder hands rows on to.
 
-use schema::append::Target;
+use rtl_schema::append::Target;
 
 use super::Ending;
 use super::close::Close;

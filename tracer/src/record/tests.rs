@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use schema::append::Target;
-use schema::{Select, Tables, Trace};
+use rtl_schema::append::Target;
+use rtl_schema::{Select, Tables, Trace};
 
 use super::close::Close;
 use super::*;
@@ -272,14 +272,14 @@ fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
 
 fn create_at(
     path: &std::path::Path,
-) -> impl FnMut() -> schema::Result<(PathBuf, Recording<OwnFile>)> + Send + 'static {
+) -> impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<OwnFile>)> + Send + 'static {
     let path = path.to_owned();
     move || super::create(&path, 1, None)
 }
 
 fn session<T: Target + Close>(
     known: &Arc<Known>,
-    create: impl FnMut() -> schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
+    create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
     let about = session::About { settings: Settings::default(), identity: Identity::default() };
     Session::new(about, Arc::clone(known), create)

@@ -6,7 +6,7 @@ use std::process::Command;
 use e2e::library::tracer;
 
 /// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
-/// program), what include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
+/// program), what tracer/include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
 pub(crate) const EXPORTS: [&str; 37] = [
     "OnLoad",

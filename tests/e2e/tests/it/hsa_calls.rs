@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use e2e::{Outcome, Process, Trace};
 use hsa_sys::bindings::ApiTableVersion;
 use hsa_sys::table::{AmdTable, FUNCTIONS, Function, Kind};
-use schema::table::ApiCall;
+use rtl_schema::table::ApiCall;
 use support::stacks;
 
 /// How often a thread called a function.
@@ -281,7 +281,8 @@ fn a_process_that_hangs_and_is_killed_leaves_the_calls_that_it_hung_in() {
     assert_eq!(outcome.status.signal(), Some(libc::SIGKILL), "{outcome:?}");
     let trace = outcome.trace();
     assert_eq!(trace.metadata["complete"], "0");
-    let tables = schema::Trace::open(&trace.path).unwrap().read(&schema::Select::everything()).unwrap();
+    let tables =
+        rtl_schema::Trace::open(&trace.path).unwrap().read(&rtl_schema::Select::everything()).unwrap();
     let calls = &tables.api_calls;
     let tid: i64 = outcome.stdout.trim().parse().unwrap();
     let hung: Vec<_> = calls.iter().filter(|call| call.tid == Some(tid)).collect();

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use e2e::annotations::tables;
 use e2e::{Outcome, Process, library};
-use schema::Tables;
-use schema::table::RangeKind;
+use rtl_schema::Tables;
+use rtl_schema::table::RangeKind;
 
 const SDK: &str = "librocprofiler-sdk-roctx.so.1";
 

@@ -56,7 +56,7 @@ impl Sink for Lite {
             let launched = &kernels[index];
             let name = match self.names[index] {
                 Some(name) => name,
-                None => *self.names[index].insert(self.file.text(schema::identity(&launched.name))?),
+                None => *self.names[index].insert(self.file.text(rtl_schema::identity(&launched.name))?),
             };
             let ([a, b, c], [x, y, z]) = (launched.workgroup, launched.items[usize::from(size)]);
             let signal = format!("hwq=0x{:x} wg={a},{b},{c} grid={x},{y},{z}", queue + 0x1000);

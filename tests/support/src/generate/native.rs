@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use schema::write::{Call, Existing, Op as Row, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, Existing, Op as Row, OpKind, TextId, Writer};
 
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
 
 use super::random::Random;
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use rtl_schema::{NameId, Strings};
 use rustc_hash::FxHashMap;
-use schema::{NameId, Strings};
 
 use super::fields::{debug_annotation, interned, interned_data, track_event};
 use super::proto::Message;

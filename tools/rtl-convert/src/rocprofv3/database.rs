@@ -2,13 +2,13 @@
 
 use std::io;
 
-use rustc_hash::FxHashMap;
-use schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Counter, Dispatch, Range, Shape};
-use schema::write::{
+use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Counter, Dispatch, Range, Shape};
+use rtl_schema::write::{
     AgentInfo, Allocated, Argument, Called, Copied, CounterInfo, Event, Info, KernelInfo, Launched,
     Rocprofiler, SetId,
 };
-use schema::{AgentId, Error, Id, NameId, ProcessId, Tables};
+use rtl_schema::{AgentId, Error, Id, NameId, ProcessId, Tables};
+use rustc_hash::FxHashMap;
 
 use super::devices::{Device, Devices};
 use super::kernels::Kernel;
@@ -159,7 +159,7 @@ fn kernel_info<'a>(kernel: &Kernel, how: Names, tables: &'a Tables) -> KernelInf
         id: kernel.id,
         symbol: kernel.loaded(tables),
         mangled: names.mangled,
-        short: schema::shorten(&names::shown(&tables.strings, kernel.name)).to_owned(),
+        short: rtl_schema::shorten(&names::shown(&tables.strings, kernel.name)).to_owned(),
         shown: names.shown,
     }
 }

@@ -1,8 +1,8 @@
 //! The agents of a process as rocprofv3 lists them.
 
+use rtl_schema::table::{Agent, AgentKind, Copy, Direction};
+use rtl_schema::{AgentId, ProcessId, Tables};
 use rustc_hash::FxHashSet;
-use schema::table::{Agent, AgentKind, Copy, Direction};
-use schema::{AgentId, ProcessId, Tables};
 use serde_json::{Map, Value, json};
 
 /// An agent of the list.
@@ -220,7 +220,7 @@ fn uuid(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use schema::table::{Lane, Process};
+    use rtl_schema::table::{Lane, Process};
 
     use super::*;
 

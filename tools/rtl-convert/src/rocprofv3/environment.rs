@@ -1,6 +1,6 @@
 //! The environment of a process, which says its rank.
 
-use schema::table::Process;
+use rtl_schema::table::Process;
 use serde_json::{Value, json};
 
 /// The environment, or of it what says the rank.

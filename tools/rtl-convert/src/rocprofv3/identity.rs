@@ -2,9 +2,9 @@
 
 use std::hash::{Hash, Hasher};
 
+use rtl_schema::write::Origin;
+use rtl_schema::{ProcessId, Tables};
 use rustc_hash::FxHasher;
-use schema::write::Origin;
-use schema::{ProcessId, Tables};
 
 /// Who a process was, with the identity that rocprofv3 gave it or one of the same form: when it started, in
 /// milliseconds, and what tells it from others.
@@ -43,7 +43,7 @@ fn is_guid(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use schema::table::Process;
+    use rtl_schema::table::Process;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use rtl_schema::table::{Dispatch, Symbol};
+use rtl_schema::{Id, NameId, ProcessId, SymbolId, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
-use schema::table::{Dispatch, Symbol};
-use schema::{Id, NameId, ProcessId, SymbolId, Tables};
 
 use crate::names;
 
@@ -29,19 +29,19 @@ impl Kernel {
     pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> Names<'a> {
         let mut shown = match how {
             names::Names::Full => names::shown(&tables.strings, self.name),
-            names::Names::Mangled => Cow::Borrowed(schema::identity(tables.strings.get(self.name))),
+            names::Names::Mangled => Cow::Borrowed(rtl_schema::identity(tables.strings.get(self.name))),
             names::Names::Short => {
                 let full = names::shown(&tables.strings, self.name);
-                Cow::Owned(schema::shorten(&full).to_owned())
+                Cow::Owned(rtl_schema::shorten(&full).to_owned())
             }
         };
         // A name that still ends like a descriptor would lose that end in whoever reads it.
-        if schema::identity(&shown) != shown {
+        if rtl_schema::identity(&shown) != shown {
             shown.to_mut().push_str(".kd");
         }
         let mangled = match self.loaded(tables).mangled {
             name if self.symbol.is_some() && name.is_some() => tables.strings.get(name).to_owned(),
-            _ => format!("{}.kd", schema::identity(tables.strings.get(self.name))),
+            _ => format!("{}.kd", rtl_schema::identity(tables.strings.get(self.name))),
         };
         Names { mangled, shown }
     }

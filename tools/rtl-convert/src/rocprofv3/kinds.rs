@@ -1,8 +1,8 @@
 //! What kind of record a row is: rocprofiler-sdk's names of kinds and operations, and the lists they belong to.
 
+use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Direction, Range, RangeKind};
+use rtl_schema::{NameId, Strings};
 use rustc_hash::FxHashMap;
-use schema::table::{Allocation, AllocationKind, AllocationLevel, Direction, Range, RangeKind};
-use schema::{NameId, Strings};
 
 /// The kinds of buffered records by number, as of ROCm 7 (`strings.buffer_records` of a real file), and one of our own
 /// behind them for calls of a library that rocprofv3 does not trace. Numbers differ between versions, so readers go by

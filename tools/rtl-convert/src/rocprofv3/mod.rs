@@ -20,8 +20,8 @@ pub mod walk;
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
-use schema::write::Rocprofiler;
-use schema::{ProcessId, Select, Tables};
+use rtl_schema::write::Rocprofiler;
+use rtl_schema::{ProcessId, Select, Tables};
 use tempfile::NamedTempFile;
 
 use crate::args::Arguments;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use schema::table::{Allocation, ApiCall, Copy, Counter, Dispatch, Range};
-use schema::{Id, NameId, ProcessId, Tables};
+use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Dispatch, Range};
+use rtl_schema::{Id, NameId, ProcessId, Tables};
 
 use super::kernels::{Kernel, Kernels};
 use super::kinds::{Kind, List, Operations};

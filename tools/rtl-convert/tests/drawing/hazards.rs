@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
 
 /// Random numbers: the same for the same seed.
 struct Random(u64);

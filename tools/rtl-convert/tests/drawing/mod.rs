@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::table::{ApiCall, Process};
-use schema::write::{Existing, Writer};
-use schema::{NameId, Select, Tables, Trace};
+use rtl_schema::table::{ApiCall, Process};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{NameId, Select, Tables, Trace};
 
 /// A folder in which the program runs.
 pub struct Folder(tempfile::TempDir);
@@ -87,8 +87,8 @@ pub fn rows(path: &Path) -> Tables {
 /// What names are drawn as: demangling each once takes long enough.
 fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
     let full = |(_, text)| {
-        let text = schema::identity(text);
-        schema::demangle(text).unwrap_or_else(|| text.to_owned())
+        let text = rtl_schema::identity(text);
+        rtl_schema::demangle(text).unwrap_or_else(|| text.to_owned())
     };
     let all: Vec<String> = tables.strings.iter().map(full).collect();
     move |id| all.get(id.index()).cloned().unwrap_or_else(|| tables.strings.get(id).to_owned())

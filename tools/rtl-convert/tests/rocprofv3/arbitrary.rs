@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape};
-use schema::{AgentId, ProcessId, Tables};
+use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape};
+use rtl_schema::{AgentId, ProcessId, Tables};
 
 use crate::hostile_names;
 
@@ -113,9 +113,9 @@ pub(crate) fn trace() -> impl Strategy<Value = Tables> {
             tables.api_calls.push(ApiCall {
                 tid,
                 name: tables.strings.intern(&name),
-                domain: schema::NameId::NONE,
-                category: schema::NameId::NONE,
-                args: args.map_or(schema::NameId::NONE, |args| tables.strings.intern(&args)),
+                domain: rtl_schema::NameId::NONE,
+                category: rtl_schema::NameId::NONE,
+                args: args.map_or(rtl_schema::NameId::NONE, |args| tables.strings.intern(&args)),
                 start,
                 duration,
                 correlation,

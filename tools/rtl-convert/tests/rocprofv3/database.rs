@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use schema::table::{Direction, Dispatch, Dispatches, Lane, Lanes};
-use schema::write::{Existing, Writer};
-use schema::{Dialect, LaneId, Tables};
+use rtl_schema::table::{Direction, Dispatch, Dispatches, Lane, Lanes};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{Dialect, LaneId, Tables};
 use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use schema::write::{Existing, Writer};
+use rtl_schema::write::{Existing, Writer};
 use serde_json::Value;
 
 use crate::lines::held;

@@ -1,7 +1,7 @@
 //! Rows as lines, with what a format of rocprofv3 can hold of them.
 
-use schema::table::{AgentKind, Direction, Dispatch, RangeKind};
-use schema::{AgentId, NameId, Tables};
+use rtl_schema::table::{AgentKind, Direction, Dispatch, RangeKind};
+use rtl_schema::{AgentId, NameId, Tables};
 
 /// Ids that rtl-convert gives to ranges without one begin here.
 const OWN_IDS: i64 = 1 << 52;
@@ -19,8 +19,8 @@ pub(crate) fn held(tables: &Tables) -> Vec<String> {
         let lane = tables.lanes.get(row.lane);
         let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let symbol = row.symbol.map(|symbol| tables.symbols[symbol.index()]).unwrap_or_default();
-        let name = schema::identity(tables.strings.get(row.name));
-        let name = schema::demangle(name).unwrap_or_else(|| name.to_owned());
+        let name = rtl_schema::identity(tables.strings.get(row.name));
+        let name = rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
         lines.push(format!(
             "dispatch {name} {} {} {:?} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             gpu(lane.agent),

@@ -16,7 +16,7 @@ mod tracelens;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::{Select, Tables, Trace};
+use rtl_schema::{Select, Tables, Trace};
 use support::Layout;
 
 /// A folder in which the program runs.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use schema::Tables;
+use rtl_schema::Tables;
 
 use crate::{Folder, read};
 
@@ -28,9 +28,9 @@ fn tracelens() -> Option<PathBuf> {
 fn by_kernel(tables: &Tables) -> BTreeMap<String, (u64, i64)> {
     let mut kernels: BTreeMap<String, (u64, i64)> = BTreeMap::new();
     for row in tables.dispatches.iter() {
-        let name = schema::identity(tables.strings.get(row.name));
-        let full = schema::demangle(name).unwrap_or_else(|| name.to_owned());
-        let sum = kernels.entry(schema::shorten(&full).to_owned()).or_default();
+        let name = rtl_schema::identity(tables.strings.get(row.name));
+        let full = rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
+        let sum = kernels.entry(rtl_schema::shorten(&full).to_owned()).or_default();
         *sum = (sum.0 + 1, sum.1 + row.duration.unwrap());
     }
     kernels

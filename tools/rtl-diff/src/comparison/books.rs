@@ -1,11 +1,11 @@
-//! The books of two typical runs: [`analysis::books`] with the kernels of this comparison.
+//! The books of two typical runs: [`rtl_analysis::books`] with the kernels of this comparison.
 
 use std::collections::BTreeMap;
 
-use analysis::books::{Amount, Books, Fate, Place, balance};
-use analysis::identity::Matching;
-use analysis::profile::Item;
-use schema::table::Direction;
+use rtl_analysis::books::{Amount, Books, Fate, Place, balance};
+use rtl_analysis::identity::Matching;
+use rtl_analysis::profile::Item;
+use rtl_schema::table::Direction;
 
 use crate::input::Run;
 

@@ -1,9 +1,9 @@
 //! The kernels of all runs of both sides, side by side.
 
-use analysis::compare::Run as KernelRun;
-use analysis::identity::Subject;
-use analysis::profile::Kernel;
 use cli::{Exit, Failure};
+use rtl_analysis::compare::Run as KernelRun;
+use rtl_analysis::identity::Subject;
+use rtl_analysis::profile::Kernel;
 
 use super::waits::Waits;
 use crate::input::Run;

@@ -1,11 +1,11 @@
-//! Kernels that run in several launch shapes, compared like with like: [`analysis::compare::mix`].
+//! Kernels that run in several launch shapes, compared like with like: [`rtl_analysis::compare::mix`].
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use analysis::compare::mix::{self, Calls, Mix};
-use analysis::identity::Matching;
-use analysis::profile::{self, Kernel};
+use rtl_analysis::compare::mix::{self, Calls, Mix};
+use rtl_analysis::identity::Matching;
+use rtl_analysis::profile::{self, Kernel};
 
 use super::join::{Joined, by_position};
 use crate::input::Run;

@@ -9,12 +9,12 @@ mod waits;
 
 use std::path::PathBuf;
 
-use analysis::books::Books;
-use analysis::compare::history::{Drift, look_back};
-use analysis::compare::{self, Judgement, KernelPair, Run as KernelRun, Side, Status};
-use analysis::facts::CUT_OFF;
-use analysis::identity::{self, Matching, Method};
 use cli::Failure;
+use rtl_analysis::books::Books;
+use rtl_analysis::compare::history::{Drift, look_back};
+use rtl_analysis::compare::{self, Judgement, KernelPair, Run as KernelRun, Side, Status};
+use rtl_analysis::facts::CUT_OFF;
+use rtl_analysis::identity::{self, Matching, Method};
 
 pub use self::comparable::Difference;
 use self::join::{Joined, join};

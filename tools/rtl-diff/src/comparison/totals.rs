@@ -1,6 +1,6 @@
 //! Figures of whole runs: GPU time, wall, idle time, launches.
 
-use analysis::compare::distributions::student_quantile;
+use rtl_analysis::compare::distributions::student_quantile;
 
 use super::books::wall;
 use crate::input::Run;

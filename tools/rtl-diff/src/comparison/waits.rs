@@ -3,8 +3,8 @@
 //! A rank that got slower makes all others wait for it, in every collective. That is its kernels' fault and not the
 //! collective's, so what is compared and gated is the transfer.
 
-use analysis::identity::Matching;
-use analysis::profile::Kernel;
+use rtl_analysis::identity::Matching;
+use rtl_analysis::profile::Kernel;
 
 use super::join::{Joined, by_position};
 use crate::input::Run;

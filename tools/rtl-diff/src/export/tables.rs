@@ -1,9 +1,9 @@
 //! What text, Markdown and CSV have in common: tables with a text for people and a value for machines.
 
-use analysis::books::Terms;
-use analysis::compare::{Method, Side};
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
+use rtl_analysis::books::Terms;
+use rtl_analysis::compare::{Method, Side};
 
 use super::Answer;
 use crate::comparison::{Change, Row, Total};
@@ -248,7 +248,7 @@ pub(super) fn sentences(answer: &Answer<'_>) -> Vec<String> {
     let raised = comparison
         .rows
         .iter()
-        .filter(|row| row.judgement.threshold.source == analysis::compare::ThresholdSource::SingleRun);
+        .filter(|row| row.judgement.threshold.source == rtl_analysis::compare::ThresholdSource::SingleRun);
     if let Some(row) = raised.clone().next() {
         lines.push(format!(
             "the threshold of {} kernels was raised to {}: one run a side cannot tell less",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use cli::Failure;
-use schema::Tables;
+use rtl_schema::Tables;
 
 use crate::args::Files;
 

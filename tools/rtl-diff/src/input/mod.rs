@@ -7,9 +7,9 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
-use analysis::facts::Fact;
-use analysis::profile::{By, Profile, Warmup};
 use cli::{Failure, Progress};
+use rtl_analysis::facts::Fact;
+use rtl_analysis::profile::{By, Profile, Warmup};
 
 use self::group::Claim;
 use crate::settings::Manner;

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
-use analysis::profile::{Item, Profile};
+use rtl_analysis::profile::{Item, Profile};
 
 /// Gives kernels that are stored mangled their full names, as reports have them. Names that would become equal to
 /// another kernel's stay as they are stored.
 pub(super) fn demangle(profile: &mut Profile) {
-    let full = |name: &str| schema::demangle(name).unwrap_or_else(|| name.to_owned());
+    let full = |name: &str| rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
     let mut stored: BTreeMap<String, &str> = BTreeMap::new();
     let mut shared = Vec::new();
     for kernel in &profile.kernels {
@@ -46,7 +46,7 @@ fn sort(profile: &mut Profile) {
 
 #[cfg(test)]
 mod tests {
-    use analysis::profile::{GpuProfile, Kernel, Work};
+    use rtl_analysis::profile::{GpuProfile, Kernel, Work};
 
     use super::*;
 

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use analysis::categories::COLLECTIVE;
-use analysis::compare::{Moments, Run};
-use analysis::facts::Fact;
-use analysis::profile::{GpuProfile, Item, Kernel, Profile, Waiting, Work};
 use cli::Failure;
-use schema::table::Direction;
+use rtl_analysis::categories::COLLECTIVE;
+use rtl_analysis::compare::{Moments, Run};
+use rtl_analysis::facts::Fact;
+use rtl_analysis::profile::{GpuProfile, Item, Kernel, Profile, Waiting, Work};
+use rtl_schema::table::Direction;
 use serde::Deserialize;
 
 use super::group::Claim;

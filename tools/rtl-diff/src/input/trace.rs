@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::facts::{Fact, facts};
-use analysis::profile::{Profile, profile};
-use analysis::{Categories, combine, region};
 use cli::Failure;
-use schema::{Error, Tables, Trace};
+use rtl_analysis::facts::{Fact, facts};
+use rtl_analysis::profile::{Profile, profile};
+use rtl_analysis::{Categories, combine, region};
+use rtl_schema::{Error, Tables, Trace};
 
 use super::names;
 use crate::settings::Manner;

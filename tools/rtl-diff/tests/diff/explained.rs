@@ -1,6 +1,6 @@
 //! The books as a user reads them, and kernels that have another name.
 
-use schema::write::{Existing, Op, Writer};
+use rtl_schema::write::{Existing, Op, Writer};
 
 use crate::{Folder, status};
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use analysis::Categories;
-use analysis::categories::COLLECTIVE;
-use schema::table::Dispatches;
-use schema::write::{Existing, Writer};
-use schema::{Select, Tables, Trace, identity};
+use rtl_analysis::Categories;
+use rtl_analysis::categories::COLLECTIVE;
+use rtl_schema::table::Dispatches;
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{Select, Tables, Trace, identity};
 
 use crate::Folder;
 

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use analysis::ranks::{Outlier, Quantity};
 use cli::{Cell, Column, Layout, Table, units};
+use rtl_analysis::ranks::{Outlier, Quantity};
 
 use crate::imbalance::Imbalance;
 

@@ -1,12 +1,12 @@
 //! What is written of each trace, rank, kernel and GPU: parts of `rtl-summary/1`, which `docs/rtl-summary.schema.json`
 //! describes.
 
-use analysis::Stats;
-use analysis::about::AboutProcess;
-use analysis::facts::Fact;
-use analysis::region::Region;
-use analysis::running::{GpuRan, Item, Sketch};
-use analysis::sweep::Gpu;
+use rtl_analysis::Stats;
+use rtl_analysis::about::AboutProcess;
+use rtl_analysis::facts::Fact;
+use rtl_analysis::region::Region;
+use rtl_analysis::running::{GpuRan, Item, Sketch};
+use rtl_analysis::sweep::Gpu;
 use serde::Serialize;
 
 use super::kernels::Kernels;
@@ -121,7 +121,7 @@ pub fn rows<'a, 'b>(
 
 /// The row of a GPU that the report calls `number`; `positions` are those of the trace's kernels.
 pub fn gpu_row<'a>(kernels: &'a Kernels, positions: &[usize], ran: GpuRan, number: i64) -> GpuRow<'a> {
-    let part = |(item, work): &(Item, analysis::running::Work)| {
+    let part = |(item, work): &(Item, rtl_analysis::running::Work)| {
         let (kernel, copies) = match item {
             Item::Kernel(kernel) => (Some(kernels.all[positions[*kernel]].name.as_str()), None),
             Item::Copies(direction) => (None, Some(direction.label())),

@@ -1,6 +1,6 @@
 //! The kernels of all traces together.
 
-use analysis::running::{Kernel, Sketch};
+use rtl_analysis::running::{Kernel, Sketch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Every kernel that any trace has run.
@@ -31,7 +31,7 @@ impl Kernels {
         }
         let stored = || std::iter::once(kernel.label.clone());
         let numbered = (2..).map(|number| format!("{}~{number}", kernel.label));
-        let names = schema::demangle(&kernel.label).into_iter().chain(stored()).chain(numbered);
+        let names = rtl_schema::demangle(&kernel.label).into_iter().chain(stored()).chain(numbered);
         let name = names.into_iter().find(|name| self.names.insert(name.clone())).unwrap_or_default();
         self.by_label.insert(kernel.label.clone(), self.all.len());
         self.all.push(Known { name, category: kernel.category.clone(), durations: Sketch::default() });

@@ -1,6 +1,6 @@
 //! What all ranks ran, rank by rank and kernel by kernel, as one report and without a merged trace.
 //!
-//! One trace after the other is reduced to its kernels while it goes by ([`analysis::running`]), and what the report says
+//! One trace after the other is reduced to its kernels while it goes by ([`rtl_analysis::running`]), and what the report says
 //! of it goes to disk ([`spool`]): memory grows with the kernels, never with ops or traces. Clocks play no part.
 
 pub mod document;
@@ -12,14 +12,14 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use analysis::Categories;
-use analysis::about::AboutProcess;
-use analysis::facts;
-use analysis::region::Region;
-use analysis::running::{PERCENTILE_ERROR, Ran, Running};
 use cli::{Exit, Explain, Failure, Output, Progress};
-use schema::table::AgentKind;
-use schema::{Error, Select, Tables, Trace};
+use rtl_analysis::Categories;
+use rtl_analysis::about::AboutProcess;
+use rtl_analysis::facts;
+use rtl_analysis::region::Region;
+use rtl_analysis::running::{PERCENTILE_ERROR, Ran, Running};
+use rtl_schema::table::AgentKind;
+use rtl_schema::{Error, Select, Tables, Trace};
 
 use self::document::{Input, RankReport};
 use self::kernels::Kernels;
@@ -119,7 +119,7 @@ impl Read {
 }
 
 fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Ran) -> Input {
-    let process = |process: &schema::table::Process| AboutProcess {
+    let process = |process: &rtl_schema::table::Process| AboutProcess {
         pid: process.pid,
         rank: process.rank,
         host: process.host.clone(),

@@ -1,6 +1,6 @@
 //! Times of several machines on one clock.
 
-use schema::Tables;
+use rtl_schema::Tables;
 use serde_json::Value;
 use support::{Job, Options};
 

@@ -1,8 +1,8 @@
 //! What was in the inputs is in the merged trace, and nothing else.
 
 use proptest::prelude::*;
-use schema::table::AgentKind;
-use schema::{AgentId, NameId, ProcessId, Tables};
+use rtl_schema::table::AgentKind;
+use rtl_schema::{AgentId, NameId, ProcessId, Tables};
 use support::{Job, Layout, Options};
 
 use crate::{Folder, ranks};
@@ -181,7 +181,7 @@ fn real_and_made_traces_of_other_tools_are_merged() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.metadata().unwrap().len() < 4 << 20 && schema::Trace::open(&path).is_ok() {
+            } else if path.metadata().unwrap().len() < 4 << 20 && rtl_schema::Trace::open(&path).is_ok() {
                 files.push(path.to_str().unwrap().to_owned());
             }
         }

@@ -119,7 +119,7 @@ fn a_merged_trace_is_merged_again_with_its_identities() {
     assert_eq!(places, expected);
     let [once, twice] = ["once.db", "twice.db"].map(|file| folder.tables(file));
     assert_eq!(once.dispatches.len(), twice.dispatches.len());
-    let who = |tables: &schema::Tables| {
+    let who = |tables: &rtl_schema::Tables| {
         let rows = tables.processes.iter();
         rows.map(|process| (process.rank, process.pid, process.boot_id.clone())).collect::<BTreeSet<_>>()
     };

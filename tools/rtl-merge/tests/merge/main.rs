@@ -16,7 +16,7 @@ mod summary;
 use std::path::PathBuf;
 use std::process::Command;
 
-use schema::{Select, Tables, Trace};
+use rtl_schema::{Select, Tables, Trace};
 use serde_json::Value;
 use support::{Job, Layout};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use analysis::about::{About, AboutGpu, Rows};
-use analysis::region::Region;
 use cli::units;
+use rtl_analysis::about::{About, AboutGpu, Rows};
+use rtl_analysis::region::Region;
 
 /// From so many ops on, people expect a tool to estimate.
 const MANY_OPS: u64 = 50_000_000;

@@ -1,9 +1,9 @@
 //! From the host to the GPU: launch latency, queue depth, and why GPUs were idle.
 
-use analysis::Stats;
-use analysis::launches::{Depth, Idle, Latency, Queues};
 use cli::units;
 use cli::{Cell, Column, Table};
+use rtl_analysis::Stats;
+use rtl_analysis::launches::{Depth, Idle, Latency, Queues};
 
 use super::about::counted;
 use super::tables::{Scale, count, share, stat_cells, stat_columns};

@@ -12,10 +12,10 @@ mod text;
 
 use std::io::Write;
 
-use analysis::api::UnfinishedCall;
-use analysis::ranges::RangeMethod;
 use cli::args::Format;
 use cli::{Failure, Output, units};
+use rtl_analysis::api::UnfinishedCall;
+use rtl_analysis::ranges::RangeMethod;
 
 use crate::answer::{Answer, Styled};
 use crate::args::{Arguments, By, Section, Top};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use analysis::ranks::{KernelImbalance, Outlier, Quantity, Ranks, StepMethod, Steps, Together};
 use cli::units;
 use cli::{Cell, Column, Table};
+use rtl_analysis::ranks::{KernelImbalance, Outlier, Quantity, Ranks, StepMethod, Steps, Together};
 
 use super::sanity::name;
 use super::tables::{count, duration, share};

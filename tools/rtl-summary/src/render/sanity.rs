@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use analysis::sanity::{OddDurations, Sanity};
-use analysis::sweep::Suspects;
 use cli::units;
+use rtl_analysis::sanity::{OddDurations, Sanity};
+use rtl_analysis::sweep::Suspects;
 
 use super::about::counted;
 

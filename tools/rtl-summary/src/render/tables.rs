@@ -1,10 +1,10 @@
 //! Every section that is a table, as rows with a text for people and a value for machines.
 
-use analysis::kernels::Group;
-use analysis::sweep::{Gap, Gpu, GpuGaps};
-use analysis::{Stats, api::ApiGroup, copies::CopyGroup, ranges::RangeGroup};
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
+use rtl_analysis::kernels::Group;
+use rtl_analysis::sweep::{Gap, Gpu, GpuGaps};
+use rtl_analysis::{Stats, api::ApiGroup, copies::CopyGroup, ranges::RangeGroup};
 
 use super::{View, launches, ranks};
 use crate::answer::Answer;

@@ -2,7 +2,7 @@
 
 use std::iter::once;
 
-use analysis::rocprofv3::{Row, Summary};
+use rtl_analysis::rocprofv3::{Row, Summary};
 
 /// The unit of all times, rocprofv3's `-u`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,6 @@
 //! RTG's report as its own program prints it.
 
-use analysis::rpt::{Op, Region, Report, Resource, Row};
+use rtl_analysis::rpt::{Op, Region, Report, Resource, Row};
 
 /// The report as text: three lines about the region, then a table per resource.
 pub fn render(report: &Report) -> String {

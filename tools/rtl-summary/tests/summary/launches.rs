@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use schema::write::{Existing, Writer};
-use schema::{Select, Trace};
+use rtl_schema::write::{Existing, Writer};
+use rtl_schema::{Select, Trace};
 use snapbox::{assert_data_eq, str};
 use support::Layout;
 use support::json_schema::JsonSchema;

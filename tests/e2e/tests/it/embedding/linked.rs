@@ -59,7 +59,7 @@ fn each_example(source: &str) -> Vec<Outcome> {
 
 #[test]
 fn the_example_in_c_has_every_kernel_with_its_time() {
-    for outcome in each_example("examples/embed/kernels.c") {
+    for outcome in each_example("tracer/examples/embed/kernels.c") {
         assert!(outcome.status.success(), "{outcome:?}");
         let mut executed: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
         for dispatch in outcome.executed.iter().filter(|dispatch| dispatch.is_the_programs) {
@@ -82,7 +82,7 @@ fn the_example_in_c_has_every_kernel_with_its_time() {
 
 #[test]
 fn the_example_in_cpp_has_every_range_with_its_kernels() {
-    for outcome in each_example("examples/embed/kernels.cpp") {
+    for outcome in each_example("tracer/examples/embed/kernels.cpp") {
         assert!(outcome.status.success(), "{outcome:?}");
         let kernels = |line: &str| line.split('\t').take(2).collect::<Vec<_>>().join(" ");
         let found: Vec<String> = outcome.stdout.lines().map(kernels).collect();
@@ -92,7 +92,7 @@ fn the_example_in_cpp_has_every_range_with_its_kernels() {
 
 #[test]
 fn the_other_example_in_cpp_has_every_call_with_its_thread() {
-    for outcome in each_example("examples/embed/calls.cpp") {
+    for outcome in each_example("tracer/examples/embed/calls.cpp") {
         assert!(outcome.status.success(), "{outcome:?}");
         let (rows, lost) = outcome.stdout.trim_end().rsplit_once('\n').unwrap();
         let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split('\t').collect()).collect();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
-use schema::{Error, Select, Trace};
+use rtl_schema::{Error, Select, Trace};
 
 use crate::measure::{Call, median};
 use crate::{Bench, Figure};

@@ -9,8 +9,8 @@ mod stats;
 use std::io;
 use std::path::Path;
 
-use schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
-use schema::{LaneId, NameId, ProcessId, ShapeId, Tables};
+use rtl_schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
+use rtl_schema::{LaneId, NameId, ProcessId, ShapeId, Tables};
 use tempfile::NamedTempFile;
 
 use self::columns::{ALLOCATIONS, CALLS, COPIES, COUNTERS, KERNELS, SCRATCH};

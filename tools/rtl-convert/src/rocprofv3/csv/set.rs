@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
+use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{NameId, ProcessId, Tables};
 use tempfile::NamedTempFile;
 
 use super::sheet::{Sheet, cell, quoted};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use schema::table::{Process as Origin, Symbol};
-use schema::{ProcessId, Tables, shorten};
+use rtl_schema::table::{Process as Origin, Symbol};
+use rtl_schema::{ProcessId, Tables, shorten};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 

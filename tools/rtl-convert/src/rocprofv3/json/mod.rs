@@ -10,8 +10,8 @@ mod process;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
-use schema::{LaneId, ProcessId, Tables};
+use rtl_schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
+use rtl_schema::{LaneId, ProcessId, Tables};
 use tempfile::NamedTempFile;
 
 use self::process::Process;

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use schema::table::Counter;
+use rtl_schema::table::Counter;
 use tempfile::NamedTempFile;
 
 use crate::rocprofv3::devices::Devices;

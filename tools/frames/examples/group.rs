@@ -1,13 +1,13 @@
-//! CPU of gathering the durations of each kernel: a group-by of polars against the counting sort of `analysis::profile`.
+//! CPU of gathering the durations of each kernel: a group-by of polars against the counting sort of `rtl_analysis::profile`.
 //! `cargo run --release -p frames --example group -- TRACE`
 #![expect(clippy::print_stdout, reason = "the figures are the answer of this program")]
 #![expect(deprecated, reason = "its replacement is the lazy engine, which is left out")]
 
 use std::error::Error;
 
-use analysis::Categories;
-use analysis::profile::{By, Warmup, profile};
-use schema::{Select, Trace};
+use rtl_analysis::Categories;
+use rtl_analysis::profile::{By, Warmup, profile};
+use rtl_schema::{Select, Trace};
 
 /// CPU seconds of this process, all threads: fields 14 and 15 of /proc/self/stat, in ticks of 10 ms.
 fn cpu() -> Result<f64, Box<dyn Error>> {

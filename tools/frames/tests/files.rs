@@ -9,8 +9,8 @@ use frames::files::{Files, Kind};
 use frames::table::Table;
 use polars::prelude::*;
 use polars_io::prelude::{CsvReadOptions, ParquetReader, SerReader};
-use schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, Shape, Symbol};
-use schema::{AgentId, NameId, ProcessId, SymbolId, Tables};
+use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, Shape, Symbol};
+use rtl_schema::{AgentId, NameId, ProcessId, SymbolId, Tables};
 
 const HOSTILE: [&str; 6] =
     ["a \"quoted\", b", "back\\slash\\n", "line\nbreak\r\n\ttab", "\u{1}\u{7f}", "🚀 ядро", " spaces "];

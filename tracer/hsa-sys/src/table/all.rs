@@ -1,4 +1,4 @@
-// Written by hsa-sys/functions; changes here are lost.
+// Written by tracer/hsa-sys/functions; changes here are lost.
 
 /// Calls a macro with every function of the core table and of AMD's extension table, in the order of the newest ones:
 ///

@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use polars::prelude::*;
-use schema::Tables;
-use schema::table::{AllocationKind, AllocationLevel, RangeKind, Shape};
+use rtl_schema::Tables;
+use rtl_schema::table::{AllocationKind, AllocationLevel, RangeKind, Shape};
 
 use crate::frame::{Frame, gpu, known};
 
@@ -43,7 +43,8 @@ pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> PolarsResult<Data
     let shape = |row: usize| -> Shape {
         launches[row].shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default()
     };
-    let is_copy = |row: usize| launches[row].kernel == schema::NameId::NONE && launches[row].shape.is_none();
+    let is_copy =
+        |row: usize| launches[row].kernel == rtl_schema::NameId::NONE && launches[row].shape.is_none();
     let groups = |axis: usize| move |row: usize| shape(row).groups.map(|groups| groups[axis]);
     let group = |axis: usize| move |row: usize| shape(row).workgroup.map(|group| group[axis]);
     Frame::of(tables, rows)

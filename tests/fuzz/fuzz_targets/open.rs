@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use schema::{Select, Trace};
+use rtl_schema::{Select, Trace};
 
 fuzz_target!(|bytes: &[u8]| {
     let folder = tempfile::tempdir().expect("a temporary folder");

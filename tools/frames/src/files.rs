@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use polars::prelude::*;
 use polars_io::csv::write::{self as csv, CsvWriter};
 use polars_io::parquet::write::{self as parquet, ParquetCompression, ParquetWriter};
-use schema::Tables;
+use rtl_schema::Tables;
 
 use crate::table::Table;
 
@@ -53,7 +53,7 @@ impl<'a> Files<'a> {
         Self { folder, kind, tables, partition, open: Vec::new() }
     }
 
-    /// Writes the rows of a piece, as [`schema::Trace::stream`] gives it out. Memory does not grow with them.
+    /// Writes the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out. Memory does not grow with them.
     ///
     /// # Errors
     /// Where a file cannot grow.

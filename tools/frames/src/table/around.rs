@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polars::prelude::*;
-use schema::Tables;
-use schema::table::AgentKind;
+use rtl_schema::Tables;
+use rtl_schema::table::AgentKind;
 
 use crate::frame::Frame;
 

@@ -7,7 +7,7 @@ mod ops;
 use std::ops::Range;
 
 use polars::prelude::*;
-use schema::Tables;
+use rtl_schema::Tables;
 
 /// A table of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use polars::prelude::*;
+use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
-use schema::{AgentId, LaneId, NameId, ProcessId, Tables};
 
 /// Columns in the making: all of them have one value for each row of `rows`.
 pub(crate) struct Frame<'a> {
@@ -80,7 +80,7 @@ impl<'a> Frame<'a> {
 /// The number of a GPU; none for other agents.
 pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
     let agent = tables.agents.get(agent?.index())?;
-    (agent.kind == schema::table::AgentKind::Gpu).then_some(agent.number)
+    (agent.kind == rtl_schema::table::AgentKind::Gpu).then_some(agent.number)
 }
 
 /// The same for where an op ran.

@@ -1,7 +1,7 @@
 //! Tables as frames: one column each, null where the trace does not know.
 
 use polars::prelude::*;
-use schema::Tables;
+use rtl_schema::Tables;
 
 /// The dispatches, in the order of the source: `name` (number of the stored name), `agent`, `queue`, `start_ns` and
 /// `duration_ns` (null where the end is missing).
@@ -52,7 +52,7 @@ pub fn copies(tables: &Tables) -> PolarsResult<DataFrame> {
 
 #[cfg(test)]
 mod tests {
-    use schema::table::{Dispatch, Lane};
+    use rtl_schema::table::{Dispatch, Lane};
 
     use super::*;
 

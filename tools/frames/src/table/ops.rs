@@ -1,8 +1,8 @@
 use std::ops::Range;
 
 use polars::prelude::*;
-use schema::table::{Copy, Shape};
-use schema::{Id, LaneId, NameId, SymbolId, Tables};
+use rtl_schema::table::{Copy, Shape};
+use rtl_schema::{Id, LaneId, NameId, SymbolId, Tables};
 
 use crate::frame::{Frame, gpu, gpu_of, known};
 
