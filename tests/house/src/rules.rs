@@ -1,88 +1,9 @@
-//! The rules of ARCHITECTURE.md that a look at the files can check. Each rule is a function from a file to
-//! what is wrong with it, and each is shown to find something in a file that breaks it.
-
-#![expect(clippy::unwrap_used, reason = "a checkout that cannot be read fails the test")]
+//! One rule a function, and its test.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// A file of the repository that is text.
-struct File {
-    /// From the root, with `/`.
-    path: String,
-    text: String,
-}
-
-impl File {
-    fn new(path: &str, text: &str) -> Self {
-        Self { path: path.to_owned(), text: text.to_owned() }
-    }
-
-    fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs")
-    }
-
-    fn is_manifest(&self) -> bool {
-        self.path.ends_with("/Cargo.toml")
-    }
-
-    /// Whether it lies in one of the folders (or is one of the files).
-    fn is_within(&self, folders: &[&str]) -> bool {
-        folders.iter().any(|folder| self.path.starts_with(folder))
-    }
-
-    /// Whether it only runs in tests.
-    fn is_test(&self) -> bool {
-        self.path.starts_with("tests/")
-            || self.path.contains("/tests/")
-            || self.path.starts_with("tests/fuzz/")
-    }
-
-    /// Lines that are no comments, with their numbers.
-    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text
-            .lines()
-            .enumerate()
-            .map(|(line, text)| (line + 1, text))
-            .filter(|(_, text)| !text.trim_start().starts_with("//"))
-    }
-
-    /// `path:line` of every line of code that the rule finds fault with.
-    fn faults(&self, rule: impl Fn(&str) -> bool) -> Vec<String> {
-        self.code().filter(|(_, text)| rule(text)).map(|(line, _)| format!("{}:{line}", self.path)).collect()
-    }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Every text file of the checkout, build results left out.
-fn files() -> Vec<File> {
-    let root = root();
-    let mut folders = vec![root.clone()];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let entry = entry.unwrap();
-            let path = entry.path();
-            let name = entry.file_name();
-            if entry.file_type().unwrap().is_dir() {
-                if !["target", ".git", "dist", "corpus", "artifacts"].iter().any(|skipped| name == *skipped) {
-                    folders.push(path);
-                }
-            } else if let Ok(text) = fs::read_to_string(&path) {
-                let path = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-                // Of a worktree this is a file that says where the repository is.
-                if path != ".git" {
-                    files.push(File { path, text });
-                }
-            }
-        }
-    }
-    assert!(files.iter().any(|file| file.path == "schema/src/lib.rs"), "the walk misses the sources");
-    files
-}
+use crate::checkout::{File, files, root};
 
 /// What a rule finds in the whole repository.
 #[track_caller]

@@ -1,0 +1,11 @@
+//! The rules of ARCHITECTURE.md that a look at the files can check. Every rule is a function from files to faults, and
+//! every rule is tested on a made-up file that breaks it.
+
+#[cfg(test)]
+mod checkout;
+#[cfg(test)]
+mod cycles;
+#[cfg(test)]
+mod module_graph;
+#[cfg(test)]
+mod rules;
