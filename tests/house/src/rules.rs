@@ -85,7 +85,7 @@ const STRANGERS: [(&str, &[&str]); 4] = [
     ("tracer/hsa-sys", &["rtl-schema", "rtl-analysis", "cli", "frames", "tracer"]),
     ("schema", &["rtl-analysis", "cli", "frames"]),
     ("analysis", &["cli", "frames", "clap"]),
-    ("tools/cli", &["rtl-schema", "rtl-analysis", "frames"]),
+    ("tools/cli", &["rtl-analysis", "frames"]),
 ];
 
 fn arrows_the_wrong_way(file: &File) -> Vec<String> {

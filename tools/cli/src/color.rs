@@ -1,10 +1,10 @@
-//! Colour that a report reads well without.
+//! ANSI colours. No report relies on them.
 
 use clap::ValueEnum;
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Choice {
+pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
@@ -14,22 +14,22 @@ pub enum Choice {
     Never,
 }
 
-/// Puts text in colour, or leaves it alone.
+/// Adds ANSI colours to text, or returns the text unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paint {
     on: bool,
 }
 
 impl Paint {
-    /// For an output that is a terminal or is not; reads NO_COLOR and TERM.
-    pub fn new(choice: Choice, terminal: bool) -> Self {
+    /// Decides for an output; reads NO_COLOR and TERM.
+    pub fn new(choice: ColorChoice, terminal: bool) -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
         Self::decide(choice, terminal, no_color || dumb)
     }
 
-    fn decide(choice: Choice, terminal: bool, unwanted: bool) -> Self {
-        Self { on: choice == Choice::Always || choice == Choice::Auto && terminal && !unwanted }
+    fn decide(choice: ColorChoice, terminal: bool, disabled: bool) -> Self {
+        Self { on: choice == ColorChoice::Always || choice == ColorChoice::Auto && terminal && !disabled }
     }
 
     /// Headings.
@@ -37,22 +37,22 @@ impl Paint {
         self.wrap("1", text)
     }
 
-    /// What matters less.
+    /// Secondary text.
     pub fn dim(self, text: &str) -> String {
         self.wrap("2", text)
     }
 
-    /// Worse than it should be.
+    /// Regressions.
     pub fn red(self, text: &str) -> String {
         self.wrap("31", text)
     }
 
-    /// Better than it was.
+    /// Improvements.
     pub fn green(self, text: &str) -> String {
         self.wrap("32", text)
     }
 
-    /// Worth a look.
+    /// Warnings.
     pub fn yellow(self, text: &str) -> String {
         self.wrap("33", text)
     }
@@ -68,16 +68,16 @@ mod tests {
 
     #[test]
     fn colour_is_for_terminals_unless_asked_for() {
-        let on = |choice, terminal, unwanted| Paint::decide(choice, terminal, unwanted).on;
-        assert!(on(Choice::Auto, true, false));
-        assert!(!on(Choice::Auto, false, false));
-        assert!(!on(Choice::Auto, true, true), "NO_COLOR");
-        assert!(on(Choice::Always, false, true), "an explicit flag outranks NO_COLOR");
-        assert!(!on(Choice::Never, true, false));
+        let on = |choice, terminal, disabled| Paint::decide(choice, terminal, disabled).on;
+        assert!(on(ColorChoice::Auto, true, false));
+        assert!(!on(ColorChoice::Auto, false, false));
+        assert!(!on(ColorChoice::Auto, true, true), "NO_COLOR");
+        assert!(on(ColorChoice::Always, false, true), "an explicit flag outranks NO_COLOR");
+        assert!(!on(ColorChoice::Never, true, false));
     }
 
     #[test]
-    fn without_colour_the_text_is_untouched() {
+    fn without_colour_the_text_is_unchanged() {
         assert_eq!(Paint::default().bold("Kernels"), "Kernels");
         assert_eq!(Paint { on: true }.bold("Kernels"), "\x1b[1mKernels\x1b[0m");
     }

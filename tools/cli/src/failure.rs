@@ -2,10 +2,10 @@ use std::io;
 
 use crate::Exit;
 
-/// Why a tool stopped: an error with its causes, the exit code and, where there is one, what to try.
+/// Why a tool failed: an error with its causes, the exit code and, where one is known, a hint.
 ///
-/// `?` turns any error into a failure with [`Exit::Input`] and no hint; [`Explain`] and the methods here
-/// say more.
+/// `?` turns any error into a failure with [`Exit::Input`]. The hint of a [`rtl_schema::Error`] is kept;
+/// [`ResultExt`] adds context, another exit code or another hint.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -16,7 +16,9 @@ pub struct Failure {
 impl Failure {
     /// A failure that ends the program with `exit`.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
-        Self { exit, error: error.into(), hint: None }
+        let error = error.into();
+        let hint = error.downcast_ref::<rtl_schema::Error>().map(|error| error.hint().to_owned());
+        Self { exit, error, hint }
     }
 
     /// An input that cannot be read or compared ([`Exit::Input`]).
@@ -24,25 +26,25 @@ impl Failure {
         Self::new(Exit::Input, error)
     }
 
-    /// An option whose value makes no sense ([`Exit::Usage`]).
+    /// An invalid command line ([`Exit::Usage`]).
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, anyhow::Error::msg(message.into()))
     }
 
-    /// Puts `what` in front of the causes: `what: why`.
+    /// Puts `context` in front of the causes: `context: cause`.
     #[must_use]
-    pub fn context(self, what: impl Into<String>) -> Self {
-        Self { error: self.error.context(what.into()), ..self }
+    pub fn context(self, context: impl Into<String>) -> Self {
+        Self { error: self.error.context(context.into()), ..self }
     }
 
-    /// Adds what the user can try; one line, without the `hint:` in front. An empty text is no hint.
+    /// Replaces the hint: what the user can try, on one line, without `hint:`. An empty text removes it.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         let hint = hint.into();
         Self { hint: (!hint.is_empty()).then_some(hint), ..self }
     }
 
-    /// The exit code it ends with.
+    /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -57,19 +59,19 @@ impl Failure {
         self.hint.as_deref()
     }
 
-    /// Whether somewhere among the causes the reader of our output went away, as `| head` does.
+    /// Whether a cause is a broken pipe: the reader of the output ended early, as `| head` does.
     pub fn is_broken_pipe(&self) -> bool {
         self.error.chain().any(|cause| {
             cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
         })
     }
 
-    /// The lines that tell it: `name: error: what: why`, then `hint: what to try`.
+    /// The message: `name: error: context: cause`, then `hint: ...`.
     pub fn lines(&self, name: &str) -> String {
         let mut causes: Vec<String> = Vec::new();
         for cause in self.error.chain() {
-            // A library that pastes its source into its own text would say everything twice.
-            let text = crate::visible(cause.to_string().trim()).into_owned();
+            // Some libraries repeat the text of their source in their own.
+            let text = crate::escape_control(cause.to_string().trim()).into_owned();
             if !causes.last().is_some_and(|last| last.ends_with(&text)) {
                 causes.push(text);
             }
@@ -88,37 +90,37 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// Says more about the error of a result while passing it on with `?`.
-pub trait Explain<T> {
-    /// Ends the program with `exit` should this fail.
+/// Adds to the failure of a result.
+pub trait ResultExt<T> {
+    /// Sets the exit code.
     ///
     /// # Errors
     /// The error of the result.
-    fn or_exit(self, exit: Exit) -> Result<T, Failure>;
+    fn with_exit(self, exit: Exit) -> Result<T, Failure>;
 
-    /// Puts `what` in front of the causes.
+    /// Puts `context` in front of the causes.
     ///
     /// # Errors
     /// The error of the result.
-    fn while_doing(self, what: impl FnOnce() -> String) -> Result<T, Failure>;
+    fn with_context(self, context: impl FnOnce() -> String) -> Result<T, Failure>;
 
-    /// Adds what the user can try.
+    /// Sets the hint.
     ///
     /// # Errors
     /// The error of the result.
-    fn or_hint(self, hint: impl Into<String>) -> Result<T, Failure>;
+    fn with_hint(self, hint: impl Into<String>) -> Result<T, Failure>;
 }
 
-impl<T, E: Into<Failure>> Explain<T> for Result<T, E> {
-    fn or_exit(self, exit: Exit) -> Result<T, Failure> {
+impl<T, E: Into<Failure>> ResultExt<T> for Result<T, E> {
+    fn with_exit(self, exit: Exit) -> Result<T, Failure> {
         self.map_err(|error| Failure { exit, ..error.into() })
     }
 
-    fn while_doing(self, what: impl FnOnce() -> String) -> Result<T, Failure> {
-        self.map_err(|error| error.into().context(what()))
+    fn with_context(self, context: impl FnOnce() -> String) -> Result<T, Failure> {
+        self.map_err(|error| error.into().context(context()))
     }
 
-    fn or_hint(self, hint: impl Into<String>) -> Result<T, Failure> {
+    fn with_hint(self, hint: impl Into<String>) -> Result<T, Failure> {
         self.map_err(|error| error.into().with_hint(hint))
     }
 }
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_its_wrapper_already_told_is_told_once() {
+    fn a_cause_that_its_wrapper_repeats_is_printed_once() {
         let failure = Failure::input(anyhow::anyhow!("disk full").context("cannot write: disk full"));
         assert_eq!(failure.lines("rtl-x"), "rtl-x: error: cannot write: disk full\n");
     }
@@ -161,8 +163,15 @@ mod tests {
     }
 
     #[test]
+    fn the_hint_of_a_trace_that_cannot_be_read_is_kept() {
+        let missing = || rtl_schema::Error::Missing { path: "a.db".into() };
+        let hint = missing().hint();
+        assert_eq!(Failure::from(missing()).context("survey").hint(), Some(hint));
+    }
+
+    #[test]
     fn a_result_can_be_given_another_exit_code_and_a_hint() {
-        let failed = Err::<(), _>(broken_pipe()).or_exit(Exit::Inconclusive).or_hint("try again");
+        let failed = Err::<(), _>(broken_pipe()).with_exit(Exit::Inconclusive).with_hint("try again");
         let failure = failed.expect_err("it was an error");
         assert_eq!((failure.exit(), failure.hint()), (Exit::Inconclusive, Some("try again")));
     }

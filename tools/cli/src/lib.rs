@@ -1,12 +1,12 @@
-//! How every rtl tool speaks: one way to start, to answer, to fail, to print tables and numbers.
+//! The command line of every rtl tool.
 //!
-//! What it is: [`run()`] turns a function into a program with exit codes, one-line errors and hints,
-//! `--completions` and quiet broken pipes; [`Table`] prints rows as text, CSV or Markdown; [`units`] and
-//! [`args`] make numbers and flags look the same everywhere. What it is not: it knows no trace and
-//! computes nothing. Only here and in the tools is anything printed.
+//! [`run()`] turns a function into a program with exit codes, one-line errors with hints, `--completions`,
+//! `--man` and silent broken pipes; [`Table`] prints rows as text, CSV or Markdown; [`units`] and [`args`]
+//! keep numbers and flags the same in all tools. This crate reads no trace and computes nothing; only it and
+//! the tools print.
 //!
-//! The types to know: [`Failure`] (why a tool stopped, with the [`Exit`] code and a hint), [`Output`]
-//! (where it speaks), [`Table`] (what it says).
+//! The main types: [`Failure`] (an error with the [`Exit`] code and a hint), [`Output`] (standard output and
+//! standard error), [`Table`] (rows under headers).
 //!
 //! ```no_run
 //! use std::io::Write;
@@ -25,7 +25,7 @@
 //!     let bytes = std::fs::read(&arguments.file)
 //!         .map_err(|error| Failure::input(error).context("cannot read").with_hint("check the path"))?;
 //!     writeln!(out, "{}", cli::units::count(bytes.len() as u64))?;
-//!     Ok(Exit::Answered)
+//!     Ok(Exit::Success)
 //! }
 //!
 //! fn main() -> std::process::ExitCode {
@@ -46,9 +46,9 @@ pub mod terminal;
 pub mod units;
 
 pub use exit::Exit;
-pub use failure::{Explain, Failure};
+pub use failure::{Failure, ResultExt};
 pub use output::Output;
 pub use progress::Progress;
 pub use run::run;
-pub use shorten::{shorten_distinct, visible};
+pub use shorten::{escape_control, shorten_distinct};
 pub use table::{Align, Cell, Column, Layout, Table};

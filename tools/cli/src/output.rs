@@ -2,10 +2,10 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use crate::Failure;
 
-/// Where a tool speaks: the answer through [`Write`] to standard output, everything else to standard error.
+/// The output of a tool: the report goes to standard output through [`Write`], messages go to standard error.
 pub struct Output {
     name: String,
-    answer: Box<dyn Write>,
+    report: Box<dyn Write>,
     messages: Box<dyn Write>,
     terminal: bool,
 }
@@ -17,47 +17,47 @@ impl Output {
         let terminal = stdout.is_terminal();
         Self {
             name: name.into(),
-            answer: Box::new(BufWriter::with_capacity(1 << 16, stdout.lock())),
+            report: Box::new(BufWriter::with_capacity(1 << 16, stdout.lock())),
             messages: Box::new(io::stderr()),
             terminal,
         }
     }
 
     /// Any two writers, for tests and for tools that call each other.
-    pub fn new(name: impl Into<String>, answer: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
-        Self { name: name.into(), answer, messages, terminal: false }
+    pub fn new(name: impl Into<String>, report: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
+        Self { name: name.into(), report, messages, terminal: false }
     }
 
-    /// Whether a person reads the answer directly, rather than a pipe or a file.
+    /// Whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Says on standard error that the answer is incomplete, and why.
+    /// Prints a warning.
     pub fn warning(&mut self, message: &str) {
-        self.message(&format!("{}: warning: {}\n", self.name, crate::visible(message)));
+        self.message(&format!("{}: warning: {}\n", self.name, crate::escape_control(message)));
     }
 
-    /// Tells of a failure on standard error; a tool with several inputs goes on with the next one.
+    /// Prints the message of a failure; a tool with several inputs then continues with the next one.
     pub fn failure(&mut self, failure: &Failure) {
         self.message(&failure.lines(&self.name));
     }
 
     fn message(&mut self, text: &str) {
-        // So that a message stands after what was answered before it; a failed flush is seen at the end.
-        let _ = self.answer.flush();
-        // There is nowhere left to complain.
+        // Keeps messages after the report text before them. The final flush reports errors.
+        let _ = self.report.flush();
+        // No channel is left to report an error on.
         let _ = self.messages.write_all(text.as_bytes());
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.answer.write(bytes)
+        self.report.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.answer.flush()
+        self.report.flush()
     }
 }
 

@@ -3,20 +3,20 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Below this many units of work a bar would only flicker.
-const WORTH_A_BAR: u64 = 1 << 20;
+/// Shorter work gets no bar.
+const MIN_TOTAL: u64 = 1 << 20;
 
-/// How far a long work is, on standard error; silent where nobody watches or the work is short.
+/// A progress bar on standard error.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// A bar for `total` rows (or bytes) of work called `label`. Silent with `quiet`, where standard error
-    /// is no terminal, and for small totals: then it costs nothing.
+    /// A bar called `label` for `total` units of work (rows or bytes). Silent with `quiet`, without a terminal, and
+    /// for small totals.
     pub fn new(label: &str, total: u64, quiet: bool) -> Self {
-        if quiet || total < WORTH_A_BAR || !std::io::stderr().is_terminal() {
+        if quiet || total < MIN_TOTAL || !std::io::stderr().is_terminal() {
             return Self::silent();
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
@@ -28,12 +28,12 @@ impl Progress {
         Self { bar: Some(bar) }
     }
 
-    /// One that says nothing.
+    /// A bar that is never drawn.
     pub fn silent() -> Self {
         Self { bar: None }
     }
 
-    /// `units` more are done.
+    /// Adds `units` of finished work.
     pub fn advance(&self, units: u64) {
         if let Some(bar) = &self.bar {
             bar.inc(units);

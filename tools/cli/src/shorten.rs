@@ -1,25 +1,25 @@
-//! Names that fit a column and still tell things apart.
+//! Shortens the names of a column so that different names stay different.
 //!
-//! Kernel names of one library share long beginnings and ends, so cutting each name alone makes different
-//! kernels look the same. Here the names of a column are shortened together: those that would become equal
-//! also show the place where they start to differ, and if even that does not help, a number.
+//! Kernel names of one library share long prefixes and suffixes, so names that are cut one by one become equal.
+//! [`shorten_distinct`] shortens the names of a column together: names that would become equal also show the first
+//! character that differs, and, where that does not help, a number.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Stands for what was left out.
+/// Stands for omitted characters.
 const GAP: &str = "…";
 
-/// What is kept before the place where names start to differ.
+/// Characters that are kept before the first difference.
 const LEAD: usize = 2;
 
-/// How many places of difference are looked at before names are numbered.
-const PLACES: usize = 12;
+/// How many differences are tried before names are numbered.
+const MAX_DIFFERENCES: usize = 12;
 
-/// Text that stays on its line and cannot steer a terminal: control characters become visible ones.
-pub fn visible(text: &str) -> Cow<'_, str> {
+/// Replaces control characters by their symbols, so that a text stays on its line and cannot control the terminal.
+pub fn escape_control(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
@@ -36,7 +36,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 ///
 /// Equal names give equal texts and different names give different ones: where `width` is too small for
 /// that, a text is wider than asked rather than equal to another. Names that fit are left as they are.
-/// Control characters become visible ones.
+/// Control characters are replaced as by [`escape_control`].
 ///
 /// ```
 /// let names = ["gemm_128x128_fp16_nt", "gemm_256x128_fp16_nt", "copy"];
@@ -47,28 +47,28 @@ pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
     let distinct: Vec<Name<'_>> =
         names.iter().filter(|name| seen.insert(**name)).map(|name| Name::new(name)).collect();
 
-    let mut given = Given { texts: HashMap::new(), used: HashSet::new(), number: 1 };
+    let mut assigned = Assigned { texts: HashMap::new(), used: HashSet::new(), number: 1 };
     let (short, long): (Vec<&Name<'_>>, Vec<&Name<'_>>) = distinct.iter().partition(|name| name.fits(width));
     for name in short {
-        given.give(name, name.text.clone().into_owned(), width);
+        assigned.assign(name, name.text.clone().into_owned(), width);
     }
-    for (name, text) in apart(&long, None, width, PLACES) {
-        given.give(name, text, width);
+    for (name, text) in distinguish(&long, None, width, MAX_DIFFERENCES) {
+        assigned.assign(name, text, width);
     }
-    names.iter().map(|name| given.texts[name].clone()).collect()
+    names.iter().map(|name| assigned.texts[name].clone()).collect()
 }
 
-/// The texts that names have got so far.
-struct Given<'a> {
+/// The texts of the names so far.
+struct Assigned<'a> {
     texts: HashMap<&'a str, String>,
     used: HashSet<String>,
-    /// The last number that told two names apart.
+    /// The last number that was appended.
     number: u64,
 }
 
-impl<'a> Given<'a> {
-    /// Gives `name` the text, or a numbered one if another name has it already.
-    fn give(&mut self, name: &Name<'a>, mut text: String, width: usize) {
+impl<'a> Assigned<'a> {
+    /// Assigns `text` to `name`, with a number if another name has that text.
+    fn assign(&mut self, name: &Name<'a>, mut text: String, width: usize) {
         while self.used.contains(&text) {
             self.number += 1;
             let suffix = format!("~{}", self.number);
@@ -79,9 +79,8 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A text for each name: cut around `at`, and where several become equal, around the place where those
-/// differ.
-fn apart<'n, 'a>(
+/// A text for each name: cut around `at`; texts that become equal are cut around their first difference.
+fn distinguish<'n, 'a>(
     names: &[&'n Name<'a>],
     at: Option<usize>,
     width: usize,
@@ -99,9 +98,9 @@ fn apart<'n, 'a>(
     }
     let mut result = Vec::with_capacity(names.len());
     for (text, members) in groups {
-        let difference = common_start(&members);
+        let difference = common_prefix(&members);
         if members.len() > 1 && places > 0 && at.is_none_or(|at| difference > at) {
-            result.extend(apart(&members, Some(difference), width, places - 1));
+            result.extend(distinguish(&members, Some(difference), width, places - 1));
         } else {
             result.extend(members.into_iter().map(|name| (name, text.clone())));
         }
@@ -109,8 +108,8 @@ fn apart<'n, 'a>(
     result
 }
 
-/// How many characters all names begin with.
-fn common_start(names: &[&Name<'_>]) -> usize {
+/// The number of leading characters that all names share.
+fn common_prefix(names: &[&Name<'_>]) -> usize {
     let Some((first, others)) = names.split_first() else { return 0 };
     others
         .iter()
@@ -119,7 +118,7 @@ fn common_start(names: &[&Name<'_>]) -> usize {
         .unwrap_or(first.characters.len())
 }
 
-/// A name taken apart into what can be cut between.
+/// A name as characters that can be cut.
 struct Name<'a> {
     original: &'a str,
     text: Cow<'a, str>,
@@ -130,7 +129,7 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     fn new(original: &'a str) -> Self {
-        let text = visible(original);
+        let text = escape_control(original);
         let characters = text.chars().collect();
         Self { original, width: text.width(), text, characters }
     }
@@ -155,7 +154,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// The beginning names the kind of kernel, the end its variant: both stay, in equal parts.
+    /// The prefix names the kind of kernel, the suffix its variant: both keep equal parts.
     fn cut_once(&self, width: usize) -> String {
         let tail = (width - 1) / 2;
         format!("{}{GAP}{}", self.from(0, width - 1 - tail), self.last(tail))
@@ -207,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_fits_is_left_alone() {
+    fn a_name_that_fits_is_unchanged() {
         assert_eq!(shorten_distinct(&["vectorAdd", "matMul"], 9), ["vectorAdd", "matMul"]);
     }
 
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_at_two_places_are_all_told_apart() {
+    fn names_that_differ_at_two_places_stay_distinct() {
         let fill = "x".repeat(60);
         let names: Vec<String> = ["AA", "AB", "BA", "BB"]
             .iter()
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_for_the_difference_a_number_tells_names_apart() {
+    fn without_room_for_the_difference_a_number_distinguishes_names() {
         let texts = shorten_distinct(&["aaaaaaaa", "aaaaaaab", "aaaaaaac"], 2);
         assert_eq!(texts.iter().collect::<HashSet<_>>().len(), 3, "{texts:?}");
     }

@@ -1,4 +1,4 @@
-//! How wide a report may be.
+//! The width of reports.
 
 /// The width of tables that go into a pipe or a file, in columns.
 pub const PIPE_WIDTH: usize = 120;

@@ -1,9 +1,9 @@
-//! Numbers as people read them. Only renderers call this: until then time is integer nanoseconds.
+//! Numbers as text for people. Only renderers call these functions; elsewhere time is integer nanoseconds.
 //!
-//! Every function has a fixed number of decimals, so that right-aligned columns line up. Rounding is to the
-//! nearest, halves away from zero.
+//! Every function has a fixed number of decimals, so that right-aligned columns line up. Halves round away from
+//! zero.
 
-/// What stands for a number that does not exist.
+/// The text of an unknown number.
 pub const NONE: &str = "-";
 
 /// A unit of time for a whole column.
@@ -61,7 +61,7 @@ impl TimeUnit {
     }
 }
 
-/// A number of `steps` with that many decimals, one step being the last of them.
+/// `nanoseconds` in a unit of 10^`decimals` steps, with `decimals` decimals.
 fn decimal(nanoseconds: i64, step: u64, decimals: u32) -> String {
     let steps = (nanoseconds.unsigned_abs() + step / 2) / step;
     let sign = if nanoseconds < 0 && steps > 0 { "-" } else { "" };
@@ -128,7 +128,7 @@ pub fn fixed(number: f64, decimals: usize) -> String {
     let (whole, fraction) = text.split_once('.').map_or((text.as_str(), None), |(w, f)| (w, Some(f)));
     let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
     let sign = if number < 0.0 && !zero { "-" } else { "" };
-    // Beyond u64 a separator helps nobody.
+    // Numbers beyond u64 get no separators.
     let whole = whole.parse().map_or_else(|_| whole.to_owned(), count);
     match fraction {
         Some(fraction) => format!("{sign}{whole}.{fraction}"),

@@ -57,11 +57,11 @@ pub struct Arguments {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub filter: cli::args::Filter,
+    pub filter: filter::FilterArgs,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub speech: cli::args::Speech,
+    pub console: cli::args::Console,
 }
 
 impl Arguments {

@@ -47,7 +47,7 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
     }
     let (timeline, drawn) = gather.finish().map_err(unsorted)?;
     let rows = timeline.rows;
-    let progress = Progress::new("writing", rows.kept(), arguments.speech.quiet);
+    let progress = Progress::new("writing", rows.kept(), arguments.console.quiet);
     let unwritten = |error| unwritten(error, &arguments.output());
     let mut content = target.writer().map_err(unwritten)?;
     let style = Style { arguments: !arguments.no_args, names: arguments.names };

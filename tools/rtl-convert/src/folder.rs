@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 use tempfile::TempDir;
 
 use crate::target::may_be_written;
@@ -39,8 +39,8 @@ impl Folder {
             .prefix(".rtl-convert-")
             .permissions(Permissions::from_mode(0o777))
             .tempdir_in(around.unwrap_or(Path::new(".")))
-            .while_doing(|| format!("cannot write {}", path.display()))
-            .or_hint("check that the folder around it exists and can be written")?;
+            .with_context(|| format!("cannot write {}", path.display()))
+            .with_hint("check that the folder around it exists and can be written")?;
         fs::create_dir(temporary.path().join(CONTENT)).map_err(Failure::input)?;
         Ok(Self { path: path.to_owned(), force, temporary })
     }

@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let arguments = arguments.settled();
     let source = Source::open(&arguments.trace, &arguments.filter)?;
     let exit = convert_all(&source, &arguments, out)?;
-    if let Some(why) = source.cut_off().filter(|_| !arguments.speech.quiet) {
+    if let Some(why) = source.cut_off().filter(|_| !arguments.console.quiet) {
         out.warning(&format!("{}: {why}; the last of its work is missing", arguments.trace.display()));
     }
     Ok(exit)
@@ -70,10 +70,10 @@ fn convert_all(source: &Source, arguments: &Arguments, out: &mut Output) -> Resu
     #[cfg(feature = "columns")]
     if let Some(kind) = format.columns() {
         let rows = columns::write(source, arguments, kind)?;
-        if !arguments.speech.quiet {
+        if !arguments.console.quiet {
             writeln!(out, "{}", rows.closing(&arguments.output()))?;
         }
-        return Ok(Exit::Answered);
+        return Ok(Exit::Success);
     }
     let Some(by) = arguments.split else { return convert(source, arguments, format, out) };
     let parts = split::parts(source, by)?;
@@ -84,7 +84,7 @@ fn convert_all(source: &Source, arguments: &Arguments, out: &mut Output) -> Resu
     for (output, part) in parts {
         convert(&source.part(part), &Arguments { output: Some(output), ..arguments.clone() }, format, out)?;
     }
-    Ok(Exit::Answered)
+    Ok(Exit::Success)
 }
 
 /// Writes one output.
@@ -98,7 +98,7 @@ fn convert(
         Some(form) => rocprofv3::write(source, arguments, form)?,
         None => (one_file(source, arguments, format)?, arguments.output()),
     };
-    if !arguments.speech.quiet {
+    if !arguments.console.quiet {
         writeln!(out, "{}", rows.closing(&named))?;
         if format.is_drawn() && rows.kept() > BROWSER {
             out.warning(&format!(
@@ -108,7 +108,7 @@ fn convert(
             ));
         }
     }
-    Ok(Exit::Answered)
+    Ok(Exit::Success)
 }
 
 fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {

@@ -39,8 +39,8 @@ impl Source {
     ///
     /// # Errors
     /// Where the file cannot be read as a trace, or the filter makes no sense.
-    pub fn open(path: &Path, filter: &cli::args::Filter) -> Result<Self, Failure> {
-        let rows = rtl_summary::question::filter(filter)?;
+    pub fn open(path: &Path, filter: &filter::FilterArgs) -> Result<Self, Failure> {
+        let rows = filter.filter()?;
         let trace = Trace::open(path).map_err(unreadable)?;
         Ok(Self {
             trace: Rc::new(trace),

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::NamedTempFile;
@@ -150,8 +150,8 @@ impl Target {
             .prefix(".rtl-convert-")
             .permissions(std::fs::Permissions::from_mode(0o666))
             .tempfile_in(folder)
-            .while_doing(|| format!("cannot write {}", path.display()))
-            .or_hint("check that the folder exists and can be written")?;
+            .with_context(|| format!("cannot write {}", path.display()))
+            .with_hint("check that the folder exists and can be written")?;
         Ok(Self { format, path: path.to_owned(), force, file })
     }
 

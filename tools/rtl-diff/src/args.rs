@@ -93,7 +93,7 @@ pub struct Reading {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub filter: cli::args::Filter,
+    pub filter: filter::FilterArgs,
 }
 
 /// What several files of one side are.
@@ -225,7 +225,7 @@ pub struct Output {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub speech: cli::args::Speech,
+    pub console: cli::args::Console,
 }
 
 /// A way to print.
@@ -268,7 +268,7 @@ pub struct Calibrate {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub speech: cli::args::Speech,
+    pub console: cli::args::Console,
 }
 
 fn parse_warmup(text: &str) -> Result<Warmup, String> {

@@ -56,7 +56,7 @@ struct KernelEntry {
 /// Where a run cannot be read, there are too few, or the file cannot be written.
 pub fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
     let manner = Manner::of(&arguments.reading)?;
-    let progress = Progress::new("reading", 0, arguments.speech.quiet);
+    let progress = Progress::new("reading", 0, arguments.console.quiet);
     let runs = input::side(&arguments.runs, &manner, &progress)?;
     drop(progress);
     if runs.len() < LEAST {
@@ -69,7 +69,7 @@ pub fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
         None => out.write_all(text.as_bytes())?,
         Some(path) => export::replace(path, text.as_bytes(), &arguments.runs)?,
     }
-    Ok(Exit::Answered)
+    Ok(Exit::Success)
 }
 
 fn learn(runs: &[input::Run]) -> Noise {

@@ -185,13 +185,13 @@ pub fn exit(gates: &[Gate], inconclusive: Inconclusive) -> Exit {
     if gates.iter().any(|gate| gate.rule == Rule::Comparable && gate.outcome != Outcome::Pass) {
         Exit::Input
     } else if any(Outcome::Fail) {
-        Exit::No
+        Exit::GateFailed
     } else if any(Outcome::NotMeasured) {
         Exit::Input
     } else if any(Outcome::Inconclusive) && inconclusive == Inconclusive::Fail {
         Exit::Inconclusive
     } else {
-        Exit::Answered
+        Exit::Success
     }
 }
 

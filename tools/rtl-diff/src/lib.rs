@@ -48,7 +48,7 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
     // A path that cannot be written is told before minutes of reading.
     let exports = Exports::open(&diff.output, baseline.iter().chain(&candidate))?;
     let sizes = baseline.iter().chain(&candidate).map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, diff.output.speech.quiet);
+    let progress = Progress::new("reading", sizes, diff.output.console.quiet);
     let baseline = input::side(&baseline, &settings.manner, &progress)?;
     let candidate = input::side(&candidate, &settings.manner, &progress)?;
     drop(progress);
@@ -78,7 +78,7 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
 fn end(answer: &Answer<'_>, diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
     let comparison = answer.comparison;
     if comparison.baseline.is_empty() && diff.allow_no_baseline {
-        return Ok(Exit::Answered);
+        return Ok(Exit::Success);
     }
     if let Some(why) = &comparison.incomparable {
         let hint = if comparison.baseline.is_empty() {
@@ -91,7 +91,7 @@ fn end(answer: &Answer<'_>, diff: &Diff, out: &mut Output) -> Result<Exit, Failu
         return Err(Failure::input(anyhow::anyhow!("cannot compare: {why}")).with_hint(hint));
     }
     let inconclusive = answer.settings.inconclusive;
-    if inconclusive == Inconclusive::Warn && !diff.output.speech.quiet {
+    if inconclusive == Inconclusive::Warn && !diff.output.console.quiet {
         for gate in answer.gates.iter().filter(|gate| gate.outcome == Outcome::Inconclusive) {
             out.warning(&format!("the gate on {} is undecided: {}", gate.rule.title(), gate.message));
         }

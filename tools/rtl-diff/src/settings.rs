@@ -194,7 +194,7 @@ impl Manner {
     /// # Errors
     /// A usage error for filters that make no sense.
     pub fn of(reading: &Reading) -> Result<Self, Failure> {
-        let filter = rtl_summary::question::filter(&reading.filter)?;
+        let filter = reading.filter.filter()?;
         let ranges = filter.range.is_some();
         let by = match reading.by {
             args::By::Name => By::Name,

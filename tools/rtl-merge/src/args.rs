@@ -55,7 +55,7 @@ pub struct Arguments {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub speech: cli::args::Speech,
+    pub console: cli::args::Console,
 }
 
 /// What is known of the traces beyond what they say themselves.

@@ -69,7 +69,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
             Ok(document) => {
                 report(&document, &arguments, out)?;
                 let is_whole = left_out.failures.is_empty();
-                return Ok(if is_whole { Exit::Answered } else { Exit::Input });
+                return Ok(if is_whole { Exit::Success } else { Exit::Input });
             }
             Err(Ended::Otherwise(failure)) => return Err(failure),
             // Nothing of it may stay, neither rows nor what they were numbered by: begin anew without it.
@@ -159,7 +159,7 @@ fn survey(
     out: &mut Output,
 ) -> Result<Vec<Survey>, Failure> {
     let sizes = left_out.traces.iter().map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, arguments.speech.quiet);
+    let progress = Progress::new("reading", sizes, arguments.console.quiet);
     let whole = arguments.check || !left_out.failures.is_empty();
     let mut inputs = Vec::new();
     let failures = &mut left_out.failures;
@@ -189,7 +189,7 @@ fn survey(
 fn merge(arguments: &Arguments, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<Rows, Ended> {
     room::check(target::folder(arguments.output()), inputs)?;
     let sizes = inputs.iter().map(Survey::bytes).sum();
-    let progress = Progress::new("merging", sizes, arguments.speech.quiet);
+    let progress = Progress::new("merging", sizes, arguments.console.quiet);
     let mut work = Work::take(arguments.output(), plan.fingerprint(inputs))?;
     let written = write::write(inputs, plan, devices, &mut work, arguments.resume, &progress)?;
     match arguments.target() {
@@ -222,9 +222,9 @@ fn report(document: &Document, arguments: &Arguments, out: &mut Output) -> Resul
             serde_json::to_writer_pretty(&mut *out, document)?;
             writeln!(out)?;
         }
-        Report::Text if arguments.speech.quiet => {}
+        Report::Text if arguments.console.quiet => {}
         Report::Text => {
-            let paint = Paint::new(arguments.speech.color, out.is_terminal());
+            let paint = Paint::new(arguments.console.color, out.is_terminal());
             render::text(document, paint, out)?;
         }
     }

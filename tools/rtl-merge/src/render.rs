@@ -30,7 +30,7 @@ pub fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Resul
     }
     imbalance::text(&document.imbalance, layout, out)?;
     for note in &document.notes {
-        writeln!(out, "\nnote: {}", cli::visible(note))?;
+        writeln!(out, "\nnote: {}", cli::escape_control(note))?;
     }
     writeln!(out, "\n{}", closing(document))
 }
@@ -41,9 +41,9 @@ fn inputs(document: &Document) -> Table {
         Column::name("Trace"),
         Column::left("Machine"),
         Column::left("Layout"),
-        Column::right("Processes").spare(),
+        Column::right("Processes").optional(),
         Column::right("Rows"),
-        Column::right("Problems").spare(),
+        Column::right("Problems").optional(),
     ]);
     for input in &document.inputs {
         table.row([
@@ -60,7 +60,8 @@ fn inputs(document: &Document) -> Table {
 }
 
 fn gpus(document: &Document) -> Table {
-    let mut table = Table::new([Column::right("GPU"), Column::name("Where"), Column::left("What").spare()]);
+    let mut table =
+        Table::new([Column::right("GPU"), Column::name("Where"), Column::left("What").optional()]);
     for gpu in &document.gpus {
         let ranks = match gpu.ranks.as_slice() {
             [] => String::new(),
@@ -125,7 +126,7 @@ fn groups(document: &Document) -> Table {
         Column::right("Calls"),
         Column::right("Arrival spread"),
         Column::right("Transfer"),
-        Column::right("without clocks").spare(),
+        Column::right("without clocks").optional(),
     ]);
     for group in &document.waits.groups {
         let mean = |sum: i64| units::duration(sum / group.collectives.max(1) as i64);
@@ -149,8 +150,8 @@ fn ranks(document: &Document) -> Table {
         Column::right("Waited"),
         Column::right("Came last"),
         Column::right("Held up the others"),
-        Column::right("Waited, without clocks").spare(),
-        Column::right("last").spare(),
+        Column::right("Waited, without clocks").optional(),
+        Column::right("last").optional(),
     ]);
     for rank in &document.waits.ranks {
         table.row([

@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 use rtl_schema::write::{Texts, Writer};
 use rustc_hash::FxHasher;
 
@@ -69,8 +69,8 @@ impl Work {
             File::create(folder.join("lock"))
         };
         let lock = lock()
-            .while_doing(|| format!("cannot write {}", output.display()))
-            .or_hint("check that the folder exists and can be written")?;
+            .with_context(|| format!("cannot write {}", output.display()))
+            .with_hint("check that the folder exists and can be written")?;
         match lock.try_lock() {
             Ok(()) | Err(TryLockError::Error(_)) => {}
             Err(TryLockError::WouldBlock) => {
@@ -122,7 +122,7 @@ impl Work {
             File::create(self.part())?;
             Texts::create(&self.texts())
         };
-        let texts = fresh().while_doing(|| format!("cannot write {}", self.output.display()))?;
+        let texts = fresh().with_context(|| format!("cannot write {}", self.output.display()))?;
         let writer = Writer::within(&self.part(), &self.output).map_err(unreadable)?;
         Ok(Progress { writer, texts, done: None, rows: Rows::default() })
     }
@@ -163,7 +163,7 @@ impl Work {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&state);
-        self.keep(&bytes).while_doing(|| format!("cannot write {}", self.output.display()))
+        self.keep(&bytes).with_context(|| format!("cannot write {}", self.output.display()))
     }
 
     fn keep(&mut self, state: &[u8]) -> io::Result<()> {
@@ -194,7 +194,7 @@ impl Work {
             fs::rename(self.part(), &self.output)?;
             (self.disk.sync)(super::target::folder(&self.output))
         };
-        finish().while_doing(|| format!("cannot write {}", self.output.display()))
+        finish().with_context(|| format!("cannot write {}", self.output.display()))
     }
 }
 

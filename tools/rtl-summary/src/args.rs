@@ -52,7 +52,7 @@ pub struct Arguments {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub filter: cli::args::Filter,
+    pub filter: filter::FilterArgs,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]

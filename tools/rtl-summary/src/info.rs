@@ -56,7 +56,7 @@ pub(crate) fn render(answer: &Answer, layout: Layout, out: &mut Output) -> Resul
         Layout::Csv => None,
     };
     for (bullet, line) in stored.lines().iter().flat_map(|line| bullet.map(|bullet| (bullet, line))) {
-        writeln!(out, "{bullet} {}", cli::visible(line))?;
+        writeln!(out, "{bullet} {}", cli::escape_control(line))?;
     }
     if stored.metadata.is_empty() {
         return Ok(());

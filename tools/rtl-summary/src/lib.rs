@@ -18,7 +18,7 @@ use std::path::Path;
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::combine;
-use rtl_schema::{Error, Tables, Trace};
+use rtl_schema::{Tables, Trace};
 
 use crate::answer::Answer;
 use crate::args::Arguments;
@@ -34,7 +34,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let question = Question::of(&arguments)?;
     let sizes: Vec<u64> =
         arguments.traces.iter().map(|path| std::fs::metadata(path).map_or(0, |file| file.len())).collect();
-    let progress = Progress::new("reading", sizes.iter().sum(), arguments.display.speech.quiet);
+    let progress = Progress::new("reading", sizes.iter().sum(), arguments.display.console.quiet);
     let several = arguments.traces.len() > 1;
 
     let mut answers = Vec::new();
@@ -81,21 +81,13 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
                 .with_hint("the section `sanity` has the details; without --strict they are only reported"));
         }
     }
-    Ok(if failed { Exit::Input } else { Exit::Answered })
+    Ok(if failed { Exit::Input } else { Exit::Success })
 }
 
 /// The rows of a trace, and what the file itself holds, where that is asked.
 fn read(path: &Path, question: &Question) -> Result<(Tables, Option<Stored>), Failure> {
-    let read = || {
-        let trace = Trace::open(path)?;
-        let tables = trace.read(&question.select)?;
-        let stored = if question.info { Some(Stored::of(&trace, &tables)?) } else { None };
-        Ok((tables, stored))
-    };
-    read().map_err(unreadable)
-}
-
-fn unreadable(error: Error) -> Failure {
-    let hint = error.hint();
-    Failure::input(error).with_hint(hint)
+    let trace = Trace::open(path)?;
+    let tables = trace.read(&question.select)?;
+    let stored = if question.info { Some(Stored::of(&trace, &tables)?) } else { None };
+    Ok((tables, stored))
 }

@@ -3,7 +3,7 @@
 use cli::args::Format;
 use cli::{Exit, Failure};
 use rtl_analysis::kernels::{Key, Sort};
-use rtl_analysis::region::{Bound, Filter};
+use rtl_analysis::region::Filter;
 use rtl_analysis::{Categories, Options, Sections};
 use rtl_schema::Select;
 
@@ -39,7 +39,7 @@ impl Question {
     /// A usage error for expressions and moments that are none and for options that exclude each other; an
     /// input error for a file of rules that cannot be read.
     pub fn of(arguments: &Arguments) -> Result<Self, Failure> {
-        let filter = filter(&arguments.filter)?;
+        let filter = arguments.filter.filter()?;
         let sections = sections(arguments)?;
         let by = (arguments.by != By::Kernel).then_some(arguments.by);
         let options = Options {
@@ -87,44 +87,6 @@ impl Question {
                 && !arguments.info,
         })
     }
-}
-
-/// The filters of the command line, in the form of `analysis`.
-///
-/// # Errors
-/// A usage error for expressions, moments and ranks that are none.
-pub fn filter(typed: &cli::args::Filter) -> Result<Filter, Failure> {
-    let kernel = match &typed.kernel {
-        None => None,
-        Some(text) => Some(regex::Regex::new(text).map_err(|error| {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            Failure::usage(format!("--kernel is no regular expression: {reason}"))
-                .with_hint("write \\( and \\[ for brackets that stand for themselves")
-        })?),
-    };
-    let moment = |flag: &str, text: &Option<String>| -> Result<Option<Bound>, Failure> {
-        text.as_deref().map(str::parse::<Bound>).transpose().map_err(|error| {
-            Failure::new(Exit::Usage, error)
-                .context(flag.to_owned())
-                .with_hint("write 250us, 10ms, 1.5s, 1000 for ns, 25%, or -5ms from the end")
-        })
-    };
-    let mut ranks = Vec::new();
-    for &rank in &typed.rank {
-        ranks.push(u32::try_from(rank).map_err(|_| Failure::usage(format!("--rank: {rank} is no rank")))?);
-    }
-    Ok(Filter {
-        kernel,
-        gpus: typed.gpu.iter().map(|&gpu| i64::from(gpu)).collect(),
-        queues: typed.queue.clone(),
-        ranks,
-        from: moment("--from", &typed.from)?,
-        to: moment("--to", &typed.to)?,
-        range: typed.range.clone(),
-        trim_idle: typed.trim_idle,
-        steady: typed.steady,
-    })
 }
 
 fn sections(arguments: &Arguments) -> Result<Sections, Failure> {

@@ -32,7 +32,7 @@ pub struct Arguments {
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub speech: cli::args::Speech,
+    pub console: cli::args::Console,
 
     /// The command and its arguments; behind --control, start or stop
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 
 use crate::status;
 
@@ -37,11 +37,11 @@ pub fn run(pid: u32, words: &[OsString]) -> Result<&'static str, Failure> {
         _ => return Err(usage()),
     };
     let addressee = addressee(Path::new("/proc"), pid)
-        .or_exit(status::OWN)
-        .while_doing(|| format!("cannot look at process {pid}"))?;
+        .with_exit(status::OWN)
+        .with_context(|| format!("cannot look at process {pid}"))?;
     let answered = ask(&addressee, request, PATIENCE)
-        .or_exit(status::OWN)
-        .while_doing(|| format!("cannot ask process {pid}"))?;
+        .with_exit(status::OWN)
+        .with_context(|| format!("cannot ask process {pid}"))?;
     if answered {
         return Ok(done);
     }

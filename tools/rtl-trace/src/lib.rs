@@ -21,7 +21,7 @@ pub mod target;
 use std::env::var_os;
 use std::io::Write;
 
-use cli::{Exit, Explain, Failure, Output};
+use cli::{Exit, Failure, Output, ResultExt};
 use tempfile::TempDir;
 
 use crate::args::Arguments;
@@ -40,30 +40,30 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     }
     if let Some(pid) = arguments.control {
         let done = control::run(pid, &arguments.command)?;
-        if !arguments.speech.quiet {
-            writeln!(out, "recording of process {pid} {done}").or_exit(status::OWN)?;
+        if !arguments.console.quiet {
+            writeln!(out, "recording of process {pid} {done}").with_exit(status::OWN)?;
         }
-        return Ok(Exit::Answered);
+        return Ok(Exit::Success);
     }
-    let program = std::env::current_exe().or_exit(status::OWN)?;
+    let program = std::env::current_exe().with_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
     let target = Target::of(&arguments.output);
     let folder = target.folder()?;
     let variables = environment::variables(&library, folder.path(), arguments.mode, |name| var_os(name))?;
-    let quiet = arguments.speech.quiet;
+    let quiet = arguments.console.quiet;
     if let Some(tools) = environment::replaced(&library, |name| var_os(name)).filter(|_| !quiet) {
         let tools = tools.to_string_lossy();
         out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
     }
     let signals =
-        Signals::catch().or_exit(status::OWN).while_doing(|| "cannot pass on signals".to_owned())?;
+        Signals::catch().with_exit(status::OWN).with_context(|| "cannot pass on signals".to_owned())?;
     let ended = command::run(&arguments.command, &variables, &signals)?;
     let exit = status::of(ended);
-    match finish(&arguments, &target, folder, &signals, out).or_exit(status::OWN) {
+    match finish(&arguments, &target, folder, &signals, out).with_exit(status::OWN) {
         Ok(()) => Ok(exit),
         // Whoever reads our answer went away; the command has ended as it has.
         Err(failure) if failure.is_broken_pipe() => Ok(exit),
-        Err(failure) if exit == Exit::Answered => Err(failure),
+        Err(failure) if exit == Exit::Success => Err(failure),
         Err(failure) => {
             out.failure(&failure);
             Ok(exit)
@@ -79,7 +79,7 @@ fn finish(
     signals: &Signals,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let quiet = arguments.speech.quiet;
+    let quiet = arguments.console.quiet;
     recordings::wait(folder.path(), signals, |count| {
         if !quiet {
             let are = if count == 1 { "process is" } else { "processes are" };
@@ -139,7 +139,7 @@ fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Re
     for (path, note) in files {
         if let Some(path) = path {
             let bytes = cli::units::bytes(path.metadata()?.len());
-            text += &format!("  {} ({bytes}{note})\n", cli::visible(&path.display().to_string()));
+            text += &format!("  {} ({bytes}{note})\n", cli::escape_control(&path.display().to_string()));
         }
     }
     Ok(text)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::Parser;
-use cli::{Explain, Failure, Output};
+use cli::{Failure, Output, ResultExt};
 use rtl_schema::Trace;
 
 use crate::target::Target;
@@ -32,7 +32,7 @@ pub fn collect(recordings: &[PathBuf], folder: &Path, target: &Target) -> Result
         }
     };
     std::fs::rename(&whole, &target.trace)
-        .while_doing(|| format!("cannot write {}", target.trace.display()))?;
+        .with_context(|| format!("cannot write {}", target.trace.display()))?;
     Ok(missing)
 }
 
@@ -48,7 +48,7 @@ fn merge(recordings: &[PathBuf], merged: &Path) -> Result<Option<String>, Failur
     let mut out = Output::new("rtl-merge", Box::new(io::sink()), Box::new(messages.clone()));
     let exit = rtl_merge::run(arguments, &mut out)?;
     let told = messages.take();
-    Ok((exit != cli::Exit::Answered).then(|| told.lines().next().unwrap_or_default().to_owned()))
+    Ok((exit != cli::Exit::Success).then(|| told.lines().next().unwrap_or_default().to_owned()))
 }
 
 /// Writes the summary of the trace, and returns it.
@@ -63,7 +63,7 @@ pub fn summarise(target: &Target) -> Result<String, Failure> {
     rtl_summary::run(arguments, &mut out)?;
     let text = text.take();
     write_whole(&target.summary, text.as_bytes())
-        .while_doing(|| format!("cannot write {}", target.summary.display()))?;
+        .with_context(|| format!("cannot write {}", target.summary.display()))?;
     Ok(text)
 }
 

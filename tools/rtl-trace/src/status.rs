@@ -17,7 +17,7 @@ pub const NOT_FOUND: Exit = Exit::Command(127);
 pub fn of(status: ExitStatus) -> Exit {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     match code.and_then(|code| u8::try_from(code).ok()) {
-        Some(0) => Exit::Answered,
+        Some(0) => Exit::Success,
         Some(code) => Exit::Command(code),
         None => OWN,
     }
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn a_signal_is_128_and_its_number() {
-        assert_eq!(of(ExitStatus::from_raw(0)), Exit::Answered);
+        assert_eq!(of(ExitStatus::from_raw(0)), Exit::Success);
         assert_eq!(of(ExitStatus::from_raw(3 << 8)), Exit::Command(3));
         assert_eq!(of(ExitStatus::from_raw(9)), Exit::Command(137));
         assert_eq!(of(ExitStatus::from_raw(11 | 0x80)), Exit::Command(139), "with a core");

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 use rtl_schema::Trace;
 use tempfile::TempDir;
 
@@ -50,7 +50,7 @@ impl Target {
             let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
             tempfile::Builder::new().prefix(&format!(".{name}.rtl-trace-")).tempdir_in(parent)
         };
-        create().or_exit(status::OWN).while_doing(|| format!("cannot write {}", self.trace.display()))
+        create().with_exit(status::OWN).with_context(|| format!("cannot write {}", self.trace.display()))
     }
 }
 

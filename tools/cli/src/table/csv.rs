@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 
-use super::{Cell, Table};
+use super::model::{Cell, Table};
 
 /// RFC 4180: CRLF, quotes only where needed, quotes doubled.
 pub(super) fn render(table: &Table, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,7 @@
 use std::io::{self, Write};
 
-use super::{Align, Table};
-use crate::visible;
+use super::model::{Align, Table};
+use crate::escape_control;
 
 /// A GitHub table: one line per row, alignment in the second line.
 pub(super) fn render(table: &Table, out: &mut dyn Write) -> io::Result<()> {
@@ -18,10 +18,10 @@ fn line<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> io::Re
     writeln!(out, "|")
 }
 
-/// `|` would end the cell; `<` of a template argument would start HTML and `*` and `_` emphasis.
+/// `|` ends a cell, `<` of a template argument starts HTML, and `*` starts emphasis.
 fn escape(cell: &str) -> String {
     let mut text = String::with_capacity(cell.len());
-    for character in visible(cell).chars() {
+    for character in escape_control(cell).chars() {
         if matches!(character, '|' | '\\' | '<' | '*' | '`') {
             text.push('\\');
         }

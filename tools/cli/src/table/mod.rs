@@ -1,54 +1,14 @@
-//! One table, three ways to print it.
+//! A table, printed as text, CSV or Markdown.
 
 mod csv;
 mod markdown;
+mod model;
 mod text;
 
 use std::io::{self, Write};
 
+pub use self::model::{Align, Cell, Column, Table};
 use crate::color::Paint;
-
-/// Rows under headers.
-#[derive(Clone, Debug, Default)]
-pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
-}
-
-/// Where a column's cells stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    /// Text.
-    Left,
-    /// Numbers.
-    Right,
-}
-
-/// A column's head and manners.
-#[derive(Clone, Debug)]
-pub struct Column {
-    header: String,
-    field: String,
-    align: Align,
-    shortens: bool,
-    spare: Option<Spare>,
-}
-
-/// When a column is left out of text that does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spare {
-    /// Before names get hard to tell apart.
-    Early,
-    /// Before a table is wider than it may be.
-    Late,
-}
-
-/// One value: as people read it and as machines do.
-#[derive(Clone, Debug)]
-pub struct Cell {
-    text: String,
-    value: Option<String>,
-}
 
 /// How to print a table.
 #[derive(Clone, Copy, Debug)]
@@ -67,100 +27,8 @@ pub enum Layout {
     Markdown,
 }
 
-impl Column {
-    /// Text, left aligned, never shortened. The CSV field is named as the header.
-    pub fn left(header: impl Into<String>) -> Self {
-        let header = header.into();
-        Self { field: header.clone(), header, align: Align::Left, shortens: false, spare: None }
-    }
-
-    /// Numbers, right aligned.
-    pub fn right(header: impl Into<String>) -> Self {
-        Self { align: Align::Right, ..Self::left(header) }
-    }
-
-    /// Names, left aligned, shortened in the middle to fit and never made equal by it.
-    pub fn name(header: impl Into<String>) -> Self {
-        Self { shortens: true, ..Self::left(header) }
-    }
-
-    /// A column that text leaves out where the table does not fit; the last one goes first.
-    #[must_use]
-    pub fn spare(self) -> Self {
-        Self { spare: Some(Spare::Early), ..self }
-    }
-
-    /// A column that text leaves out where the table does not fit without all spare ones and with the shortest names.
-    #[must_use]
-    pub fn spare_late(self) -> Self {
-        Self { spare: Some(Spare::Late), ..self }
-    }
-
-    /// The name of the column for machines, with its unit: `total_ns`.
-    #[must_use]
-    pub fn field(self, field: impl Into<String>) -> Self {
-        Self { field: field.into(), ..self }
-    }
-}
-
-impl Cell {
-    /// The same for people and machines.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), value: None }
-    }
-
-    /// `text` for people, `value` for machines: `Cell::number("1.235 ms", 1_234_567)`.
-    pub fn number(text: impl Into<String>, value: impl ToString) -> Self {
-        Self { text: text.into(), value: Some(value.to_string()) }
-    }
-
-    /// Unknown: [`crate::units::NONE`] for people, an empty field for machines.
-    pub fn none() -> Self {
-        Self::number(crate::units::NONE, "")
-    }
-
-    fn value(&self) -> &str {
-        self.value.as_deref().unwrap_or(&self.text)
-    }
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<&str> for Cell {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
 impl Table {
-    /// A table without rows.
-    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
-        Self { columns: columns.into_iter().collect(), rows: Vec::new() }
-    }
-
-    /// Adds a row. Missing cells are empty and cells beyond the last column are dropped.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) -> &mut Self {
-        let mut cells: Vec<Cell> = cells.into_iter().collect();
-        cells.resize_with(self.columns.len(), || Cell::text(""));
-        self.rows.push(cells);
-        self
-    }
-
-    /// How many rows it has.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Prints it, with a line break at the end.
+    /// Prints the table with a line break at the end.
     ///
     /// # Errors
     /// Those of the writer.
@@ -170,11 +38,6 @@ impl Table {
             Layout::Csv => csv::render(self, out),
             Layout::Markdown => markdown::render(self, out),
         }
-    }
-
-    /// The text of the cells of one column.
-    fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(move |row| row[column].text.as_str())
     }
 }
 
@@ -217,12 +80,12 @@ copy|\"fast\", a                -  12.0 ms
     }
 
     #[test]
-    fn spare_columns_go_where_there_is_no_room_for_them() {
+    fn optional_columns_are_omitted_where_the_table_does_not_fit() {
         let mut table = Table::new([
             Column::name("Kernel"),
             Column::right("Calls"),
-            Column::right("Minimum").spare(),
-            Column::right("Maximum").spare(),
+            Column::right("Minimum").optional(),
+            Column::right("Maximum").optional(),
         ]);
         table.row(["a_kernel_with_a_long_name".into(), "7".into(), "1.000".into(), "2.000".into()]);
         let header = |width| {
@@ -236,13 +99,13 @@ copy|\"fast\", a                -  12.0 ms
     }
 
     #[test]
-    fn late_columns_go_where_even_the_shortest_names_do_not_fit() {
+    fn late_columns_are_omitted_where_even_the_shortest_names_do_not_fit() {
         let mut table = Table::new([
             Column::name("Kernel"),
             Column::right("Calls"),
-            Column::right("Median").spare_late(),
-            Column::right("Maximum").spare_late(),
-            Column::right("Deviation").spare(),
+            Column::right("Median").optional_late(),
+            Column::right("Maximum").optional_late(),
+            Column::right("Deviation").optional(),
         ]);
         let name = "a_kernel_with_a_name_that_is_long";
         table.row([name.into(), "7".into(), "1.000".into(), "2.000".into(), "0.500".into()]);

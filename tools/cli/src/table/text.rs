@@ -4,21 +4,21 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Align, Spare, Table};
+use super::model::{Align, Optional, Table};
 use crate::color::Paint;
-use crate::{shorten_distinct, visible};
+use crate::{escape_control, shorten_distinct};
 
 /// Spaces between two columns.
 const SPACE: usize = 2;
 
-/// Below this a name says nothing; the table gets wider than asked instead.
-const LEAST_NAME: usize = 16;
+/// The shortest column of names; a table that needs less gets wider than allowed instead.
+const MIN_NAME: usize = 16;
 
-/// Below this names are hard to tell apart; spare columns make room first.
-const COMFORTABLE_NAME: usize = 24;
+/// Optional columns are omitted before a column of names gets narrower than this.
+const READABLE_NAME: usize = 24;
 
-/// The layout counts columns in 16 bits.
-const WIDEST: usize = 60_000;
+/// comfy-table counts columns in 16 bits.
+const MAX_WIDTH: usize = 60_000;
 
 /// Headers, a rule and aligned cells, two spaces apart.
 pub(super) fn render(
@@ -28,9 +28,9 @@ pub(super) fn render(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let narrow;
-    let table = match width.map(|width| spared(table, width)) {
-        Some(left_out) if !left_out.is_empty() => {
-            narrow = without(table, &left_out);
+    let table = match width.map(|width| omitted_columns(table, width)) {
+        Some(omitted) if !omitted.is_empty() => {
+            narrow = without(table, &omitted);
             &narrow
         }
         _ => table,
@@ -41,7 +41,7 @@ pub(super) fn render(
     style.header_separator.fill = Some('─');
     drawn.load_style(style);
     drawn.set_content_arrangement(ContentArrangement::Disabled);
-    drawn.set_header(table.columns.iter().map(|column| visible(&column.header).into_owned()));
+    drawn.set_header(table.columns.iter().map(|column| escape_control(&column.header).into_owned()));
     for row in 0..table.len() {
         drawn.add_row(cells.iter().map(|column| column[row].as_str()));
     }
@@ -61,48 +61,48 @@ pub(super) fn render(
 
 /// The width of a column in full.
 fn natural(table: &Table, column: usize) -> usize {
-    let texts = table.texts(column).map(|text| visible(text).width());
+    let texts = table.texts(column).map(|text| escape_control(text).width());
     texts.chain([table.columns[column].header.width()]).max().unwrap_or(0)
 }
 
-/// The spare columns to leave out so that all others fit `width`.
-fn spared(table: &Table, width: usize) -> Vec<usize> {
+/// The optional columns to omit so that the others fit `width`.
+fn omitted_columns(table: &Table, width: usize) -> Vec<usize> {
     let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
-    let mut left_out: Vec<usize> = Vec::new();
-    for (spare, name) in [(Spare::Early, COMFORTABLE_NAME), (Spare::Late, LEAST_NAME)] {
+    let mut omitted: Vec<usize> = Vec::new();
+    for (optional, name) in [(Optional::Early, READABLE_NAME), (Optional::Late, MIN_NAME)] {
         let needs = |column: usize| {
             let full = natural[column];
             SPACE + if table.columns[column].shortens { full.min(name) } else { full }
         };
-        let kept = (0..table.columns.len()).filter(|column| !left_out.contains(column));
+        let kept = (0..table.columns.len()).filter(|column| !omitted.contains(column));
         let mut needed: usize = kept.map(needs).sum::<usize>().saturating_sub(SPACE);
         for column in (0..table.columns.len()).rev() {
-            if needed > width && table.columns[column].spare == Some(spare) {
+            if needed > width && table.columns[column].optional == Some(optional) {
                 needed -= needs(column);
-                left_out.push(column);
+                omitted.push(column);
             }
         }
     }
-    left_out
+    omitted
 }
 
-fn without(table: &Table, left_out: &[usize]) -> Table {
-    fn kept<T: Clone>(values: &[T], left_out: &[usize]) -> Vec<T> {
-        let values = values.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+fn without(table: &Table, omitted: &[usize]) -> Table {
+    fn kept<T: Clone>(values: &[T], omitted: &[usize]) -> Vec<T> {
+        let values = values.iter().enumerate().filter(|(column, _)| !omitted.contains(column));
         values.map(|(_, value)| value.clone()).collect()
     }
     Table {
-        columns: kept(&table.columns, left_out),
-        rows: table.rows.iter().map(|row| kept(row, left_out)).collect(),
+        columns: kept(&table.columns, omitted),
+        rows: table.rows.iter().map(|row| kept(row, omitted)).collect(),
     }
 }
 
-/// The texts by column, names shortened so that the table fits `width`.
+/// The text of each column, with names shortened so that the table fits `width`.
 fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
     let full: Vec<Vec<String>> = (0..table.columns.len())
-        .map(|column| table.texts(column).map(|text| visible(text).into_owned()).collect())
+        .map(|column| table.texts(column).map(|text| escape_control(text).into_owned()).collect())
         .collect();
-    let width = width.unwrap_or(WIDEST);
+    let width = width.unwrap_or(MAX_WIDTH);
     let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
     let fixed: usize = natural.iter().zip(&table.columns).filter(|(_, c)| !c.shortens).map(|(n, _)| n).sum();
     let spaces = SPACE * table.columns.len().saturating_sub(1);
@@ -120,7 +120,7 @@ fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
     cells
 }
 
-/// Divides `room` so that no column gets more than it needs nor less than an even part if it needs that.
+/// Divides `room` among columns: each gets what it needs, at most an even part of what is left.
 fn share(needs: &[usize], room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..needs.len()).collect();
     order.sort_by_key(|&column| needs[column]);
@@ -128,7 +128,7 @@ fn share(needs: &[usize], room: usize) -> Vec<usize> {
     let mut left = room;
     for (done, column) in order.into_iter().enumerate() {
         let even = left / (needs.len() - done);
-        shares[column] = needs[column].min(even.max(LEAST_NAME));
+        shares[column] = needs[column].min(even.max(MIN_NAME));
         left = left.saturating_sub(shares[column]);
     }
     shares
@@ -139,13 +139,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_that_needs_little_leaves_its_room_to_the_others() {
+    fn a_narrow_column_leaves_its_room_to_the_others() {
         assert_eq!(share(&[100, 20, 100], 120), [50, 20, 50]);
         assert_eq!(share(&[30, 40], 200), [30, 40]);
     }
 
     #[test]
     fn a_name_keeps_a_readable_width_in_a_narrow_terminal() {
-        assert_eq!(share(&[100, 3], 10), [LEAST_NAME, 3]);
+        assert_eq!(share(&[100, 3], 10), [MIN_NAME, 3]);
     }
 }

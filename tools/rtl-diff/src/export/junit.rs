@@ -48,7 +48,7 @@ pub(super) fn render(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()>
 
 /// XML 1.0 has no way to say most control characters, so they become visible ones.
 fn escaped(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(|line| cli::visible(line).into_owned()).collect();
+    let lines: Vec<_> = text.lines().map(|line| cli::escape_control(line).into_owned()).collect();
     let end = if text.ends_with('\n') { "\n" } else { "" };
     let text = lines.join("\n") + end;
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -68,7 +68,7 @@ fn section(out: &mut Vec<u8>, heading: &str, table: &cli::Table) -> io::Result<(
 
 /// Names hold what Markdown and HTML would take for their own.
 fn escaped(text: &str) -> String {
-    cli::visible(text)
+    cli::escape_control(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

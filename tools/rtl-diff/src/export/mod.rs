@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cli::color::Paint;
-use cli::{Explain, Failure, Layout};
+use cli::{Failure, Layout, ResultExt};
 use tempfile::NamedTempFile;
 
 use crate::args::{self, Format};
@@ -88,7 +88,7 @@ impl Exports {
             render(format, answer, view, &mut file)?;
             keep(file, &path)?;
         }
-        let paint = Paint::new(asked.speech.color, out.is_terminal());
+        let paint = Paint::new(asked.console.color, out.is_terminal());
         let width = Some(cli::terminal::width());
         let format = asked.format;
         let view = View {
@@ -156,15 +156,15 @@ fn beside(path: &Path, inputs: &[&Path]) -> Result<NamedTempFile, Failure> {
         .prefix(".rtl-diff-")
         .permissions(permissions)
         .tempfile_in(folder)
-        .while_doing(|| format!("cannot write {}", path.display()))
-        .or_hint("check that the folder exists and can be written")
+        .with_context(|| format!("cannot write {}", path.display()))
+        .with_hint("check that the folder exists and can be written")
 }
 
 fn keep(mut file: NamedTempFile, path: &Path) -> Result<(), Failure> {
     file.flush()?;
     file.persist(path)
         .map_err(|error| error.error)
-        .while_doing(|| format!("cannot write {}", path.display()))?;
+        .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(())
 }
 

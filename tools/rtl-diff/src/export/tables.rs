@@ -30,11 +30,11 @@ pub(super) fn kernels(answer: &Answer<'_>, shown: usize) -> Table {
     columns.extend(waits.then(|| Column::right("Wait before").field("baseline_mean_wait_ns")));
     columns.extend(waits.then(|| Column::right("Wait after").field("candidate_mean_wait_ns")));
     columns.extend([
-        Column::right("Median").field("median_ratio").spare(),
-        Column::right("p95").field("p95_ratio").spare(),
-        Column::right("Min").field("min_ratio").spare(),
-        Column::right("p").field("p").spare(),
-        Column::right("q").field("q").spare(),
+        Column::right("Median").field("median_ratio").optional(),
+        Column::right("p95").field("p95_ratio").optional(),
+        Column::right("Min").field("min_ratio").optional(),
+        Column::right("p").field("p").optional(),
+        Column::right("q").field("q").optional(),
     ]);
     let mut table = Table::new(columns);
     for row in rows {

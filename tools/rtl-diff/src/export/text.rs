@@ -18,14 +18,14 @@ pub(super) fn render(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io
     };
     writeln!(out, "{}: {word}", paint.bold("verdict"))?;
     for (side, runs) in [("baseline", &comparison.baseline), ("candidate", &comparison.candidate)] {
-        writeln!(out, "  {} {}", paint.dim(&format!("{side:<10}")), cli::visible(&described(runs)))?;
+        writeln!(out, "  {} {}", paint.dim(&format!("{side:<10}")), cli::escape_control(&described(runs)))?;
     }
     writeln!(out, "  {} {}", paint.dim("kernels   "), tables::census(&comparison.rows))?;
     for line in tables::sentences(answer) {
-        writeln!(out, "{} {}", paint.yellow("!"), cli::visible(&line))?;
+        writeln!(out, "{} {}", paint.yellow("!"), cli::escape_control(&line))?;
     }
     for line in tables::allowed(answer) {
-        writeln!(out, "{} {}", paint.yellow("!"), cli::visible(&line))?;
+        writeln!(out, "{} {}", paint.yellow("!"), cli::escape_control(&line))?;
     }
     gates(answer, view, out)?;
     let rows = comparison.rows.len();
@@ -66,7 +66,7 @@ fn gates(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()>
                 false => format!("{} of GPU time", cli::units::percent(row.share)),
             };
             let line = format!("{word} {}: {}: {change}", gate.rule.title(), row.title());
-            writeln!(out, "  {}", cli::visible(&line))?;
+            writeln!(out, "  {}", cli::escape_control(&line))?;
         }
         if shown < gate.rows.len() {
             writeln!(out, "  and {} more", gate.rows.len() - shown)?;

@@ -26,7 +26,7 @@ pub(super) fn text(imbalance: &Imbalance, layout: Layout, out: &mut dyn Write) -
             out,
             "{} steps lie between calls of {}: the last rank takes {} longer than the mean",
             units::count(steps.steps),
-            cli::visible(&steps.name),
+            cli::escape_control(&steps.name),
             units::percent(steps.imbalance)
         )?;
     }
@@ -85,8 +85,8 @@ fn kernels(imbalance: &Imbalance) -> Table {
         Column::right("Most"),
         Column::right("More than the mean"),
         Column::left("Of"),
-        Column::right("A call").spare(),
-        Column::left("of").spare(),
+        Column::right("A call").optional(),
+        Column::left("of").optional(),
     ]);
     for kernel in imbalance.kernels.iter().take(ROWS) {
         table.row([
@@ -109,12 +109,12 @@ fn stands_out(outlier: &Outlier) -> String {
         Quantity::Steps => "a step takes".to_owned(),
         Quantity::Wait => "its wait in a collective is".to_owned(),
         Quantity::Kernel => {
-            format!("a call of {} takes", cli::visible(outlier.kernel.as_deref().unwrap_or_default()))
+            format!("a call of {} takes", cli::escape_control(outlier.kernel.as_deref().unwrap_or_default()))
         }
     };
     format!(
         "{} stands out: {what} {}, the median of ranks is {} ({} spreads away)",
-        cli::visible(&outlier.rank),
+        cli::escape_control(&outlier.rank),
         time(outlier.value_ns),
         time(outlier.median_ns),
         units::fixed(outlier.spreads.abs(), 1)

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use cli::{Exit, Explain, Failure, Output, Progress};
+use cli::{Exit, Failure, Output, Progress, ResultExt};
 use rtl_analysis::Categories;
 use rtl_analysis::about::AboutProcess;
 use rtl_analysis::facts;
@@ -40,15 +40,15 @@ use crate::{runs, size};
 pub fn run(arguments: &Arguments, given: &Given, out: &mut Output) -> Result<Exit, Failure> {
     place::check(arguments)?;
     let sizes = arguments.traces.iter().map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, arguments.speech.quiet);
+    let progress = Progress::new("reading", sizes, arguments.console.quiet);
     let categories = Categories::default();
-    let mut report = Report::new().while_doing(|| "cannot write temporary files".to_owned())?;
+    let mut report = Report::new().with_context(|| "cannot write temporary files".to_owned())?;
     let (mut inputs, mut bad) = (Vec::new(), 0);
     for path in &arguments.traces {
         match Read::of(path, given, &categories) {
             Ok(read) => {
                 let added = report.add(&read, inputs.len());
-                added.while_doing(|| "cannot write temporary files".to_owned())?;
+                added.with_context(|| "cannot write temporary files".to_owned())?;
                 inputs.push(read.survey);
             }
             Err(failure) => {
@@ -71,7 +71,7 @@ pub fn run(arguments: &Arguments, given: &Given, out: &mut Output) -> Result<Exi
         Some(path) => place::write(path, |file| report.write(file))?,
         None => report.write(out)?,
     }
-    Ok(if bad == 0 { Exit::Answered } else { Exit::Input })
+    Ok(if bad == 0 { Exit::Success } else { Exit::Input })
 }
 
 /// One trace, reduced.

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use cli::{Explain, Failure};
+use cli::{Failure, ResultExt};
 
 use super::document::SCHEMA;
 use crate::args::Arguments;
@@ -43,7 +43,7 @@ pub(super) fn write(
         file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
         Ok(())
     };
-    write().while_doing(|| format!("cannot write {}", path.display()))
+    write().with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Whether a file begins as a report does.

@@ -67,9 +67,9 @@ pub(super) fn depth(rows: &[Depth]) -> Table {
         Column::right("Mean depth").field("mean"),
         Column::right("Max").field("max"),
         Column::right("Empty %").field("empty_share"),
-        Column::right("2 or more %").field("at_least_2_share").spare_late(),
-        Column::right("10 or more %").field("at_least_10_share").spare_late(),
-        Column::right("100 or more %").field("at_least_100_share").spare_late(),
+        Column::right("2 or more %").field("at_least_2_share").optional_late(),
+        Column::right("10 or more %").field("at_least_10_share").optional_late(),
+        Column::right("100 or more %").field("at_least_100_share").optional_late(),
     ]);
     for row in rows {
         let [any, two, ten, hundred] = row.at_least;

@@ -24,7 +24,7 @@ pub(super) fn render(
         writeln!(out, "## `{}`\n", title(answer, answers.len()))?;
         if let Some(about) = &answer.report.about {
             for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-                writeln!(out, "- {word}: {}", cli::visible(&text))?;
+                writeln!(out, "- {word}: {}", cli::escape_control(&text))?;
             }
         }
         if question.info {
@@ -37,7 +37,7 @@ pub(super) fn render(
                 table.render(Layout::Markdown, out)?;
             }
             for (at, sentence) in super::remarks(section, answer, true).iter().enumerate() {
-                writeln!(out, "{}- {}", if at == 0 { "\n" } else { "" }, cli::visible(sentence))?;
+                writeln!(out, "{}- {}", if at == 0 { "\n" } else { "" }, cli::escape_control(sentence))?;
             }
             if section == Section::Gaps
                 && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
@@ -50,7 +50,7 @@ pub(super) fn render(
         if !findings.is_empty() {
             writeln!(out, "\n### Sanity\n")?;
             for finding in findings {
-                writeln!(out, "- {}", cli::visible(&finding))?;
+                writeln!(out, "- {}", cli::escape_control(&finding))?;
             }
         }
     }

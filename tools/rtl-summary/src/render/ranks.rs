@@ -13,8 +13,8 @@ use super::tables::{count, duration, share};
 pub(super) fn ranks(ranks: &Ranks) -> Table {
     let mut table = Table::new([
         Column::name("Rank").field("name"),
-        Column::right("GPU").field("gpu").spare(),
-        Column::right("Busy").field("busy_ns").spare(),
+        Column::right("GPU").field("gpu").optional(),
+        Column::right("Busy").field("busy_ns").optional(),
         Column::right("Compute").field("compute_ns"),
         Column::right("Step").field("mean_step_ns"),
         Column::right("Slowest").field("slowest_steps"),
@@ -22,9 +22,9 @@ pub(super) fn ranks(ranks: &Ranks) -> Table {
         Column::right("Wait").field("wait_ns"),
         Column::right("Transfer").field("transfer_ns"),
         Column::right("Last").field("last"),
-        Column::right("Held up others").field("delay_ns").spare(),
+        Column::right("Held up others").field("delay_ns").optional(),
         Column::right("Without clocks: wait").field("clock_free_wait_ns"),
-        Column::right("transfer").field("clock_free_transfer_ns").spare(),
+        Column::right("transfer").field("clock_free_transfer_ns").optional(),
         Column::right("last").field("clock_free_last"),
     ]);
     let steps: HashMap<&str, _> =
@@ -62,7 +62,7 @@ pub(super) fn collectives(ranks: &Ranks) -> Table {
         Column::right("Arrival spread").field("arrival_spread_ns"),
         Column::right("Wait").field("wait_ns"),
         Column::right("Transfer").field("transfer_ns"),
-        Column::right("Violated").field("violations").spare(),
+        Column::right("Violated").field("violations").optional(),
         Column::right("Without clocks: wait").field("clock_free_wait_ns"),
         Column::right("transfer").field("clock_free_transfer_ns"),
     ]);
@@ -90,7 +90,7 @@ pub(super) fn imbalance(kernels: &[KernelImbalance]) -> Table {
     let mut table = Table::new([
         Column::name("Kernel").field("name"),
         Column::right("Ranks").field("ranks"),
-        Column::right("Fewest calls").field("least_calls").spare(),
+        Column::right("Fewest calls").field("least_calls").optional(),
         Column::right("Most calls").field("most_calls"),
         Column::right("Mean").field("mean_ns"),
         Column::right("Most").field("most_ns"),

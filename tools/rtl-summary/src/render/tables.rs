@@ -133,7 +133,7 @@ fn groups(rows: &[Group], by: By, shown: usize) -> Table {
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
         Column::right("%").field("share"),
-        Column::right("Cum %").field("cumulative_share").spare(),
+        Column::right("Cum %").field("cumulative_share").optional(),
     ]);
     columns.extend(stat_columns(scales.call));
     let mut table = Table::new(columns);
@@ -169,8 +169,8 @@ pub(super) fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
         let header = if at == 0 { scale.head(name) } else { name.to_owned() };
         let column = Column::right(header).field(field);
         match name {
-            "Min" | "p95" | "p99" | "Stddev" => column.spare(),
-            "p50" | "Max" => column.spare_late(),
+            "Min" | "p95" | "p99" | "Stddev" => column.optional(),
+            "p50" | "Max" => column.optional_late(),
             _ => column,
         }
     })
@@ -198,16 +198,16 @@ fn gpus(rows: &[Gpu]) -> Table {
     let scale = Scale::of_totals(rows.iter().map(|gpu| gpu.wall_ns));
     let mut table = Table::new([
         Column::left("GPU").field("gpu"),
-        Column::right("Ops").field("ops").spare(),
+        Column::right("Ops").field("ops").optional(),
         Column::right("Busy %").field("busy_share"),
         Column::right(scale.head("Wall")).field("wall_ns"),
         Column::right("Busy").field("busy_ns"),
         Column::right("Idle").field("idle_ns"),
-        Column::right("Kernels").field("kernel_ns").spare(),
-        Column::right("Collectives").field("collective_ns").spare_late(),
-        Column::right("Copies").field("copy_ns").spare(),
-        Column::right("Overlap").field("overlap_ns").spare(),
-        Column::right("Exposed coll.").field("exposed_collective_ns").spare_late(),
+        Column::right("Kernels").field("kernel_ns").optional(),
+        Column::right("Collectives").field("collective_ns").optional_late(),
+        Column::right("Copies").field("copy_ns").optional(),
+        Column::right("Overlap").field("overlap_ns").optional(),
+        Column::right("Exposed coll.").field("exposed_collective_ns").optional_late(),
     ]);
     for gpu in rows {
         table.row([
@@ -263,7 +263,7 @@ fn whole(nanoseconds: i64) -> String {
 pub(super) fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
     let mut table = Table::new([
         Column::right("GPU").field("gpu"),
-        Column::right("At").field("start_ns").spare_late(),
+        Column::right("At").field("start_ns").optional_late(),
         Column::right("Gap").field("duration_ns"),
         Column::name("After").field("before"),
         Column::name("Before").field("after"),
@@ -283,9 +283,9 @@ pub(super) fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
 fn copies(rows: &[CopyGroup]) -> Table {
     let mut table = Table::new([
         Column::left("Direction").field("direction"),
-        Column::right("Count").field("count").spare_late(),
+        Column::right("Count").field("count").optional_late(),
         Column::right("Bytes").field("bytes"),
-        Column::right("Unknown size").field("unknown_bytes").spare_late(),
+        Column::right("Unknown size").field("unknown_bytes").optional_late(),
         Column::right("Time").field("total_ns"),
         Column::right("Bandwidth").field("bytes_per_second"),
     ]);
@@ -316,11 +316,11 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
     let errors = rows.iter().any(|row| row.errors > 0);
     let unfinished = rows.iter().any(|row| row.unfinished > 0);
     let mut columns = vec![Column::name("Call").field("name")];
-    columns.extend(domains.then(|| Column::left("Domain").field("domain").spare_late()));
+    columns.extend(domains.then(|| Column::left("Domain").field("domain").optional_late()));
     columns.extend([
         Column::right("Calls").field("calls"),
         Column::right(scales.total.head("Total")).field("total_ns"),
-        Column::right("%").field("share").spare_late(),
+        Column::right("%").field("share").optional_late(),
     ]);
     columns.extend(errors.then(|| Column::right("Errors").field("errors")));
     columns.extend(unfinished.then(|| Column::right("Unfinished").field("unfinished")));
@@ -341,13 +341,13 @@ fn api(rows: &[ApiGroup], shown: usize) -> Table {
 fn ranges(rows: &[RangeGroup], shown: usize) -> Table {
     let mut table = Table::new([
         Column::name("Range").field("name"),
-        Column::left("Kind").field("kind").spare_late(),
+        Column::left("Kind").field("kind").optional_late(),
         Column::right("Count").field("count"),
         Column::right("Host total").field("total_ns"),
-        Column::right("Host mean").field("mean_ns").spare_late(),
+        Column::right("Host mean").field("mean_ns").optional_late(),
         Column::right("Ops").field("ops"),
         Column::right("GPU time").field("gpu_ns"),
-        Column::right("GPU busy").field("gpu_busy_ns").spare_late(),
+        Column::right("GPU busy").field("gpu_busy_ns").optional_late(),
     ]);
     for row in &rows[..shown] {
         let mean = Cell::number(units::duration(row.stats.mean_ns.round() as i64), row.stats.mean_ns);

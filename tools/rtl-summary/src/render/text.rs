@@ -19,7 +19,7 @@ pub(super) fn render(
     view: View,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let paint = Paint::new(arguments.display.speech.color, out.is_terminal());
+    let paint = Paint::new(arguments.display.console.color, out.is_terminal());
     let width = (!view.full_names).then(cli::terminal::width);
     let layout = Layout::Text { width, paint };
     for (position, answer) in answers.iter().chain(combined).enumerate() {
@@ -28,7 +28,7 @@ pub(super) fn render(
         }
         let of_one = if answer.path.is_some() { "Trace: " } else { "" };
         let title = format!("{of_one}{}", title(answer, answers.len()));
-        writeln!(out, "{}", paint.bold(&cli::visible(&title)))?;
+        writeln!(out, "{}", paint.bold(&cli::escape_control(&title)))?;
         if question.info {
             about_lines(answer, paint, layout, out)?;
             info::render(answer, layout, out)?;
@@ -54,7 +54,7 @@ fn report(
             table.render(layout, out)?;
         }
         for sentence in super::remarks(section, answer, view.full_names) {
-            writeln!(out, "{}", wrapped(&cli::visible(&sentence), layout, 2))?;
+            writeln!(out, "{}", wrapped(&cli::escape_control(&sentence), layout, 2))?;
         }
         if section == Section::Gaps
             && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
@@ -67,7 +67,7 @@ fn report(
     if !findings.is_empty() {
         writeln!(out, "\n{}", paint.bold("Sanity"))?;
         for finding in findings {
-            let lines = wrapped(&cli::visible(&finding), layout, 2);
+            let lines = wrapped(&cli::escape_control(&finding), layout, 2);
             writeln!(out, "{} {lines}", paint.yellow("!"))?;
         }
     } else if question.options.sections.sanity && !question.options.sections.kernels {
@@ -79,7 +79,7 @@ fn report(
 fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
     let Some(about) = &answer.report.about else { return Ok(()) };
     for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-        let text = wrapped(&cli::visible(&text), layout, 13);
+        let text = wrapped(&cli::escape_control(&text), layout, 13);
         let word = format!("{word}:");
         writeln!(out, "  {} {text}", paint.dim(&format!("{word:<10}")))?;
     }

@@ -1,0 +1,142 @@
+//! Rows under headers, before they are printed.
+
+/// Rows under headers.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub(super) columns: Vec<Column>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+/// The alignment of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// The header of a column and how the column is printed.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub(super) header: String,
+    pub(super) field: String,
+    pub(super) align: Align,
+    pub(super) shortens: bool,
+    pub(super) optional: Option<Optional>,
+}
+
+/// When text omits a column because the table does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Optional {
+    /// Before names become hard to distinguish.
+    Early,
+    /// Before the table gets wider than allowed.
+    Late,
+}
+
+/// One value: its text for people and its value for machines.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    pub(super) text: String,
+    value: Option<String>,
+}
+
+impl Column {
+    /// Text, left aligned, never shortened. The CSV field is named as the header.
+    pub fn left(header: impl Into<String>) -> Self {
+        let header = header.into();
+        Self { field: header.clone(), header, align: Align::Left, shortens: false, optional: None }
+    }
+
+    /// Numbers, right aligned.
+    pub fn right(header: impl Into<String>) -> Self {
+        Self { align: Align::Right, ..Self::left(header) }
+    }
+
+    /// Names, left aligned, shortened in the middle to fit; different names stay different.
+    pub fn name(header: impl Into<String>) -> Self {
+        Self { shortens: true, ..Self::left(header) }
+    }
+
+    /// A column that text omits where the table does not fit; the last such column goes first.
+    #[must_use]
+    pub fn optional(self) -> Self {
+        Self { optional: Some(Optional::Early), ..self }
+    }
+
+    /// A column that text omits where the table does not fit without all optional columns and with the shortest names.
+    #[must_use]
+    pub fn optional_late(self) -> Self {
+        Self { optional: Some(Optional::Late), ..self }
+    }
+
+    /// The name of the column in CSV, with its unit: `total_ns`.
+    #[must_use]
+    pub fn field(self, field: impl Into<String>) -> Self {
+        Self { field: field.into(), ..self }
+    }
+}
+
+impl Cell {
+    /// The same for people and machines.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), value: None }
+    }
+
+    /// `text` for people, `value` for machines: `Cell::number("1.235 ms", 1_234_567)`.
+    pub fn number(text: impl Into<String>, value: impl ToString) -> Self {
+        Self { text: text.into(), value: Some(value.to_string()) }
+    }
+
+    /// Unknown: [`crate::units::NONE`] for people, an empty field for machines.
+    pub fn none() -> Self {
+        Self::number(crate::units::NONE, "")
+    }
+
+    pub(super) fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or(&self.text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row. Missing cells are empty and cells beyond the last column are dropped.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) -> &mut Self {
+        let mut cells: Vec<Cell> = cells.into_iter().collect();
+        cells.resize_with(self.columns.len(), || Cell::text(""));
+        self.rows.push(cells);
+        self
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the table has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The text of the cells of one column.
+    pub(super) fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(move |row| row[column].text.as_str())
+    }
+}
