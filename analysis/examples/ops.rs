@@ -9,7 +9,7 @@ use rtl_analysis::kernels::{Key, by};
 use rtl_analysis::order::Order;
 use rtl_analysis::sweep::sweep;
 use rtl_analysis::{Categories, Options, report};
-use rtl_schema::table::{Agent, Dispatch, Lane, Process};
+use rtl_schema::table::{Agent, Dispatch, Process, Track};
 use rtl_schema::{AgentId, Tables};
 
 fn main() {
@@ -65,10 +65,10 @@ fn synthetic(count: usize) -> Tables {
         let duration = 1_000 + (random() % 20_000) as i64;
         clocks[gpu] += duration + (random() % 4_000) as i64 - 1_000;
         let late = if random() % 16 == 0 { -30_000 } else { 0 };
-        let lane = Lane { agent: AgentId(gpu as u32), queue: (random() % 2) as i64, ..Lane::default() };
+        let track = Track { agent: AgentId(gpu as u32), queue: (random() % 2) as i64, ..Track::default() };
         tables.dispatches.push(Dispatch {
             name: names[(random() % 300) * (random() % 300) / 300],
-            lane: tables.lanes.intern(lane),
+            track: tables.tracks.intern(track),
             start: clocks[gpu] + late,
             duration: Some(duration),
             ..Dispatch::default()

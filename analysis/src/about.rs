@@ -86,7 +86,7 @@ pub struct About {
 
 /// Describes `tables`.
 pub fn about(tables: &Tables) -> About {
-    let about = &tables.about;
+    let about = &tables.info;
     let span = span(tables);
     About {
         dialect: about.dialect.label().to_owned(),
@@ -183,7 +183,7 @@ fn rows(tables: &Tables) -> Rows {
 }
 
 fn notes(tables: &Tables) -> Vec<String> {
-    let about = &tables.about;
+    let about = &tables.info;
     let mut notes = Vec::new();
     let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
     match (about.mode.as_deref(), about.dialect) {
@@ -234,9 +234,9 @@ mod tests {
     #[test]
     fn a_native_file_that_is_not_complete_was_cut_off() {
         let mut tables = Tables::default();
-        tables.about.dialect = Dialect::Native;
+        tables.info.dialect = Dialect::Native;
         for (complete, expected) in [("0", 1), ("1", 0)] {
-            tables.about.metadata = vec![("complete".to_owned(), complete.to_owned())];
+            tables.info.metadata = vec![("complete".to_owned(), complete.to_owned())];
             let notes = notes(&tables);
             assert_eq!(notes.len(), expected);
             assert!(notes.iter().all(|note| note.starts_with("cut off: ")));

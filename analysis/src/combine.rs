@@ -1,11 +1,11 @@
 //! Several traces as one.
 
 use rtl_schema::append::COMPLETE;
-use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Lane};
-use rtl_schema::{AgentId, Column, LaneId, NameId, ProcessId, ShapeId, SymbolId, Tables};
+use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Track};
+use rtl_schema::{AgentId, Column, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
-/// distinct: processes, id spaces, agents and lanes. Where a GPU number is taken, all GPUs of `other` get numbers above
+/// distinct: processes, id spaces, agents and tracks. Where a GPU number is taken, all GPUs of `other` get numbers above
 /// all others, because without a shared clock and host they are not known to be the same.
 pub fn append(tables: &mut Tables, other: Tables) {
     if tables.processes.is_empty() && tables.dispatches.is_empty() {
@@ -25,21 +25,21 @@ pub fn append(tables: &mut Tables, other: Tables) {
         mut monitors,
         mut stack_frames,
         extra_links,
-        extras,
+        opaque_tables,
         problems,
         ..
     } = other;
     append_dispatches(&mut tables.dispatches, dispatches, &numbers);
     for copy in &mut copies {
         copy.name = numbers.name(copy.name);
-        copy.lane = numbers.lanes[copy.lane.index()];
+        copy.track = numbers.tracks[copy.track.index()];
         copy.source = copy.source.map(|agent| numbers.agent(agent));
         copy.destination = copy.destination.map(|agent| numbers.agent(agent));
     }
     tables.copies.append(&mut copies);
     for barrier in &mut barriers {
         barrier.name = numbers.name(barrier.name);
-        barrier.lane = numbers.lanes[barrier.lane.index()];
+        barrier.track = numbers.tracks[barrier.track.index()];
     }
     tables.barriers.append(&mut barriers);
     append_calls(&mut tables.api_calls, api_calls, &numbers);
@@ -71,14 +71,14 @@ pub fn append(tables: &mut Tables, other: Tables) {
     }
     tables.stack_frames.append(&mut stack_frames);
     tables.extra_links.extend(extra_links);
-    tables.extras.extend(extras);
+    tables.opaque_tables.extend(opaque_tables);
     tables.problems.append(problems);
 }
 
 /// The numbers that rows of the other trace get.
 struct Numbers {
     names: Vec<NameId>,
-    lanes: Vec<LaneId>,
+    tracks: Vec<TrackId>,
     shapes: Vec<ShapeId>,
     processes: u32,
     agents: u32,
@@ -90,7 +90,7 @@ impl Numbers {
     fn take_in(tables: &mut Tables, other: &Tables) -> Self {
         let mut numbers = Self {
             names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
-            lanes: Vec::new(),
+            tracks: Vec::new(),
             shapes: tables.shapes.append(&other.shapes),
             processes: tables.processes.len() as u32,
             agents: tables.agents.len() as u32,
@@ -112,9 +112,9 @@ impl Numbers {
             symbol.mangled = numbers.name(symbol.mangled);
             tables.symbols.push(symbol);
         }
-        for &lane in other.lanes.rows() {
-            let (process, agent) = (numbers.process(lane.process), numbers.agent(lane.agent));
-            numbers.lanes.push(tables.lanes.intern(Lane { process, agent, ..lane }));
+        for &track in other.tracks.rows() {
+            let (process, agent) = (numbers.process(track.process), numbers.agent(track.agent));
+            numbers.tracks.push(tables.tracks.intern(Track { process, agent, ..track }));
         }
         numbers
     }
@@ -162,7 +162,7 @@ fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Num
         id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols)))
     });
     other.symbol = symbol;
-    mine.append(other, &numbers.lanes, &numbers.shapes);
+    mine.append(other, &numbers.tracks, &numbers.shapes);
 }
 
 fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
@@ -199,7 +199,7 @@ fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
 
 /// Says of both traces what can be said of both: the tools and modes of either, the losses of both.
 fn about(tables: &mut Tables, other: &Tables) {
-    let (mine, other) = (&mut tables.about, &other.about);
+    let (mine, other) = (&mut tables.info, &other.info);
     mine.tool = joined(Some(&mine.tool), Some(&other.tool)).unwrap_or_default();
     mine.tool_version = joined(mine.tool_version.as_deref(), other.tool_version.as_deref());
     mine.schema_version = joined(mine.schema_version.as_deref(), other.schema_version.as_deref());

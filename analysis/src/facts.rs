@@ -57,7 +57,7 @@ pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
     add("GPUs", gpus(tables));
     for (tag, what) in TAGS {
         let values =
-            tables.about.metadata.iter().filter(|(name, _)| name == tag).map(|(_, value)| value.clone());
+            tables.info.metadata.iter().filter(|(name, _)| name == tag).map(|(_, value)| value.clone());
         add(what, distinct(values));
     }
     let details = |key: &str| {
@@ -72,14 +72,14 @@ pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
     }
     let worlds = tables.processes.iter().filter_map(|process| process.world).map(|world| world.to_string());
     add("world size", distinct(worlds));
-    add("mode", tables.about.mode.clone().unwrap_or_default());
+    add("mode", tables.info.mode.clone().unwrap_or_default());
     if graph {
         add("graph launches", "yes".to_owned());
     }
-    if tables.about.cut_off().is_some() {
+    if tables.info.cut_off().is_some() {
         add(CUT_OFF, "yes".to_owned());
     }
-    let lost: u64 = tables.about.losses.iter().map(|(_, count)| count).sum();
+    let lost: u64 = tables.info.losses.iter().map(|(_, count)| count).sum();
     if lost > 0 {
         add("lost or skipped records", lost.to_string());
     }
@@ -91,7 +91,7 @@ pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
 
 /// `8 x AMD Instinct MI300X (gfx942)`: those that ran something.
 fn gpus(tables: &Tables) -> String {
-    let mut used: Vec<u32> = tables.lanes.rows().iter().map(|lane| lane.agent.0).collect();
+    let mut used: Vec<u32> = tables.tracks.rows().iter().map(|track| track.agent.0).collect();
     used.sort_unstable();
     used.dedup();
     let gpus = used.iter().filter_map(|&agent| tables.agents.get(agent as usize));
@@ -129,7 +129,7 @@ fn field(object: &str, key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use rtl_schema::table::{Agent, Lane, Process};
+    use rtl_schema::table::{Agent, Process, Track};
     use rtl_schema::{AgentId, Tables};
 
     use super::*;
@@ -150,10 +150,10 @@ mod tests {
             });
         }
         for agent in 0..2 {
-            tables.lanes.intern(Lane { agent: AgentId(agent), ..Lane::default() });
+            tables.tracks.intern(Track { agent: AgentId(agent), ..Track::default() });
         }
-        tables.about.metadata.push(("rocm_version".to_owned(), "6.4.1".to_owned()));
-        tables.about.losses.push(("full".to_owned(), 7));
+        tables.info.metadata.push(("rocm_version".to_owned(), "6.4.1".to_owned()));
+        tables.info.losses.push(("full".to_owned(), 7));
         let environment = Some(r#"{"PATH": "/bin", "HIP_VISIBLE_DEVICES": "0,1"}"#.to_owned());
         tables.processes.push(Process { environment, world: Some(2), ..Process::default() });
         assert_eq!(

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::hash::Hash;
 use std::ops::Range;
 
-use rtl_schema::table::Lane;
+use rtl_schema::table::Track;
 use rtl_schema::{Durations, NameId, Tables};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -107,22 +107,22 @@ pub fn sort(groups: &mut [Group], sort: Sort) {
 /// [`by`] for names that are known already.
 pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group> {
     let dispatches = &tables.dispatches;
-    let lane = |row: usize| dispatches.lane[row].index();
+    let track = |row: usize| dispatches.track[row].index();
     match key {
         Key::Kernel => with_categories(tables, names).0,
         Key::Category => with_categories(tables, names).1,
-        Key::Gpu => by_lane(tables, lane, |lane| lane.agent, |&id| labels::agent(tables, id)),
-        Key::Queue => by_lane(
+        Key::Gpu => by_track(tables, track, |track| track.agent, |&id| labels::agent(tables, id)),
+        Key::Queue => by_track(
             tables,
-            lane,
-            |lane| Lane { stream: None, hardware_queue: None, ..lane },
-            |&lane| labels::queue(tables, lane),
+            track,
+            |track| Track { stream: None, hardware_queue: None, ..track },
+            |&track| labels::queue(tables, track),
         ),
-        Key::Process => by_lane(tables, lane, |lane| lane.process, |&id| labels::process(tables, id)),
-        Key::Rank => by_lane(
+        Key::Process => by_track(tables, track, |track| track.process, |&id| labels::process(tables, id)),
+        Key::Rank => by_track(
             tables,
-            lane,
-            |lane| tables.processes.get(lane.process.index()).and_then(|process| process.rank),
+            track,
+            |track| tables.processes.get(track.process.index()).and_then(|process| process.rank),
             |rank| rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}")),
         ),
         Key::Range => {
@@ -182,15 +182,15 @@ pub(crate) fn with_categories(tables: &Tables, names: &Names<'_>) -> (Vec<Group>
     (by_kernel, by_category)
 }
 
-/// Groups by something that the lane decides.
-fn by_lane<K: Copy + Eq + Hash>(
+/// Groups by something that the track decides.
+fn by_track<K: Copy + Eq + Hash>(
     tables: &Tables,
-    lane_of_row: impl Fn(usize) -> usize,
-    key: impl Fn(Lane) -> K,
+    track_of_row: impl Fn(usize) -> usize,
+    key: impl Fn(Track) -> K,
     label: impl Fn(&K) -> String,
 ) -> Vec<Group> {
-    let (keys, key_of_lane) = distinct(tables.lanes.rows().iter().map(|&lane| key(lane)));
-    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_lane[lane_of_row(row)]);
+    let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
+    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_track[track_of_row(row)]);
     finish(found, |position| Label::of(&label(&keys[position])))
 }
 

@@ -1,6 +1,6 @@
 //! How agents, queues, processes and launch shapes are called in reports.
 
-use rtl_schema::table::{AgentKind, Lane, Shape};
+use rtl_schema::table::{AgentKind, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Tables};
 
 /// `GPU 0`, `CPU 1`, `agent 2`, `unknown agent`.
@@ -17,13 +17,12 @@ pub fn agent(tables: &Tables, id: AgentId) -> String {
 }
 
 /// `GPU 0 queue 2`, and the process where several use a queue of that number on that GPU.
-pub fn queue(tables: &Tables, lane: Lane) -> String {
-    let shared =
-        tables.lanes.rows().iter().any(|other| {
-            (other.agent, other.queue) == (lane.agent, lane.queue) && other.process != lane.process
-        });
-    let place = format!("{} queue {}", agent(tables, lane.agent), lane.queue);
-    if shared { format!("{place} of {}", process(tables, lane.process)) } else { place }
+pub fn queue(tables: &Tables, track: Track) -> String {
+    let shared = tables.tracks.rows().iter().any(|other| {
+        (other.agent, other.queue) == (track.agent, track.queue) && other.process != track.process
+    });
+    let place = format!("{} queue {}", agent(tables, track.agent), track.queue);
+    if shared { format!("{place} of {}", process(tables, track.process)) } else { place }
 }
 
 /// `pid 4711`, with `rank 3` or the host before it where several could be meant; `process 0` where nothing is known.

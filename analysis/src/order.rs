@@ -21,25 +21,25 @@ pub(crate) struct AgentOps {
 impl Order {
     /// Orders the ops of `tables`: four bytes for each.
     pub fn of(tables: &Tables) -> Self {
-        let agent_of_lane: Vec<u32> = tables.lanes.rows().iter().map(|lane| lane.agent.0).collect();
-        let agent_count = agent_of_lane.iter().max().map_or(0, |&agent| agent as usize + 1);
+        let agent_of_track: Vec<u32> = tables.tracks.rows().iter().map(|track| track.agent.0).collect();
+        let agent_count = agent_of_track.iter().max().map_or(0, |&agent| agent as usize + 1);
         let dispatches = &tables.dispatches;
 
-        let mut rows_of_lane = vec![0_usize; agent_of_lane.len()];
-        for lane in &dispatches.lane {
-            rows_of_lane[lane.index()] += 1;
+        let mut rows_of_track = vec![0_usize; agent_of_track.len()];
+        for track in &dispatches.track {
+            rows_of_track[track.index()] += 1;
         }
         let mut counts = vec![0; agent_count];
-        for (lane, count) in rows_of_lane.iter().enumerate() {
-            counts[agent_of_lane[lane] as usize] += count;
+        for (track, count) in rows_of_track.iter().enumerate() {
+            counts[agent_of_track[track] as usize] += count;
         }
 
         let start = |row: u32| dispatches.start[row as usize];
         let all_short = dispatches.duration.all_short();
         let mut sorters: Vec<Sorter> = counts.iter().map(|&count| Sorter::with_capacity(count)).collect();
-        for (row, lane) in dispatches.lane.iter().enumerate() {
+        for (row, track) in dispatches.track.iter().enumerate() {
             if all_short || dispatches.duration.valid(row).is_some() {
-                sorters[agent_of_lane[lane.index()] as usize].push(row as u32, start);
+                sorters[agent_of_track[track.index()] as usize].push(row as u32, start);
             }
         }
         let mut agents: Vec<AgentOps> = sorters
@@ -53,7 +53,7 @@ impl Order {
             .collect();
         for (row, copy) in tables.copies.iter().enumerate() {
             if copy.duration.is_some_and(|duration| duration >= 0) {
-                agents[agent_of_lane[copy.lane.index()] as usize].copies.push(row as u32);
+                agents[agent_of_track[copy.track.index()] as usize].copies.push(row as u32);
             }
         }
         for agent in &mut agents {

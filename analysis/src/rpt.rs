@@ -8,7 +8,7 @@
 //! compared with RTG's own: the last op ends the region but is in no table, and the region ends where that
 //! op ends, even if an earlier one ends later.
 
-use rtl_schema::table::{AgentKind, Barrier, Lane};
+use rtl_schema::table::{AgentKind, Barrier, Track};
 use rtl_schema::{AgentId, Id, NameId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -190,12 +190,12 @@ impl Record {
         start.saturating_add(duration.unwrap_or(0))
     }
 
-    fn lane(&self, tables: &Tables) -> Lane {
+    fn track(&self, tables: &Tables) -> Track {
         let row = self.row as usize;
-        tables.lanes.get(match self.kind {
-            Kind::Kernel => tables.dispatches.lane[row],
-            Kind::Barrier => tables.barriers[row].lane,
-            Kind::Copy => tables.copies[row].lane,
+        tables.tracks.get(match self.kind {
+            Kind::Kernel => tables.dispatches.track[row],
+            Kind::Barrier => tables.barriers[row].track,
+            Kind::Copy => tables.copies[row].track,
         })
     }
 
@@ -212,7 +212,7 @@ impl Record {
     fn resource(&self, tables: &Tables) -> ResourceKey {
         match self.kind {
             Kind::Copy => ResourceKey::Data,
-            Kind::Kernel | Kind::Barrier => ResourceKey::Gpu(self.lane(tables).agent),
+            Kind::Kernel | Kind::Barrier => ResourceKey::Gpu(self.track(tables).agent),
         }
     }
 }
@@ -362,12 +362,12 @@ fn label(tables: &Tables, label: Label, gap_bounds_us: &[i64]) -> String {
 }
 
 fn op(tables: &Tables, records: &[Record], record: &Record, region_start: i64) -> Op {
-    let lane = record.lane(tables);
+    let track = record.track(tables);
     let position = records
         .iter()
         .take_while(|other| (other.start, other.id) < (record.start, record.id))
-        .map(|other| other.lane(tables))
-        .filter(|other| (other.agent, other.queue) == (lane.agent, lane.queue))
+        .map(|other| other.track(tables))
+        .filter(|other| (other.agent, other.queue) == (track.agent, track.queue))
         .count();
     Op {
         resource: resource_name(tables, record.resource(tables)),
@@ -377,8 +377,8 @@ fn op(tables: &Tables, records: &[Record], record: &Record, region_start: i64) -
             Kind::Copy => "copy",
         },
         name: label(tables, record.label(tables), &[]),
-        agent: tables.agent(lane.agent).number,
-        queue: lane.queue,
+        agent: tables.agent(track.agent).number,
+        queue: track.queue,
         position,
         id: record.id,
         offset: record.start.saturating_sub(region_start),

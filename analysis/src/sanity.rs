@@ -204,7 +204,7 @@ fn bad_rows(tables: &Tables) -> Vec<BadRows> {
 }
 
 fn losses(tables: &Tables) -> Vec<Loss> {
-    let lost = tables.about.losses.iter().filter(|(_, count)| *count > 0);
+    let lost = tables.info.losses.iter().filter(|(_, count)| *count > 0);
     lost.map(|(reason, count)| Loss { reason: reason.clone(), count: *count }).collect()
 }
 
@@ -223,7 +223,7 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
                 .map(|row| {
                     (
                         dispatches.start[row],
-                        labels::agent(tables, tables.lanes.get(dispatches.lane[row]).agent),
+                        labels::agent(tables, tables.tracks.get(dispatches.track[row]).agent),
                     )
                 })
                 .min()?;

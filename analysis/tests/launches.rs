@@ -144,12 +144,12 @@ fn ids_of_processes_in_different_spaces_are_apart() {
     call(&mut tables, 7, "hipLaunchKernel", 1, 0, 5);
     launched(&mut tables, 0, "gemm", (None, 1), [10, 20]);
     tables.processes.push(rtl_schema::table::Process { space: 1, ..rtl_schema::table::Process::default() });
-    let lane = rtl_schema::table::Lane {
+    let track = rtl_schema::table::Track {
         process: rtl_schema::ProcessId(1),
-        ..tables.lanes.get(rtl_schema::LaneId(0))
+        ..tables.tracks.get(rtl_schema::TrackId(0))
     };
-    let lane = tables.lanes.intern(lane);
-    let other = Dispatch { lane, start: 30, correlation: 1, ..tables.dispatches.get(0) };
+    let track = tables.tracks.intern(track);
+    let other = Dispatch { track, start: 30, correlation: 1, ..tables.dispatches.get(0) };
     tables.dispatches.push(other);
     let (latency, _) = found(&tables).unwrap();
     assert_eq!((latency.sources.called, latency.sources.unknown), (1, 1));

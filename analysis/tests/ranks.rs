@@ -12,7 +12,7 @@ use rtl_analysis::Categories;
 use rtl_analysis::profile::{By, Mix, Profile, Warmup, profile};
 use rtl_analysis::ranks::outliers::standing_out;
 use rtl_analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
-use rtl_schema::table::{Agent, AgentKind, Dispatch, Lane, Process, Range, RangeKind, Shape};
+use rtl_schema::table::{Agent, AgentKind, Dispatch, Process, Range, RangeKind, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
 use support::{Job, Layout};
 
@@ -35,11 +35,11 @@ fn job(ranks: u32) -> Tables {
 }
 
 fn run(tables: &mut Tables, rank: u32, name: &str, start: i64, end: i64) {
-    let lane = Lane { process: ProcessId(rank), agent: AgentId(rank), ..Lane::default() };
-    let lane = tables.lanes.intern(lane);
+    let track = Track { process: ProcessId(rank), agent: AgentId(rank), ..Track::default() };
+    let track = tables.tracks.intern(track);
     let name = tables.strings.intern(name);
     tables.dispatches.push(Dispatch {
-        lane,
+        track,
         name,
         start,
         duration: Some(end - start),
@@ -117,7 +117,7 @@ fn ranks_on_clocks_of_their_own_are_compared_without() {
     assert_eq!((found.ranks[0].wait_ns, found.ranks[0].clock_free_wait_ns), (None, 12 * 60));
     assert_eq!((found.collectives[0].on_one_clock, found.straggler.as_deref()), (false, Some("rank 1")));
     // A merged trace says that its times are on one clock.
-    tables.about.metadata.push(("clock".to_owned(), r#"{"bootId":"b"}"#.to_owned()));
+    tables.info.metadata.push(("clock".to_owned(), r#"{"bootId":"b"}"#.to_owned()));
     assert_eq!(of(&tables).ranks[0].wait_ns, Some(12 * 7));
     // That one ends before the other starts contradicts it.
     for row in 0..tables.dispatches.len() {
@@ -177,11 +177,11 @@ fn moments_at_the_ends_of_time_are_no_panic() {
     let mut tables = job(2);
     for (call, start) in [i64::MIN, -5, 0, i64::MAX - 3, i64::MAX].into_iter().enumerate() {
         for rank in 0..2 {
-            let lane = Lane { process: ProcessId(rank), agent: AgentId(rank), ..Lane::default() };
-            let lane = tables.lanes.intern(lane);
+            let track = Track { process: ProcessId(rank), agent: AgentId(rank), ..Track::default() };
+            let track = tables.tracks.intern(track);
             let name = tables.strings.intern(COLLECTIVE);
             let duration = Some(if call % 2 == 0 { i64::MAX } else { i64::from(rank) });
-            tables.dispatches.push(Dispatch { lane, name, start, duration, ..Dispatch::default() });
+            tables.dispatches.push(Dispatch { track, name, start, duration, ..Dispatch::default() });
         }
     }
     assert_eq!(of(&tables).ranks.len(), 2);
@@ -210,13 +210,13 @@ fn shapes_of_collectives_are_matched_each_with_its_own() {
     let shapes = [64, 128].map(|items| tables.shapes.intern(Shape::from_items([64, 1, 1], [items, 1, 1])));
     for call in 0..12 {
         for rank in 0..2 {
-            let lane = Lane { process: ProcessId(rank), agent: AgentId(rank), ..Lane::default() };
-            let lane = tables.lanes.intern(lane);
+            let track = Track { process: ProcessId(rank), agent: AgentId(rank), ..Track::default() };
+            let track = tables.tracks.intern(track);
             let name = tables.strings.intern(COLLECTIVE);
             let (shape, transfer) = (Some(shapes[call as usize % 2]), 40 + call % 2 * 40);
             let start = call * 1_000 - i64::from(rank) * 30;
             let duration = Some(call * 1_000 + transfer - start);
-            tables.dispatches.push(Dispatch { lane, name, start, duration, shape, ..Dispatch::default() });
+            tables.dispatches.push(Dispatch { track, name, start, duration, shape, ..Dispatch::default() });
         }
     }
     let waiting = reduced(&tables).kernels[0].waiting.clone().unwrap();

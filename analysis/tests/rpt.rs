@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rtl_analysis::rpt::{Options, Report, Resource, report};
-use rtl_schema::table::{Agent, Barrier, Copy, Dispatch, Lane, Process};
+use rtl_schema::table::{Agent, Barrier, Copy, Dispatch, Process, Track};
 use rtl_schema::{Id, NameId, Tables};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,22 +32,22 @@ fn tables(ops: &[Op]) -> Tables {
     tables.agents.extend((0..3).map(|number| Agent { number, ..Agent::default() }));
     for op in ops {
         let agent = rtl_schema::AgentId(op.agent as u32);
-        let lane = tables.lanes.intern(Lane { agent, ..Lane::default() });
+        let track = tables.tracks.intern(Track { agent, ..Track::default() });
         let name = tables.strings.intern(op.name);
         let Op { id, start, .. } = *op;
         let duration = Some(op.end - start);
         match op.kind {
             Kind::Kernel => {
-                tables.dispatches.push(Dispatch { id, name, lane, start, duration, ..Dispatch::default() });
+                tables.dispatches.push(Dispatch { id, name, track, start, duration, ..Dispatch::default() });
             }
             Kind::Barrier => {
-                tables.barriers.push(Barrier { id, name, lane, start, duration, ..Barrier::default() });
+                tables.barriers.push(Barrier { id, name, track, start, duration, ..Barrier::default() });
             }
             Kind::Copy => {
                 tables.copies.push(Copy {
                     id,
                     name,
-                    lane,
+                    track,
                     start,
                     duration,
                     bytes: Some(64),

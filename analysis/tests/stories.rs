@@ -323,7 +323,7 @@ fn strict_fails_on_dangling_ids_and_lost_records_and_not_on_unresolved_names() {
     assert_eq!(report(&tables, &Options::default()).sanity.unwrap().unresolved_names, 1);
     assert!(report(&tables, &Options::default()).sanity.unwrap().strict_failures().is_empty());
     tables.problems.add_many(ProblemKind::DanglingName, "rocpd_op.description_id", 17, 2);
-    tables.about.losses = vec![("drop_shutdown".to_owned(), 3), ("drop_sig_fail".to_owned(), 0)];
+    tables.info.losses = vec![("drop_shutdown".to_owned(), 3), ("drop_sig_fail".to_owned(), 0)];
     let failures = report(&tables, &Options::default()).sanity.unwrap().strict_failures();
     assert_eq!(
         failures,
@@ -342,7 +342,7 @@ fn a_clean_trace_has_nothing_to_say() {
 fn a_lite_mode_trace_says_what_is_missing() {
     let mut tables = Tables::default();
     kernel(&mut tables, 0, 1, "a", 0, 10);
-    tables.about.mode = Some("lite".to_owned());
+    tables.info.mode = Some("lite".to_owned());
     let about = report(&tables, &Options::default()).about.unwrap();
     assert!(about.notes[0].contains("collectives"), "{:?}", about.notes);
     assert_eq!(

@@ -20,8 +20,8 @@ index! {
     NameId
 }
 index! {
-    /// A row of [`crate::table::Lanes`]: where an op ran.
-    LaneId
+    /// A row of [`crate::table::Tracks`]: where an op ran.
+    TrackId
 }
 index! {
     /// A row of [`crate::table::Shapes`]: how a kernel was launched.

@@ -17,7 +17,7 @@ pub struct Select {
     /// The arguments of API calls.
     pub args: bool,
     /// Allocations, scratch events, counters, monitors and call stacks.
-    pub rest: bool,
+    pub secondary: bool,
 }
 
 impl Select {
@@ -32,7 +32,7 @@ impl Select {
             ranges: true,
             api: true,
             args: true,
-            rest: true,
+            secondary: true,
         }
     }
 
@@ -46,7 +46,7 @@ impl Select {
             ranges: true,
             api: true,
             args: false,
-            rest: false,
+            secondary: false,
         }
     }
 
@@ -60,7 +60,7 @@ impl Select {
             ranges: false,
             api: false,
             args: false,
-            rest: false,
+            secondary: false,
         }
     }
 

@@ -1,8 +1,8 @@
 use crate::append::COMPLETE;
 use crate::dialect::Dialect;
 use crate::table::{
-    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Extra, Lanes, Monitor, Process,
-    Ranges, Shapes, StackFrame, Symbol, Thread,
+    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Monitor, OpaqueTable, Process,
+    Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
@@ -10,7 +10,7 @@ use crate::{AgentId, Id, ProcessId, Strings};
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
     /// Who wrote the trace and how far to trust it.
-    pub about: About,
+    pub info: TraceInfo,
     /// All strings; [`crate::NameId`] refers to them.
     pub strings: Strings,
     /// Processes; at least one.
@@ -20,7 +20,7 @@ pub struct Tables {
     /// Agents.
     pub agents: Vec<Agent>,
     /// Places where ops ran.
-    pub lanes: Lanes,
+    pub tracks: Tracks,
     /// Launch shapes.
     pub shapes: Shapes,
     /// Loaded kernels.
@@ -46,7 +46,7 @@ pub struct Tables {
     /// Links beyond the first call of an op, as (op id, call id): RPD allows several.
     pub extra_links: Vec<(Id, Id)>,
     /// Tables only their writer understands.
-    pub extras: Vec<Extra>,
+    pub opaque_tables: Vec<OpaqueTable>,
     /// What was wrong with the rows.
     pub problems: Problems,
 }
@@ -75,7 +75,7 @@ impl Tables {
 
 /// Who wrote a trace and how far to trust it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct About {
+pub struct TraceInfo {
     /// The dialect.
     pub dialect: Dialect,
     /// The schema version as stated, e.g. `3`, `3.0.0`.
@@ -98,7 +98,7 @@ pub struct About {
     pub left_journal: bool,
 }
 
-impl About {
+impl TraceInfo {
     /// Why the end of the work may be missing. None where the recorder came to its end, and where it does not say.
     pub fn cut_off(&self) -> Option<&'static str> {
         let is_incomplete = |(tag, value): &(String, String)| tag == COMPLETE && value == "0";

@@ -95,7 +95,7 @@ impl Trace {
                 Dialect::Rocprofiler => rocprofiler::read(database, select)?,
                 _ => self.prepare(database, select)?.read(database, select)?,
             };
-            tables.about.left_journal = database.left_journal();
+            tables.info.left_journal = database.left_journal();
             return Ok(tables);
         }
         let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
@@ -108,7 +108,7 @@ impl Trace {
     }
 
     /// Reads the selected columns piece by piece, for who cannot hold all rows. In every piece the tables of what rows
-    /// refer to (strings, processes, agents, lanes, shapes, symbols) hold all that was met so far, and their ids stay;
+    /// refer to (strings, processes, agents, tracks, shapes, symbols) hold all that was met so far, and their ids stay;
     /// the tables of rows hold rows that no other piece holds. All API calls come in the first piece and together, all
     /// allocations, counters, monitors and stacks in the last one, which also has the final [`Tables::about`] and
     /// [`Tables::problems`]. The result is that last piece without its calls, ops and ranges.
@@ -124,7 +124,7 @@ impl Trace {
         select: &Select,
         each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, E> {
-        self.stream_part(select, |_| (), each)
+        self.stream_filtered(select, |_| (), each)
     }
 
     /// As [`Self::stream`], of a part: `keep` drops the rows of each piece that do not belong to it. What rows refer to
@@ -132,7 +132,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Self::stream`].
-    pub fn stream_part<E: From<Error>>(
+    pub fn stream_filtered<E: From<Error>>(
         &self,
         select: &Select,
         keep: impl Fn(&mut Tables),
@@ -142,7 +142,7 @@ impl Trace {
             Some(database) if self.dialect != Dialect::Rocprofiler => {
                 let _snapshot = database.snapshot()?;
                 let mut last = self.prepare(database, select)?.stream(database, select, keep, each)?;
-                last.about.left_journal = database.left_journal();
+                last.info.left_journal = database.left_journal();
                 Ok(last)
             }
             _ => {

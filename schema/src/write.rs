@@ -22,7 +22,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::btree::{Builder, Datum, TableId};
-use crate::table::{Agent, Extra, Process};
+use crate::table::{Agent, OpaqueTable, Process};
 use crate::{Id, Result, Tables};
 pub use checkpoint::Texts;
 pub(crate) use extras::add as add_extras;
@@ -53,7 +53,7 @@ pub struct Writer {
     texts: FxHashMap<Box<str>, TextId>,
     place: Place,
     /// What only SQLite itself can write waits for the end.
-    extras: Vec<Extra>,
+    opaque_tables: Vec<OpaqueTable>,
     queues: Queues,
     /// How many ranges were numbered, and the numbers of those that parts to come may name, by their id space and
     /// their number there.
@@ -86,7 +86,7 @@ impl Writer {
             tables: [None; Table::COUNT],
             texts: FxHashMap::default(),
             place,
-            extras: Vec::new(),
+            opaque_tables: Vec::new(),
             queues: Queues::default(),
             ranges: 0,
             range_numbers: FxHashMap::default(),
@@ -192,7 +192,7 @@ impl Writer {
     pub fn finish(self) -> Result<()> {
         let views: Vec<(&str, &str)> = views().collect();
         self.builder.finish(&views).map_err(|source| self.place.io(source))?;
-        add_extras(&self.place, &self.extras, "")?;
+        add_extras(&self.place, &self.opaque_tables, "")?;
         self.place.finish()
     }
 }

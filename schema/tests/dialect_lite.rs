@@ -25,9 +25,9 @@ fn kernels_carry_name_place_time_shape_and_range() {
     assert_eq!(texts(&tables, [first.name, second.name]), ["gemm", "softmax"]);
     assert_eq!((first.id, first.start, first.duration, first.range), (1, 100, Some(60), 9));
     assert_eq!((second.id, second.start, second.duration, second.range), (2, 200, Some(10), 0));
-    let lane = tables.lanes.get(first.lane);
-    assert_eq!((lane.queue, lane.hardware_queue), (140_000, Some(0x7f_00aa)));
-    assert_eq!(tables.agent(lane.agent).number, 3);
+    let track = tables.tracks.get(first.track);
+    assert_eq!((track.queue, track.hardware_queue), (140_000, Some(0x7f_00aa)));
+    assert_eq!(tables.agent(track.agent).number, 3);
     assert_eq!(tables.agents.iter().map(|agent| agent.number).collect::<Vec<_>>(), [0, 3]);
     assert_eq!(first.shape, second.shape);
     let shape = tables.shapes.get(first.shape.expect("a shape"));
@@ -35,7 +35,7 @@ fn kernels_carry_name_place_time_shape_and_range() {
     assert_eq!(shape.workgroup, Some([256, 1, 1]));
     assert_eq!(shape.groups, Some([4, 2, 1]));
     assert_eq!((shape.lds, shape.scratch), (None, None));
-    assert!(tables.about.range_ids && !tables.about.linked);
+    assert!(tables.info.range_ids && !tables.info.linked);
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn an_older_file_has_no_range_ids() {
     let tables = everything(&format!(
         "{old}{STRINGS} insert into rocpd_op values (1, 0, 0, 0, null, 10, 30, 1, 2), (2, -1, 0, 0, null, 5, 40, 4, 3);"
     ));
-    assert_eq!(tables.about.dialect, Dialect::Lite);
-    assert_eq!(tables.about.tool, "rocm-trace-lite");
-    assert!(!tables.about.range_ids);
+    assert_eq!(tables.info.dialect, Dialect::Lite);
+    assert_eq!(tables.info.tool, "rocm-trace-lite");
+    assert!(!tables.info.range_ids);
     assert_eq!(tables.dispatches.range.uniform(), Some(0));
     assert_eq!(tables.ranges[0].id, 2);
 }
@@ -108,7 +108,7 @@ fn bad_rows_are_counted_and_never_fatal() {
             "DanglingName rocpd_op.opType_id 1 8"
         ]
     );
-    let homeless = tables.agent(tables.lanes.get(tables.dispatches.lane[4]).agent);
+    let homeless = tables.agent(tables.tracks.get(tables.dispatches.track[4]).agent);
     assert_eq!((homeless.kind, homeless.number), (AgentKind::Unknown, -1));
 }
 
@@ -129,7 +129,7 @@ fn one_pid_is_the_process_and_several_leave_it_unknown() {
     assert_eq!(one.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [Some(1234)]);
     let merged = lite(&format!("{op} insert into rocpd_metadata values (1, 'pid', '1'), (2, 'pid', '2');"));
     assert_eq!(merged.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [None]);
-    assert_eq!(merged.about.metadata.len(), 2);
+    assert_eq!(merged.info.metadata.len(), 2);
     let none = lite(op);
     assert_eq!(none.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [None]);
 }
@@ -158,7 +158,7 @@ fn what_is_not_selected_is_not_read() {
     let dispatch = tables.dispatches.get(0);
     assert_eq!((dispatch.id, dispatch.range, dispatch.shape), (0, 0, None));
     assert_eq!((dispatch.start, dispatch.duration), (10, Some(20)));
-    assert_eq!(tables.lanes.get(dispatch.lane).hardware_queue, None);
+    assert_eq!(tables.tracks.get(dispatch.track).hardware_queue, None);
     assert!(tables.ranges.is_empty() && tables.api_calls.is_empty() && tables.shapes.rows().is_empty());
 }
 
@@ -172,7 +172,7 @@ fn sampled_quantities_and_unknown_tables_are_kept() {
     let monitor = tables.monitors[0];
     assert_eq!(texts(&tables, [monitor.device_kind, monitor.name, monitor.value]), ["gpu", "sclk", "2100"]);
     assert_eq!((monitor.device, monitor.start, monitor.end), (0, 10, 20));
-    let extra = &tables.extras[0];
+    let extra = &tables.opaque_tables[0];
     assert_eq!((extra.name.as_str(), extra.rows.len()), ("ext_notes", 2));
     assert_eq!(extra.columns, ["id", "note", "weight"]);
     assert!(extra.create.starts_with("CREATE TABLE ext_notes"));
@@ -191,7 +191,7 @@ fn the_golden_files_answer_as_sqlite_does() {
         )
         .expect("a database");
         let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
-        assert_eq!(tables.about.dialect, Dialect::Lite);
+        assert_eq!(tables.info.dialect, Dialect::Lite);
         let kernels = number("select count(*) from rocpd_op where gpuId >= 0");
         assert_eq!(tables.dispatches.len() as i64, kernels, "{name}");
         let total: i64 = tables.dispatches.iter().filter_map(|dispatch| dispatch.duration).sum();

@@ -46,19 +46,19 @@ fn a_kernel_has_all_that_its_columns_say() {
     let shape = tables.shapes.get(first.shape.expect("a shape"));
     assert_eq!((shape.items, shape.workgroup), (Some([1000, 4, 1]), Some([256, 1, 1])));
     assert_eq!((shape.groups, shape.lds, shape.scratch), (Some([4, 4, 1]), Some(512), Some(16)));
-    let lane = tables.lanes.get(first.lane);
-    assert_eq!((lane.queue, lane.hardware_queue, lane.stream), (9_000_000, Some(139_000), Some(2)));
-    assert_eq!(tables.agent(lane.agent).target.as_deref(), Some("gfx942"));
+    let track = tables.tracks.get(first.track);
+    assert_eq!((track.queue, track.hardware_queue, track.stream), (9_000_000, Some(139_000), Some(2)));
+    assert_eq!(tables.agent(track.agent).target.as_deref(), Some("gfx942"));
     let registers =
         |row: usize| tables.dispatches.symbol.get(row).and_then(|id| tables.symbols[id.index()].vgprs);
     assert_eq!([0, 1, 2, 3].map(registers), [Some(128), Some(64), None, None]);
     assert!(tables.dispatches.graph.get(1));
     assert_eq!(problems(&tables), ["DanglingReference rocpd_op.symbol 1 4"]);
-    let process = tables.process(lane.process);
+    let process = tables.process(track.process);
     assert_eq!((process.pid, process.rank), (Some(42), Some(3)));
-    assert_eq!(tables.about.losses, [("lost:signals".to_owned(), 7)]);
+    assert_eq!(tables.info.losses, [("lost:signals".to_owned(), 7)]);
     assert_eq!(
-        (tables.about.mode.as_deref(), tables.about.linked, tables.about.range_ids),
+        (tables.info.mode.as_deref(), tables.info.linked, tables.info.range_ids),
         (Some("lite"), true, true)
     );
 }
@@ -207,7 +207,7 @@ fn processes_agents_and_what_refers_to_them() {
             flags integer, correlationId integer);
         insert into rocpd_allocation values (1, -2, 5, 0, null, null, 'allocate', 'scratch', 10, 20, 4096, 64, 1, 0);"#,
     );
-    let place = |row: usize| tables.lanes.get(tables.dispatches.lane[row]);
+    let place = |row: usize| tables.tracks.get(tables.dispatches.track[row]);
     let guid = |row: usize| tables.process(place(row).process).guid.as_deref();
     assert_eq!([0, 1, 2].map(guid), [Some("a"), Some("b"), None]);
     assert_eq!(tables.process(place(2).process).pid, Some(7));
@@ -237,16 +237,16 @@ fn there_and_back(tables: &Tables) -> Tables {
 /// All rows as text, without what the file numbers anew: ids of rows and positions in tables.
 fn rendered(tables: &Tables) -> Vec<String> {
     let name = |name: NameId| tables.strings.get(name).to_owned();
-    let lane = |lane: rtl_schema::LaneId| {
-        let lane = tables.lanes.get(lane);
-        let agent = tables.agent(lane.agent);
+    let track = |track: rtl_schema::TrackId| {
+        let track = tables.tracks.get(track);
+        let agent = tables.agent(track.agent);
         (
-            tables.process(lane.process).pid,
+            tables.process(track.process).pid,
             agent.kind,
             agent.number,
-            lane.queue,
-            lane.stream,
-            lane.hardware_queue,
+            track.queue,
+            track.stream,
+            track.hardware_queue,
         )
     };
     let shape = |shape: Option<rtl_schema::ShapeId>| shape.map(|shape| tables.shapes.get(shape));
@@ -257,14 +257,14 @@ fn rendered(tables: &Tables) -> Vec<String> {
         lines.push(format!(
             "dispatch {} {:?} {times:?} {:?}",
             name(row.name),
-            lane(row.lane),
+            track(row.track),
             shape(row.shape)
         ));
     }
     for row in &tables.copies {
         let times = (row.start, row.duration, row.tid, row.correlation, row.range, row.direction, row.bytes);
         let ends = (number(row.source), number(row.destination), row.source_address, row.destination_address);
-        lines.push(format!("copy {} {:?} {times:?} {ends:?}", name(row.name), lane(row.lane)));
+        lines.push(format!("copy {} {:?} {times:?} {ends:?}", name(row.name), track(row.track)));
     }
     for row in &tables.ranges {
         let times = (row.start, row.duration, row.tid, row.correlation, row.id, row.kind);
@@ -301,7 +301,7 @@ fn rendered(tables: &Tables) -> Vec<String> {
             (row.device, row.start, row.end)
         ));
     }
-    for extra in &tables.extras {
+    for extra in &tables.opaque_tables {
         lines.push(format!("extra {} {:?} {:?}", extra.name, extra.columns, extra.rows));
     }
     lines

@@ -62,12 +62,12 @@ fn made(edit: impl FnOnce(&Set<'_>) -> rusqlite::Result<()>) -> Result<Tables, B
 fn a_dispatch_carries_all_that_its_tables_say() -> Outcome {
     let tables = made(|_| Ok(()))?;
     let dispatch = tables.dispatches.get(0);
-    let lane = tables.lanes.get(dispatch.lane);
-    let agent = tables.agent(lane.agent);
+    let track = tables.tracks.get(dispatch.track);
+    let agent = tables.agent(track.agent);
     assert_eq!(tables.strings.get(dispatch.name), "gemm()");
     assert_eq!((dispatch.id, dispatch.start, dispatch.duration), (1, 1000, Some(500)));
     assert_eq!((dispatch.tid, dispatch.correlation, dispatch.graph), (Some(4712), 21, false));
-    assert_eq!((lane.queue, lane.stream), (2, Some(3)));
+    assert_eq!((track.queue, track.stream), (2, Some(3)));
     assert_eq!((agent.kind, agent.number, agent.absolute_index), (AgentKind::Gpu, 0, Some(4)));
     assert_eq!(
         (agent.target.as_deref(), agent.product.as_deref(), agent.uuid.as_deref()),
@@ -94,7 +94,7 @@ fn the_launch_and_its_dispatch_share_a_correlation_id() -> Outcome {
                     (1, 2, 'hipError_t', 'retval', '719')",
         )
     })?;
-    assert!(tables.about.linked);
+    assert!(tables.info.linked);
     let call = tables.api_calls.get(0);
     assert_eq!(tables.api_calls.len(), 1);
     assert_eq!(tables.strings.get(call.name), "hipLaunchKernel");
@@ -156,9 +156,9 @@ fn a_copy_to_the_host_belongs_to_the_gpu_it_came_from() -> Outcome {
     assert_eq!((copy.direction, copy.bytes, copy.duration), (Direction::DeviceToHost, Some(4096), Some(100)));
     assert_eq!((copy.source_address, copy.destination_address), (Some(u64::MAX), Some(16)));
     assert_eq!((copy.correlation, copy.tid), (41, Some(4712)));
-    let lane = tables.lanes.get(copy.lane);
-    assert_eq!(tables.agent(lane.agent).kind, AgentKind::Gpu);
-    assert_eq!(Some(lane.agent), copy.source);
+    let track = tables.tracks.get(copy.track);
+    assert_eq!(tables.agent(track.agent).kind, AgentKind::Gpu);
+    assert_eq!(Some(track.agent), copy.source);
     Ok(())
 }
 
@@ -210,8 +210,8 @@ fn a_table_that_no_column_comes_from_is_kept_as_it_is() -> Outcome {
              insert into rocpd_hip_event$ values (1, 'g', 140), (2, 'g', null)",
         )
     })?;
-    let extra = &tables.extras[0];
-    assert_eq!(tables.extras.len(), 1);
+    let extra = &tables.opaque_tables[0];
+    assert_eq!(tables.opaque_tables.len(), 1);
     assert_eq!(extra.name, format!("rocpd_hip_event_{}", GUID.replace('-', "_")));
     assert_eq!(extra.columns, ["id", "guid", "hip_event_handle"]);
     assert_eq!(extra.rows[1], [Value::Int(2), Value::Text("g".to_owned()), Value::Null]);
@@ -242,7 +242,7 @@ fn rows_whose_references_are_missing_are_read_all_the_same() -> Outcome {
                 tables.strings.get(row.name),
                 row.start,
                 row.duration,
-                tables.agent(tables.lanes.get(row.lane).agent).number,
+                tables.agent(tables.tracks.get(row.track).agent).number,
             )
         })
         .collect();
@@ -308,7 +308,7 @@ fn columns_that_a_later_schema_puts_between_others_do_no_harm() -> Outcome {
     let dispatch = tables.dispatches.get(0);
     assert_eq!((dispatch.start, dispatch.duration, dispatch.correlation), (1000, Some(500), 21));
     assert!(dispatch.graph);
-    assert_eq!(tables.about.schema_version.as_deref(), Some("3.0.2"));
+    assert_eq!(tables.info.schema_version.as_deref(), Some("3.0.2"));
     // This table has no shapes: unknown, not zero.
     assert_eq!(tables.shapes.get(dispatch.shape.ok_or("no shape")?), rtl_schema::table::Shape::default());
     Ok(())
@@ -352,7 +352,7 @@ fn ids_that_collide_in_a_merged_file_stay_apart() -> Outcome {
         .dispatches
         .iter()
         .map(|row| {
-            let process = tables.process(tables.lanes.get(row.lane).process);
+            let process = tables.process(tables.tracks.get(row.track).process);
             (
                 tables.strings.get(row.name),
                 row.id,
@@ -421,7 +421,7 @@ fn selecting_less_reads_the_same_ops() -> Outcome {
         (ops.dispatches.start, ops.dispatches.duration),
         (all.dispatches.start, all.dispatches.duration)
     );
-    assert!(ops.api_calls.is_empty() && ops.about.linked);
+    assert!(ops.api_calls.is_empty() && ops.info.linked);
     Ok(())
 }
 
@@ -451,15 +451,15 @@ fn the_made_databases_equal_what_their_own_views_answer() -> Outcome {
             .dispatches
             .iter()
             .map(|row| {
-                let lane = tables.lanes.get(row.lane);
+                let track = tables.tracks.get(row.track);
                 let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
                 format!(
                     "{}|{}|{}|{}|{}|{}|{}|{}|{}",
                     tables.strings.get(row.name),
                     row.start,
                     row.duration.unwrap_or(-1),
-                    lane.queue,
-                    lane.stream.unwrap_or(-1),
+                    track.queue,
+                    track.stream.unwrap_or(-1),
                     row.correlation,
                     row.tid.unwrap_or(-1),
                     shape.items.map_or(0, |items| items[0]),
@@ -546,7 +546,7 @@ fn the_made_ranks_merged_are_both_there() -> Outcome {
         let of_process: Vec<_> = tables
             .dispatches
             .iter()
-            .filter(|row| tables.lanes.get(row.lane).process == process)
+            .filter(|row| tables.tracks.get(row.track).process == process)
             .map(|row| (tables.strings.get(row.name), row.start, row.duration, row.correlation))
             .collect();
         let on_its_own: Vec<_> = alone

@@ -91,17 +91,17 @@ fn document(process: Value) -> Value {
 fn a_dispatch_carries_all_that_its_record_says() -> Outcome {
     let tables = parsed(&document(process()))?;
     let dispatch = tables.dispatches.get(0);
-    let lane = tables.lanes.get(dispatch.lane);
+    let track = tables.tracks.get(dispatch.track);
     assert_eq!(tables.strings.get(dispatch.name), "gemm()");
     assert_eq!((dispatch.id, dispatch.start, dispatch.duration), (5, 1000, Some(500)));
     assert_eq!((dispatch.tid, dispatch.correlation), (Some(4712), 21));
     // A handle above 2^63 keeps its bits.
-    assert_eq!((lane.queue, lane.stream), (-1, Some(3)));
+    assert_eq!((track.queue, track.stream), (-1, Some(3)));
     let shape = tables.shapes.get(dispatch.shape.ok_or("no shape")?);
     assert_eq!((shape.groups, shape.lds, shape.scratch), (Some([4, 2, 1]), Some(1024), Some(16)));
     let symbol = tables.symbols[dispatch.symbol.ok_or("no symbol")?.index()];
     assert_eq!((symbol.id, symbol.sgprs, symbol.vgprs, symbol.agprs), (7, Some(96), Some(128), Some(4)));
-    let agent = tables.agent(lane.agent);
+    let agent = tables.agent(track.agent);
     assert_eq!((agent.kind, agent.number, agent.absolute_index), (AgentKind::Gpu, 0, Some(4)));
     assert_eq!(agent.uuid.as_deref(), Some("GPU-0000000000000201"));
     let process = &tables.processes[0];
@@ -123,7 +123,7 @@ fn records_may_stand_before_what_they_refer_to() -> Outcome {
     let (_folder, path) = written(&format!("{{\"rocprofiler-sdk-tool\": [{{{}}}]}}", backwards.join(", ")))?;
     let (first, usual) = (read(&path)?, parsed(&document(process()))?);
     assert_eq!(first.strings.get(first.dispatches.name(0)), "gemm()");
-    assert_eq!(first.lanes, usual.lanes);
+    assert_eq!(first.tracks, usual.tracks);
     assert_eq!(first.dispatches.symbol, usual.dispatches.symbol);
     Ok(())
 }
@@ -231,7 +231,7 @@ fn copies_allocations_and_counters_are_read() -> Outcome {
     let tables = parsed(&document(process))?;
     let copy = tables.copies[0];
     assert_eq!((copy.direction, copy.bytes, copy.duration), (Direction::DeviceToHost, Some(4096), Some(100)));
-    assert_eq!(Some(tables.lanes.get(copy.lane).agent), copy.source);
+    assert_eq!(Some(tables.tracks.get(copy.track).agent), copy.source);
     let events: Vec<_> = tables
         .allocations
         .iter()
@@ -279,7 +279,7 @@ fn every_process_of_the_list_is_read_and_ids_stay_apart() -> Outcome {
         .dispatches
         .iter()
         .map(|row| {
-            let process = tables.process(tables.lanes.get(row.lane).process);
+            let process = tables.process(tables.tracks.get(row.track).process);
             (tables.strings.get(row.name), process.pid, process.space)
         })
         .collect();
@@ -315,7 +315,7 @@ fn rows_whose_references_are_missing_are_read_all_the_same() -> Outcome {
         .dispatches
         .iter()
         .map(|row| {
-            let agent = tables.agent(tables.lanes.get(row.lane).agent);
+            let agent = tables.agent(tables.tracks.get(row.track).agent);
             (tables.strings.get(row.name), row.duration, agent.kind, agent.number)
         })
         .collect();
@@ -390,11 +390,11 @@ fn what_rocm_trace_lite_writes_in_its_place_is_read() -> Outcome {
     let tables = parsed(&document(process))?;
     let call = tables.api_calls.get(0);
     assert_eq!((tables.strings.get(call.name), tables.strings.get(call.domain)), ("hipMalloc", "hip_api"));
-    assert_eq!(tables.agent(tables.lanes.get(tables.dispatches.lane[0]).agent).number, 3);
+    assert_eq!(tables.agent(tables.tracks.get(tables.dispatches.track[0]).agent).number, 3);
     // It counts the directions differently and names no agents.
     assert_eq!(tables.copies[0].direction, Direction::DeviceToHost);
-    assert_eq!(tables.agent(tables.lanes.get(tables.copies[0].lane).agent).kind, AgentKind::Unknown);
-    assert_eq!(tables.about.tool, "rocm-trace-lite");
+    assert_eq!(tables.agent(tables.tracks.get(tables.copies[0].track).agent).kind, AgentKind::Unknown);
+    assert_eq!(tables.info.tool, "rocm-trace-lite");
     Ok(())
 }
 
@@ -406,10 +406,10 @@ fn the_json_and_the_database_of_one_run_say_the_same() -> Outcome {
     assert_eq!(json.problems.iter().count(), 0);
     let dispatches = |tables: &Tables| -> Vec<_> {
         let rows = tables.dispatches.iter().map(|row| {
-            let lane = tables.lanes.get(row.lane);
+            let track = tables.tracks.get(row.track);
             let shape = row.shape.map(|shape| tables.shapes.get(shape));
             let symbol = row.symbol.map(|symbol| tables.symbols[symbol.index()].vgprs);
-            let place = (lane.queue, lane.stream, tables.agent(lane.agent).number);
+            let place = (track.queue, track.stream, tables.agent(track.agent).number);
             let name = tables.strings.get(row.name).to_owned();
             (row.id, name, row.start, row.duration, row.tid, row.correlation, place, shape, symbol)
         });
@@ -456,7 +456,7 @@ fn the_json_and_the_database_of_one_run_say_the_same() -> Outcome {
 
     let copies = |tables: &Tables| -> Vec<_> {
         let rows = tables.copies.iter().map(|copy| {
-            let agent = tables.agent(tables.lanes.get(copy.lane).agent);
+            let agent = tables.agent(tables.tracks.get(copy.track).agent);
             (
                 copy.direction,
                 copy.bytes,
@@ -537,8 +537,8 @@ fn the_real_trace_has_the_totals_that_a_search_of_its_text_finds() -> Outcome {
         .map(|agent| agent.number)
         .collect();
     assert_eq!(gpus, [0, 1, 2, 3, 4, 5, 6, 7]);
-    let used = |lane: &rtl_schema::table::Lane| tables.agent(lane.agent).number;
-    assert!(tables.lanes.rows().iter().all(|lane| used(lane) == 0));
+    let used = |track: &rtl_schema::table::Track| tables.agent(track.agent).number;
+    assert!(tables.tracks.rows().iter().all(|track| used(track) == 0));
     assert_eq!(tables.symbols.len(), 9_888);
     assert_eq!(tables.processes[0].host.as_deref(), Some("smci350-zts-gtu-c6-25"));
     assert_eq!(tables.problems.iter().count(), 0);

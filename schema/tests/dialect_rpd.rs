@@ -24,7 +24,7 @@ fn rpd3(rows: &str) -> Tables {
 #[test]
 fn an_op_is_tied_to_its_call_and_has_its_thread() {
     let tables = rpd3(LAUNCHES);
-    assert!(tables.about.linked && !tables.about.range_ids);
+    assert!(tables.info.linked && !tables.info.range_ids);
     let ops: Vec<_> = tables.dispatches.iter().map(|op| (op.id, op.correlation, op.tid, op.graph)).collect();
     assert_eq!(ops, [(1, 1, Some(501), false), (2, 2, Some(502), false), (4, 4, Some(501), true)]);
     assert_eq!(tables.api_calls.correlation.iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -214,7 +214,7 @@ fn ids_of_a_session_exceed_32_bits_and_its_strings_repeat() {
     let [first, second] = [tables.dispatches.get(0), tables.dispatches.get(1)];
     assert_eq!(first.name, second.name, "equal text is one name");
     assert_eq!((second.id, second.correlation, second.tid), (session + 1, session + 1, Some(600)));
-    let process = |row: usize| tables.process(tables.lanes.get(tables.dispatches.lane[row]).process).pid;
+    let process = |row: usize| tables.process(tables.tracks.get(tables.dispatches.track[row]).process).pid;
     assert_eq!((process(0), process(1)), (Some(500), Some(600)));
 }
 
@@ -231,7 +231,8 @@ fn packed_ids_of_several_machines_come_apart() {
     let processes: Vec<_> = tables.processes.iter().map(|process| (process.pid, process.node)).collect();
     assert_eq!(processes, [(Some(500), Some(0)), (Some(500), Some(1))]);
     assert_eq!(tables.dispatches.tid.iter().collect::<Vec<_>>(), [Some(501), Some(501)]);
-    let queues: Vec<_> = tables.dispatches.lane.iter().map(|&lane| tables.lanes.get(lane).queue).collect();
+    let queues: Vec<_> =
+        tables.dispatches.track.iter().map(|&track| tables.tracks.get(track).queue).collect();
     assert_eq!(queues, [1, 1]);
 }
 
@@ -249,7 +250,7 @@ fn schema_2_keeps_arguments_in_the_one_string_table() {
             (5, 'ptr=0x1 | size=0x40');
          insert into rocpd_api values (1, 500, 501, 100, 900, 2, 3), (2, 500, 501, 110, 120, 4, 5);"
     ));
-    assert_eq!(tables.about.dialect, Dialect::Rpd2);
+    assert_eq!(tables.info.dialect, Dialect::Rpd2);
     assert_eq!(texts(&tables, tables.ranges.iter().map(|range| range.name)), ["aten::mm"]);
     assert_eq!(texts(&tables, tables.api_calls.args.iter()), ["ptr=0x1 | size=0x40"]);
     assert_eq!(problems(&tables), [""; 0]);
@@ -283,7 +284,7 @@ fn counters_monitors_and_stacks_are_kept() {
     );
     assert_eq!(texts(&tables, [tables.monitors[0].value]), ["1700"]);
     assert_eq!(
-        tables.extras.iter().map(|extra| extra.name.as_str()).collect::<Vec<_>>(),
+        tables.opaque_tables.iter().map(|extra| extra.name.as_str()).collect::<Vec<_>>(),
         ["ext_autogradapi"]
     );
 }
@@ -294,7 +295,7 @@ fn further_columns_of_another_tracer_do_no_harm() {
         "alter table rocpd_op add column completionSignal text; alter table rocpd_op add column extra real;
          insert into rocpd_op values (1, 2, 0, 0, 200, 260, 14, 4, 'wg=1,1,1 grid=1,1,1', 0.5);",
     );
-    assert_eq!(tables.about.dialect, Dialect::Rpd3);
+    assert_eq!(tables.info.dialect, Dialect::Rpd3);
     assert_eq!((tables.dispatches.len(), tables.dispatches.shape.get(0)), (1, None));
 }
 
@@ -386,12 +387,12 @@ fn the_real_vllm_trace_reads_as_sqlite_reads_it() {
     let Some(real) = Real::open("real/rpd2-vllm-fp8.rpd.gz") else { return };
     real.matches_sqlite();
     let tables = &real.tables;
-    assert_eq!(tables.about.dialect, Dialect::Rpd2);
+    assert_eq!(tables.info.dialect, Dialect::Rpd2);
     assert_eq!(tables.dispatches.graph.iter().filter(|&graph| graph).count(), 7720);
     assert_eq!(tables.copies.iter().filter(|copy| copy.bytes.is_none()).count(), 640);
     let shaped = tables.dispatches.shape.iter().flatten().count();
     assert_eq!(shaped, 1228, "kernels of graph launches have no shape");
-    assert_eq!(tables.extras.iter().map(|extra| extra.rows.len()).collect::<Vec<_>>(), [11816, 86387]);
+    assert_eq!(tables.opaque_tables.iter().map(|extra| extra.rows.len()).collect::<Vec<_>>(), [11816, 86387]);
 }
 
 #[test]

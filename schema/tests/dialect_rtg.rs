@@ -31,16 +31,16 @@ fn kernels_barriers_and_copies_have_a_place_and_a_time() {
     let kernel = tables.dispatches.get(0);
     assert_eq!(tables.strings.get(kernel.name), "gemm.kd");
     assert_eq!((kernel.start, kernel.duration), (1000, Some(1000)));
-    let lane = tables.lanes.get(kernel.lane);
-    assert_eq!((tables.agent(lane.agent).number, lane.queue), (0, 1));
+    let track = tables.tracks.get(kernel.track);
+    assert_eq!((tables.agent(track.agent).number, track.queue), (0, 1));
 
     let barrier = tables.barriers[0];
     assert_eq!(tables.strings.get(barrier.name), "");
-    assert_eq!((barrier.start, barrier.duration, barrier.lane), (2000, Some(500), kernel.lane));
+    assert_eq!((barrier.start, barrier.duration, barrier.track), (2000, Some(500), kernel.track));
 
     let copy = tables.copies[0];
     assert_eq!((copy.direction, copy.bytes), (Direction::HostToDevice, Some(8192)));
-    assert_eq!(tables.agent(tables.lanes.get(copy.lane).agent).number, 1);
+    assert_eq!(tables.agent(tables.tracks.get(copy.track).agent).number, 1);
     assert_eq!(tables.processes.len(), 1);
     assert_eq!(tables.problems.iter().count(), 0);
 }
@@ -106,7 +106,7 @@ fn a_launch_is_tied_to_its_call_thread_and_shape() {
     assert_eq!((host.start, host.correlation, host.duration), (920, dispatch.correlation, Some(0)));
     assert_ne!(dispatch.correlation, 0);
     assert_eq!(dispatch.enqueued, Some(920));
-    assert!(tables.about.linked);
+    assert!(tables.info.linked);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_dispatch_without_a_host_line_has_no_call_to_be_tied_to() {
     let dispatch = tables.dispatches.get(0);
     assert_eq!((dispatch.correlation, dispatch.tid, dispatch.shape), (0, None, None));
     assert_eq!(dispatch.enqueued, None);
-    assert!(!tables.about.linked);
+    assert!(!tables.info.linked);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rtl_schema::table::{
-    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape, Symbol,
+    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Symbol, Track,
 };
 use rtl_schema::write::{Existing, Incoming, Writer};
-use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace};
+use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -75,10 +75,13 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn lane(&self, lane: LaneId) -> String {
-        let lane = self.tables.lanes.get(lane);
-        let (agent, process) = (self.agent(lane.agent), lane.process.0);
-        format!("process {process} {agent} queue {} {:?} {:?}", lane.queue, lane.stream, lane.hardware_queue)
+    fn track(&self, track: TrackId) -> String {
+        let track = self.tables.tracks.get(track);
+        let (agent, process) = (self.agent(track.agent), track.process.0);
+        format!(
+            "process {process} {agent} queue {} {:?} {:?}",
+            track.queue, track.stream, track.hardware_queue
+        )
     }
 
     fn symbol(&self, symbol: &Symbol) -> String {
@@ -91,7 +94,7 @@ impl<'a> Lines<'a> {
         let tables = self.tables;
         let mut lines = Vec::new();
         let mut line = |text: String| lines.push(text);
-        let about = &tables.about;
+        let about = &tables.info;
         line(format!("about {} {:?} {:?} {:?}", about.tool, about.tool_version, about.mode, about.losses));
         tables.processes.iter().for_each(|row| line(format!("{row:?}")));
         tables.threads.iter().for_each(|row| line(format!("{row:?}")));
@@ -102,23 +105,24 @@ impl<'a> Lines<'a> {
             .for_each(|row| line(format!("{row:?}")));
         tables.symbols.iter().for_each(|row| line(format!("symbol {}", self.symbol(row))));
         for row in tables.dispatches.iter() {
-            let (name, lane) = (self.name(row.name), self.lane(row.lane));
+            let (name, track) = (self.name(row.name), self.track(row.track));
             let shape = row.shape.map(|shape| tables.shapes.get(shape));
             let symbol = row.symbol.map(|symbol| self.symbol(&tables.symbols[symbol.index()]));
-            let bare = Dispatch { id: 0, name: NameId(0), lane: LaneId(0), shape: None, symbol: None, ..row };
-            line(format!("{name} on {lane} as {shape:?} of {symbol:?} {bare:?}"));
+            let bare =
+                Dispatch { id: 0, name: NameId(0), track: TrackId(0), shape: None, symbol: None, ..row };
+            line(format!("{name} on {track} as {shape:?} of {symbol:?} {bare:?}"));
         }
         for row in &tables.copies {
-            let (name, lane) = (self.words(row.name), self.lane(row.lane));
+            let (name, track) = (self.words(row.name), self.track(row.track));
             let ends = [row.source, row.destination].map(|agent| agent.map(|agent| self.agent(agent)));
             let bare =
-                Copy { id: 0, name: NameId(0), lane: LaneId(0), source: None, destination: None, ..*row };
-            line(format!("{name} on {lane} between {ends:?} {bare:?}"));
+                Copy { id: 0, name: NameId(0), track: TrackId(0), source: None, destination: None, ..*row };
+            line(format!("{name} on {track} between {ends:?} {bare:?}"));
         }
         for row in &tables.barriers {
-            let (name, lane) = (self.words(row.name), self.lane(row.lane));
-            let bare = Barrier { id: 0, name: NameId(0), lane: LaneId(0), ..*row };
-            line(format!("barrier {name} on {lane} {bare:?}"));
+            let (name, track) = (self.words(row.name), self.track(row.track));
+            let bare = Barrier { id: 0, name: NameId(0), track: TrackId(0), ..*row };
+            line(format!("barrier {name} on {track} {bare:?}"));
         }
         for row in &tables.ranges {
             let [name, category] = [row.name, row.category].map(|name| self.name(name));
@@ -183,7 +187,7 @@ impl<'a> Lines<'a> {
         for (op, call) in &tables.extra_links {
             line(format!("link {:?} {:?}", self.ops.get(op), self.calls.get(call)));
         }
-        tables.extras.iter().for_each(|row| line(format!("{row:?}")));
+        tables.opaque_tables.iter().for_each(|row| line(format!("{row:?}")));
         lines
     }
 }
@@ -242,7 +246,7 @@ fn foreign_traces_read_back_from_a_native_file() -> Result {
 
 /// Two processes with one pid, GPUs and CPU, queues by number and by address, symbols that share a name.
 fn places(tables: &mut Tables) {
-    tables.about.tool = "rtl".to_owned();
+    tables.info.tool = "rtl".to_owned();
     let process = |space| Process { pid: Some(7), space, node: Some(space), ..Process::default() };
     tables.processes = vec![process(0), process(1)];
     let agent = |kind, number, source_id| Agent { kind, number, source_id, ..Agent::default() };
@@ -255,7 +259,7 @@ fn places(tables: &mut Tables) {
         (1, 0, 3, Some(0), None),
     ] {
         let (process, agent) = (ProcessId(process), AgentId(agent));
-        tables.lanes.intern(Lane { process, agent, queue, stream, hardware_queue });
+        tables.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
     }
     for name in ["gemm", "", "add"] {
         tables.strings.intern(name);
@@ -288,9 +292,9 @@ fn dispatch() -> impl Strategy<Value = Dispatch> {
     let place = (name(), 0_u32..4, time(), prop::option::of(1_i64..5_000_000), 0_i64..4);
     let rest = (any::<bool>(), prop::option::of(0_i64..1 << 52));
     (place, prop::option::of(0_u32..3), prop::option::of(0_u32..2), rest).prop_map(
-        |((name, lane, (start, duration), tid, range), shape, symbol, (graph, enqueued))| Dispatch {
+        |((name, track, (start, duration), tid, range), shape, symbol, (graph, enqueued))| Dispatch {
             name,
-            lane: LaneId(lane),
+            track: TrackId(track),
             start,
             duration,
             tid,
@@ -298,7 +302,7 @@ fn dispatch() -> impl Strategy<Value = Dispatch> {
             correlation: range * 1_000,
             shape: shape.map(ShapeId),
             // A kernel is loaded by the process that launches it.
-            symbol: if lane == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
+            symbol: if track == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
             graph,
             enqueued,
             id: 0,
@@ -325,11 +329,11 @@ fn copy() -> impl Strategy<Value = Copy> {
         agent(),
         prop::option::of(any::<u64>()),
     )
-        .prop_map(|(direction, lane, (start, duration), bytes, source, destination, source_address)| {
+        .prop_map(|(direction, track, (start, duration), bytes, source, destination, source_address)| {
             Copy {
                 direction,
                 name: NameId(1),
-                lane: LaneId(lane),
+                track: TrackId(track),
                 start,
                 duration,
                 bytes: bytes.map(u64::from),

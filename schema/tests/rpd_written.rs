@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rtl_schema::table::Shape;
 use rtl_schema::write::{Existing, Incoming, Rpd, Writer};
-use rtl_schema::{Dialect, LaneId, NameId, Select, ShapeId, Tables, Trace};
+use rtl_schema::{Dialect, NameId, Select, ShapeId, Tables, Trace, TrackId};
 use rusqlite::Connection;
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 use tempfile::{NamedTempFile, TempPath};
@@ -38,11 +38,11 @@ fn read(path: &Path) -> Result<Tables> {
 /// Every row as a line of what RPD can hold, sorted.
 fn held(tables: &Tables) -> Vec<String> {
     let text = |name: NameId| if name.is_some() { tables.strings.get(name) } else { "" };
-    let place = |lane: LaneId| {
-        let lane = tables.lanes.get(lane);
-        let agent = tables.agent(lane.agent);
+    let place = |track: TrackId| {
+        let track = tables.tracks.get(track);
+        let agent = tables.agent(track.agent);
         let gpu = if agent.kind == rtl_schema::table::AgentKind::Gpu { agent.number } else { -1 };
-        format!("process {:?} gpu {gpu}", tables.process(lane.process).pid)
+        format!("process {:?} gpu {gpu}", tables.process(track.process).pid)
     };
     let shape = |shape: Option<ShapeId>| {
         let Shape { items, workgroup, lds, scratch, .. } =
@@ -50,9 +50,9 @@ fn held(tables: &Tables) -> Vec<String> {
         format!("{items:?} {workgroup:?} {lds:?} {scratch:?}")
     };
     // An op refers to its call by a number that another file need not have.
-    let call = |lane: LaneId, correlation: i64| {
+    let call = |track: TrackId, correlation: i64| {
         let space = |process: rtl_schema::ProcessId| tables.process(process).space;
-        let own = space(tables.lanes.get(lane).process);
+        let own = space(tables.tracks.get(track).process);
         let calls = &tables.api_calls;
         let found = (0..calls.len()).find(|&row| {
             correlation != 0
@@ -71,11 +71,11 @@ fn held(tables: &Tables) -> Vec<String> {
         };
         lines.push(format!(
             "kernel {name} {} at {} for {:?} by {:?} {:?} as {} {}",
-            place(row.lane),
+            place(row.track),
             row.start,
             row.duration,
-            tid(row.tid, call(row.lane, row.correlation)),
-            call(row.lane, row.correlation),
+            tid(row.tid, call(row.track, row.correlation)),
+            call(row.track, row.correlation),
             shape(row.shape),
             row.graph
         ));
@@ -84,16 +84,16 @@ fn held(tables: &Tables) -> Vec<String> {
         lines.push(format!(
             "copy {:?} {} at {} for {:?} by {:?} {:?} of {:?}",
             row.direction,
-            place(row.lane),
+            place(row.track),
             row.start,
             row.duration,
-            tid(row.tid, call(row.lane, row.correlation)),
-            call(row.lane, row.correlation),
+            tid(row.tid, call(row.track, row.correlation)),
+            call(row.track, row.correlation),
             row.bytes
         ));
     }
     for row in tables.barriers.iter().filter(|row| row.duration.is_some()) {
-        lines.push(format!("barrier {} at {} for {:?}", place(row.lane), row.start, row.duration));
+        lines.push(format!("barrier {} at {} for {:?}", place(row.track), row.start, row.duration));
     }
     for row in tables.ranges.iter().filter(|row| row.is_marker() || row.duration.is_some()) {
         let duration = if row.is_marker() { Some(0) } else { row.duration };
@@ -135,7 +135,7 @@ fn check(path: &Path, what: &str) -> Result {
     let before = read(path)?;
     let (file, _) = rpd(path)?;
     let after = read(&file)?;
-    assert_eq!(after.about.dialect, Dialect::Rpd3, "{what}");
+    assert_eq!(after.info.dialect, Dialect::Rpd3, "{what}");
     assert_same(&held(&before), &held(&after), what);
     let again = rpd(&native(&file)?)?.0;
     assert_same(&held(&after), &held(&read(&again)?), &format!("{what}, RPD to native to RPD"));

@@ -24,16 +24,16 @@ struct Rows {
 
 impl Rows {
     fn add(&mut self, tables: &Tables) {
-        let place = |lane| {
-            let lane = tables.lanes.get(lane);
-            let pid = tables.process(lane.process).pid;
-            format!("{pid:?} {} {} {:?}", tables.agent(lane.agent).number, lane.queue, lane.hardware_queue)
+        let place = |track| {
+            let track = tables.tracks.get(track);
+            let pid = tables.process(track.process).pid;
+            format!("{pid:?} {} {} {:?}", tables.agent(track.agent).number, track.queue, track.hardware_queue)
         };
         let name = |id| tables.strings.get(id);
         self.dispatches.extend(tables.dispatches.iter().map(|row| {
             let shape = row.shape.map(|shape| tables.shapes.get(shape));
             let symbol = row.symbol.map(|symbol| &tables.symbols[symbol.index()]);
-            let row = (name(row.name), place(row.lane), shape, symbol, row);
+            let row = (name(row.name), place(row.track), shape, symbol, row);
             format!(
                 "{} {} {:?} {:?} {:?}",
                 row.0,
@@ -47,9 +47,9 @@ impl Rows {
             let ends =
                 [row.source, row.destination].map(|agent| agent.map(|agent| tables.agent(agent).number));
             let sizes = (row.bytes, row.source_address, row.destination_address, row.correlation);
-            format!("{} {} {ends:?} {sizes:?} {} {:?}", row.id, place(row.lane), row.start, row.duration)
+            format!("{} {} {ends:?} {sizes:?} {} {:?}", row.id, place(row.track), row.start, row.duration)
         }));
-        self.barriers.extend(tables.barriers.iter().map(|row| format!("{} {}", row.id, place(row.lane))));
+        self.barriers.extend(tables.barriers.iter().map(|row| format!("{} {}", row.id, place(row.track))));
         self.calls.extend(tables.api_calls.iter().map(|row| format!("{} {row:?}", name(row.name))));
         self.ranges.extend(tables.ranges.iter().map(|row| format!("{} {row:?}", name(row.name))));
         self.links.extend(&tables.extra_links);
@@ -67,11 +67,11 @@ fn whole_and_in_pieces(path: &Path) -> (Rows, Rows, usize) {
         .stream(&Select::everything(), |tables| {
             joined.add(tables);
             pieces += 1;
-            last = Some((tables.about.clone(), tables.problems.clone(), tables.counters.len()));
+            last = Some((tables.info.clone(), tables.problems.clone(), tables.counters.len()));
             Ok::<(), Error>(())
         })
         .unwrap();
-    assert_eq!(last, Some((read.about.clone(), read.problems.clone(), read.counters.len())));
+    assert_eq!(last, Some((read.info.clone(), read.problems.clone(), read.counters.len())));
     (whole, joined, pieces)
 }
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use rtl_schema::table::{
-    Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch, Extra,
-    Lane, Monitor, Process, Range, RangeKind, Shape, StackFrame, Symbol, Value,
+    Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch,
+    Monitor, OpaqueTable, Process, Range, RangeKind, Shape, StackFrame, Symbol, Track, Value,
 };
 use rtl_schema::write::{Existing, Op, Writer};
 use rtl_schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
@@ -124,26 +124,26 @@ fn one_of_each() -> Tables {
     let name = tables.strings.intern("gemm");
     let [hip, args] = ["hip", "x=1"].map(|text| tables.strings.intern(text));
     let queue = 0x7f00_0000_0000;
-    let lane = Lane { agent: AgentId(0), queue, hardware_queue: Some(0x1000), ..Lane::default() };
-    let lane = tables.lanes.intern(lane);
-    let second = tables.lanes.intern(Lane { process: ProcessId(1), queue: 2, ..Lane::default() });
+    let track = Track { agent: AgentId(0), queue, hardware_queue: Some(0x1000), ..Track::default() };
+    let track = tables.tracks.intern(track);
+    let second = tables.tracks.intern(Track { process: ProcessId(1), queue: 2, ..Track::default() });
     let symbol = Symbol { id: 9, name, ..Symbol::default() };
     tables.symbols = vec![symbol, Symbol { id: 10, ..symbol }];
     let shape = tables.shapes.intern(Shape { lds: Some(64), ..Shape::from_items([64, 1, 1], [100, 2, 1]) });
     let kernel =
-        Dispatch { name, lane, start: 100, duration: Some(5), shape: Some(shape), ..Dispatch::default() };
+        Dispatch { name, track, start: 100, duration: Some(5), shape: Some(shape), ..Dispatch::default() };
     tables.dispatches.push(Dispatch { id: 1, symbol: Some(SymbolId(0)), enqueued: Some(70), ..kernel });
     tables.dispatches.push(Dispatch { id: 4, symbol: Some(SymbolId(1)), graph: true, ..kernel });
     tables.dispatches.push(Dispatch {
         id: 5,
         name: NameId::DANGLING,
         duration: None,
-        lane: second,
+        track: second,
         shape: None,
         ..kernel
     });
     tables.dispatches.push(Dispatch { id: 6, name: NameId::NONE, duration: Some(-3), ..kernel });
-    let copy = Copy { id: 3, name: NameId::NONE, lane, start: 10, duration: Some(1), ..Copy::default() };
+    let copy = Copy { id: 3, name: NameId::NONE, track, start: 10, duration: Some(1), ..Copy::default() };
     tables.copies.push(Copy {
         direction: Direction::HostToDevice,
         bytes: Some(u64::MAX),
@@ -203,7 +203,7 @@ fn one_of_each() -> Tables {
     });
     tables.stack_frames.push(StackFrame { call: 50, depth: 1, name });
     tables.extra_links.push((4, 50));
-    tables.extras.push(Extra {
+    tables.opaque_tables.push(OpaqueTable {
         name: "ext_x".to_owned(),
         create: "CREATE TABLE ext_x (a, \"b\"\"c\")".to_owned(),
         columns: vec!["a".to_owned(), "b\"c".to_owned()],

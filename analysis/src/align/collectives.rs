@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use rtl_schema::{AgentId, LaneId, NameId, ProcessId, ShapeId, Tables};
+use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, Tables, TrackId};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::groups::Sequence;
@@ -28,7 +28,7 @@ pub struct Collective {
 pub struct Finder {
     /// By name, whether it is a collective's.
     names: Vec<bool>,
-    found: FxHashMap<(LaneId, NameId, Option<ShapeId>), Collective>,
+    found: FxHashMap<(TrackId, NameId, Option<ShapeId>), Collective>,
 }
 
 impl Finder {
@@ -47,13 +47,13 @@ impl Finder {
     fn row(&mut self, piece: &Tables, at: usize) {
         let row = piece.dispatches.get(at);
         let Some(duration) = row.duration.filter(|&duration| duration >= 0) else { return };
-        let found = self.found.entry((row.lane, row.name, row.shape)).or_insert_with(|| {
-            let lane = piece.lanes.get(row.lane);
+        let found = self.found.entry((row.track, row.name, row.shape)).or_insert_with(|| {
+            let track = piece.tracks.get(row.track);
             let shape = row.shape.map(|shape| piece.shapes.get(shape));
             let text = piece.strings.get(row.name);
             let mut hasher = FxHasher::default();
             (text, format!("{shape:?}")).hash(&mut hasher);
-            let (process, agent, kind) = (lane.process, lane.agent, hasher.finish());
+            let (process, agent, kind) = (track.process, track.agent, hasher.finish());
             Collective { process, agent, name: text.to_owned(), kind, calls: Vec::new() }
         });
         found.calls.push((row.start, row.start.saturating_add(duration)));
@@ -95,16 +95,16 @@ pub fn sequences(
 
 #[cfg(test)]
 mod tests {
-    use rtl_schema::table::{Dispatch, Lane};
+    use rtl_schema::table::{Dispatch, Track};
 
     use super::*;
 
     fn tables(rows: &[(u32, &str, i64, Option<i64>)]) -> Tables {
         let mut tables = Tables::default();
         for &(agent, name, start, duration) in rows {
-            let lane = tables.lanes.intern(Lane { agent: AgentId(agent), ..Lane::default() });
+            let track = tables.tracks.intern(Track { agent: AgentId(agent), ..Track::default() });
             let name = tables.strings.intern(name);
-            tables.dispatches.push(Dispatch { lane, name, start, duration, ..Dispatch::default() });
+            tables.dispatches.push(Dispatch { track, name, start, duration, ..Dispatch::default() });
         }
         tables
     }
@@ -129,7 +129,7 @@ mod tests {
     fn pieces_give_what_the_whole_gives() {
         let rows: Vec<_> = (0..20).map(|at| (at % 2, "ncclAllGather", i64::from(at) * 10, Some(3))).collect();
         let mut finder = Finder::default();
-        // The pieces of a stream share their strings, lanes and shapes.
+        // The pieces of a stream share their strings, tracks and shapes.
         let (mut first, mut second) = (tables(&rows), tables(&rows));
         first.dispatches.retain(&(0..20).map(|at| at < 7).collect::<Vec<_>>());
         second.dispatches.retain(&(0..20).map(|at| at >= 7).collect::<Vec<_>>());

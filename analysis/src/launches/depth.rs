@@ -1,6 +1,6 @@
 //! How much a GPU had been given to do at each moment, and why it was idle.
 
-use rtl_schema::table::Lane;
+use rtl_schema::table::Track;
 use rtl_schema::{ProcessId, Tables};
 use serde::Serialize;
 
@@ -78,12 +78,12 @@ pub(super) fn queues(tables: &Tables, order: &Order, moments: &Moments<'_>) -> Q
 
 fn gpu(tables: &Tables, ops: &AgentOps, moments: &Moments<'_>) -> (Depth, Idle, Vec<Depth>) {
     let mut queues: Vec<((ProcessId, i64), Pending)> = Vec::new();
-    let mut queue_of_lane: Vec<Option<usize>> = vec![None; tables.lanes.rows().len()];
+    let mut queue_of_track: Vec<Option<usize>> = vec![None; tables.tracks.rows().len()];
     let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
     for op in all {
-        let at = *queue_of_lane[op.lane.index()].get_or_insert_with(|| {
-            let lane = tables.lanes.get(op.lane);
-            let key = (lane.process, lane.queue);
+        let at = *queue_of_track[op.track.index()].get_or_insert_with(|| {
+            let track = tables.tracks.get(op.track);
+            let key = (track.process, track.queue);
             queues.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
                 queues.push((key, Pending::default()));
                 queues.len() - 1
@@ -104,11 +104,11 @@ fn gpu(tables: &Tables, ops: &AgentOps, moments: &Moments<'_>) -> (Depth, Idle, 
         whole.extend(pending);
         if several {
             let (depth, _) = pending.swept();
-            let lane = Lane { process: *process, agent: ops.agent, queue: *queue, ..Lane::default() };
+            let track = Track { process: *process, agent: ops.agent, queue: *queue, ..Track::default() };
             depths.push(Depth {
                 gpu: number,
                 queue: Some(*queue),
-                label: labels::queue(tables, lane),
+                label: labels::queue(tables, track),
                 ..depth
             });
         }

@@ -1,7 +1,7 @@
 //! When ops were enqueued.
 
 use rtl_schema::table::Copy;
-use rtl_schema::{Id, LaneId, Tables};
+use rtl_schema::{Id, Tables, TrackId};
 
 use super::Sources;
 use crate::lookup::Lookup;
@@ -48,7 +48,7 @@ pub fn waiting_from(start: i64, enqueued: Option<i64>, returned: Option<i64>) ->
 /// An op of a GPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Op {
-    pub(super) lane: LaneId,
+    pub(super) track: TrackId,
     /// Start in ns.
     pub(super) start: i64,
     /// End in ns.
@@ -63,7 +63,7 @@ impl Op {
         let (dispatches, row) = (&tables.dispatches, row as usize);
         let start = dispatches.start[row];
         Self {
-            lane: dispatches.lane[row],
+            track: dispatches.track[row],
             start,
             end: start.saturating_add(dispatches.duration.valid(row).unwrap_or(0)),
             correlation: dispatches.correlation.get(row),
@@ -73,7 +73,7 @@ impl Op {
 
     fn copy(copy: &Copy) -> Self {
         Self {
-            lane: copy.lane,
+            track: copy.track,
             start: copy.start,
             end: copy.start.saturating_add(copy.duration.unwrap_or(0)),
             correlation: copy.correlation,
@@ -101,7 +101,7 @@ pub(super) struct Moments<'a> {
     tables: &'a Tables,
     /// The rows of calls by correlation id, for each space of ids.
     calls: Vec<Lookup>,
-    space_of_lane: Vec<usize>,
+    space_of_track: Vec<usize>,
     /// For each call the earliest start of its ops in ns.
     first: Vec<i64>,
 }
@@ -128,7 +128,7 @@ impl<'a> Moments<'a> {
         let mut moments = Self {
             tables,
             calls,
-            space_of_lane: tables.lanes.rows().iter().map(|lane| space_of(lane.process)).collect(),
+            space_of_track: tables.tracks.rows().iter().map(|track| space_of(track.process)).collect(),
             first: vec![i64::MAX; tables.api_calls.len()],
         };
         for ops in &order.agents {
@@ -144,7 +144,7 @@ impl<'a> Moments<'a> {
 
     #[inline]
     fn call(&self, op: &Op) -> Option<usize> {
-        let call = self.calls.get(self.space_of_lane[op.lane.index()])?.get(op.correlation)?;
+        let call = self.calls.get(self.space_of_track[op.track.index()])?.get(op.correlation)?;
         Some(call as usize)
     }
 

@@ -78,8 +78,8 @@ impl Strata {
         for (place, ops) in order.agents.iter().enumerate() {
             place_of_agent.insert(ops.agent.0, place);
         }
-        let place_of_lane: Vec<Option<usize>> =
-            tables.lanes.rows().iter().map(|lane| place_of_agent.get(&lane.agent.0).copied()).collect();
+        let place_of_track: Vec<Option<usize>> =
+            tables.tracks.rows().iter().map(|track| place_of_agent.get(&track.agent.0).copied()).collect();
         let dispatches = &tables.dispatches;
         let mut strata = Self {
             classes,
@@ -92,7 +92,7 @@ impl Strata {
         let mut lately: Vec<Option<(NameId, Option<ShapeId>, u32)>> = vec![None; RECENT];
         for row in 0..dispatches.len() {
             let (name, shape) = (dispatches.name[row], dispatches.shape.get(row));
-            let valid = dispatches.duration.valid(row).zip(place_of_lane[dispatches.lane[row].index()]);
+            let valid = dispatches.duration.valid(row).zip(place_of_track[dispatches.track[row].index()]);
             let Some((duration, place)) = valid else {
                 strata.of_row.push(0);
                 continue;

@@ -4,7 +4,7 @@
 //! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
 
 use rtl_schema::Tables;
-use rtl_schema::table::{AgentKind, Lane};
+use rtl_schema::table::{AgentKind, Track};
 use rustc_hash::FxHashMap;
 
 use super::strata::{Group, Groups, Strata};
@@ -51,28 +51,28 @@ pub(super) fn found(
 ) -> Found {
     let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label;
     let meets: Vec<bool> = (0..strata.len()).map(|stratum| synchronises(label(stratum))).collect();
-    let lanes = tables.lanes.rows();
+    let tracks = tables.tracks.rows();
     let is_alone =
-        lanes.windows(2).all(|pair| (pair[0].process, pair[0].agent) == (pair[1].process, pair[1].agent));
+        tracks.windows(2).all(|pair| (pair[0].process, pair[0].agent) == (pair[1].process, pair[1].agent));
     if is_alone || !meets.contains(&true) {
         return Found::default();
     }
     let mut calls = calls(tables, strata, &meets);
-    // The numbers of strata and lanes depend on the order of rows, and what is found must not.
+    // The numbers of strata and tracks depend on the order of rows, and what is found must not.
     calls.sort_by(|one, other| {
         let key = |calls: &LaneCalls| (label(calls.stratum), strata.shape(calls.stratum));
         key(one).cmp(&key(other)).then_with(|| one.calls.cmp(&other.calls))
     });
-    let mut used = vec![false; lanes.len()];
-    calls.iter().for_each(|calls| used[calls.lane] = true);
-    let members = Members::of_lanes(tables, &used);
+    let mut used = vec![false; tracks.len()];
+    calls.iter().for_each(|calls| used[calls.track] = true);
+    let members = Members::of_tracks(tables, &used);
     let mut of_kind: Vec<usize> = Vec::new();
     let mut sequences = Vec::with_capacity(calls.len());
-    for LaneCalls { lane, stratum, calls } in calls {
+    for LaneCalls { track, stratum, calls } in calls {
         if of_kind.last() != Some(&stratum) {
             of_kind.push(stratum);
         }
-        if let Some(rank) = members.of_place(lanes[lane].process, lanes[lane].agent) {
+        if let Some(rank) = members.of_place(tracks[track].process, tracks[track].agent) {
             sequences.push(Sequence { rank, kind: of_kind.len() as u64 - 1, calls });
         }
     }
@@ -91,9 +91,9 @@ pub(super) fn found(
     }
 }
 
-/// Start and end in ns of the calls of one stratum on one lane, by end.
+/// Start and end in ns of the calls of one stratum on one track, by end.
 struct LaneCalls {
-    lane: usize,
+    track: usize,
     stratum: usize,
     calls: Vec<(i64, i64)>,
 }
@@ -101,9 +101,10 @@ struct LaneCalls {
 /// One pass over the dispatches, for the strata that all members leave together.
 fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
     let dispatches = &tables.dispatches;
-    let is_cpu =
-        |lane: &Lane| tables.agents.get(lane.agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
-    let counts: Vec<bool> = tables.lanes.rows().iter().map(|lane| !is_cpu(lane)).collect();
+    let is_cpu = |track: &Track| {
+        tables.agents.get(track.agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu)
+    };
+    let counts: Vec<bool> = tables.tracks.rows().iter().map(|track| !is_cpu(track)).collect();
     let mut found: FxHashMap<(usize, usize), Vec<(i64, i64)>> = FxHashMap::default();
     for row in 0..dispatches.len() {
         let stratum = strata.of_row(row as u32);
@@ -111,16 +112,16 @@ fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
             continue;
         }
         // The stratum of a row that is in no figure may be any.
-        let lane = dispatches.lane[row].index();
-        if let Some(duration) = dispatches.duration.valid(row).filter(|_| counts[lane]) {
+        let track = dispatches.track[row].index();
+        if let Some(duration) = dispatches.duration.valid(row).filter(|_| counts[track]) {
             let start = dispatches.start[row];
-            let calls = found.entry((lane, stratum)).or_default();
+            let calls = found.entry((track, stratum)).or_default();
             calls.push((start, start.saturating_add(duration)));
         }
     }
-    let sorted = |((lane, stratum), mut calls): ((usize, usize), Vec<(i64, i64)>)| {
+    let sorted = |((track, stratum), mut calls): ((usize, usize), Vec<(i64, i64)>)| {
         calls.sort_unstable_by_key(|&(start, end)| (end, start));
-        LaneCalls { lane, stratum, calls }
+        LaneCalls { track, stratum, calls }
     };
     found.into_iter().map(sorted).collect()
 }

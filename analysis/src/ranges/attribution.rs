@@ -99,7 +99,7 @@ impl Attribution {
     /// The names around a copy.
     pub(crate) fn copy(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> &[u32] {
         let copy = &tables.copies[row];
-        let process = tables.lanes.get(copy.lane).process;
+        let process = tables.tracks.get(copy.track).process;
         let set = self.set(process, copy.range, copy.correlation, copy.start, cursor);
         &self.sets.rows[set as usize].names
     }
@@ -130,7 +130,7 @@ impl Attribution {
     #[inline]
     fn set_of_dispatch(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> SetId {
         let dispatches = &tables.dispatches;
-        let process = tables.lanes.get(dispatches.lane[row]).process;
+        let process = tables.tracks.get(dispatches.track[row]).process;
         let (range, correlation) = (dispatches.range.get(row), dispatches.correlation.get(row));
         self.set(process, range, correlation, dispatches.start[row], cursor)
     }
@@ -172,9 +172,9 @@ impl Attribution {
         }
         let stored = Lookup::of(ranges().map(|(row, range)| (range.id, self.set_of_range[row])).collect());
         let dispatches = &tables.dispatches;
-        let lanes: Vec<bool> = tables.lanes.rows().iter().map(|lane| of(lane.process)).collect();
-        let in_space = |row: &usize| lanes[dispatches.lane[*row].index()];
-        let copies = || tables.copies.iter().filter(|copy| lanes[copy.lane.index()]);
+        let tracks: Vec<bool> = tables.tracks.rows().iter().map(|track| of(track.process)).collect();
+        let in_space = |row: &usize| tracks[dispatches.track[*row].index()];
+        let copies = || tables.copies.iter().filter(|copy| tracks[copy.track.index()]);
         let carries_range = |id: Id| id != 0 && stored.get(id).is_some();
         if dispatches.range.uniform() != Some(0)
             && (0..dispatches.len()).filter(in_space).any(|row| carries_range(dispatches.range.get(row)))

@@ -77,7 +77,7 @@ impl Repeated {
     #[inline]
     pub(crate) fn of_dispatch(&self, tables: &Tables, row: usize) -> Option<usize> {
         let dispatches = &tables.dispatches;
-        let process = tables.lanes.get(dispatches.lane[row]).process;
+        let process = tables.tracks.get(dispatches.track[row]).process;
         let number = match self.spaces.get(*self.space_of_process.get(process.index())?)? {
             Space::Stored(numbers) => numbers.get(dispatches.range.get(row))? as usize,
             Space::Linked(numbers) => numbers.get(dispatches.correlation.get(row))? as usize,

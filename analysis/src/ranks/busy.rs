@@ -31,8 +31,8 @@ impl Busy {
 /// By member. Two processes that share a GPU have unions of their own.
 pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &Names<'_>) -> Vec<Busy> {
     let mut busy = vec![Busy::default(); members.all.len()];
-    let mut add = |lane, start: i64, duration: i64, collective: bool| {
-        if let Some(at) = members.of_lane(lane) {
+    let mut add = |track, start: i64, duration: i64, collective: bool| {
+        if let Some(at) = members.of_track(track) {
             busy[at].add(start, duration, collective);
         }
     };
@@ -42,13 +42,13 @@ pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &Na
         for row in ops.dispatches.iter().map(|&row| row as usize) {
             let start = dispatches.start[row];
             while let Some(copy) = copies.next_if(|copy| copy.start < start) {
-                add(copy.lane, copy.start, copy.duration.unwrap_or(0), false);
+                add(copy.track, copy.start, copy.duration.unwrap_or(0), false);
             }
             let duration = dispatches.duration.valid(row).unwrap_or(0);
-            add(dispatches.lane[row], start, duration, names.is_collective(dispatches.name[row]));
+            add(dispatches.track[row], start, duration, names.is_collective(dispatches.name[row]));
         }
         for copy in copies {
-            add(copy.lane, copy.start, copy.duration.unwrap_or(0), false);
+            add(copy.track, copy.start, copy.duration.unwrap_or(0), false);
         }
     }
     busy

@@ -75,7 +75,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> V
     let mut totals: Vec<Vec<Total>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
     for row in 0..dispatches.len() {
-        let member = members.of_lane(dispatches.lane[row]).zip(dispatches.duration.valid(row));
+        let member = members.of_track(dispatches.track[row]).zip(dispatches.duration.valid(row));
         let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
             continue;
         };

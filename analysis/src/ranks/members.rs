@@ -1,6 +1,6 @@
 //! What has a rank: a GPU that a process ran something on.
 
-use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
+use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use crate::labels;
@@ -26,33 +26,33 @@ pub struct Member {
 pub struct Members {
     /// Each.
     pub all: Vec<Member>,
-    of_lane: Vec<Option<usize>>,
+    of_track: Vec<Option<usize>>,
     of_place: FxHashMap<(ProcessId, AgentId), usize>,
 }
 
 impl Members {
     /// Those that ran an op with a known duration.
     pub(super) fn of(tables: &Tables, order: &Order) -> Self {
-        let mut used = vec![false; tables.lanes.rows().len()];
+        let mut used = vec![false; tables.tracks.rows().len()];
         for ops in &order.agents {
-            ops.dispatches.iter().for_each(|&row| used[tables.dispatches.lane[row as usize].index()] = true);
-            ops.copies.iter().for_each(|&row| used[tables.copies[row as usize].lane.index()] = true);
+            ops.dispatches.iter().for_each(|&row| used[tables.dispatches.track[row as usize].index()] = true);
+            ops.copies.iter().for_each(|&row| used[tables.copies[row as usize].track.index()] = true);
         }
-        Self::of_lanes(tables, &used)
+        Self::of_tracks(tables, &used)
     }
 
-    /// Those whose lanes are `used`.
-    pub(crate) fn of_lanes(tables: &Tables, used: &[bool]) -> Self {
+    /// Those whose tracks are `used`.
+    pub(crate) fn of_tracks(tables: &Tables, used: &[bool]) -> Self {
         let mut places: Vec<(Option<u32>, ProcessId, i64, AgentId)> = tables
-            .lanes
+            .tracks
             .rows()
             .iter()
             .zip(used)
             .filter(|(_, used)| **used)
-            .map(|(lane, _)| {
-                let rank = tables.processes.get(lane.process.index()).and_then(|process| process.rank);
-                let gpu = tables.agents.get(lane.agent.index()).map_or(-1, |agent| agent.number);
-                (rank, lane.process, gpu, lane.agent)
+            .map(|(track, _)| {
+                let rank = tables.processes.get(track.process.index()).and_then(|process| process.rank);
+                let gpu = tables.agents.get(track.agent.index()).map_or(-1, |agent| agent.number);
+                (rank, track.process, gpu, track.agent)
             })
             .collect();
         // Those without a rank come last.
@@ -67,15 +67,15 @@ impl Members {
             .collect();
         let of_place: FxHashMap<(ProcessId, AgentId), usize> =
             all.iter().enumerate().map(|(at, member)| ((member.process, member.agent), at)).collect();
-        let member = |lane: &rtl_schema::table::Lane| of_place.get(&(lane.process, lane.agent)).copied();
-        let of_lane = tables.lanes.rows().iter().map(member).collect();
-        Self { all, of_lane, of_place }
+        let member = |track: &rtl_schema::table::Track| of_place.get(&(track.process, track.agent)).copied();
+        let of_track = tables.tracks.rows().iter().map(member).collect();
+        Self { all, of_track, of_place }
     }
 
-    /// Who ran the ops of a lane.
+    /// Who ran the ops of a track.
     #[inline]
-    pub(super) fn of_lane(&self, lane: LaneId) -> Option<usize> {
-        self.of_lane.get(lane.index()).copied().flatten()
+    pub(super) fn of_track(&self, track: TrackId) -> Option<usize> {
+        self.of_track.get(track.index()).copied().flatten()
     }
 
     /// Who runs what a process launches on a GPU.

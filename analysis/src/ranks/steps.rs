@@ -77,7 +77,7 @@ fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<St
     let mut times = vec![0_i64; count * width];
     let dispatches = &tables.dispatches;
     for row in 0..dispatches.len() {
-        let member = members.of_lane(dispatches.lane[row]).zip(dispatches.duration.valid(row));
+        let member = members.of_track(dispatches.track[row]).zip(dispatches.duration.valid(row));
         let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
             continue;
         };

@@ -1,7 +1,7 @@
 //! What each rank of a trace did itself, told while the trace goes by in pieces: memory is that of its kernels and
 //! places, however many ops there are.
 
-use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Tables};
+use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::busy::Busy;
@@ -64,8 +64,8 @@ pub struct Tally<'a> {
     places: Vec<(ProcessId, AgentId, Busy)>,
     totals: Vec<(Key, Total)>,
     position: FxHashMap<Key, usize>,
-    /// Where a kernel of a lane counts, and copies.
-    entries: FxHashMap<(LaneId, Option<NameId>), Entry>,
+    /// Where a kernel of a track counts, and copies.
+    entries: FxHashMap<(TrackId, Option<NameId>), Entry>,
     window: Window,
     ops: u32,
 }
@@ -111,12 +111,12 @@ impl<'a> Tally<'a> {
             let start = dispatches.start[row];
             // Copies have a table of their own, but ran in between.
             while let Some((copy, duration)) = copies.next_if(|(copy, _)| copy.start <= start) {
-                self.op(piece, (copy.lane, None), copy.start, duration);
+                self.op(piece, (copy.track, None), copy.start, duration);
             }
-            self.op(piece, (dispatches.lane[row], Some(dispatches.name[row])), start, duration);
+            self.op(piece, (dispatches.track[row], Some(dispatches.name[row])), start, duration);
         }
         for (copy, duration) in copies {
-            self.op(piece, (copy.lane, None), copy.start, duration);
+            self.op(piece, (copy.track, None), copy.start, duration);
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Tally<'a> {
     }
 
     #[inline]
-    fn op(&mut self, piece: &Tables, what: (LaneId, Option<NameId>), start: i64, duration: i64) {
+    fn op(&mut self, piece: &Tables, what: (TrackId, Option<NameId>), start: i64, duration: i64) {
         let entry = match self.entries.get(&what) {
             Some(&entry) => entry,
             None => self.entry(piece, what),
@@ -154,14 +154,14 @@ impl<'a> Tally<'a> {
     }
 
     #[cold]
-    fn entry(&mut self, piece: &Tables, what: (LaneId, Option<NameId>)) -> Entry {
-        let (lane, name) = what;
-        let lane = piece.lanes.get(lane);
+    fn entry(&mut self, piece: &Tables, what: (TrackId, Option<NameId>)) -> Entry {
+        let (track, name) = what;
+        let track = piece.tracks.get(track);
         let is_place = |&(process, agent, _): &(ProcessId, AgentId, Busy)| {
-            (process, agent) == (lane.process, lane.agent)
+            (process, agent) == (track.process, track.agent)
         };
         let place = self.places.iter().position(is_place).unwrap_or_else(|| {
-            self.places.push((lane.process, lane.agent, Busy::default()));
+            self.places.push((track.process, track.agent, Busy::default()));
             self.places.len() - 1
         });
         let known = name.map(|name| self.kernels.known(rtl_schema::identity(piece.strings.get(name))));
@@ -182,7 +182,7 @@ impl<'a> Tally<'a> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rtl_schema::table::{Agent, Copy, Dispatch, Lane, Process};
+    use rtl_schema::table::{Agent, Copy, Dispatch, Process, Track};
 
     use super::*;
     use crate::ranks::kernels::{KernelTotals, imbalances};
@@ -206,15 +206,15 @@ mod tests {
         // All of them in every piece, as a stream has them.
         let places = [(0, 0), (1, 1), (2, 0), (2, 1)].map(|(process, agent)| {
             let (process, agent) = (ProcessId(process), AgentId(agent));
-            tables.lanes.intern(Lane { process, agent, ..Lane::default() })
+            tables.tracks.intern(Track { process, agent, ..Track::default() })
         });
         for &(place, what, start, duration) in ops {
-            let (lane, duration) = (places[place as usize], Some(duration));
+            let (track, duration) = (places[place as usize], Some(duration));
             match names.get(what) {
                 Some(&name) => {
-                    tables.dispatches.push(Dispatch { name, lane, start, duration, ..Dispatch::default() })
+                    tables.dispatches.push(Dispatch { name, track, start, duration, ..Dispatch::default() })
                 }
-                None => tables.copies.push(Copy { lane, start, duration, ..Copy::default() }),
+                None => tables.copies.push(Copy { track, start, duration, ..Copy::default() }),
             }
         }
         tables

@@ -100,5 +100,5 @@ fn share_a_clock(tables: &Tables, members: &[&Member]) -> bool {
     let same_process = members.iter().all(|member| Some(member.process) == process);
     let first = members.first().and_then(|member| boot(member));
     let same_boot = first.is_some() && members.iter().all(|member| boot(member) == first);
-    same_process || same_boot || tables.about.metadata.iter().any(|(tag, _)| tag == align::CLOCK)
+    same_process || same_boot || tables.info.metadata.iter().any(|(tag, _)| tag == align::CLOCK)
 }

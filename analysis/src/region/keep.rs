@@ -2,7 +2,7 @@
 
 use regex::Regex;
 use rtl_schema::Tables;
-use rtl_schema::table::{AgentKind, Lane};
+use rtl_schema::table::{AgentKind, Track};
 
 use super::{Filter, steady};
 use crate::ranges::{Attribution, Cursor};
@@ -36,22 +36,22 @@ impl Keep {
             any(filter.ranks.is_empty(), rank.is_some_and(|rank| filter.ranks.contains(&rank)))
         };
         let ranks: Vec<bool> = tables.processes.iter().map(|process| rank_stays(process.rank)).collect();
-        let lane_stays = |lane: &Lane| {
-            let gpu = tables.agents.get(lane.agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
+        let track_stays = |track: &Track| {
+            let gpu = tables.agents.get(track.agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
             any(filter.gpus.is_empty(), gpu.is_some_and(|gpu| filter.gpus.contains(&gpu.number)))
-                && any(filter.queues.is_empty(), filter.queues.contains(&lane.queue))
-                && ranks.get(lane.process.index()).copied().unwrap_or(true)
+                && any(filter.queues.is_empty(), filter.queues.contains(&track.queue))
+                && ranks.get(track.process.index()).copied().unwrap_or(true)
         };
-        let lanes: Vec<bool> = tables.lanes.rows().iter().map(lane_stays).collect();
-        if lanes.contains(&false) {
+        let tracks: Vec<bool> = tables.tracks.rows().iter().map(track_stays).collect();
+        if tracks.contains(&false) {
             for (row, kept) in self.dispatches.iter_mut().enumerate() {
-                *kept &= lanes[tables.dispatches.lane[row].index()];
+                *kept &= tracks[tables.dispatches.track[row].index()];
             }
             for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
-                *kept &= lanes[copy.lane.index()];
+                *kept &= tracks[copy.track.index()];
             }
             for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-                *kept &= lanes[barrier.lane.index()];
+                *kept &= tracks[barrier.track.index()];
             }
         }
         if ranks.contains(&false) {
@@ -107,7 +107,7 @@ impl Keep {
             *kept = *kept && holds(attribution.copy(tables, row, &mut cursor));
         }
         for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-            let process = tables.lanes.get(barrier.lane).process;
+            let process = tables.tracks.get(barrier.track).process;
             *kept = *kept && holds(attribution.moment(process, barrier.start, &mut cursor));
         }
         for (row, kept) in self.calls.iter_mut().enumerate() {
@@ -133,19 +133,19 @@ impl Keep {
                 *window = (from, to);
             }
         }
-        let inside = |lane: rtl_schema::LaneId, start: i64| {
-            let (from, to) = of_agent.get(tables.lanes.get(lane).agent.index()).copied().unwrap_or(hull);
+        let inside = |track: rtl_schema::TrackId, start: i64| {
+            let (from, to) = of_agent.get(tables.tracks.get(track).agent.index()).copied().unwrap_or(hull);
             from <= start && start < to
         };
         let dispatches = &tables.dispatches;
         for (row, kept) in self.dispatches.iter_mut().enumerate() {
-            *kept &= inside(dispatches.lane[row], dispatches.start[row]);
+            *kept &= inside(dispatches.track[row], dispatches.start[row]);
         }
         for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
-            *kept &= inside(copy.lane, copy.start);
+            *kept &= inside(copy.track, copy.start);
         }
         for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-            *kept &= inside(barrier.lane, barrier.start);
+            *kept &= inside(barrier.track, barrier.start);
         }
         self.others(tables, hull.0, hull.1);
         Ok(Some(hull))

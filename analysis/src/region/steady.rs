@@ -14,7 +14,7 @@ pub(super) fn windows(tables: &Tables, keep: &[bool]) -> Result<Vec<(AgentId, i6
     let dispatches = &tables.dispatches;
     let rows = || (0..dispatches.len()).filter(|&row| keep[row]);
     let mut totals: FxHashMap<(AgentId, &str), i64> = FxHashMap::default();
-    let agent = |row: usize| tables.lanes.get(dispatches.lane[row]).agent;
+    let agent = |row: usize| tables.tracks.get(dispatches.track[row]).agent;
     let kernel = |row: usize| rtl_schema::identity(tables.strings.get(dispatches.name[row]));
     for row in rows() {
         let total = totals.entry((agent(row), kernel(row))).or_default();

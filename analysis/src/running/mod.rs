@@ -12,7 +12,7 @@ pub(crate) mod window;
 use std::collections::BTreeMap;
 
 use rtl_schema::table::{AgentKind, Direction};
-use rtl_schema::{AgentId, LaneId, NameId, Tables};
+use rtl_schema::{AgentId, NameId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 pub use self::ran::{GpuRan, Item, Kernel, Ran, RankRan, Work};
@@ -34,7 +34,7 @@ pub struct Running<'a> {
     sketches: Vec<((Option<u32>, usize), Sketch)>,
     /// By agent and what ran.
     work: Vec<((AgentId, Item), Work)>,
-    entries: FxHashMap<(LaneId, What), Entry>,
+    entries: FxHashMap<(TrackId, What), Entry>,
     sweeps: Vec<((AgentId, Whose), Sweep)>,
     /// The two sweeps that an op counts in: that of its GPU, and that of its rank there.
     places: Vec<[usize; 2]>,
@@ -161,22 +161,22 @@ impl<'a> Running<'a> {
             let start = dispatches.start[row];
             // Copies have a table of their own, but ran in between.
             while let Some((copy, duration)) = copies.next_if(|(copy, _)| copy.start <= start) {
-                self.op(piece, copy.lane, What::Copy(copy.direction), copy.start, duration);
+                self.op(piece, copy.track, What::Copy(copy.direction), copy.start, duration);
             }
-            self.op(piece, dispatches.lane[row], What::Name(dispatches.name[row]), start, duration);
+            self.op(piece, dispatches.track[row], What::Name(dispatches.name[row]), start, duration);
         }
         for (copy, duration) in copies {
-            self.op(piece, copy.lane, What::Copy(copy.direction), copy.start, duration);
+            self.op(piece, copy.track, What::Copy(copy.direction), copy.start, duration);
         }
         self.graph |= dispatches.graph.uniform() != Some(false)
             && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
     }
 
     #[inline]
-    fn op(&mut self, piece: &Tables, lane: LaneId, what: What, start: i64, duration: i64) {
-        let entry = match self.entries.get(&(lane, what)) {
+    fn op(&mut self, piece: &Tables, track: TrackId, what: What, start: i64, duration: i64) {
+        let entry = match self.entries.get(&(track, what)) {
             Some(&entry) => entry,
-            None => self.entry(piece, lane, what),
+            None => self.entry(piece, track, what),
         };
         if self.is_first {
             if let Some(sketch) = entry.sketch {
@@ -248,8 +248,8 @@ impl<'a> Running<'a> {
     }
 
     #[cold]
-    fn entry(&mut self, piece: &Tables, lane: LaneId, what: What) -> Entry {
-        let place = piece.lanes.get(lane);
+    fn entry(&mut self, piece: &Tables, track: TrackId, what: What) -> Entry {
+        let place = piece.tracks.get(track);
         let stored = || piece.processes.get(place.process.index()).and_then(|process| process.rank);
         let [given, other] = self.ranks;
         let rank = given.or_else(stored).or(other);
@@ -269,7 +269,7 @@ impl<'a> Running<'a> {
             self.places.len() - 1
         });
         let entry = Entry { sketch, work, place: at as u32, class };
-        self.entries.insert((lane, what), entry);
+        self.entries.insert((track, what), entry);
         entry
     }
 
@@ -287,7 +287,7 @@ impl<'a> Running<'a> {
 mod tests {
     use proptest::prelude::*;
     use rtl_schema::ProcessId;
-    use rtl_schema::table::{Agent, Copy, Dispatch, Lane, Process};
+    use rtl_schema::table::{Agent, Copy, Dispatch, Process, Track};
 
     use super::*;
     use crate::order::Order;
@@ -309,17 +309,17 @@ mod tests {
         // All of them in every piece, as a stream has them.
         for (agent, process) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let (agent, process) = (AgentId(agent), ProcessId(process));
-            tables.lanes.intern(Lane { agent, process, ..Lane::default() });
+            tables.tracks.intern(Track { agent, process, ..Track::default() });
         }
         for &(gpu, rank, what, start, duration) in ops {
             let (agent, process) = (AgentId(gpu), ProcessId(rank));
-            let lane = tables.lanes.intern(Lane { agent, process, ..Lane::default() });
+            let track = tables.tracks.intern(Track { agent, process, ..Track::default() });
             let duration = Some(duration);
             match names.get(what) {
                 Some(&name) => {
-                    tables.dispatches.push(Dispatch { name, lane, start, duration, ..Dispatch::default() })
+                    tables.dispatches.push(Dispatch { name, track, start, duration, ..Dispatch::default() })
                 }
-                None => tables.copies.push(Copy { lane, start, duration, ..Copy::default() }),
+                None => tables.copies.push(Copy { track, start, duration, ..Copy::default() }),
             }
         }
         tables

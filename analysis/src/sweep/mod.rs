@@ -1,7 +1,7 @@
 //! How busy each GPU was, what ran side by side, and where it stood idle.
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. Barriers are waiting, not work, and are
-//! left out. A copy counts for the GPU its lane names. CPU agents (host-to-host copies) are left out.
+//! left out. A copy counts for the GPU its track names. CPU agents (host-to-host copies) are left out.
 
 mod gaps;
 mod gpu;
@@ -143,7 +143,7 @@ pub struct Sweep {
     pub longest: Vec<Gap>,
     /// Dispatches that start on a queue before an earlier one of the same process and queue has ended.
     pub overlaps: Suspects,
-    /// Dispatches that equal another one in lane, name, start and duration (all but the first).
+    /// Dispatches that equal another one in track, name, start and duration (all but the first).
     pub duplicates: Suspects,
 }
 

@@ -1,7 +1,7 @@
 //! Dispatches that overlap on one queue, and dispatches that are there twice.
 
 use rtl_schema::Tables;
-use rtl_schema::table::Lane;
+use rtl_schema::table::Track;
 use rustc_hash::FxHashMap;
 
 use super::gpu::length;
@@ -11,26 +11,26 @@ use crate::labels;
 /// How many examples of each GPU are kept.
 const EXAMPLES: usize = 3;
 
-/// Which lanes are one queue: the same agent, process and queue number, whatever the stream.
+/// Which tracks are one queue: the same agent, process and queue number, whatever the stream.
 #[derive(Debug)]
 pub(super) struct Queues {
-    queue_of_lane: Vec<u32>,
+    queue_of_track: Vec<u32>,
     count: usize,
 }
 
 impl Queues {
     pub(super) fn of(tables: &Tables) -> Self {
         let mut known = FxHashMap::default();
-        let queue_of_lane = tables
-            .lanes
+        let queue_of_track = tables
+            .tracks
             .rows()
             .iter()
-            .map(|lane| {
+            .map(|track| {
                 let next = known.len() as u32;
-                *known.entry((lane.agent, lane.process, lane.queue)).or_insert(next)
+                *known.entry((track.agent, track.process, track.queue)).or_insert(next)
             })
             .collect();
-        Self { queue_of_lane, count: known.len() }
+        Self { queue_of_track, count: known.len() }
     }
 }
 
@@ -66,9 +66,9 @@ impl<'a> Watch<'a> {
     fn add_run(&mut self, tables: &Tables, run: &[u32], start: u64) {
         let dispatches = &tables.dispatches;
         let key = |row: u32| {
-            let lane: Lane = tables.lanes.get(dispatches.lane[row as usize]);
+            let track: Track = tables.tracks.get(dispatches.track[row as usize]);
             let name = tables.strings.get(dispatches.name[row as usize]);
-            (lane, name, length(&dispatches.duration, row))
+            (track, name, length(&dispatches.duration, row))
         };
         let mut rows = run.to_vec();
         rows.sort_unstable_by(|&one, &other| key(one).cmp(&key(other)));
@@ -92,7 +92,7 @@ impl<'a> Watch<'a> {
         if length == 0 {
             return;
         }
-        let queue = self.queues.queue_of_lane[dispatches.lane[row as usize].index()];
+        let queue = self.queues.queue_of_track[dispatches.track[row as usize].index()];
         let end = &mut self.ends[queue as usize];
         if start < *end {
             self.overlaps += 1;
@@ -110,7 +110,7 @@ impl<'a> Watch<'a> {
                 .map(|row| {
                     let dispatch = tables.dispatches.get(row as usize);
                     Example {
-                        place: labels::queue(tables, tables.lanes.get(dispatch.lane)),
+                        place: labels::queue(tables, tables.tracks.get(dispatch.track)),
                         name: rtl_schema::identity(tables.strings.get(dispatch.name)).to_owned(),
                         start_ns: dispatch.start,
                     }

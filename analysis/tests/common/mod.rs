@@ -3,9 +3,9 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use rtl_schema::table::{
-    Agent, AgentKind, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind,
+    Agent, AgentKind, ApiCall, Copy, Direction, Dispatch, Process, Range, RangeKind, Track,
 };
-use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
+use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 
 /// A kernel: `(gpu, queue, name, start, end)`.
 pub(crate) fn kernel(tables: &mut Tables, gpu: u32, queue: i64, name: &str, start: i64, end: i64) {
@@ -18,11 +18,11 @@ pub(crate) fn kernel(tables: &mut Tables, gpu: u32, queue: i64, name: &str, star
     );
 }
 
-/// A dispatch with everything that `row` says, on a lane of its own GPU and queue.
+/// A dispatch with everything that `row` says, on a track of its own GPU and queue.
 pub(crate) fn dispatch(tables: &mut Tables, gpu: u32, queue: i64, row: Dispatch, name: &str) {
-    let lane = lane(tables, gpu, queue);
+    let track = track(tables, gpu, queue);
     let name = tables.strings.intern(name);
-    tables.dispatches.push(Dispatch { lane, name, ..row });
+    tables.dispatches.push(Dispatch { track, name, ..row });
 }
 
 /// A copy of `bytes`.
@@ -34,11 +34,11 @@ pub(crate) fn copy(
     start: i64,
     end: i64,
 ) {
-    let lane = lane(tables, gpu, 100);
+    let track = track(tables, gpu, 100);
     let name = rtl_schema::NameId::NONE;
     tables.copies.push(Copy {
         name,
-        lane,
+        track,
         direction,
         bytes,
         start,
@@ -75,14 +75,14 @@ pub(crate) fn call(tables: &mut Tables, tid: i64, name: &str, correlation: i64, 
     });
 }
 
-/// The lane of a GPU and queue; both appear when first named.
-pub(crate) fn lane(tables: &mut Tables, gpu: u32, queue: i64) -> LaneId {
+/// The track of a GPU and queue; both appear when first named.
+pub(crate) fn track(tables: &mut Tables, gpu: u32, queue: i64) -> TrackId {
     process(tables);
     while tables.agents.len() <= gpu as usize {
         let number = tables.agents.len() as i64;
         tables.agents.push(Agent { kind: AgentKind::Gpu, number, ..Agent::default() });
     }
-    tables.lanes.intern(Lane { process: ProcessId(0), agent: AgentId(gpu), queue, ..Lane::default() })
+    tables.tracks.intern(Track { process: ProcessId(0), agent: AgentId(gpu), queue, ..Track::default() })
 }
 
 fn process(tables: &mut Tables) {

@@ -39,7 +39,7 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
         tables.processes.push(Process { pid: Some(pid), ..Process::default() });
         known.process = Some(ProcessId(0));
     }
-    tables.about = metadata.about(Dialect::Lite, "rocm-trace-lite");
+    tables.info = metadata.info(Dialect::Lite, "rocm-trace-lite");
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
     Ok(Prepared { layout, names, known, tables })
 }

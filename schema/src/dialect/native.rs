@@ -68,7 +68,7 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
     if select.api {
         known.open_calls = open_calls(&metadata, &known, &mut tables);
     }
-    tables.about = metadata.about(Dialect::Native, "rtl");
+    tables.info = metadata.info(Dialect::Native, "rtl");
     Ok(Prepared { layout, names, known, tables })
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
         pid_stride: metadata.number("pid_stride").filter(|&stride| stride > 0),
     };
     let dialect = if third { Dialect::Rpd3 } else { Dialect::Rpd2 };
-    tables.about = metadata.about(dialect, "rocmProfileData");
+    tables.info = metadata.info(dialect, "rocmProfileData");
     Ok(Prepared { layout, names, known: Known::default(), tables })
 }
 

@@ -12,11 +12,11 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::table::{
-    Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape,
+    Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track,
 };
 use crate::{
-    About, AgentId, Dialect, Error, Id, LaneId, NameId, ProblemKind, ProcessId, Result, Select, ShapeId,
-    Tables,
+    AgentId, Dialect, Error, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TraceInfo,
+    TrackId,
 };
 use line::{Call, Kind, Line, Packet, Profile, Thread};
 
@@ -83,7 +83,7 @@ struct Reader {
 struct Op<'a> {
     kind: Kind,
     name: &'a str,
-    lane: LaneId,
+    track: TrackId,
     start: i64,
     end: i64,
     tid: Option<i64>,
@@ -94,10 +94,10 @@ struct Op<'a> {
 
 impl Reader {
     fn new(select: Select) -> Self {
-        let about = About { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..About::default() };
+        let info = TraceInfo { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..TraceInfo::default() };
         Self {
             select,
-            tables: Tables { about, ..Tables::default() },
+            tables: Tables { info, ..Tables::default() },
             agents: FxHashMap::default(),
             processes: FxHashMap::default(),
             launches: FxHashMap::default(),
@@ -132,9 +132,9 @@ impl Reader {
         let (device, queue) = profile.place.unwrap_or_default();
         let process = self.process(None);
         let agent = self.agent(AgentKey::Device(device), device, device);
-        let lane = self.tables.lanes.intern(Lane { process, agent, queue, ..Lane::default() });
+        let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
         let Profile { kind, name, start, end, bytes, .. } = *profile;
-        self.op(number, Op { kind, name, lane, start, end, tid: None, correlation: 0, bytes, launch: None });
+        self.op(number, Op { kind, name, track, start, end, tid: None, correlation: 0, bytes, launch: None });
     }
 
     fn device(&mut self, number: Id, from: Thread, packet: &Packet<'_>, start: i64, end: i64) {
@@ -142,7 +142,7 @@ impl Reader {
         let next = self.tables.agents.len() as i64;
         let agent = self.agent(AgentKey::Handle(process, packet.agent), next, packet.agent);
         let queue = packet.queue.unwrap_or(0);
-        let lane = self.tables.lanes.intern(Lane { process, agent, queue, ..Lane::default() });
+        let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
         let launch = packet.id.and_then(|id| self.launches.remove(&(process, id)));
         let (kind, name) = (packet.kind, packet.name);
         // A device line is written by a thread of the runtime; the launching one is on the host line. Copies
@@ -153,14 +153,14 @@ impl Reader {
         };
         // Without a host line there is no call to be tied to.
         let correlation = launch.map_or(0, |_| correlation(packet));
-        self.tables.about.linked |= launch.is_some();
-        self.op(number, Op { kind, name, lane, start, end, tid, correlation, bytes: None, launch });
+        self.tables.info.linked |= launch.is_some();
+        self.op(number, Op { kind, name, track, start, end, tid, correlation, bytes: None, launch });
     }
 
     fn op(&mut self, number: Id, op: Op<'_>) {
         let id = self.id(number);
         let name = self.tables.strings.intern(op.name);
-        let Op { lane, start, .. } = op;
+        let Op { track, start, .. } = op;
         let duration = op.end.checked_sub(start);
         let links = self.select.links;
         let (tid, correlation) = if links { (op.tid, op.correlation) } else { (None, 0) };
@@ -169,7 +169,7 @@ impl Reader {
             Kind::Kernel => self.tables.dispatches.push(Dispatch {
                 id,
                 name,
-                lane,
+                track,
                 start,
                 duration,
                 tid,
@@ -179,12 +179,20 @@ impl Reader {
                 ..Dispatch::default()
             }),
             Kind::Barrier => {
-                self.tables.barriers.push(Barrier { id, name, lane, start, duration, correlation, enqueued });
+                self.tables.barriers.push(Barrier {
+                    id,
+                    name,
+                    track,
+                    start,
+                    duration,
+                    correlation,
+                    enqueued,
+                });
             }
             Kind::Copy => self.tables.copies.push(Copy {
                 id,
                 name,
-                lane,
+                track,
                 start,
                 duration,
                 direction: Direction::parse(op.name).unwrap_or_default(),

@@ -1,4 +1,4 @@
-use crate::{Id, LaneId, NameId};
+use crate::{Id, NameId, TrackId};
 
 /// One barrier packet, timed by the device: waiting, not work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Barrier {
     /// What the source calls it, usually empty.
     pub name: NameId,
     /// Where it waited.
-    pub lane: LaneId,
+    pub track: TrackId,
     /// Start in ns.
     pub start: i64,
     /// End minus start in ns: negative as stored, `None` where the end is missing.

@@ -1,4 +1,4 @@
-use crate::{AgentId, Id, LaneId, NameId};
+use crate::{AgentId, Id, NameId, TrackId};
 
 /// Which way a copy went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -57,7 +57,7 @@ pub struct Copy {
     /// What the source calls it.
     pub name: NameId,
     /// Where it belongs: the source GPU for device-to-host, else the destination.
-    pub lane: LaneId,
+    pub track: TrackId,
     /// Start in ns.
     pub start: i64,
     /// End minus start in ns: negative as stored, `None` where the end is missing.

@@ -40,7 +40,7 @@ pub struct Monitor {
 impl Monitor {
     /// Whether [`Monitor::device`] counts GPUs.
     #[must_use]
-    pub fn watches_gpu(&self, strings: &Strings) -> bool {
+    pub fn is_gpu(&self, strings: &Strings) -> bool {
         self.device_kind.is_some() && strings.get(self.device_kind).eq_ignore_ascii_case("gpu")
     }
 }

@@ -1,4 +1,4 @@
-use crate::{Column, Durations, Id, LaneId, NameId, ShapeId, SymbolId};
+use crate::{Column, Durations, Id, NameId, ShapeId, SymbolId, TrackId};
 
 /// One kernel launch executed by a GPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Dispatch {
     /// The kernel's name as stored; [`crate::identity`] tells what identifies it.
     pub name: NameId,
     /// Where it ran.
-    pub lane: LaneId,
+    pub track: TrackId,
     /// Start in ns.
     pub start: i64,
     /// End minus start in ns: negative as stored, `None` where the end is missing.
@@ -37,7 +37,7 @@ pub struct Dispatches {
     /// Names as stored.
     pub name: Vec<NameId>,
     /// Where each ran.
-    pub lane: Vec<LaneId>,
+    pub track: Vec<TrackId>,
     /// Starts in ns.
     pub start: Vec<i64>,
     /// Durations in ns.
@@ -69,7 +69,7 @@ impl Dispatches {
         self.settle();
         self.id.push(row.id);
         self.name.push(row.name);
-        self.lane.push(row.lane);
+        self.track.push(row.track);
         self.start.push(row.start);
         self.duration.push(row.duration);
         self.tid.push(row.tid);
@@ -87,13 +87,13 @@ impl Dispatches {
     pub(crate) fn push_plain(
         &mut self,
         name: NameId,
-        lane: LaneId,
+        track: TrackId,
         start: i64,
         duration: Option<i64>,
         range: Id,
     ) {
         self.name.push(name);
-        self.lane.push(lane);
+        self.track.push(track);
         self.start.push(start);
         self.duration.push(duration);
         self.range.push(range);
@@ -106,13 +106,13 @@ impl Dispatches {
     pub(crate) fn push_shaped(
         &mut self,
         name: NameId,
-        lane: LaneId,
+        track: TrackId,
         start: i64,
         duration: Option<i64>,
         range: Id,
         shape: Option<ShapeId>,
     ) {
-        self.push_plain(name, lane, start, duration, range);
+        self.push_plain(name, track, start, duration, range);
         self.shape.push(shape);
         self.shaped += 1;
     }
@@ -143,7 +143,7 @@ impl Dispatches {
         Dispatch {
             id: self.id.get(row),
             name: self.name[row],
-            lane: self.lane[row],
+            track: self.track[row],
             start: self.start[row],
             duration: self.duration.get(row),
             tid: self.tid.get(row),
@@ -181,15 +181,15 @@ impl Dispatches {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Appends all rows of `other`, whose lanes and shapes are renumbered by the two tables.
-    pub fn append(&mut self, mut other: Self, lanes: &[LaneId], shapes: &[ShapeId]) {
+    /// Appends all rows of `other`, whose tracks and shapes are renumbered by the two tables.
+    pub fn append(&mut self, mut other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
         self.settle();
         other.settle();
         self.id.append_with(other.id, |id| id);
         self.name.extend_from_slice(&other.name);
         drop(other.name);
-        self.lane.extend(other.lane.iter().map(|lane| lanes[lane.index()]));
-        drop(other.lane);
+        self.track.extend(other.track.iter().map(|track| tracks[track.index()]));
+        drop(other.track);
         self.start.extend_from_slice(&other.start);
         drop(other.start);
         self.duration.append(other.duration);
@@ -206,7 +206,7 @@ impl Dispatches {
     pub fn retain(&mut self, keep: &[bool]) {
         self.id.retain(keep);
         retain(&mut self.name, keep);
-        retain(&mut self.lane, keep);
+        retain(&mut self.track, keep);
         retain(&mut self.start, keep);
         self.duration.retain(keep);
         self.tid.retain(keep);

@@ -106,14 +106,14 @@ impl Writer {
                     tables[table as usize] = Some(id);
                 }
             }
-            let extras = Vec::new();
-            (Self { builder, tables, texts, place, extras, queues, ranges, range_numbers }, list)
+            let opaque_tables = Vec::new();
+            (Self { builder, tables, texts, place, opaque_tables, queues, ranges, range_numbers }, list)
         }))
     }
 
     /// Takes the tables of other tools from a trace that was written before a checkpoint.
     pub fn extras(&mut self, tables: &Tables) {
-        self.extras.extend(tables.extras.iter().cloned());
+        self.opaque_tables.extend(tables.opaque_tables.iter().cloned());
     }
 }
 

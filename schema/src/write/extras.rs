@@ -3,7 +3,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::place::Place;
 use crate::Result;
-use crate::table::{Extra, Value};
+use crate::table::{OpaqueTable, Value};
 
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -20,7 +20,7 @@ impl ToSql for Value {
 /// Adds the tables that only their own tools understand, of whatever kind, and what else `script` says, to a finished
 /// file. One whose name the file itself needs is left out; the second of a name, as several merged traces have it, gets
 /// one of its own: what its rows refer to is not known, so they are not mixed.
-pub(crate) fn add(place: &Place, extras: &[Extra], script: &str) -> Result<()> {
+pub(crate) fn add(place: &Place, extras: &[OpaqueTable], script: &str) -> Result<()> {
     if extras.is_empty() && script.is_empty() {
         return Ok(());
     }
@@ -43,7 +43,7 @@ pub(crate) fn add(place: &Place, extras: &[Extra], script: &str) -> Result<()> {
     write().map_err(|source| place.sqlite(source))
 }
 
-fn write(connection: &Connection, extra: &Extra, name: &str) -> rusqlite::Result<()> {
+fn write(connection: &Connection, extra: &OpaqueTable, name: &str) -> rusqlite::Result<()> {
     let columns: Vec<String> = extra.columns.iter().map(|column| quoted(column)).collect();
     if name == extra.name {
         connection.execute_batch(&extra.create)?;

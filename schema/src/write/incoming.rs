@@ -5,7 +5,7 @@ use super::numbering::{Places, Renumbered, RenumberedOps};
 use super::{Call, NO_SYMBOL, Op, OpKind, Part, TextId, Writer, metadata, rest};
 use crate::btree::Datum;
 use crate::table::{Copy, Direction, RangeKind};
-use crate::{AgentId, Id, LaneId, NameId, ProcessId, Result, SymbolId, Tables};
+use crate::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables, TrackId};
 
 /// A trace on its way into a file, as [`Trace::stream`](crate::Trace::stream) gives it out: calls before the ops that
 /// refer to them, and what refers to ops behind those. Beside the strings, memory grows with breaks in the order of
@@ -162,13 +162,13 @@ impl Incoming {
         writer: &mut Writer,
         piece: &Tables,
         op: Op,
-        (old, lane, start, duration): (Id, LaneId, i64, Option<i64>),
+        (old, track, start, duration): (Id, TrackId, i64, Option<i64>),
     ) -> Result<i64> {
-        let place = piece.lanes.get(lane);
+        let place = piece.tracks.get(track);
         let range = self.range_number(writer, place.process, op.range);
         let new = writer.op(&Op {
             gpu: self.places.gpu(place.agent),
-            queue: Some(self.places.queue(lane)),
+            queue: Some(self.places.queue(track)),
             pid: self.places.pid(place.process),
             stream: place.stream,
             start: self.moved(start),
@@ -198,20 +198,20 @@ impl Incoming {
             scratch: shape.scratch,
             tid: row.tid,
             correlation: row.correlation,
-            symbol: self.symbol(piece, row.lane, row.name, row.symbol),
+            symbol: self.symbol(piece, row.track, row.name, row.symbol),
             enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
-        self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
+        self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
         Ok(())
     }
 
     /// The symbol column: empty where the name says it.
-    fn symbol(&self, piece: &Tables, lane: LaneId, name: NameId, symbol: Option<SymbolId>) -> Option<i64> {
+    fn symbol(&self, piece: &Tables, track: TrackId, name: NameId, symbol: Option<SymbolId>) -> Option<i64> {
         if symbol.is_none() && self.symbols.is_empty() {
             return None;
         }
-        let implied = self.symbols.get(&(piece.lanes.get(lane).process, name)).copied();
+        let implied = self.symbols.get(&(piece.tracks.get(track).process, name)).copied();
         match symbol {
             _ if symbol == implied => None,
             Some(symbol) => Some(piece.symbols[symbol.index()].id),
@@ -220,7 +220,7 @@ impl Incoming {
     }
 
     fn copy(&mut self, writer: &mut Writer, piece: &Tables, row: &Copy) -> Result<()> {
-        let own = piece.lanes.get(row.lane).agent;
+        let own = piece.tracks.get(row.track).agent;
         // What a reader infers from gpuId, direction and peer; the rest needs a row of its own.
         let (peer, source, destination) = match row.direction {
             Direction::HostToDevice | Direction::Fill => (None, None, Some(own)),
@@ -240,7 +240,7 @@ impl Incoming {
             enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
-        let id = self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
+        let id = self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
         if !inferred || row.source_address.is_some() || row.destination_address.is_some() {
             let gpu = |agent: Option<AgentId>| agent.and_then(|agent| self.places.gpu(agent));
             let address = |address: Option<u64>| address.map(|address| address as i64);
@@ -264,7 +264,7 @@ impl Incoming {
             enqueued: row.enqueued.map(|moment| self.moved(moment)),
             ..Op::default()
         };
-        self.place(writer, piece, op, (row.id, row.lane, row.start, row.duration))?;
+        self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use super::Writer;
 use super::numbering::{Places, is_renamed};
 use crate::append::OPEN_CALL;
 use crate::table::{Agent, AgentKind, Process};
-use crate::{Dialect, LaneId, NameId, ProcessId, Result, Tables};
+use crate::{Dialect, NameId, ProcessId, Result, Tables, TrackId};
 
 /// Tags whose rows are made from columns, never copied.
 const MADE: [&str; 20] = [
@@ -32,28 +32,28 @@ const MADE: [&str; 20] = [
 
 /// Writes who recorded the trace, where, and everything of which there is one row per thing.
 pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
-    let about = &tables.about;
+    let info = &tables.info;
     writer.metadata("schema_version", concat!("rtl-", "1"))?;
-    let native = about.dialect == Dialect::Native;
-    if !about.tool.is_empty() {
-        writer.metadata("tool", &about.tool)?;
+    let native = info.dialect == Dialect::Native;
+    if !info.tool.is_empty() {
+        writer.metadata("tool", &info.tool)?;
     }
-    for (tag, value) in [("tool_version", &about.tool_version), ("mode", &about.mode)] {
+    for (tag, value) in [("tool_version", &info.tool_version), ("mode", &info.mode)] {
         if let Some(value) = value {
             writer.metadata(tag, value)?;
         }
     }
     if !native {
-        writer.metadata("source_dialect", about.dialect.label())?;
-        if let Some(version) = &about.schema_version {
+        writer.metadata("source_dialect", info.dialect.label())?;
+        if let Some(version) = &info.schema_version {
             writer.metadata("source_schema_version", version)?;
         }
-        for (reason, count) in &about.losses {
+        for (reason, count) in &info.losses {
             let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
             writer.metadata(&tag, &count.to_string())?;
         }
     }
-    for (tag, value) in &about.metadata {
+    for (tag, value) in &info.metadata {
         if !native {
             writer.metadata(&format!("source:{tag}"), value)?;
         } else if !MADE.contains(&tag.as_str()) && tag != "kernel" {
@@ -175,18 +175,18 @@ pub(super) fn agent(
 /// One row for each queue that had to be renumbered: its own number and its address on the device.
 fn queues(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
     let mut written = Vec::new();
-    for (at, lane) in tables.lanes.rows().iter().enumerate() {
-        let queue = places.queue(LaneId(at as u32));
-        if !is_renamed(lane, queue) || written.contains(&queue) {
+    for (at, track) in tables.tracks.rows().iter().enumerate() {
+        let queue = places.queue(TrackId(at as u32));
+        if !is_renamed(track, queue) || written.contains(&queue) {
             continue;
         }
         written.push(queue);
         let mut row = Map::new();
-        insert(&mut row, "pid", places.process(lane.process, tables));
-        insert(&mut row, "gpuId", places.gpu(lane.agent));
+        insert(&mut row, "pid", places.process(track.process, tables));
+        insert(&mut row, "gpuId", places.gpu(track.agent));
         insert(&mut row, "queueId", Some(queue));
-        insert(&mut row, "source", Some(lane.queue));
-        insert(&mut row, "hardware", lane.hardware_queue);
+        insert(&mut row, "source", Some(track.queue));
+        insert(&mut row, "hardware", track.hardware_queue);
         object(writer, "queue", row)?;
     }
     Ok(())

@@ -2,8 +2,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Part;
 use crate::btree::{put, take};
-use crate::table::{AgentKind, Lane};
-use crate::{AgentId, Id, LaneId, ProcessId, Tables};
+use crate::table::{AgentKind, Track};
+use crate::{AgentId, Id, ProcessId, Tables, TrackId};
 
 /// How processes, agents and queues are numbered in the file. They are met one after the other, and what is numbered
 /// stays.
@@ -14,7 +14,7 @@ pub(super) struct Places {
     pids: Vec<Option<i64>>,
     /// What gpuId columns hold for each agent: a GPU's number, a number below -1 for another one.
     pub(super) gpus: Vec<Option<i64>>,
-    /// What queueId columns hold for each lane.
+    /// What queueId columns hold for each track.
     queues: Vec<i64>,
 }
 
@@ -38,10 +38,10 @@ impl Places {
                 AgentKind::Cpu | AgentKind::Other => Some(-2 - at as i64),
             });
         }
-        let lanes = &tables.lanes.rows()[self.queues.len()..];
-        queues.make_room(lanes);
-        for lane in lanes {
-            let number = queues.number(lane, self.pid(lane.process), self.gpu(lane.agent));
+        let tracks = &tables.tracks.rows()[self.queues.len()..];
+        queues.make_room(tracks);
+        for track in tracks {
+            let number = queues.number(track, self.pid(track.process), self.gpu(track.agent));
             self.queues.push(number);
         }
     }
@@ -57,8 +57,8 @@ impl Places {
     }
 
     #[inline]
-    pub(super) fn queue(&self, lane: LaneId) -> i64 {
-        self.queues[lane.index()]
+    pub(super) fn queue(&self, track: TrackId) -> i64 {
+        self.queues[track.index()]
     }
 
     /// What stands for a process in metadata rows: what pid columns hold, or would if it was not alone.
@@ -122,17 +122,17 @@ impl Queues {
         Some(queues)
     }
 
-    /// Gives no number away that one of these lanes keeps.
-    fn make_room(&mut self, lanes: &[Lane]) {
-        let kept = lanes.iter().filter(|lane| self.keeps_number(lane)).map(|lane| lane.queue + 1).max();
+    /// Gives no number away that one of these tracks keeps.
+    fn make_room(&mut self, tracks: &[Track]) {
+        let kept = tracks.iter().filter(|track| self.keeps_number(track)).map(|track| track.queue + 1).max();
         self.next = self.next.max(kept.unwrap_or_default());
     }
 
-    fn number(&mut self, lane: &Lane, pid: Option<i64>, gpu: Option<i64>) -> i64 {
-        if self.keeps_number(lane) {
-            return lane.queue;
+    fn number(&mut self, track: &Track, pid: Option<i64>, gpu: Option<i64>) -> i64 {
+        if self.keeps_number(track) {
+            return track.queue;
         }
-        let number = *self.given.entry((pid, gpu, lane.queue, lane.hardware_queue)).or_insert(self.next);
+        let number = *self.given.entry((pid, gpu, track.queue, track.hardware_queue)).or_insert(self.next);
         if number == self.next {
             self.taken.insert(number);
             self.next += 1;
@@ -140,16 +140,16 @@ impl Queues {
         number
     }
 
-    fn keeps_number(&self, lane: &Lane) -> bool {
-        lane.hardware_queue.is_none()
-            && (0..=LARGEST_QUEUE).contains(&lane.queue)
-            && !self.taken.contains(&lane.queue)
+    fn keeps_number(&self, track: &Track) -> bool {
+        track.hardware_queue.is_none()
+            && (0..=LARGEST_QUEUE).contains(&track.queue)
+            && !self.taken.contains(&track.queue)
     }
 }
 
-/// Whether the queue of a lane, which has this number in the file, needs a metadata row.
-pub(super) fn is_renamed(lane: &Lane, number: i64) -> bool {
-    lane.hardware_queue.is_some() || number != lane.queue
+/// Whether the queue of a track, which has this number in the file, needs a metadata row.
+pub(super) fn is_renamed(track: &Track, number: i64) -> bool {
+    track.hardware_queue.is_some() || number != track.queue
 }
 
 /// New ids of rows by their old ones. Rows keep their order, so this is as long as there are breaks in it.
@@ -215,30 +215,30 @@ mod tests {
     use super::*;
     use crate::table::{Agent, Process};
 
-    fn lane(queue: i64, hardware_queue: Option<u64>) -> Lane {
-        Lane { queue, hardware_queue, ..Lane::default() }
+    fn track(queue: i64, hardware_queue: Option<u64>) -> Track {
+        Track { queue, hardware_queue, ..Track::default() }
     }
 
-    fn numbers(queues: &mut Queues, lanes: &[Lane]) -> Vec<i64> {
-        queues.make_room(lanes);
-        lanes.iter().map(|lane| queues.number(lane, None, Some(0))).collect()
+    fn numbers(queues: &mut Queues, tracks: &[Track]) -> Vec<i64> {
+        queues.make_room(tracks);
+        tracks.iter().map(|track| queues.number(track, None, Some(0))).collect()
     }
 
     #[test]
     fn a_queue_whose_number_was_given_away_gets_another_one() {
         let mut queues = Queues::default();
-        let first = numbers(&mut queues, &[lane(2, None), lane(1 << 40, None)]);
-        let then = numbers(&mut queues, &[lane(3, None), lane(4, None)]);
+        let first = numbers(&mut queues, &[track(2, None), track(1 << 40, None)]);
+        let then = numbers(&mut queues, &[track(3, None), track(4, None)]);
         assert_eq!((first, then), (vec![2, 3], vec![5, 4]));
-        assert!(is_renamed(&lane(3, None), 5) && !is_renamed(&lane(4, None), 4));
+        assert!(is_renamed(&track(3, None), 5) && !is_renamed(&track(4, None), 4));
     }
 
     #[test]
     fn one_address_is_one_queue() {
         let mut queues = Queues::default();
-        let stream = Lane { stream: Some(7), ..lane(0, Some(0x1000)) };
-        let lanes = [lane(0, Some(0x1000)), stream, lane(0, Some(0x2000))];
-        assert_eq!(numbers(&mut queues, &lanes), [0, 0, 1]);
+        let stream = Track { stream: Some(7), ..track(0, Some(0x1000)) };
+        let tracks = [track(0, Some(0x1000)), stream, track(0, Some(0x2000))];
+        assert_eq!(numbers(&mut queues, &tracks), [0, 0, 1]);
     }
 
     #[test]

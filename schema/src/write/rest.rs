@@ -122,13 +122,13 @@ pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) ->
     for row in &piece.allocations {
         allocation(incoming, writer, row)?;
     }
-    writer.extras.extend(piece.extras.iter().cloned());
+    writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
     Ok(())
 }
 
 /// The number of what a monitor watched.
 fn watched(incoming: &Incoming, piece: &Tables, row: &Monitor) -> i64 {
-    let renumbered = incoming.part.as_ref().filter(|_| row.watches_gpu(&piece.strings));
+    let renumbered = incoming.part.as_ref().filter(|_| row.is_gpu(&piece.strings));
     renumbered.and_then(|part| part.watched.get(&row.device)).copied().unwrap_or(row.device)
 }
 

@@ -10,10 +10,10 @@ use rtl_schema::Tables;
 /// Where polars refuses the columns.
 pub fn dispatches(tables: &Tables) -> PolarsResult<DataFrame> {
     let dispatches = &tables.dispatches;
-    let lanes = tables.lanes.rows();
+    let tracks = tables.tracks.rows();
     let name: Vec<u32> = dispatches.name.iter().map(|name| name.0).collect();
-    let agent: Vec<u32> = dispatches.lane.iter().map(|lane| lanes[lane.index()].agent.0).collect();
-    let queue: Vec<i64> = dispatches.lane.iter().map(|lane| lanes[lane.index()].queue).collect();
+    let agent: Vec<u32> = dispatches.track.iter().map(|track| tracks[track.index()].agent.0).collect();
+    let queue: Vec<i64> = dispatches.track.iter().map(|track| tracks[track.index()].queue).collect();
     let duration = if dispatches.duration.all_short() {
         let short = dispatches.duration.short().iter().map(|&short| i64::from(short));
         Column::new("duration_ns".into(), short.collect::<Vec<i64>>())
@@ -37,7 +37,7 @@ pub fn dispatches(tables: &Tables) -> PolarsResult<DataFrame> {
 pub fn copies(tables: &Tables) -> PolarsResult<DataFrame> {
     let copies = &tables.copies;
     let direction: Vec<&str> = copies.iter().map(|copy| copy.direction.label()).collect();
-    let agent: Vec<u32> = copies.iter().map(|copy| tables.lanes.get(copy.lane).agent.0).collect();
+    let agent: Vec<u32> = copies.iter().map(|copy| tables.tracks.get(copy.track).agent.0).collect();
     let bytes: Vec<Option<u64>> = copies.iter().map(|copy| copy.bytes).collect();
     let start: Vec<i64> = copies.iter().map(|copy| copy.start).collect();
     let duration: Vec<Option<i64>> = copies.iter().map(|copy| copy.duration).collect();
@@ -52,17 +52,17 @@ pub fn copies(tables: &Tables) -> PolarsResult<DataFrame> {
 
 #[cfg(test)]
 mod tests {
-    use rtl_schema::table::{Dispatch, Lane};
+    use rtl_schema::table::{Dispatch, Track};
 
     use super::*;
 
     #[test]
     fn an_end_that_is_missing_is_null() {
         let mut tables = Tables::default();
-        let lane = tables.lanes.intern(Lane { queue: 7, ..Lane::default() });
+        let track = tables.tracks.intern(Track { queue: 7, ..Track::default() });
         let name = tables.strings.intern("gemm");
         for duration in [Some(40), None] {
-            tables.dispatches.push(Dispatch { name, lane, start: 100, duration, ..Dispatch::default() });
+            tables.dispatches.push(Dispatch { name, track, start: 100, duration, ..Dispatch::default() });
         }
         let frame = dispatches(&tables).expect("five columns of two rows");
         assert_eq!((frame.height(), frame.width()), (2, 5));

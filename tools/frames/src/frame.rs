@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use polars::prelude::*;
-use rtl_schema::{AgentId, LaneId, NameId, ProcessId, Tables};
+use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 /// Columns in the making: all of them have one value for each row of `rows`.
@@ -84,8 +84,8 @@ pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
 }
 
 /// The same for where an op ran.
-pub(crate) fn gpu_of(tables: &Tables, lane: LaneId) -> Option<i64> {
-    gpu(tables, Some(tables.lanes.get(lane).agent))
+pub(crate) fn gpu_of(tables: &Tables, track: TrackId) -> Option<i64> {
+    gpu(tables, Some(tables.tracks.get(track).agent))
 }
 
 /// Zero is no id.

@@ -107,7 +107,7 @@ impl Table {
             Self::Processes => tables.processes.len(),
             Self::Threads => tables.threads.len(),
             Self::Kernels => tables.symbols.len(),
-            Self::Metadata => tables.about.metadata.len(),
+            Self::Metadata => tables.info.metadata.len(),
         }
     }
 

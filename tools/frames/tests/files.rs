@@ -9,7 +9,7 @@ use frames::files::{Files, Kind};
 use frames::table::Table;
 use polars::prelude::*;
 use polars_io::prelude::{CsvReadOptions, ParquetReader, SerReader};
-use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, Shape, Symbol};
+use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track};
 use rtl_schema::{AgentId, NameId, ProcessId, SymbolId, Tables};
 
 const HOSTILE: [&str; 6] =
@@ -22,8 +22,8 @@ fn trace() -> Tables {
     tables.processes = vec![process(Some(70), Some(3)), process(None, None)];
     tables.agents = vec![Agent { number: 5, ..Agent::default() }];
     let name = tables.strings.intern("gemm");
-    let known = tables.lanes.intern(Lane { queue: 2, stream: Some(9), ..Lane::default() });
-    let unknown = tables.lanes.intern(Lane { process: ProcessId(1), ..Lane::default() });
+    let known = tables.tracks.intern(Track { queue: 2, stream: Some(9), ..Track::default() });
+    let unknown = tables.tracks.intern(Track { process: ProcessId(1), ..Track::default() });
     let shape = tables.shapes.intern(Shape {
         lds: Some(64),
         scratch: Some(0),
@@ -33,7 +33,7 @@ fn trace() -> Tables {
     tables.dispatches.push(Dispatch {
         id: 1,
         name,
-        lane: known,
+        track: known,
         start: 100,
         duration: Some(40),
         tid: Some(71),
@@ -44,12 +44,12 @@ fn trace() -> Tables {
         graph: false,
         enqueued: Some(60),
     });
-    let bare = Dispatch { id: 2, name: NameId::NONE, lane: unknown, start: 200, ..Dispatch::default() };
+    let bare = Dispatch { id: 2, name: NameId::NONE, track: unknown, start: 200, ..Dispatch::default() };
     tables.dispatches.push(Dispatch { graph: true, ..bare });
     tables.copies.push(Copy {
         id: 3,
         name: NameId::NONE,
-        lane: known,
+        track: known,
         start: 300,
         duration: Some(-1),
         direction: Direction::HostToDevice,
@@ -61,7 +61,7 @@ fn trace() -> Tables {
         ApiCall { id: 6, name, args: NameId::NONE, start: 90, duration: Some(5), ..ApiCall::default() };
     tables.api_calls.push(ApiCall { domain: NameId::NONE, category: NameId::NONE, correlation: 6, ..call });
     tables.ranges.push(Range { id: 4, name, category: NameId::NONE, start: 80, ..Range::default() });
-    tables.about.metadata.push(("tool".to_owned(), "a \"tool\"".to_owned()));
+    tables.info.metadata.push(("tool".to_owned(), "a \"tool\"".to_owned()));
     tables
 }
 
@@ -173,12 +173,12 @@ fn any_text_reads_back_from_both_formats() {
     let mut tables = Tables::default();
     tables.processes.push(Process::default());
     tables.agents.push(Agent::default());
-    let lane = tables.lanes.intern(Lane::default());
+    let track = tables.tracks.intern(Track::default());
     let long = "x".repeat(64 << 10);
     let texts: Vec<&str> = HOSTILE.into_iter().chain([long.as_str()]).collect();
     for text in &texts {
         let name = tables.strings.intern(text);
-        tables.dispatches.push(Dispatch { name, lane, duration: Some(1), ..Dispatch::default() });
+        tables.dispatches.push(Dispatch { name, track, duration: Some(1), ..Dispatch::default() });
     }
     let read = parquet(written(&tables, Kind::Parquet, None).path(), Table::Ops);
     assert_eq!(column(&read, "name"), texts);
@@ -191,14 +191,14 @@ fn a_long_table_is_written_in_groups_of_rows_and_reads_as_one() {
     let mut tables = Tables::default();
     tables.processes.push(Process::default());
     tables.agents.push(Agent::default());
-    let lane = tables.lanes.intern(Lane::default());
+    let track = tables.tracks.intern(Track::default());
     let names = ["gemm", "add", "copy"].map(|name| tables.strings.intern(name));
     for row in 0..70_000_i64 {
         let name = names[row as usize % 3];
         tables.dispatches.push(Dispatch {
             id: row,
             name,
-            lane,
+            track,
             start: row,
             duration: Some(1),
             ..Dispatch::default()

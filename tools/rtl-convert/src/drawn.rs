@@ -32,12 +32,12 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
         api: true,
         // Threads come with it, which say where ranges are drawn.
         args: true,
-        rest: true,
+        secondary: true,
     };
     let tables = source.pieces(&select, |tables| gather.add(tables)).map_err(stopped)?;
     if let Some(mut hardware) = Hardware::of(&tables) {
         // Counters come last and belong to dispatches by id: they are met a second time.
-        let select = Select { ids: true, rest: false, ..select };
+        let select = Select { ids: true, secondary: false, ..select };
         let add = |tables: &Tables| {
             hardware.add(tables);
             Ok::<(), io::Error>(())

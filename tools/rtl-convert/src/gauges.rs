@@ -84,12 +84,12 @@ impl Hardware {
     /// Looks for the dispatches in a piece, which must be read with their ids.
     pub fn add(&mut self, tables: &Tables) {
         for dispatch in tables.dispatches.iter() {
-            let lane = tables.lanes.get(dispatch.lane);
-            let Some(counted) = self.counted.get(&(lane.process, dispatch.id)) else { continue };
+            let track = tables.tracks.get(dispatch.track);
+            let Some(counted) = self.counted.get(&(track.process, dispatch.id)) else { continue };
             let end = dispatch.duration.and_then(|duration| dispatch.start.checked_add(duration));
             let Some(end) = end.filter(|&end| end >= dispatch.start) else { continue };
             for &(name, value) in counted {
-                let samples = self.samples.entry((lane.agent, name)).or_default();
+                let samples = self.samples.entry((track.agent, name)).or_default();
                 *samples.values.entry(dispatch.start).or_default() += value;
                 samples.ends.push(end);
             }

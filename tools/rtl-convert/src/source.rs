@@ -84,12 +84,12 @@ impl Source {
             }
         };
         let Some(filter) = &self.filter else {
-            let last = self.trace.stream_part(select, keep, each)?;
-            self.cut_off.set(last.about.cut_off());
+            let last = self.trace.stream_filtered(select, keep, each)?;
+            self.cut_off.set(last.info.cut_off());
             return Ok(last);
         };
         let mut tables = self.trace.read(select)?;
-        self.cut_off.set(tables.about.cut_off());
+        self.cut_off.set(tables.info.cut_off());
         region::apply(&mut tables, filter)?;
         keep(&mut tables);
         each(&tables)?;

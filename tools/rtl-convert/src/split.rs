@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use cli::Failure;
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, LaneId, ProcessId, Select, Tables};
+use rtl_schema::{AgentId, ProcessId, Select, Tables, TrackId};
 
 use crate::source::{Source, unreadable_or};
 
@@ -102,13 +102,13 @@ impl Part {
         match &self.keeps {
             Keeps::Agents(agents) => {
                 let stays = |agent: AgentId| agents.contains(&agent);
-                keep_ops(tables, |tables, lane| stays(tables.lanes.get(lane).agent));
+                keep_ops(tables, |tables, track| stays(tables.tracks.get(track).agent));
                 tables.counters.retain(|row| row.agent.is_none_or(stays));
                 tables.allocations.retain(|row| row.agent.is_none_or(stays));
             }
             Keeps::Processes(processes) => {
                 let stays = |process: ProcessId| processes.contains(&process);
-                keep_ops(tables, |tables, lane| stays(tables.lanes.get(lane).process));
+                keep_ops(tables, |tables, track| stays(tables.tracks.get(track).process));
                 let calls: Vec<bool> = tables.api_calls.process.iter().map(stays).collect();
                 if calls.contains(&false) {
                     tables.api_calls.retain(&calls);
@@ -122,16 +122,16 @@ impl Part {
     }
 }
 
-fn keep_ops(tables: &mut Tables, stays: impl Fn(&Tables, LaneId) -> bool) {
-    let lanes: Vec<bool> =
-        (0..tables.lanes.rows().len()).map(|lane| stays(tables, LaneId(lane as u32))).collect();
-    let stays = |lane: LaneId| lanes[lane.index()];
-    let dispatches: Vec<bool> = tables.dispatches.lane.iter().map(|&lane| stays(lane)).collect();
+fn keep_ops(tables: &mut Tables, stays: impl Fn(&Tables, TrackId) -> bool) {
+    let tracks: Vec<bool> =
+        (0..tables.tracks.rows().len()).map(|track| stays(tables, TrackId(track as u32))).collect();
+    let stays = |track: TrackId| tracks[track.index()];
+    let dispatches: Vec<bool> = tables.dispatches.track.iter().map(|&track| stays(track)).collect();
     if dispatches.contains(&false) {
         tables.dispatches.retain(&dispatches);
     }
-    tables.copies.retain(|row| stays(row.lane));
-    tables.barriers.retain(|row| stays(row.lane));
+    tables.copies.retain(|row| stays(row.track));
+    tables.barriers.retain(|row| stays(row.track));
 }
 
 /// The parts of a trace, in the order of their values; the one without a value comes last. Together they hold every op
@@ -140,7 +140,7 @@ fn keep_ops(tables: &mut Tables, stays: impl Fn(&Tables, LaneId) -> bool) {
 /// # Errors
 /// Where the trace cannot be read, or none of its processes has a rank.
 pub fn parts(source: &Source, by: By) -> Result<Vec<Part>, Failure> {
-    let select = Select { args: false, rest: false, ..Select::everything() };
+    let select = Select { args: false, secondary: false, ..Select::everything() };
     let tables = source.pieces(&select, |_| Ok::<(), std::io::Error>(()));
     let tables = tables.map_err(|stopped| unreadable_or(stopped, "cannot read the trace"))?;
     let values: Vec<Option<i64>> = match by {
@@ -193,7 +193,7 @@ fn gpus(tables: &Tables) -> Vec<Option<i64>> {
 }
 
 fn is_used(tables: &Tables, agent: AgentId) -> bool {
-    tables.lanes.rows().iter().any(|lane| lane.agent == agent)
+    tables.tracks.rows().iter().any(|track| track.agent == agent)
 }
 
 #[cfg(test)]

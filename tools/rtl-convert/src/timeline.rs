@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use rtl_schema::table::Direction;
-use rtl_schema::{LaneId, NameId, ProcessId, Tables};
+use rtl_schema::{NameId, ProcessId, Tables, TrackId};
 
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
@@ -135,7 +135,7 @@ impl<'a> Gather<'a> {
                 symbol: rows.symbol.get(row),
                 ..Event::bare(Kind::Kernel, name, rows.start[row])
             };
-            self.op(event, rows.lane[row], rows.duration.get(row), tables, flows)?;
+            self.op(event, rows.track[row], rows.duration.get(row), tables, flows)?;
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ impl<'a> Gather<'a> {
                 text: NameId(direction_number(copy.direction)),
                 ..Event::bare(Kind::Copy, copy.name, copy.start)
             };
-            self.op(event, copy.lane, copy.duration, tables, flows)?;
+            self.op(event, copy.track, copy.duration, tables, flows)?;
         }
         for barrier in &tables.barriers {
             let event = Event {
@@ -160,7 +160,7 @@ impl<'a> Gather<'a> {
                 detail: latency(barrier.start, barrier.enqueued),
                 ..Event::bare(Kind::Barrier, barrier.name, barrier.start)
             };
-            self.op(event, barrier.lane, barrier.duration, tables, flows)?;
+            self.op(event, barrier.track, barrier.duration, tables, flows)?;
         }
         Ok(())
     }
@@ -209,13 +209,13 @@ impl<'a> Gather<'a> {
     fn op(
         &mut self,
         event: Event,
-        lane: LaneId,
+        place: TrackId,
         duration: Option<i64>,
         tables: &Tables,
         flows: &mut Flows,
     ) -> io::Result<()> {
-        let track = self.tracks.of_op(event.kind, lane, tables);
-        let flow = flows.number(tables.lanes.get(lane).process, event.correlation, tables);
+        let track = self.tracks.of_op(event.kind, place, tables);
+        let flow = flows.number(tables.tracks.get(place).process, event.correlation, tables);
         if self.push(Event { track, flow, ..event }, duration)? {
             flows.launch(flow);
             if let (Some(launched), Kind::Kernel) = (&mut self.launched, event.kind) {

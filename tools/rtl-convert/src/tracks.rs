@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use rtl_schema::table::{AgentKind, Process, Thread};
-use rtl_schema::{AgentId, LaneId, ProcessId, Tables};
+use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use crate::event::Kind;
@@ -92,14 +92,14 @@ pub struct Tracks {
     group_by: GroupBy,
     rows: Vec<Track>,
     index: FxHashMap<Track, u32>,
-    /// Tracks of lanes, by kind of op.
-    of_lanes: [Vec<Option<u32>>; 3],
+    /// Tracks of queue tracks, by kind of op.
+    of_queue_tracks: [Vec<Option<u32>>; 3],
 }
 
 impl Tracks {
     /// No tracks yet.
     pub fn new(group_by: GroupBy) -> Self {
-        Self { group_by, rows: Vec::new(), index: FxHashMap::default(), of_lanes: Default::default() }
+        Self { group_by, rows: Vec::new(), index: FxHashMap::default(), of_queue_tracks: Default::default() }
     }
 
     /// The number of a track.
@@ -114,16 +114,16 @@ impl Tracks {
 
     /// The number of the track of an op.
     #[inline]
-    pub fn of_op(&mut self, kind: Kind, lane: LaneId, tables: &Tables) -> u32 {
+    pub fn of_op(&mut self, kind: Kind, queue_track: TrackId, tables: &Tables) -> u32 {
         let slot = match kind {
             Kind::Copy => 1,
             Kind::Barrier => 2,
             _ => 0,
         };
-        if let Some(Some(number)) = self.of_lanes[slot].get(lane.index()) {
+        if let Some(Some(number)) = self.of_queue_tracks[slot].get(queue_track.index()) {
             return *number;
         }
-        let at = tables.lanes.get(lane);
+        let at = tables.tracks.get(queue_track);
         let stream = at.stream.filter(|_| self.group_by == GroupBy::Stream);
         let place = match (kind, stream) {
             (Kind::Barrier, _) => Place::Barriers(at.queue, at.process),
@@ -132,9 +132,9 @@ impl Tracks {
             _ => Place::Queue(at.queue, at.process),
         };
         let number = self.intern(Track { group: Group::Agent(at.agent), place });
-        let known = &mut self.of_lanes[slot];
-        known.resize(known.len().max(lane.index() + 1), None);
-        known[lane.index()] = Some(number);
+        let known = &mut self.of_queue_tracks[slot];
+        known.resize(known.len().max(queue_track.index() + 1), None);
+        known[queue_track.index()] = Some(number);
         number
     }
 

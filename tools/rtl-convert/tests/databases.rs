@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use rtl_schema::table::{Agent, ApiCall, Dispatch, Lane, Process};
+use rtl_schema::table::{Agent, ApiCall, Dispatch, Process, Track};
 use rtl_schema::write::{Existing, Writer};
 use rtl_schema::{NameId, Select, Tables, Trace};
 use support::{Layout, Options};
@@ -48,13 +48,13 @@ fn any_name_stays_what_it_was() {
     let long = "x".repeat(64 << 10);
     let names = ["a 'single' \"double\"", "back\\slash", "\u{1}\n\r\t\u{7f}", "🚀 ядро", ";--%s", &long];
     let mut tables = bare();
-    let lane = tables.lanes.intern(Lane::default());
+    let track = tables.tracks.intern(Track::default());
     for (at, text) in names.into_iter().enumerate() {
         let (name, start) = (tables.strings.intern(text), at as i64);
         tables.dispatches.push(Dispatch {
             id: start,
             name,
-            lane,
+            track,
             start,
             duration: Some(1),
             ..Dispatch::default()
@@ -74,18 +74,19 @@ fn the_one_gpu_keeps_its_number_and_101_queues_stay_apart() {
     let mut tables = bare();
     let name = tables.strings.intern("gemm");
     for queue in 0..101 {
-        let lane = tables.lanes.intern(Lane { queue: 0x7f00_0000_0000 + queue * 0x1000, ..Lane::default() });
+        let track =
+            tables.tracks.intern(Track { queue: 0x7f00_0000_0000 + queue * 0x1000, ..Track::default() });
         let dispatch =
-            Dispatch { id: 1 + queue, name, lane, start: queue, duration: Some(1), ..Dispatch::default() };
+            Dispatch { id: 1 + queue, name, track, start: queue, duration: Some(1), ..Dispatch::default() };
         tables.dispatches.push(dispatch);
     }
     let folder = tempfile::tempdir().unwrap();
     write(&tables, folder.path());
     for ending in DATABASES {
         let (read, _) = converted(folder.path(), ending);
-        let lanes: Vec<Lane> = read.dispatches.lane.iter().map(|&lane| read.lanes.get(lane)).collect();
-        assert_eq!(lanes.iter().map(|lane| lane.queue).collect::<BTreeSet<_>>().len(), 101, "{ending}");
-        assert!(lanes.iter().all(|lane| read.agent(lane.agent).number == 5), "{ending}");
+        let tracks: Vec<Track> = read.dispatches.track.iter().map(|&track| read.tracks.get(track)).collect();
+        assert_eq!(tracks.iter().map(|track| track.queue).collect::<BTreeSet<_>>().len(), 101, "{ending}");
+        assert!(tracks.iter().all(|track| read.agent(track.agent).number == 5), "{ending}");
     }
 }
 

@@ -6,7 +6,7 @@ mod drawing;
 
 use drawing::{Folder, Slice, packets};
 use rtl_schema::table::{
-    Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Lane, Process,
+    Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Process, Track,
 };
 use rtl_schema::write::{Existing, Op, Writer};
 use rtl_schema::{AgentId, ProcessId, Tables};
@@ -133,13 +133,13 @@ fn names_are_full_mangled_or_short_and_short_ones_stay_apart() {
 fn counted() -> Tables {
     let mut tables =
         Tables { processes: vec![Process::default()], agents: vec![Agent::default()], ..Tables::default() };
-    let lane = tables.lanes.intern(Lane::default());
+    let track = tables.tracks.intern(Track::default());
     let (kernel, waves) = (tables.strings.intern("kernel"), tables.strings.intern("SQ_WAVES"));
     for (id, start) in [(1, 1_000), (2, 1_200)] {
         tables.dispatches.push(Dispatch {
             id,
             name: kernel,
-            lane,
+            track,
             start,
             duration: Some(100),
             ..Dispatch::default()

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rtl_schema::table::{Agent, Dispatch, Lane, Process, Range};
+use rtl_schema::table::{Agent, Dispatch, Process, Range, Track};
 use rtl_schema::write::{Existing, Writer};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
 
@@ -41,12 +41,12 @@ fn trace(folder: &Path) {
     let name = tables.strings.intern("gemm");
     for (id, (process, agent)) in [(0, 0), (1, 0), (1, 1)].into_iter().enumerate() {
         let (process, agent) = (ProcessId(process), AgentId(agent));
-        let lane = tables.lanes.intern(Lane { process, agent, ..Lane::default() });
+        let track = tables.tracks.intern(Track { process, agent, ..Track::default() });
         let start = 1 + id as i64;
         tables.dispatches.push(Dispatch {
             id: start,
             name,
-            lane,
+            track,
             start,
             duration: Some(1),
             ..Dispatch::default()

@@ -30,7 +30,7 @@ pub struct Rows {
 impl Rows {
     /// Adds the rows of a piece. Threads are not among them: every piece repeats those.
     pub fn add(&mut self, piece: &Tables) {
-        let others: usize = piece.extras.iter().map(|extra| extra.rows.len()).sum();
+        let others: usize = piece.opaque_tables.iter().map(|extra| extra.rows.len()).sum();
         let counts = [
             piece.dispatches.len(),
             piece.copies.len(),

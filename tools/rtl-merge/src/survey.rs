@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rtl_schema::table::{Agent, Process};
-use rtl_schema::{About, AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace};
+use rtl_schema::{AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace, TraceInfo};
 
 use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
@@ -22,7 +22,7 @@ pub struct Survey {
     /// Whose layout it has.
     pub dialect: Dialect,
     /// What it says of itself, as far as that matters to others.
-    pub about: About,
+    pub about: TraceInfo,
     /// Its processes, by [`ProcessId`].
     pub processes: Vec<Process>,
     /// Its agents, by [`AgentId`].
@@ -94,11 +94,11 @@ impl Survey {
 
     /// Takes who is who from what the pieces have left.
     pub fn keep(&mut self, last: Tables) {
-        let lanes = last.lanes.rows().iter();
-        self.users = lanes.map(|lane| (lane.process, lane.agent)).collect();
+        let tracks = last.tracks.rows().iter();
+        self.users = tracks.map(|track| (track.process, track.agent)).collect();
         self.processes = last.processes;
         self.agents = last.agents;
-        self.about = last.about;
+        self.about = last.info;
         let is_telling = |tag: &str| TELLING.contains(&tag) || TOTALS.contains(&tag);
         self.about.metadata.retain(|(tag, _)| is_telling(tag));
         self.about.metadata.shrink_to_fit();
@@ -117,7 +117,7 @@ impl Survey {
 
     fn piece(&mut self, piece: &Tables) {
         self.rows.add(piece);
-        self.has_extras |= !piece.extras.is_empty();
+        self.has_extras |= !piece.opaque_tables.is_empty();
         let dispatches = (0..piece.dispatches.len()).map(|at| piece.dispatches.start(at));
         let others = piece.copies.iter().map(|copy| copy.start);
         let ranges = piece.ranges.iter().map(|range| range.start);
@@ -126,7 +126,7 @@ impl Survey {
             let (first, last) = self.span.unwrap_or((start, start));
             self.span = Some((first.min(start), last.max(start)));
         }
-        let watched = piece.monitors.iter().filter(|monitor| monitor.watches_gpu(&piece.strings));
+        let watched = piece.monitors.iter().filter(|monitor| monitor.is_gpu(&piece.strings));
         self.watched.extend(watched.map(|monitor| monitor.device));
     }
 

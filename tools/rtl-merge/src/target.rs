@@ -59,6 +59,6 @@ pub fn folder(path: &Path) -> &Path {
 
 /// Whether a trace is the result of a merge.
 fn was_merged(path: &Path) -> bool {
-    let about = Trace::open(path).and_then(|trace| trace.read(&Select::ops())).map(|tables| tables.about);
+    let about = Trace::open(path).and_then(|trace| trace.read(&Select::ops())).map(|tables| tables.info);
     about.is_ok_and(|about| about.metadata.iter().any(|(tag, _)| tag == MERGED))
 }

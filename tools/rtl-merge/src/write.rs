@@ -205,8 +205,8 @@ fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Resu
 /// All that an input says of itself. What became rows of the merged trace is not told twice.
 fn details(writer: &mut Writer, at: usize, last: &Tables) -> Result<(), Error> {
     let rows = ["kernel", "queue", "thread", OPEN_CALL];
-    let native = last.about.dialect == Dialect::Native;
-    for (tag, value) in &last.about.metadata {
+    let native = last.info.dialect == Dialect::Native;
+    for (tag, value) in &last.info.metadata {
         if !(native && rows.contains(&tag.as_str())) {
             writer.metadata(&format!("source:{at}:{tag}"), value)?;
         }

@@ -54,7 +54,7 @@ impl Comparable {
     fn of(tables: &Tables, question: &Question) -> Self {
         let profile = profile::profile(tables, &question.options.categories, By::Name, Warmup::Keep);
         let names = profile.kernels.iter().map(|kernel| kernel.name.clone()).collect();
-        let run = tables.about.metadata.iter().find(|(tag, _)| tag == "run_id");
+        let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
         Self { profile, names, facts: facts(tables), run: run.map(|(_, value)| value.clone()) }
     }
 }

@@ -28,7 +28,7 @@ impl Stored {
             size: std::fs::metadata(trace.path()).map_or(0, |file| file.len()),
             tables: trace.row_counts()?,
             kernels: names.len(),
-            metadata: tables.about.metadata.clone(),
+            metadata: tables.info.metadata.clone(),
         })
     }
 

@@ -67,7 +67,7 @@ impl Question {
                 ranges: ranges || sections.about || styled,
                 api: ranges || launches || sections.api || sections.about || styled,
                 args: false,
-                rest: arguments.style == Some(Style::Rocprofv3),
+                secondary: arguments.style == Some(Style::Rocprofv3),
             }
         };
         Ok(Self {

@@ -4,7 +4,7 @@
 
 use rtl_analysis::rocprofv3::summary;
 use rtl_analysis::rpt::{Options, report};
-use rtl_schema::table::{Agent, Barrier, Copy, Direction, Dispatch, Lane, Process};
+use rtl_schema::table::{Agent, Barrier, Copy, Direction, Dispatch, Process, Track};
 use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
 use rtl_summary::style::rocprofv3::Unit;
 use rtl_summary::style::{rocprofv3, rpt};
@@ -53,17 +53,17 @@ fn story() -> Tables {
     let mut tables = Tables::default();
     tables.processes.push(Process::default());
     tables.agents.push(Agent { number: 2, ..Agent::default() });
-    let lane = tables.lanes.intern(Lane { queue: 1, ..Lane::default() });
+    let track = tables.tracks.intern(Track { queue: 1, ..Track::default() });
     let [gemm, last, copy] = ["gemm", "last", "DeviceToHost"].map(|name| tables.strings.intern(name));
     for (id, name, start, duration) in [(1, gemm, 100_000, 3_000), (4, last, 115_000, 5_000)] {
         let duration = Some(duration);
-        tables.dispatches.push(Dispatch { id, name, lane, start, duration, ..Dispatch::default() });
+        tables.dispatches.push(Dispatch { id, name, track, start, duration, ..Dispatch::default() });
     }
     let duration = Some(2_000);
     tables.barriers.push(Barrier {
         id: 3,
         name: NameId::NONE,
-        lane,
+        track,
         start: 108_000,
         duration,
         correlation: 0,
@@ -72,7 +72,7 @@ fn story() -> Tables {
     tables.copies.push(Copy {
         id: 2,
         name: copy,
-        lane,
+        track,
         start: 101_000,
         duration: Some(1_000),
         direction: Direction::DeviceToHost,

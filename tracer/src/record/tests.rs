@@ -82,7 +82,7 @@ fn read(path: &std::path::Path) -> Result<Tables> {
 
 /// The first value of a metadata tag.
 fn tag<'a>(tables: &'a Tables, tag: &str) -> Option<&'a str> {
-    let found = tables.about.metadata.iter().find(|(known, _)| known == tag);
+    let found = tables.info.metadata.iter().find(|(known, _)| known == tag);
     found.map(|(_, value)| value.as_str())
 }
 
@@ -108,7 +108,7 @@ fn every_dispatch_is_in_the_file_with_all_that_is_known_of_it() -> Result {
     }
     assert_eq!(tables.processes[0].pid, Some(i64::from(std::process::id())));
     assert_eq!((tables.agents.len(), tables.threads.len(), tables.symbols.len()), (2, 1, 2));
-    assert_eq!(tables.lanes.rows()[0].hardware_queue, Some(0x9100));
+    assert_eq!(tables.tracks.rows()[0].hardware_queue, Some(0x9100));
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn a_process_whose_every_dispatch_was_skipped_has_a_file_that_says_so() -> Resul
     drop(sender);
     recorder.finish(soon());
     let tables = read(&path)?;
-    assert_eq!(tables.about.losses, [("skipped:completion_signal".to_owned(), 7)]);
+    assert_eq!(tables.info.losses, [("skipped:completion_signal".to_owned(), 7)]);
     Ok(())
 }
 
@@ -200,7 +200,7 @@ fn a_recorder_that_cannot_keep_up_gives_dispatches_back_and_loses_none_that_it_t
     assert_eq!(taken, 2 * BATCH as u64);
     let tables = read(&path)?;
     assert_eq!(tables.dispatches.len() as u64, taken);
-    assert_eq!(tables.about.losses, [("lost:behind".to_owned(), 5_000 - taken)]);
+    assert_eq!(tables.info.losses, [("lost:behind".to_owned(), 5_000 - taken)]);
     Ok(())
 }
 
@@ -218,7 +218,7 @@ fn a_file_never_grows_beyond_its_limit_and_counts_what_it_has_no_room_for() -> R
     let tables = read(&path)?;
     let rows = tables.dispatches.len() as u64;
     assert!((1_000..20_000).contains(&rows));
-    assert_eq!(tables.about.losses, [("lost:full".to_owned(), 20_000 - rows)]);
+    assert_eq!(tables.info.losses, [("lost:full".to_owned(), 20_000 - rows)]);
     assert_eq!((tag(&tables, "complete"), tag(&tables, "seen")), (Some("1"), Some("20000")));
     Ok(())
 }
@@ -345,8 +345,8 @@ fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
 
 #[test]
 fn a_full_disk_leaves_what_was_published_and_says_so_when_there_is_room_again() -> Result {
-    assert!(fails(1, false, Lost::Write)?.about.losses.is_empty());
-    assert_eq!(fails(1, true, Lost::Write)?.about.losses, [("lost:write".to_owned(), 10_000)]);
+    assert!(fails(1, false, Lost::Write)?.info.losses.is_empty());
+    assert_eq!(fails(1, true, Lost::Write)?.info.losses, [("lost:write".to_owned(), 10_000)]);
     Ok(())
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn read(
             let waiting = texts.wanted_by(id, args.int(row));
             texts.of_calls.push(waiting);
         }
-        if select.args || select.rest {
+        if select.args || select.secondary {
             calls.rows.push(id, tables.api_calls.len() as u32);
         }
         tables.api_calls.push(ApiCall {

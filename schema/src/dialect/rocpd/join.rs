@@ -2,8 +2,8 @@ use rustc_hash::FxHashMap;
 
 use super::ops::{OpPart, UNNAMED};
 use super::{Agents, Layout, Processes, links};
-use crate::table::{Copies, Lane, Lanes};
-use crate::{AgentId, Id, LaneId, ProblemKind, Problems, ProcessId, ShapeId, Tables};
+use crate::table::{Copies, Track, Tracks};
+use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, ShapeId, Tables, TrackId};
 
 /// What turns the places of the parts into those of the tables.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// Joins the parts of a scan of the ops, in order: agents get their numbers, lanes and shapes one table.
+    /// Joins the parts of a scan of the ops, in order: agents get their numbers, tracks and shapes one table.
     pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
         let gpus = parts.iter().flat_map(|part| part.gpus.iter().copied()).collect();
         self.agents.add(gpus, self.layout.gpu_stride, &mut tables.agents);
@@ -78,7 +78,7 @@ impl<'a> Join<'a> {
         let agent = |local: AgentId| agents[local.index()];
         let pids: Vec<ProcessId> =
             part.pids.iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
-        let lanes = self.lanes(&part.lanes, &part.gpus, &agents, &pids, tables);
+        let tracks = self.tracks(&part.tracks, &part.gpus, &agents, &pids, tables);
         // Shapes that calls asked for are in the joint table already, and then there are no others.
         let shapes = if part.shapes.rows().is_empty() {
             (0..tables.shapes.rows().len() as u32).map(ShapeId).collect()
@@ -88,13 +88,13 @@ impl<'a> Join<'a> {
         let copies = if self.hold_copies { &mut self.held } else { &mut tables.copies };
         copies.reserve(part.copies.len());
         for mut copy in part.copies {
-            copy.lane = lanes[copy.lane.index()];
+            copy.track = tracks[copy.track.index()];
             copy.source = copy.source.map(agent);
             copy.destination = copy.destination.map(agent);
             copies.push(copy);
         }
         for mut barrier in part.barriers {
-            barrier.lane = lanes[barrier.lane.index()];
+            barrier.track = tracks[barrier.track.index()];
             tables.barriers.push(barrier);
         }
         for mut range in part.ranges {
@@ -102,45 +102,45 @@ impl<'a> Join<'a> {
             tables.ranges.push(range);
         }
         if tables.dispatches.is_empty()
-            && is_identity(&lanes, |lane| lane.0)
+            && is_identity(&tracks, |track| track.0)
             && is_identity(&shapes, |shape| shape.0)
         {
             // The first part is not copied: it would be in memory twice.
             let rows = rows.saturating_sub(part.dispatches.len());
             tables.dispatches = part.dispatches;
             tables.dispatches.name.reserve_exact(rows);
-            tables.dispatches.lane.reserve_exact(rows);
+            tables.dispatches.track.reserve_exact(rows);
             tables.dispatches.start.reserve_exact(rows);
         } else {
-            tables.dispatches.append(part.dispatches, &lanes, &shapes);
+            tables.dispatches.append(part.dispatches, &tracks, &shapes);
         }
-        tables.about.range_ids |= part.range_ids;
+        tables.info.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
         self.problems.append(part.problems);
     }
 
-    fn lanes(
+    fn tracks(
         &mut self,
-        lanes: &Lanes,
+        tracks: &Tracks,
         gpus: &[i64],
         agents: &[AgentId],
         pids: &[ProcessId],
         tables: &mut Tables,
-    ) -> Vec<LaneId> {
+    ) -> Vec<TrackId> {
         let several_machines = tables.agents.iter().any(|agent| agent.node.is_some());
         let stride = self.layout.gpu_stride.filter(|_| several_machines);
-        let mut ids = Vec::with_capacity(lanes.rows().len());
-        for &lane in lanes.rows() {
-            let local = lane.agent.index();
-            let named = self.queues.get(&(gpus[local], lane.queue)).copied();
+        let mut ids = Vec::with_capacity(tracks.rows().len());
+        for &track in tracks.rows() {
+            let local = track.agent.index();
+            let named = self.queues.get(&(gpus[local], track.queue)).copied();
             let (queue, hardware_queue) = match (named, stride) {
                 (Some(named), _) => named,
-                (None, Some(stride)) if lane.queue >= 0 => (lane.queue % stride, lane.hardware_queue),
-                (None, _) => (lane.queue, lane.hardware_queue),
+                (None, Some(stride)) if track.queue >= 0 => (track.queue % stride, track.hardware_queue),
+                (None, _) => (track.queue, track.hardware_queue),
             };
-            let process = self.process(lane.process, pids, tables);
+            let process = self.process(track.process, pids, tables);
             let agent = agents[local];
-            ids.push(tables.lanes.intern(Lane { process, agent, queue, hardware_queue, ..lane }));
+            ids.push(tables.tracks.intern(Track { process, agent, queue, hardware_queue, ..track }));
         }
         ids
     }

@@ -57,7 +57,7 @@ pub(crate) fn read(
     calls: &Calls,
     tables: &mut Tables,
 ) -> Result<Launches> {
-    let keep = select.api && (select.args || select.rest);
+    let keep = select.api && (select.args || select.secondary);
     let mut launches = Launches::default();
     if select.any_shape() || keep {
         launches.kernels = read_kernels(database, layout, keep, names, calls, tables)?;

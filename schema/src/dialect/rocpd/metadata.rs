@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::sqlite::Database;
-use crate::{About, Dialect, Result};
+use crate::{Dialect, Result, TraceInfo};
 
 /// The rows of `rocpd_metadata`, in order.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Metadata {
     }
 
     /// What it says of the file as a whole.
-    pub(crate) fn about(self, dialect: Dialect, tool: &str) -> About {
+    pub(crate) fn info(self, dialect: Dialect, tool: &str) -> TraceInfo {
         let text = |tag| self.get(tag).map(str::to_owned);
         let losses = self
             .0
@@ -50,7 +50,7 @@ impl Metadata {
             .filter(|(tag, _)| is_loss(tag))
             .filter_map(|(tag, value)| Some((tag.clone(), value.trim().parse().ok()?)))
             .collect();
-        About {
+        TraceInfo {
             dialect,
             schema_version: text("rtl_schema").or_else(|| text("schema_version")),
             tool: text("tool").unwrap_or_else(|| tool.to_owned()),
@@ -58,7 +58,7 @@ impl Metadata {
             mode: text("mode"),
             losses,
             metadata: self.0,
-            ..About::default()
+            ..TraceInfo::default()
         }
     }
 }

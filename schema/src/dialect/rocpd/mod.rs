@@ -154,7 +154,7 @@ fn read<E: From<Error>>(
     let mut agents = Agents::of(known.agents);
     let rpd = layout.cause_by_link;
     let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
-    let wants_calls = select.api || select.args || select.rest || !linked.is_empty() || rpd;
+    let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
     let calls = if wants_calls {
         calls::read(database, layout, select, names, &mut processes, &mut tables)?
     } else {
@@ -197,7 +197,7 @@ fn read<E: From<Error>>(
         join.join(parts, &mut tables);
         each(&mut tables)?;
     }
-    tables.about.linked = !linked.is_empty() || join.correlated;
+    tables.info.linked = !linked.is_empty() || join.correlated;
     join.finish(&linked, &mut tables);
     ends.complete(&agents, &mut tables.copies);
     rest::Rest { database, names, agents: &agents, processes: &mut processes }.read(select, &mut tables)?;

@@ -5,11 +5,12 @@ use super::links::{LinkWalk, Links};
 use super::{Field, LaunchRows, Layout, NO_GPU, Names, OpKind, Plan, Processes, Symbols};
 use crate::sqlite::Row;
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Lane, Lanes, Range, RangeKind, Ranges,
-    Shape, Shapes,
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Range, RangeKind, Ranges, Shape,
+    Shapes, Track, Tracks,
 };
 use crate::{
-    AgentId, Id, LaneId, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
+    AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
+    TrackId,
 };
 
 /// The columns of `rocpd_op` that a scan asks for.
@@ -40,7 +41,8 @@ impl OpFields {
     pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
         // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
-        let links = select.links && (select.args || select.rest || database.row_estimate("rocpd_api") > 0);
+        let links =
+            select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
         Ok(Self {
             gpu: plan.add("gpuId"),
             queue: plan.add("queueId"),
@@ -93,7 +95,7 @@ impl Context<'_> {
     }
 }
 
-/// The ops of one stretch of the table. Lanes name agents and unlisted processes by their position in
+/// The ops of one stretch of the table. Tracks name agents and unlisted processes by their position in
 /// [`OpPart::gpus`] and [`OpPart::pids`] until the parts are joined.
 #[derive(Debug, Default)]
 pub(crate) struct OpPart {
@@ -101,7 +103,7 @@ pub(crate) struct OpPart {
     pub(crate) copies: Copies,
     pub(crate) barriers: Barriers,
     pub(crate) ranges: Ranges,
-    pub(crate) lanes: Lanes,
+    pub(crate) tracks: Tracks,
     pub(crate) shapes: Shapes,
     pub(crate) gpus: Vec<i64>,
     pub(crate) pids: Vec<i64>,
@@ -115,16 +117,16 @@ pub(crate) struct OpPart {
     last_agent: Option<(i64, AgentId)>,
     /// The op type of kernels, once one was met.
     kernel_type: Option<Option<Id>>,
-    /// Lanes of rows that name neither a process nor a stream, by GPU and queue.
-    recent_lanes: Vec<Option<(i64, i64, LaneId)>>,
+    /// Tracks of rows that name neither a process nor a stream, by GPU and queue.
+    recent_tracks: Vec<Option<(i64, i64, TrackId)>>,
     last_shape: Option<(Shape, ShapeId)>,
     recent_shapes: RecentShapes,
 }
 
-/// How many lanes are found without looking them up.
+/// How many tracks are found without looking them up.
 const RECENT: usize = 128;
 
-/// Where a lane is remembered.
+/// Where a track is remembered.
 #[inline]
 fn recent(gpu: i64, queue: i64) -> usize {
     gpu.wrapping_mul(16).wrapping_add(queue) as usize % RECENT
@@ -171,14 +173,14 @@ impl OpPart {
         if !known || elsewhere() || fields.enqueued.int(row).is_some() {
             return None;
         }
-        let lane = self.recent_lane(gpu, queue)?;
+        let track = self.recent_track(gpu, queue)?;
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
         if context.select.shapes {
             let shape = self.recent_shape(row, context);
-            self.dispatches.push_shaped(name, lane, start, Some(duration), range, shape);
+            self.dispatches.push_shaped(name, track, start, Some(duration), range, shape);
         } else {
-            self.dispatches.push_plain(name, lane, start, Some(duration), range);
+            self.dispatches.push_plain(name, track, start, Some(duration), range);
         }
         Some(())
     }
@@ -221,11 +223,11 @@ impl OpPart {
                 self.copy(copy, row, context, cause, gpu);
             }
             OpKind::Barrier => {
-                let lane = self.lane(row, context, cause.process, gpu, None);
+                let track = self.track(row, context, cause.process, gpu, None);
                 self.barriers.push(Barrier {
                     id,
                     name,
-                    lane,
+                    track,
                     start,
                     duration,
                     correlation: cause.correlation,
@@ -240,12 +242,12 @@ impl OpPart {
                     true => self.shape(row, context, cause, name),
                     false => (None, None),
                 };
-                let lane = self.lane(row, context, cause.process, gpu, hardware_queue);
+                let track = self.track(row, context, cause.process, gpu, hardware_queue);
                 let symbol = self.symbol(row, context, cause.process, name);
                 self.dispatches.push(Dispatch {
                     id: if context.select.ids { id } else { 0 },
                     name,
-                    lane,
+                    track,
                     start,
                     duration,
                     tid: cause.tid,
@@ -337,33 +339,33 @@ impl OpPart {
     }
 
     #[inline]
-    fn lane(
+    fn track(
         &mut self,
         row: &Row<'_>,
         context: &Context<'_>,
         process: ProcessId,
         gpu: i64,
         hardware_queue: Option<u64>,
-    ) -> LaneId {
+    ) -> TrackId {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
         let plain = stream.is_none() && hardware_queue.is_none() && process == context.process;
-        if let (true, Some(id)) = (plain, self.recent_lane(gpu, queue)) {
+        if let (true, Some(id)) = (plain, self.recent_track(gpu, queue)) {
             return id;
         }
         let agent = self.agent(gpu);
-        let id = self.lanes.intern(Lane { process, agent, queue, stream, hardware_queue });
+        let id = self.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
         if plain {
-            self.recent_lanes.resize(RECENT, None);
-            self.recent_lanes[recent(gpu, queue)] = Some((gpu, queue, id));
+            self.recent_tracks.resize(RECENT, None);
+            self.recent_tracks[recent(gpu, queue)] = Some((gpu, queue, id));
         }
         id
     }
 
-    /// The lane of a row that names neither a process nor a stream, if it was met lately.
+    /// The track of a row that names neither a process nor a stream, if it was met lately.
     #[inline]
-    fn recent_lane(&self, gpu: i64, queue: i64) -> Option<LaneId> {
-        let (known_gpu, known_queue, id) = (*self.recent_lanes.get(recent(gpu, queue))?)?;
+    fn recent_track(&self, gpu: i64, queue: i64) -> Option<TrackId> {
+        let (known_gpu, known_queue, id) = (*self.recent_tracks.get(recent(gpu, queue))?)?;
         ((known_gpu, known_queue) == (gpu, queue)).then_some(id)
     }
 
@@ -455,7 +457,7 @@ impl OpPart {
         };
         copy.source = source.map(|gpu| self.agent(gpu));
         copy.destination = destination.map(|gpu| self.agent(gpu));
-        copy.lane = self.lane(row, context, cause.process, gpu, None);
+        copy.track = self.track(row, context, cause.process, gpu, None);
         copy.tid = cause.tid;
         copy.correlation = cause.correlation;
         copy.enqueued = cause.enqueued;

@@ -4,8 +4,8 @@ use super::calls::Calls;
 use super::{Agents, Field, Names, Plan, Processes};
 use crate::sqlite::Database;
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Extra, Monitor, StackFrame,
-    Value,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, OpaqueTable,
+    StackFrame, Value,
 };
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
@@ -21,7 +21,7 @@ pub(super) struct Rest<'a> {
 impl Rest<'_> {
     /// Reads what is sampled, counted, allocated or stacked.
     pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
-        if select.rest {
+        if select.secondary {
             self.monitors(tables)?;
             self.counters(tables)?;
             self.stack_frames(tables)?;
@@ -213,20 +213,24 @@ fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
     for (name, create) in found {
         let extra = read_extra(connection, &name, create).map_err(|source| database.error(source))?;
         if !extra.rows.is_empty() || !name.starts_with("rocpd_") {
-            tables.extras.push(extra);
+            tables.opaque_tables.push(extra);
         }
     }
     Ok(())
 }
 
-fn read_extra(connection: &rusqlite::Connection, name: &str, create: String) -> rusqlite::Result<Extra> {
+fn read_extra(
+    connection: &rusqlite::Connection,
+    name: &str,
+    create: String,
+) -> rusqlite::Result<OpaqueTable> {
     let mut statement = connection.prepare(&format!("select * from \"{}\"", name.replace('"', "\"\"")))?;
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let count = columns.len();
     let rows = statement
         .query_map([], |row| (0..count).map(|at| row.get_ref(at).map(value)).collect())?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(Extra { name: name.to_owned(), create, columns, rows })
+    Ok(OpaqueTable { name: name.to_owned(), create, columns, rows })
 }
 
 fn value(value: ValueRef<'_>) -> Value {

@@ -3,8 +3,8 @@ use super::devices::Devices;
 use super::events::Events;
 use super::references::References;
 use crate::sqlite::Row;
-use crate::table::{AgentKind, Dispatch, Dispatches, Lane, Lanes, Shape, Shapes, Symbol};
-use crate::{AgentId, Id, LaneId, NameId, ProblemKind, Problems, Result, Select, Tables};
+use crate::table::{AgentKind, Dispatch, Dispatches, Shape, Shapes, Symbol, Track, Tracks};
+use crate::{AgentId, Id, NameId, ProblemKind, Problems, Result, Select, Tables, TrackId};
 
 /// The columns of a dispatch: what every report needs, then what [`Select::launch`] adds.
 const COLUMNS: [&str; 19] = [
@@ -35,7 +35,7 @@ const LAUNCH: usize = 11;
 #[derive(Debug, Default)]
 struct Part {
     dispatches: Dispatches,
-    lanes: Lanes,
+    tracks: Tracks,
     shapes: Shapes,
     problems: Problems,
     undescribed: Vec<Id>,
@@ -74,18 +74,18 @@ pub(super) fn read(
             .iter()
             .map(|&id| references.add_agent(id, AgentKind::Gpu, devices, tables))
             .collect();
-        let lanes: Vec<LaneId> = part
-            .lanes
+        let tracks: Vec<TrackId> = part
+            .tracks
             .rows()
             .iter()
-            .map(|&lane| {
-                let position = lane.agent.0.checked_sub(agents);
-                let agent = position.map_or(lane.agent, |position| added[position as usize]);
-                tables.lanes.intern(Lane { agent, ..lane })
+            .map(|&track| {
+                let position = track.agent.0.checked_sub(agents);
+                let agent = position.map_or(track.agent, |position| added[position as usize]);
+                tables.tracks.intern(Track { agent, ..track })
             })
             .collect();
         let shapes = tables.shapes.append(&part.shapes);
-        tables.dispatches.append(part.dispatches, &lanes, &shapes);
+        tables.dispatches.append(part.dispatches, &tracks, &shapes);
         tables.problems.append(part.problems);
     }
     Ok(())
@@ -100,7 +100,7 @@ impl Lookup<'_> {
             problems.add(ProblemKind::MissingStart, "rocpd_kernel_dispatch.start", id);
             return;
         };
-        let lane = Lane {
+        let track = Track {
             process: references.process(problems, "rocpd_kernel_dispatch.pid", id, row.int(1)),
             agent: self.agent(&mut part.undescribed, problems, id, row.int(3).unwrap_or(-1)),
             queue: row.int(5).unwrap_or(0),
@@ -122,7 +122,7 @@ impl Lookup<'_> {
         part.dispatches.push(Dispatch {
             id: if self.select.ids { id } else { 0 },
             name: symbol.map_or(NameId::DANGLING, |symbol| self.symbols[symbol.index()].name),
-            lane: part.lanes.intern(lane),
+            track: part.tracks.intern(track),
             start,
             duration: row.int(8).and_then(|end| end.checked_sub(start)),
             tid,

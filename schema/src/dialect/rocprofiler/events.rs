@@ -31,7 +31,7 @@ impl Events {
         tables: &mut Tables,
     ) -> Result<Self> {
         let mut events = Self {
-            read: select.links || select.ranges || select.api || select.rest,
+            read: select.links || select.ranges || select.api || select.secondary,
             stack: ById::new(Id::MIN),
             category: ById::new(NameId(u32::MAX - 2)),
             parent: FxHashMap::default(),
@@ -39,7 +39,7 @@ impl Events {
         };
         let table = set.table("rocpd_event");
         if !events.read {
-            tables.about.linked |= linked(set, &table)?;
+            tables.info.linked |= linked(set, &table)?;
             return Ok(events);
         }
         let columns = ["id", "stack_id", "parent_stack_id", "category_id", "extdata"];
@@ -48,7 +48,7 @@ impl Events {
         set.database.scan(&table, columns, |row| {
             let id = row.int(0).unwrap_or(row.id());
             let stack = row.int(1).unwrap_or(0);
-            tables.about.linked |= stack != 0;
+            tables.info.linked |= stack != 0;
             events.stack.set(id, stack);
             if !calls {
                 return;

@@ -1,7 +1,7 @@
 use rusqlite::types::ValueRef;
 
 use super::Set;
-use crate::table::{Extra, Value};
+use crate::table::{OpaqueTable, Value};
 use crate::{Result, Tables};
 
 /// Tables of a set that become columns, or that only say what the rows of others mean.
@@ -35,7 +35,7 @@ pub(super) fn read(set: Set<'_>, tables: &mut Tables) -> Result<()> {
         }
         let extra = extra(set, table).map_err(|source| set.database.error(source))?;
         if !extra.rows.is_empty() {
-            tables.extras.push(extra);
+            tables.opaque_tables.push(extra);
         }
     }
     Ok(())
@@ -43,7 +43,7 @@ pub(super) fn read(set: Set<'_>, tables: &mut Tables) -> Result<()> {
 
 /// The stored statement refers to the other tables of its set and quotes its defaults as SQLite no longer
 /// likes it, so a plain one with the same columns takes its place.
-fn extra(set: Set<'_>, table: &str) -> rusqlite::Result<Extra> {
+fn extra(set: Set<'_>, table: &str) -> rusqlite::Result<OpaqueTable> {
     let connection = set.database.connection();
     let described: Vec<(String, String)> = connection
         .prepare("select name, type from pragma_table_info(?1)")?
@@ -54,7 +54,7 @@ fn extra(set: Set<'_>, table: &str) -> rusqlite::Result<Extra> {
     let rows = statement
         .query_map([], |row| (0..described.len()).map(|at| row.get_ref(at).map(value)).collect())?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(Extra {
+    Ok(OpaqueTable {
         name: table.to_owned(),
         create: format!("CREATE TABLE {} ({})", quoted(table), list.join(", ")),
         columns: described.into_iter().map(|(name, _)| name).collect(),

@@ -4,7 +4,7 @@ use super::Set;
 use super::devices::Devices;
 use super::events::Events;
 use super::references::References;
-use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Lane};
+use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Track};
 use crate::{AgentId, Id, ProblemKind, Result, Select, Tables};
 
 /// The flags of a scratch event: text or a number.
@@ -55,18 +55,18 @@ pub(super) fn copies(
         let tid = references.tid(problems, "rocpd_memory_copy.tid", id, row.int(2));
         let correlation = events.correlation(problems, "rocpd_memory_copy.event_id", id, row.int(13));
         let direction = Direction::parse(tables.strings.get(name)).unwrap_or_default();
-        let place = Lane {
+        let place = Track {
             process,
             agent: owner(tables, devices, direction, source, destination),
             queue: row.int(11).unwrap_or(0),
             stream: row.int(12),
             hardware_queue: None,
         };
-        let lane = tables.lanes.intern(place);
+        let track = tables.tracks.intern(place);
         tables.copies.push(Copy {
             id: if select.ids { id } else { 0 },
             name,
-            lane,
+            track,
             start,
             duration: row.int(4).and_then(|end| end.checked_sub(start)),
             direction,

@@ -22,7 +22,7 @@ use self::events::Events;
 use self::references::References;
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::tables::About;
+use crate::tables::TraceInfo;
 use crate::{Dialect, Error, ProblemKind, Result, Select, Tables};
 
 /// The newest schema whose meaning is known; later third numbers only add columns and tables.
@@ -60,7 +60,11 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
     let sets: Vec<Set<'_>> =
         (0..).zip(&suffixes).map(|(space, suffix)| Set { database, suffix, space }).collect();
     let mut tables = Tables {
-        about: About { dialect: Dialect::Rocprofiler, tool: "rocprofv3".to_owned(), ..About::default() },
+        info: TraceInfo {
+            dialect: Dialect::Rocprofiler,
+            tool: "rocprofv3".to_owned(),
+            ..TraceInfo::default()
+        },
         ..Tables::default()
     };
     for &set in &sets {
@@ -75,7 +79,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         if select.ranges || select.api {
             calls::read(set, select, &references, &events, &mut tables)?;
         }
-        if select.rest {
+        if select.secondary {
             memory::allocations(set, &mut references, &events, &mut devices, &mut tables)?;
             counters::read(set, &references, &mut tables)?;
             extras::read(set, &mut tables)?;
@@ -120,7 +124,7 @@ fn metadata(set: Set<'_>, tables: &mut Tables) -> Result<()> {
         if tag == "schema_version" {
             version = Some((row.id(), value.clone().into_owned()));
         }
-        tables.about.metadata.push((tag.into_owned(), value.into_owned()));
+        tables.info.metadata.push((tag.into_owned(), value.into_owned()));
     })?;
     let Some((id, version)) = version else {
         return Ok(());
@@ -137,7 +141,7 @@ fn metadata(set: Set<'_>, tables: &mut Tables) -> Result<()> {
         Some(_) => {}
         None => tables.problems.add(ProblemKind::BadValue, "rocpd_metadata.schema_version", id),
     }
-    tables.about.schema_version.get_or_insert(version);
+    tables.info.schema_version.get_or_insert(version);
     Ok(())
 }
 

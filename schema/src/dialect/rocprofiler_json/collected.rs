@@ -8,7 +8,7 @@ use super::rows;
 use super::scalars::{Argument, Operation, Whole};
 use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, ApiCall, ApiCalls, Copy, Counter, Direction,
-    Dispatch, Dispatches, Lane, Lanes, Range, RangeKind, Shape, Symbol,
+    Dispatch, Dispatches, Range, RangeKind, Shape, Symbol, Track, Tracks,
 };
 use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, SymbolId, Tables};
 
@@ -24,7 +24,7 @@ pub(super) enum List {
     Calls(NameId),
 }
 
-/// The agent of a copy's lane, which follows from its direction at the end.
+/// The agent of a copy's track, which follows from its direction at the end.
 pub(super) const NO_AGENT: AgentId = AgentId(u32::MAX);
 
 /// Distinct values, numbered in order of first appearance.
@@ -56,7 +56,7 @@ pub(super) struct Collected<'a> {
     pub(super) counter_names: FxHashMap<i64, NameId>,
     pub(super) marker_texts: FxHashMap<Id, NameId>,
     pub(super) symbols: FxHashMap<i64, SymbolId>,
-    pub(super) lanes: Lanes,
+    pub(super) tracks: Tracks,
     pub(super) handles: Slots<Option<i64>>,
     pub(super) kernels: Slots<i64>,
     pub(super) counter_ids: Slots<i64>,
@@ -102,7 +102,7 @@ impl<'a> Collected<'a> {
             counter_names: FxHashMap::default(),
             marker_texts: FxHashMap::default(),
             symbols: FxHashMap::default(),
-            lanes: Lanes::default(),
+            tracks: Tracks::default(),
             handles: Slots::default(),
             kernels: Slots::default(),
             counter_ids: Slots::default(),
@@ -122,8 +122,8 @@ impl<'a> Collected<'a> {
         match name {
             "kernel_dispatch" => Some(List::Dispatches),
             "memory_copy" => Some(List::Copies),
-            "memory_allocation" => self.select.rest.then_some(List::Allocations),
-            "scratch_memory" => self.select.rest.then_some(List::Scratch),
+            "memory_allocation" => self.select.secondary.then_some(List::Allocations),
+            "scratch_memory" => self.select.secondary.then_some(List::Scratch),
             "marker_api" => (self.select.ranges || self.select.api).then_some(List::Markers),
             _ if name.ends_with("_api") || name == "ompt" => {
                 self.select.api.then(|| List::Calls(self.tables.strings.intern(name)))
@@ -181,7 +181,7 @@ impl<'a> Collected<'a> {
     pub(super) fn counters_of_dispatch(&mut self, row: rows::CounterRecord) {
         let dispatch = row.dispatch_data.dispatch_info.dispatch_id.or_zero();
         let agent = AgentId(self.handles.position(row.dispatch_data.dispatch_info.agent_id.0));
-        if self.select.rest {
+        if self.select.secondary {
             for record in row.records {
                 let name = NameId(self.counter_ids.position(record.counter_id.or_zero()));
                 let value = record.value.unwrap_or(0.0);
@@ -216,11 +216,11 @@ impl<'a> Collected<'a> {
                 let source = row.src_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
                 let destination =
                     row.dst_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
-                let lane = self.lane(NO_AGENT, Whole(None), row.stream_id);
+                let track = self.track(NO_AGENT, Whole(None), row.stream_id);
                 self.copies.push(Copy {
                     id,
                     name,
-                    lane: self.lanes.intern(lane),
+                    track: self.tracks.intern(track),
                     start,
                     duration,
                     direction: Direction::Unknown,
@@ -328,8 +328,8 @@ impl<'a> Collected<'a> {
         NameId(self.functions.position(Function { list, kind: kind.0, operation }))
     }
 
-    fn lane(&self, agent: AgentId, queue: Whole, stream: Whole) -> Lane {
-        Lane { process: self.process, agent, queue: queue.or_zero(), stream: stream.0, hardware_queue: None }
+    fn track(&self, agent: AgentId, queue: Whole, stream: Whole) -> Track {
+        Track { process: self.process, agent, queue: queue.or_zero(), stream: stream.0, hardware_queue: None }
     }
 
     fn raw_dispatch(
@@ -346,7 +346,7 @@ impl<'a> Collected<'a> {
             return None;
         };
         let agent = AgentId(self.handles.position(info.agent_id.0));
-        let lane = self.lane(agent, info.queue_id, stream);
+        let track = self.track(agent, info.queue_id, stream);
         let shape = self.select.any_shape().then(|| {
             let shape = Shape {
                 lds: info.group_segment_size.small(),
@@ -358,7 +358,7 @@ impl<'a> Collected<'a> {
         Some(Dispatch {
             id: if self.select.ids { id } else { 0 },
             name: NameId(self.kernels.position(info.kernel_id.or_zero())),
-            lane: self.lanes.intern(lane),
+            track: self.tracks.intern(track),
             start,
             duration: row.end_timestamp.0.and_then(|end| end.checked_sub(start)),
             tid: tid.0.filter(|_| self.select.links),

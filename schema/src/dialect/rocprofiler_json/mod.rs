@@ -17,7 +17,7 @@ use serde::de::DeserializeSeed;
 use self::document::Document;
 use super::rocprofiler::devices::Devices;
 use crate::table::Process;
-use crate::tables::About;
+use crate::tables::TraceInfo;
 use crate::{Dialect, Error, Result, Select, Tables};
 
 /// The one key of the outermost object.
@@ -32,7 +32,11 @@ pub(crate) fn recognise(head: &[u8]) -> bool {
 
 pub(crate) fn read(path: &Path, reader: impl BufRead, select: &Select) -> Result<Tables> {
     let mut tables = Tables {
-        about: About { dialect: Dialect::RocprofilerJson, tool: "rocprofv3".to_owned(), ..About::default() },
+        info: TraceInfo {
+            dialect: Dialect::RocprofilerJson,
+            tool: "rocprofv3".to_owned(),
+            ..TraceInfo::default()
+        },
         ..Tables::default()
     };
     let mut devices = Devices::default();

@@ -11,9 +11,9 @@ use crate::dialect::rocprofiler::devices::{Devices, uuid};
 use crate::dialect::rocprofiler::environment;
 use crate::dialect::rocprofiler::memory::owner;
 use crate::table::{
-    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, ApiCalls, Direction, Lane, Process,
+    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, ApiCalls, Direction, Process, Track,
 };
-use crate::{AgentId, Column, LaneId, NameId, ProblemKind, ShapeId, Strings, Tables};
+use crate::{AgentId, Column, NameId, ProblemKind, ShapeId, Strings, Tables, TrackId};
 
 /// A record's function and the library it belongs to.
 #[derive(Clone, Copy)]
@@ -75,11 +75,11 @@ impl Collected<'_> {
         if let Value::Object(fields) = metadata {
             for (key, value) in fields.iter().filter(|(key, _)| *key != "environment") {
                 let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                self.tables.about.metadata.push((key.clone(), value));
+                self.tables.info.metadata.push((key.clone(), value));
             }
         }
         if self.imitation {
-            self.tables.about.tool = "rocm-trace-lite".to_owned();
+            self.tables.info.tool = "rocm-trace-lite".to_owned();
         }
         node
     }
@@ -105,7 +105,7 @@ impl Collected<'_> {
                 None | Some((0, None)) => None,
                 Some((handle, None)) => {
                     self.tables.problems.add(ProblemKind::DanglingReference, "agent_id.handle", handle);
-                    let launches = self.lanes.rows().iter().any(|lane| lane.agent == position);
+                    let launches = self.tracks.rows().iter().any(|track| track.agent == position);
                     let kind = if launches { AgentKind::Gpu } else { AgentKind::Unknown };
                     let agent = Agent { kind, node: Some(node), source_id: handle, ..Agent::default() };
                     Some(devices.listed(&mut self.tables.agents, agent))
@@ -166,23 +166,23 @@ impl Collected<'_> {
             .map(|symbol| symbol.map_or(NameId::DANGLING, |symbol| self.tables.symbols[symbol.index()].name))
             .collect();
         rows.name.iter_mut().for_each(|name| *name = names[name.index()]);
-        // Lanes of copies have no agent yet and are added with their copies.
-        let mut lanes = vec![LaneId::default(); self.lanes.rows().len()];
-        let mut seen = vec![false; lanes.len()];
-        rows.lane.iter().for_each(|lane| seen[lane.index()] = true);
-        for position in (0..lanes.len()).filter(|&position| seen[position]) {
-            let lane = self.lanes.rows()[position];
+        // Tracks of copies have no agent yet and are added with their copies.
+        let mut tracks = vec![TrackId::default(); self.tracks.rows().len()];
+        let mut seen = vec![false; tracks.len()];
+        rows.track.iter().for_each(|track| seen[track.index()] = true);
+        for position in (0..tracks.len()).filter(|&position| seen[position]) {
+            let track = self.tracks.rows()[position];
             let agent =
-                agents[lane.agent.index()].unwrap_or_else(|| devices.unknown(&mut self.tables.agents));
-            lanes[position] = self.tables.lanes.intern(Lane { agent, ..lane });
+                agents[track.agent.index()].unwrap_or_else(|| devices.unknown(&mut self.tables.agents));
+            tracks[position] = self.tables.tracks.intern(Track { agent, ..track });
         }
-        self.tables.about.linked |= rows.correlation.iter().any(|correlation| correlation != 0);
+        self.tables.info.linked |= rows.correlation.iter().any(|correlation| correlation != 0);
         if self.tables.dispatches.is_empty() {
-            rows.lane.iter_mut().for_each(|lane| *lane = lanes[lane.index()]);
+            rows.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
             self.tables.dispatches = rows;
         } else {
             let shapes: Vec<ShapeId> = (0..self.tables.shapes.rows().len() as u32).map(ShapeId).collect();
-            self.tables.dispatches.append(rows, &lanes, &shapes);
+            self.tables.dispatches.append(rows, &tracks, &shapes);
         }
     }
 
@@ -193,9 +193,9 @@ impl Collected<'_> {
             copy.source = copy.source.and_then(|position| agents[position.index()]);
             copy.destination = copy.destination.and_then(|position| agents[position.index()]);
             let agent = owner(self.tables, devices, copy.direction, copy.source, copy.destination);
-            let lane = Lane { agent, ..self.lanes.get(copy.lane) };
-            copy.lane = self.tables.lanes.intern(lane);
-            self.tables.about.linked |= copy.correlation != 0;
+            let track = Track { agent, ..self.tracks.get(copy.track) };
+            copy.track = self.tables.tracks.intern(track);
+            self.tables.info.linked |= copy.correlation != 0;
             self.tables.copies.push(copy);
         }
     }

@@ -5,7 +5,7 @@ use crate::btree::Datum;
 use crate::dialect::{Function, from_rocprofiler_sdk};
 use crate::table::{ApiLaunch, Copy, Direction, Shape};
 use crate::write::OpKind;
-use crate::{LaneId, NameId, Result, ShapeId, Tables};
+use crate::{NameId, Result, ShapeId, Tables, TrackId};
 
 /// Where the rows come from.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub(super) struct Launches {
 pub(super) struct Kernel {
     pub(super) name: NameId,
     pub(super) shape: Option<ShapeId>,
-    pub(super) lane: LaneId,
+    pub(super) track: TrackId,
 }
 
 /// A copy as its op tells it.
@@ -59,7 +59,7 @@ impl Launches {
             return false;
         }
         let from_ops =
-            piece.about.metadata.iter().any(|(tag, value)| {
+            piece.info.metadata.iter().any(|(tag, value)| {
                 tag.strip_prefix("source:").unwrap_or(tag) == LAUNCHES && value == EXECUTED
             });
         self.from = if !piece.api_calls.launches.is_empty() && !from_ops {
@@ -160,7 +160,7 @@ impl Rpd {
             bytes: row.bytes,
             addresses: [row.destination_address, row.source_address],
             gpus: [gpu(row.destination), gpu(row.source)],
-            stream: piece.lanes.get(row.lane).stream,
+            stream: piece.tracks.get(row.track).stream,
         };
         if matches!(self.launches.from, From::OpsLater) {
             self.launches.copies.push((call, copied));
@@ -185,7 +185,7 @@ impl Rpd {
         let shape = kernel.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let name = self.name(tables, kernel.name)?;
         let stream =
-            tables.lanes.get(kernel.lane).stream.map(|stream| stream.to_string()).unwrap_or_default();
+            tables.tracks.get(kernel.track).stream.map(|stream| stream.to_string()).unwrap_or_default();
         self.kernel_row(call, &stream, shape.items, shape, name)
     }
 

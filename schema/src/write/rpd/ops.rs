@@ -6,14 +6,14 @@ use super::launches::Kernel;
 use super::{Rpd, Table};
 use crate::table::Direction;
 use crate::write::OpKind;
-use crate::{Id, LaneId, NameId, Result, Tables};
+use crate::{Id, NameId, Result, Tables, TrackId};
 
 /// What all ops have.
 #[derive(Debug, Clone, Copy)]
 struct Common {
     is_kernel: bool,
     id: Id,
-    lane: LaneId,
+    track: TrackId,
     start: i64,
     duration: Option<i64>,
     tid: Option<i64>,
@@ -30,7 +30,7 @@ impl Rpd {
             let common = Common {
                 is_kernel: true,
                 id: row.id,
-                lane: row.lane,
+                track: row.track,
                 start: row.start,
                 duration: row.duration,
                 tid: row.tid,
@@ -40,7 +40,7 @@ impl Rpd {
             if let Some((call, recorded)) = self.op(piece, common, texts)?
                 && (row.shape.is_some() || !recorded)
             {
-                let kernel = Kernel { name: row.name, shape: row.shape, lane: row.lane };
+                let kernel = Kernel { name: row.name, shape: row.shape, track: row.track };
                 self.kernel_launch(piece, call, recorded, kernel)?;
             }
         }
@@ -48,7 +48,7 @@ impl Rpd {
             let common = Common {
                 is_kernel: false,
                 id: row.id,
-                lane: row.lane,
+                track: row.track,
                 start: row.start,
                 duration: row.duration,
                 tid: row.tid,
@@ -63,7 +63,7 @@ impl Rpd {
             let common = Common {
                 is_kernel: false,
                 id: row.id,
-                lane: row.lane,
+                track: row.track,
                 start: row.start,
                 duration: row.duration,
                 tid: None,
@@ -97,17 +97,17 @@ impl Rpd {
             self.left_out += 1;
             return Ok(None);
         };
-        let lane = piece.lanes.get(op.lane);
-        let (gpu, queue) = (self.numbers.gpu(lane.agent), self.places.queue(op.lane));
+        let track = piece.tracks.get(op.track);
+        let (gpu, queue) = (self.numbers.gpu(track.agent), self.places.queue(op.track));
         let end = op.start.saturating_add(duration);
         let id = self.integers(Table::Op, [gpu, queue, 0, op.start, end, name, kind])?;
-        let space = space(piece, lane.process);
+        let space = space(piece, track.process);
         let ids = if op.is_kernel { &mut self.ops.dispatches } else { &mut self.ops.others };
         ids.push(space, op.id, id);
         let cause = match self.calls.of(space, op.correlation) {
             Some(call) => (call, true),
             None => {
-                let (pid, tid) = (self.numbers.pid(lane.process), self.numbers.tid(lane.process, op.tid));
+                let (pid, tid) = (self.numbers.pid(track.process), self.numbers.tid(track.process, op.tid));
                 (self.unrecorded_call(pid, tid, op.start)?, false)
             }
         };

@@ -39,15 +39,15 @@ impl Rpd {
 
     /// Writes the metadata of the source: RPD's own as it was, that of others under names which RPD does not know.
     pub(super) fn source(&mut self, last: &Tables) -> Result<()> {
-        let about = &last.about;
+        let info = &last.info;
         let stated =
-            |tag: &str| about.metadata.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str());
-        let own = matches!(about.dialect, Dialect::Rpd2 | Dialect::Rpd3);
+            |tag: &str| info.metadata.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str());
+        let own = matches!(info.dialect, Dialect::Rpd2 | Dialect::Rpd3);
         let was_rpd = stated("source_dialect").is_some_and(|dialect| dialect.starts_with("rpd-"));
         if !own && !was_rpd {
-            self.metadata("source_dialect", about.dialect.label())?;
+            self.metadata("source_dialect", info.dialect.label())?;
         }
-        for (tag, value) in &about.metadata {
+        for (tag, value) in &info.metadata {
             let tag = match tag.strip_prefix("source:") {
                 _ if own => tag.clone(),
                 Some(original) if was_rpd => original.to_owned(),

@@ -96,7 +96,7 @@ fn what_the_newer_library_returns_names_and_pauses() {
         .filter_map(|thread| thread.name.as_deref())
         .collect();
     assert_eq!(named, ["the first thread"]);
-    let names = tables.about.metadata.iter().filter(|(tag, _)| tag == "name").map(|(_, row)| row.as_str());
+    let names = tables.info.metadata.iter().filter(|(tag, _)| tag == "name").map(|(_, row)| row.as_str());
     let names: Vec<&str> = names.collect();
     assert_eq!(names.len(), 3, "{names:?}");
     assert!(names[0].contains("an agent") && names[0].contains("77"), "{names:?}");

@@ -78,7 +78,7 @@ pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataF
 
 /// What the source says of itself.
 pub(super) fn metadata(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    let metadata = &tables.about.metadata;
+    let metadata = &tables.info.metadata;
     Frame::of(tables, rows)
         .word("tag", |row| Some(metadata[row].0.as_str()))
         .word("value", |row| Some(metadata[row].1.as_str()))

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use polars::prelude::*;
 use rtl_schema::table::{Copy, Shape};
-use rtl_schema::{Id, LaneId, NameId, SymbolId, Tables};
+use rtl_schema::{Id, NameId, SymbolId, Tables, TrackId};
 
 use crate::frame::{Frame, gpu, gpu_of, known};
 
@@ -12,7 +12,7 @@ struct Op<'a> {
     kind: &'static str,
     id: Id,
     name: NameId,
-    lane: LaneId,
+    track: TrackId,
     start: i64,
     duration: Option<i64>,
     enqueued: Option<i64>,
@@ -32,7 +32,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
             kind: if row.graph { "graph kernel" } else { "kernel" },
             id: row.id,
             name: row.name,
-            lane: row.lane,
+            track: row.track,
             start: row.start,
             duration: row.duration,
             enqueued: row.enqueued,
@@ -49,7 +49,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
             kind: "copy",
             id: copy.id,
             name: copy.name,
-            lane: copy.lane,
+            track: copy.track,
             start: copy.start,
             duration: copy.duration,
             enqueued: copy.enqueued,
@@ -66,7 +66,7 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
         kind: "barrier",
         id: row.id,
         name: row.name,
-        lane: row.lane,
+        track: row.track,
         start: row.start,
         duration: row.duration,
         enqueued: row.enqueued,
@@ -84,7 +84,7 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
     let first = rows.start;
     let ops: Vec<Op<'_>> = rows.clone().map(|row| op(tables, row)).collect();
     let op = |row: usize| &ops[row - first];
-    let lane = |row: usize| tables.lanes.get(op(row).lane);
+    let track = |row: usize| tables.tracks.get(op(row).track);
     let symbol = |row: usize| op(row).symbol.map(|symbol| &tables.symbols[symbol.index()]);
     let items = |axis: usize| move |row: usize| op(row).shape.items.map(|items| items[axis]);
     let group = |axis: usize| move |row: usize| op(row).shape.workgroup.map(|group| group[axis]);
@@ -92,10 +92,10 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
         .add("id", |row| op(row).id)
         .word("kind", |row| Some(op(row).kind))
         .text("name", |row| op(row).name)?
-        .add("gpu", |row| gpu_of(tables, op(row).lane))
-        .add("queue", |row| lane(row).queue)
-        .add("stream", |row| lane(row).stream)
-        .process(|row| lane(row).process)
+        .add("gpu", |row| gpu_of(tables, op(row).track))
+        .add("queue", |row| track(row).queue)
+        .add("stream", |row| track(row).stream)
+        .process(|row| track(row).process)
         .add("tid", |row| op(row).tid)
         .times(|row| op(row).start, |row| op(row).duration)
         .add("enqueued_ns", |row| op(row).enqueued)

@@ -245,17 +245,17 @@ impl Records for Database {
         (_, kernel): (usize, &Kernel),
         tables: &Tables,
     ) -> io::Result<()> {
-        let lane = tables.lanes.get(dispatch.lane);
+        let track = tables.tracks.get(dispatch.track);
         let shape = dispatch.shape.map_or(Shape::default(), |shape| tables.shapes.get(shape));
-        let (file, written) = self.process(lane.process, tables);
+        let (file, written) = self.process(track.process, tables);
         written.extend_span(dispatch.start, end);
         let launched = Launched {
             tid: dispatch.tid,
-            agent: written.agent(lane.agent),
+            agent: written.agent(track.agent),
             kernel: kernel.id,
             dispatch: dispatch.id,
-            queue: lane.queue,
-            stream: lane.stream,
+            queue: track.queue,
+            stream: track.stream,
             start: dispatch.start,
             end,
             scratch: shape.scratch,
@@ -277,8 +277,8 @@ impl Records for Database {
     }
 
     fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
-        let lane = tables.lanes.get(copy.lane);
-        let (file, written) = self.process(lane.process, tables);
+        let track = tables.tracks.get(copy.track);
+        let (file, written) = self.process(track.process, tables);
         written.extend_span(copy.start, end);
         let [source, destination] =
             written.devices.ends(copy, tables).map(|device| device.map(|device| device.node));
@@ -296,7 +296,7 @@ impl Records for Database {
             source: source.unwrap_or(known),
             source_address: copy.source_address,
             bytes: copy.bytes.unwrap_or(0),
-            stream: lane.stream,
+            stream: track.stream,
         };
         let event = Event {
             category: KINDS[usize::from(kinds::MEMORY_COPY)],
@@ -358,7 +358,7 @@ impl Records for Database {
         values: &[Counter],
         tables: &Tables,
     ) -> io::Result<()> {
-        let (file, written) = self.process(tables.lanes.get(dispatch.lane).process, tables);
+        let (file, written) = self.process(tables.tracks.get(dispatch.track).process, tables);
         let Some(&event) = written.events.get(&dispatch.id) else { return Ok(()) };
         for value in values {
             let key = (value.name, value.agent);

@@ -105,7 +105,7 @@ impl Devices {
 
     /// Where a copy read and wrote: as stored, else what follows from its direction and its GPU.
     pub fn ends(&self, copy: &Copy, tables: &Tables) -> [Option<&Device>; 2] {
-        let gpu = self.get(tables.lanes.get(copy.lane).agent);
+        let gpu = self.get(tables.tracks.get(copy.track).agent);
         let host = self.host.map(|host| &self.rows[host]);
         let stored = |agent: Option<AgentId>| agent.and_then(|agent| self.get(agent));
         let (source, destination) = match copy.direction {
@@ -220,7 +220,7 @@ fn uuid(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use rtl_schema::table::{Lane, Process};
+    use rtl_schema::table::{Process, Track};
 
     use super::*;
 
@@ -268,10 +268,10 @@ mod tests {
     #[test]
     fn the_ends_of_a_copy_follow_from_its_direction() {
         let mut tables = gpus(&[0]);
-        let lane = tables.lanes.intern(Lane::default());
+        let track = tables.tracks.intern(Track::default());
         let devices = met(&tables);
         let ends = |direction| {
-            let copy = Copy { lane, direction, ..Copy::default() };
+            let copy = Copy { track, direction, ..Copy::default() };
             devices.ends(&copy, &tables).map(|device| device.map(|device| device.node))
         };
         assert_eq!(ends(Direction::HostToDevice), [Some(0), Some(1)]);

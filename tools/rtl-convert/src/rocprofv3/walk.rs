@@ -169,7 +169,7 @@ impl Walk {
         for row in 0..tables.dispatches.len() {
             let dispatch = tables.dispatches.get(row);
             if let Some(end) = self.end(dispatch.start, dispatch.duration) {
-                let kernels = &mut self.kernels[tables.lanes.get(dispatch.lane).process.index()];
+                let kernels = &mut self.kernels[tables.tracks.get(dispatch.track).process.index()];
                 let position = kernels.of(&dispatch, tables);
                 out.dispatch(&dispatch, end, (position, kernels.get(position)), tables)?;
             }
@@ -202,7 +202,7 @@ impl Walk {
         }
         let mut rows = rustc_hash::FxHashMap::default();
         for (row, dispatch) in tables.dispatches.iter().enumerate() {
-            rows.entry((tables.lanes.get(dispatch.lane).process, dispatch.id)).or_insert(row);
+            rows.entry((tables.tracks.get(dispatch.track).process, dispatch.id)).or_insert(row);
         }
         let same =
             |one: &Counter, other: &Counter| (one.process, one.dispatch) == (other.process, other.dispatch);

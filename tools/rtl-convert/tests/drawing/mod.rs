@@ -97,8 +97,8 @@ fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
 /// What should be drawn, from the rows of the source.
 pub fn expected(path: &Path) -> Vec<Slice> {
     let tables = rows(path);
-    let gpu = |lane| {
-        let agent = tables.agent(tables.lanes.get(lane).agent);
+    let gpu = |place| {
+        let agent = tables.agent(tables.tracks.get(place).agent);
         let product = agent.product.as_ref().map_or(String::new(), |product| format!(" ({product})"));
         format!("GPU {}{product}", agent.number)
     };
@@ -111,7 +111,7 @@ pub fn expected(path: &Path) -> Vec<Slice> {
     let name = names(&tables);
     let mut rows: Vec<(String, String, i64, Option<i64>)> = Vec::new();
     for row in tables.dispatches.iter() {
-        let track = format!("{} / Queue {}", gpu(row.lane), tables.lanes.get(row.lane).queue);
+        let track = format!("{} / Queue {}", gpu(row.track), tables.tracks.get(row.track).queue);
         rows.push((track, name(row.name), row.start, row.duration));
     }
     for row in &tables.copies {
@@ -121,10 +121,10 @@ pub fn expected(path: &Path) -> Vec<Slice> {
         } else {
             text
         };
-        rows.push((format!("{} / Copies", gpu(row.lane)), text, row.start, row.duration));
+        rows.push((format!("{} / Copies", gpu(row.track)), text, row.start, row.duration));
     }
     for row in &tables.barriers {
-        let track = format!("{} / Queue {} barriers", gpu(row.lane), tables.lanes.get(row.lane).queue);
+        let track = format!("{} / Queue {} barriers", gpu(row.track), tables.tracks.get(row.track).queue);
         let text = name(row.name);
         let text = if text.is_empty() || !row.name.is_some() { "barrier".to_owned() } else { text };
         rows.push((track, text, row.start, row.duration));
@@ -170,20 +170,20 @@ pub fn arrows(path: &Path) -> Vec<(String, u64, String, u64)> {
         }
     }
     let mut arrows = Vec::new();
-    let mut arrow = |lane, correlation, op: String, start: i64, duration: Option<i64>| {
-        let space = tables.process(tables.lanes.get(lane).process).space;
+    let mut arrow = |place, correlation, op: String, start: i64, duration: Option<i64>| {
+        let space = tables.process(tables.tracks.get(place).process).space;
         let call = calls.get(&(space, correlation)).filter(|call| drawn(duration) && call.start <= start);
         if let Some(call) = call {
             arrows.push((name(call.name), call.start.abs_diff(first), op, start.abs_diff(first)));
         }
     };
     for op in tables.dispatches.iter() {
-        arrow(op.lane, op.correlation, name(op.name), op.start, op.duration);
+        arrow(op.track, op.correlation, name(op.name), op.start, op.duration);
     }
     for op in &tables.copies {
         let text = name(op.name);
         let text = if text.is_empty() { format!("{} copy", op.direction.label()) } else { text };
-        arrow(op.lane, op.correlation, text, op.start, op.duration);
+        arrow(op.track, op.correlation, text, op.start, op.duration);
     }
     arrows.sort();
     arrows

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Lane, Process, Range, RangeKind, Shape};
+use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Tables};
 
 use crate::hostile_names;
@@ -62,7 +62,7 @@ pub(crate) fn trace() -> impl Strategy<Value = Tables> {
             agents: [0, 3, 5].map(|number| Agent { number, ..Agent::default() }).to_vec(),
             ..Tables::default()
         };
-        let lane = |gpu, queue, stream| Lane {
+        let track = |gpu, queue, stream| Track {
             process: ProcessId(0),
             agent: AgentId(gpu),
             queue,
@@ -72,7 +72,7 @@ pub(crate) fn trace() -> impl Strategy<Value = Tables> {
         for ((name, gpu, queue, start, duration, tid, correlation), shape, stream, graph) in dispatches {
             tables.dispatches.push(Dispatch {
                 name: tables.strings.intern(&name),
-                lane: tables.lanes.intern(lane(gpu, queue, stream)),
+                track: tables.tracks.intern(track(gpu, queue, stream)),
                 shape: Some(tables.shapes.intern(shape)),
                 start,
                 duration,
@@ -85,7 +85,7 @@ pub(crate) fn trace() -> impl Strategy<Value = Tables> {
         for ((_, gpu, queue, start, duration, tid, correlation), direction, bytes) in copies {
             tables.copies.push(Copy {
                 name: tables.strings.intern(""),
-                lane: tables.lanes.intern(lane(gpu, queue, None)),
+                track: tables.tracks.intern(track(gpu, queue, None)),
                 start,
                 duration,
                 direction,

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
-use rtl_schema::table::{Direction, Dispatch, Dispatches, Lane, Lanes};
+use rtl_schema::table::{Direction, Dispatch, Dispatches, Track, Tracks};
 use rtl_schema::write::{Existing, Writer};
-use rtl_schema::{Dialect, LaneId, Tables};
+use rtl_schema::{Dialect, Tables, TrackId};
 use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
 
@@ -54,27 +54,27 @@ fn assert_whole(database: &Connection) {
 /// 3.0.0 has none for graphs.
 fn as_stored(tables: &Tables) -> Vec<String> {
     let mut tables = tables.clone();
-    let mut lanes = Lanes::default();
-    let known: Vec<LaneId> = tables
-        .lanes
+    let mut tracks = Tracks::default();
+    let known: Vec<TrackId> = tables
+        .tracks
         .rows()
         .iter()
-        .map(|lane| lanes.intern(Lane { stream: lane.stream.or(Some(0)), ..*lane }))
+        .map(|track| tracks.intern(Track { stream: track.stream.or(Some(0)), ..*track }))
         .collect();
     let dispatches: Vec<Dispatch> = tables.dispatches.iter().collect();
     tables.dispatches = Dispatches::default();
     for row in dispatches {
-        tables.dispatches.push(Dispatch { lane: known[row.lane.index()], graph: false, ..row });
+        tables.dispatches.push(Dispatch { track: known[row.track.index()], graph: false, ..row });
     }
     for copy in &mut tables.copies {
-        copy.lane = known[copy.lane.index()];
+        copy.track = known[copy.track.index()];
         copy.bytes = copy.bytes.or(Some(0));
         // A copy within one device has two ends there.
-        if copy.direction == Direction::DeviceToDevice && copy.source == Some(lanes.get(copy.lane).agent) {
+        if copy.direction == Direction::DeviceToDevice && copy.source == Some(tracks.get(copy.track).agent) {
             copy.source = None;
         }
     }
-    tables.lanes = lanes;
+    tables.tracks = tracks;
     held(&tables)
 }
 
@@ -85,7 +85,7 @@ fn hazards_are_in_every_view_and_come_back_as_they_were() {
         folder.answer("in.db -o out_results.db");
         assert_whole(&open(&folder, "out_results.db"));
         let (before, after) = (read(&folder.path("in.db")), read(&folder.path("out_results.db")));
-        assert_eq!(after.about.dialect, Dialect::Rocprofiler, "{what}");
+        assert_eq!(after.info.dialect, Dialect::Rocprofiler, "{what}");
         assert_eq!(as_stored(&after), as_stored(&before), "{what}");
         assert!(after.problems.iter().next().is_none(), "{what}: {:?}", after.problems);
     }

@@ -16,16 +16,16 @@ pub(crate) fn held(tables: &Tables) -> Vec<String> {
         kind => format!("{kind:?}"),
     };
     for row in tables.dispatches.iter().filter(|row| is_valid(row.duration)) {
-        let lane = tables.lanes.get(row.lane);
+        let track = tables.tracks.get(row.track);
         let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let symbol = row.symbol.map(|symbol| tables.symbols[symbol.index()]).unwrap_or_default();
         let name = rtl_schema::identity(tables.strings.get(row.name));
         let name = rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
         lines.push(format!(
             "dispatch {name} {} {} {:?} {} {:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
-            gpu(lane.agent),
-            lane.queue,
-            lane.stream,
+            gpu(track.agent),
+            track.queue,
+            track.stream,
             row.start,
             row.duration,
             row.tid,
@@ -41,15 +41,15 @@ pub(crate) fn held(tables: &Tables) -> Vec<String> {
         ));
     }
     for row in tables.copies.iter().filter(|row| is_valid(row.duration)) {
-        let lane = tables.lanes.get(row.lane);
-        let agent = if row.direction == Direction::HostToHost { String::new() } else { gpu(lane.agent) };
+        let track = tables.tracks.get(row.track);
+        let agent = if row.direction == Direction::HostToHost { String::new() } else { gpu(track.agent) };
         let peer = match row.direction {
             Direction::DeviceToDevice => row.source.map(gpu),
             _ => None,
         };
         lines.push(format!(
             "copy {:?} {agent} {peer:?} {:?} {} {:?} {:?} {:?} {}",
-            row.direction, lane.stream, row.start, row.duration, row.bytes, row.tid, row.correlation
+            row.direction, track.stream, row.start, row.duration, row.bytes, row.tid, row.correlation
         ));
     }
     for row in tables.ranges.iter().filter(|row| is_valid(row.duration) || row.is_marker()) {
@@ -94,8 +94,9 @@ pub(crate) fn held(tables: &Tables) -> Vec<String> {
         ));
     }
     for value in &tables.counters {
-        let same =
-            |row: &&Dispatch| row.id == value.dispatch && tables.lanes.get(row.lane).process == value.process;
+        let same = |row: &&Dispatch| {
+            row.id == value.dispatch && tables.tracks.get(row.track).process == value.process
+        };
         let start = dispatches.iter().find(same).map(|row| row.start);
         let agent = value.agent.map(gpu);
         lines.push(format!("counter {} {agent:?} {} during {start:?}", text(value.name), value.value));

@@ -22,7 +22,7 @@ pub(super) struct Claim {
 impl Claim {
     pub(super) fn of(path: PathBuf, tables: &Tables) -> Self {
         let run =
-            tables.about.metadata.iter().find(|(tag, _)| tag == "run_id").map(|(_, value)| value.clone());
+            tables.info.metadata.iter().find(|(tag, _)| tag == "run_id").map(|(_, value)| value.clone());
         let rank = match tables.processes.as_slice() {
             [process] => process.rank,
             _ => None,

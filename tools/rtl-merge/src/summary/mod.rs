@@ -126,14 +126,14 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Ran) -> Input {
         command: process.command.clone(),
     };
     let ranks: BTreeSet<u32> = tables.processes.iter().filter_map(|process| process.rank).collect();
-    let run = tables.about.metadata.iter().find(|(tag, _)| tag == "run_id");
+    let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
     let ops = rows.executed();
     Input {
         path: path.display().to_string(),
-        dialect: tables.about.dialect.label(),
-        tool: tables.about.tool.clone(),
-        tool_version: tables.about.tool_version.clone(),
-        mode: tables.about.mode.clone(),
+        dialect: tables.info.dialect.label(),
+        tool: tables.info.tool.clone(),
+        tool_version: tables.info.tool_version.clone(),
+        mode: tables.info.mode.clone(),
         processes: tables.processes.iter().map(process).collect(),
         ranks: ranks.into_iter().collect(),
         region: Region { ops_before: ops, ops_after: ops, ..Region::default() },

@@ -21,7 +21,7 @@ fn ends(tables: &Tables) -> Vec<Vec<i64>> {
     let mut ends = vec![Vec::new(); tables.processes.len()];
     for row in tables.dispatches.iter() {
         if tables.strings.get(row.name).contains("AllReduce") {
-            ends[tables.lanes.get(row.lane).process.index()].push(row.start + row.duration.unwrap());
+            ends[tables.tracks.get(row.track).process.index()].push(row.start + row.duration.unwrap());
         }
     }
     ends

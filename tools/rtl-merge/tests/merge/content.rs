@@ -34,7 +34,7 @@ fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<String> {
     let cause = |process: ProcessId, id: i64| calls.get(&(tables.process(process).space, id)).copied();
     let mut rows = Vec::new();
     for row in tables.dispatches.iter() {
-        let lane = tables.lanes.get(row.lane);
+        let track = tables.tracks.get(row.track);
         let symbol = row.symbol.map(|id| {
             let symbol = tables.symbols[id.index()];
             (text(symbol.name), symbol.vgprs, symbol.lds)
@@ -42,32 +42,32 @@ fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<String> {
         rows.push(format!(
             "kernel {} {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {symbol:?} {:?} {}",
             text(row.name),
-            who(lane.process),
-            gpu(lane.agent),
-            lane.stream,
-            lane.hardware_queue,
+            who(track.process),
+            gpu(track.agent),
+            track.stream,
+            track.hardware_queue,
             row.start,
             row.duration,
             row.graph,
             row.shape.map(|shape| tables.shapes.get(shape)),
-            range(lane.process, row.range),
-            cause(lane.process, row.correlation),
+            range(track.process, row.range),
+            cause(track.process, row.correlation),
             row.tid.unwrap_or(-1),
         ));
     }
     for row in &tables.copies {
-        let lane = tables.lanes.get(row.lane);
+        let track = tables.tracks.get(row.track);
         let [source, destination] = [row.source, row.destination].map(|agent| agent.map(gpu));
         rows.push(format!(
             "copy {} {} {} {:?} {:?} {:?} {source:?} {destination:?} {:?} {:?}",
             row.start,
-            who(lane.process),
-            gpu(lane.agent),
+            who(track.process),
+            gpu(track.agent),
             row.duration,
             row.bytes,
             row.direction,
             (row.source_address, row.destination_address),
-            range(lane.process, row.range),
+            range(track.process, row.range),
         ));
     }
     for row in &tables.barriers {
@@ -109,7 +109,7 @@ fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<String> {
         rows.push(format!("monitor {} {} {}", text(row.name), row.start, text(row.value)));
     }
     rows.extend(tables.stack_frames.iter().map(|row| format!("frame {} {}", row.depth, text(row.name))));
-    for extra in &tables.extras {
+    for extra in &tables.opaque_tables {
         rows.extend(extra.rows.iter().map(|row| format!("extra {row:?}")));
     }
     rows.sort();
@@ -206,7 +206,7 @@ fn the_two_ranks_of_rocprofv3_share_a_gpu_and_keep_all_rows() {
     assert_eq!(report["gpus"][0]["ranks"], serde_json::json!([0, 1]));
     let merged = folder.tables("all.db");
     assert_eq!(rows(&merged, by_uuid(&merged)), all_rows(&folder, &files));
-    let rank = |at: usize| merged.process(merged.lanes.get(merged.dispatches.lane[at]).process).rank;
+    let rank = |at: usize| merged.process(merged.tracks.get(merged.dispatches.track[at]).process).rank;
     let of_rank_1 = (0..merged.dispatches.len()).filter(|&at| rank(at) == Some(1)).count();
     assert_eq!((merged.dispatches.len(), of_rank_1), (48, 24));
 }

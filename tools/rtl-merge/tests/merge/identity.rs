@@ -20,8 +20,8 @@ fn gpus_that_every_rank_calls_0_stay_eight_gpus() {
         (0..8).map(|rank| (format!("node{}/gpu{}", rank / 4, rank % 4), json!([rank]))).collect();
     assert_eq!(places(&report), expected);
     let merged = folder.tables("all.db");
-    let known: BTreeSet<(u32, i64)> = (merged.lanes.rows().iter())
-        .map(|lane| (merged.process(lane.process).rank.unwrap(), merged.agent(lane.agent).number))
+    let known: BTreeSet<(u32, i64)> = (merged.tracks.rows().iter())
+        .map(|track| (merged.process(track.process).rank.unwrap(), merged.agent(track.agent).number))
         .collect();
     assert_eq!(known, (0..8).map(|rank| (rank, i64::from(rank))).collect());
 }
@@ -57,7 +57,7 @@ fn two_ranks_on_one_gpu_are_one_gpu_and_two_ranks() {
     let report = folder.merge("-o all.db rank0.db other.db");
     assert_eq!(places(&report), [("node0/gpu0".to_owned(), json!([0, 1]))]);
     let merged = folder.tables("all.db");
-    assert_eq!(merged.lanes.rows().len(), 2);
+    assert_eq!(merged.tracks.rows().len(), 2);
     assert_eq!(merged.agents.len(), 1);
 }
 

@@ -160,6 +160,6 @@ fn what_was_merged_can_be_rpd() {
     let folder = two_ranks();
     folder.merge(&format!("-o all.rpd {}", ranks(2)));
     let tables = folder.tables("all.rpd");
-    assert_eq!(tables.about.dialect, rtl_schema::Dialect::Rpd3);
+    assert_eq!(tables.info.dialect, rtl_schema::Dialect::Rpd3);
     assert_eq!(tables.dispatches.len(), 16);
 }

@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use rtl_schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
-use rtl_schema::{LaneId, NameId, ProcessId, ShapeId, Tables};
+use rtl_schema::{NameId, ProcessId, ShapeId, Tables, TrackId};
 use tempfile::NamedTempFile;
 
 use self::columns::{ALLOCATIONS, CALLS, COPIES, COUNTERS, KERNELS, SCRATCH};
@@ -128,7 +128,7 @@ impl Records for Csv<'_> {
         tables: &Tables,
     ) -> io::Result<()> {
         let folder = self.folder;
-        let set = self.set(tables.lanes.get(dispatch.lane).process, tables);
+        let set = self.set(tables.tracks.get(dispatch.track).process, tables);
         set.kernel(position, kernel, tables);
         set.kernel_stats[position].add(end - dispatch.start);
         set.dispatched += 1;
@@ -140,8 +140,8 @@ impl Records for Csv<'_> {
         let cells = &set.kernel_cells[position];
         let devices = &set.devices;
         let mut row = sheet.row();
-        row.plain(set.lane_cells.get(dispatch.lane.index(), |bytes| {
-            lane_cells(dispatch.lane, devices, tables, bytes);
+        row.plain(set.track_cells.get(dispatch.track.index(), |bytes| {
+            track_cells(dispatch.track, devices, tables, bytes);
         }));
         row.known(dispatch.tid);
         row.number(number);
@@ -165,8 +165,8 @@ impl Records for Csv<'_> {
 
     fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
         let folder = self.folder;
-        let lane = tables.lanes.get(copy.lane);
-        let set = self.set(lane.process, tables);
+        let track = tables.tracks.get(copy.track);
+        let set = self.set(track.process, tables);
         let operation = kinds::copy_operation(copy.direction);
         set.count("memory_copy", kinds::MEMORY_COPY, operation_name(operation), end - copy.start);
         let [source, destination] = set.devices.ends(copy, tables).map(label);
@@ -174,7 +174,7 @@ impl Records for Csv<'_> {
         let mut row = sheet.row();
         row.text("MEMORY_COPY");
         row.text(kinds::operations(kinds::MEMORY_COPY)[operation]);
-        row.known(lane.stream);
+        row.known(track.stream);
         row.text(&source);
         row.text(&destination);
         row.number(copy.correlation);
@@ -246,10 +246,10 @@ impl Records for Csv<'_> {
         tables: &Tables,
     ) -> io::Result<()> {
         let folder = self.folder;
-        let lane = tables.lanes.get(dispatch.lane);
-        let pid = tables.process(lane.process).pid;
-        let set = self.set(lane.process, tables);
-        let agent = label(set.devices.get(lane.agent));
+        let track = tables.tracks.get(dispatch.track);
+        let pid = tables.process(track.process).pid;
+        let set = self.set(track.process, tables);
+        let agent = label(set.devices.get(track.agent));
         let shape = shape(dispatch.shape, tables);
         let cells = set.kernel(position, kernel, tables);
         let (name, registers) = (cells.name.clone(), cells.registers.clone());
@@ -268,7 +268,7 @@ impl Records for Csv<'_> {
             row.number(dispatch.correlation);
             row.number(dispatch.id);
             row.text(&agent);
-            row.number(lane.queue);
+            row.number(track.queue);
             row.known(pid);
             row.known(dispatch.tid);
             row.known(product(shape.items));
@@ -297,12 +297,12 @@ fn lds(cells: &KernelCells, shape: &Shape) -> Option<i64> {
     Some(bytes.next_multiple_of(LDS_BLOCK) as i64)
 }
 
-fn lane_cells(lane: LaneId, devices: &Devices, tables: &Tables, bytes: &mut Vec<u8>) {
-    let lane = tables.lanes.get(lane);
+fn track_cells(track: TrackId, devices: &Devices, tables: &Tables, bytes: &mut Vec<u8>) {
+    let track = tables.tracks.get(track);
     quoted("KERNEL_DISPATCH", bytes);
-    quoted(&label(devices.get(lane.agent)), bytes);
-    cell(Some(lane.queue as u64), bytes);
-    cell(lane.stream, bytes);
+    quoted(&label(devices.get(track.agent)), bytes);
+    cell(Some(track.queue as u64), bytes);
+    cell(track.stream, bytes);
 }
 
 fn shape_cells(shape: &Shape, bytes: &mut Vec<u8>) {

@@ -25,9 +25,9 @@ pub(super) struct Set {
     pub(super) devices: Devices,
     pub(super) kernels: Option<Sheet>,
     pub(super) others: BTreeMap<&'static str, Sheet>,
-    /// What stands in the rows of a kernel, a lane and a shape.
+    /// What stands in the rows of a kernel, a track and a shape.
     pub(super) kernel_cells: Vec<KernelCells>,
-    pub(super) lane_cells: Cache,
+    pub(super) track_cells: Cache,
     pub(super) shape_cells: Cache,
     pub(super) kernel_stats: Vec<Stat>,
     pub(super) stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,

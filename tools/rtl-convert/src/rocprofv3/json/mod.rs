@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rtl_schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
-use rtl_schema::{LaneId, ProcessId, Tables};
+use rtl_schema::{ProcessId, Tables, TrackId};
 use tempfile::NamedTempFile;
 
 use self::process::Process;
@@ -27,8 +27,8 @@ const KEPT_SHAPES: usize = 1 << 16;
 /// The files of a conversion.
 pub struct Json<'a> {
     files: Files<'a>,
-    /// How a dispatch on a lane says where it ran, and how it ends.
-    lanes: Cache,
+    /// How a dispatch on a track says where it ran, and how it ends.
+    tracks: Cache,
     streams: Cache,
     shapes: Cache,
 }
@@ -62,7 +62,7 @@ impl<'a> Json<'a> {
     pub fn new(folder: &'a Path, compressed: bool) -> Self {
         Self {
             files: Files { folder, compressed, processes: Vec::new() },
-            lanes: Cache::default(),
+            tracks: Cache::default(),
             streams: Cache::default(),
             shapes: Cache::default(),
         }
@@ -151,18 +151,19 @@ impl Records for Json<'_> {
         (_, kernel): (usize, &Kernel),
         tables: &Tables,
     ) -> io::Result<()> {
-        let process = self.files.of(tables.lanes.get(dispatch.lane).process, tables)?;
+        let process = self.files.of(tables.tracks.get(dispatch.track).process, tables)?;
         process.extend_span(dispatch.start, end);
         process.dispatched += 1;
         let number = if dispatch.id == 0 { process.dispatched } else { dispatch.id };
-        let lane =
-            self.lanes.get(dispatch.lane.index(), |bytes| write_lane(dispatch.lane, process, tables, bytes));
+        let track = self
+            .tracks
+            .get(dispatch.track.index(), |bytes| write_track(dispatch.track, process, tables, bytes));
         let bytes = process.record("kernel_dispatch");
         bytes.extend_from_slice(b"{\"size\":184,\"kind\":11,\"operation\":2");
         thread(dispatch.tid, bytes);
         correlation(dispatch.correlation, None, bytes);
         timestamps(dispatch.start, end, bytes);
-        bytes.extend_from_slice(lane);
+        bytes.extend_from_slice(track);
         digits(kernel.id as u64, bytes);
         bytes.extend_from_slice(b",\"dispatch_id\":");
         digits(number as u64, bytes);
@@ -173,8 +174,8 @@ impl Records for Json<'_> {
             }
             _ => write_shape(&shape(), bytes),
         }
-        bytes.extend_from_slice(self.streams.get(dispatch.lane.index(), |bytes| {
-            stream(tables.lanes.get(dispatch.lane).stream, bytes);
+        bytes.extend_from_slice(self.streams.get(dispatch.track.index(), |bytes| {
+            stream(tables.tracks.get(dispatch.track).stream, bytes);
         }));
         if dispatch.graph {
             bytes.extend_from_slice(b",\"graph_exec_id\":1,\"graph_node_id\":0");
@@ -184,8 +185,8 @@ impl Records for Json<'_> {
     }
 
     fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
-        let lane = tables.lanes.get(copy.lane);
-        let process = self.files.of(lane.process, tables)?;
+        let track = tables.tracks.get(copy.track);
+        let process = self.files.of(track.process, tables)?;
         process.extend_span(copy.start, end);
         let [source, destination] =
             process.devices.ends(copy, tables).map(|device| device.map_or(0, |device| device.handle));
@@ -199,7 +200,7 @@ impl Records for Json<'_> {
             bytes.extend_from_slice(b",\"bytes\":");
             digits(size, bytes);
         }
-        stream(lane.stream, bytes);
+        stream(track.stream, bytes);
         bytes.push(b'}');
         process.copies.relieve()
     }
@@ -260,11 +261,11 @@ impl Records for Json<'_> {
         values: &[Counter],
         tables: &Tables,
     ) -> io::Result<()> {
-        let lane = tables.lanes.get(dispatch.lane);
+        let track = tables.tracks.get(dispatch.track);
         let shape = dispatch.shape.map_or(Shape::default(), |shape| tables.shapes.get(shape));
-        let process = self.files.of(lane.process, tables)?;
+        let process = self.files.of(track.process, tables)?;
         let mut place = Vec::new();
-        write_lane(dispatch.lane, process, tables, &mut place);
+        write_track(dispatch.track, process, tables, &mut place);
         let handles: Vec<u64> = values.iter().map(|value| process.counter(value)).collect();
         let bytes = process.counters.record();
         bytes.extend_from_slice(b"{\"dispatch_data\":{\"size\":128");
@@ -287,7 +288,7 @@ impl Records for Json<'_> {
         }
         bytes.push(b']');
         thread(dispatch.tid, bytes);
-        stream(lane.stream, bytes);
+        stream(track.stream, bytes);
         bytes.push(b'}');
         process.counters.relieve()
     }
@@ -351,11 +352,11 @@ fn stream(stream: Option<i64>, bytes: &mut Vec<u8>) {
 }
 
 /// What stands in a dispatch between its end and the id of its kernel.
-fn write_lane(lane: LaneId, process: &Process, tables: &Tables, bytes: &mut Vec<u8>) {
-    let lane = tables.lanes.get(lane);
+fn write_track(track: TrackId, process: &Process, tables: &Tables, bytes: &mut Vec<u8>) {
+    let track = tables.tracks.get(track);
     bytes.extend_from_slice(b",\"dispatch_info\":{\"size\":72");
-    handle("agent_id", process.devices.handle(Some(lane.agent)), bytes);
-    handle("queue_id", lane.queue as u64, bytes);
+    handle("agent_id", process.devices.handle(Some(track.agent)), bytes);
+    handle("queue_id", track.queue as u64, bytes);
     bytes.extend_from_slice(b",\"kernel_id\":");
 }
 

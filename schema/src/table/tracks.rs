@@ -1,10 +1,10 @@
 use rustc_hash::FxHashMap;
 
-use crate::{AgentId, LaneId, ProcessId};
+use crate::{AgentId, ProcessId, TrackId};
 
-/// Where an op ran. Few distinct ones exist, so each op stores only the number of its lane.
+/// Where an op ran. Few distinct ones exist, so each op stores only the number of its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Lane {
+pub struct Track {
     /// The process that launched it.
     pub process: ProcessId,
     /// The agent that executed it.
@@ -19,27 +19,27 @@ pub struct Lane {
 
 /// The distinct places of a trace.
 #[derive(Debug, Clone, Default)]
-pub struct Lanes {
-    rows: Vec<Lane>,
-    index: FxHashMap<Lane, LaneId>,
-    recent: [Option<LaneId>; 32],
+pub struct Tracks {
+    rows: Vec<Track>,
+    index: FxHashMap<Track, TrackId>,
+    recent: [Option<TrackId>; 32],
 }
 
-impl Lanes {
-    /// The id of `lane`, which is added when it is new.
+impl Tracks {
+    /// The id of `track`, which is added when it is new.
     #[inline]
-    pub fn intern(&mut self, lane: Lane) -> LaneId {
+    pub fn intern(&mut self, track: Track) -> TrackId {
         let slot =
-            (lane.agent.0 as usize).wrapping_mul(7).wrapping_add(lane.queue as usize) % self.recent.len();
+            (track.agent.0 as usize).wrapping_mul(7).wrapping_add(track.queue as usize) % self.recent.len();
         if let Some(id) = self.recent[slot]
-            && self.rows[id.index()] == lane
+            && self.rows[id.index()] == track
         {
             return id;
         }
-        let next = LaneId(self.rows.len() as u32);
-        let id = *self.index.entry(lane).or_insert(next);
+        let next = TrackId(self.rows.len() as u32);
+        let id = *self.index.entry(track).or_insert(next);
         if id == next {
-            self.rows.push(lane);
+            self.rows.push(track);
         }
         self.recent[slot] = Some(id);
         id
@@ -47,22 +47,22 @@ impl Lanes {
 
     /// The place behind `id`.
     #[inline]
-    pub fn get(&self, id: LaneId) -> Lane {
+    pub fn get(&self, id: TrackId) -> Track {
         self.rows[id.index()]
     }
 
-    /// All places, in the order of first appearance; [`LaneId`] is the position.
-    pub fn rows(&self) -> &[Lane] {
+    /// All places, in the order of first appearance; [`TrackId`] is the position.
+    pub fn rows(&self) -> &[Track] {
         &self.rows
     }
 
     /// Adds the places of `other`; the result maps its ids to ours.
-    pub fn append(&mut self, other: &Self) -> Vec<LaneId> {
-        other.rows.iter().map(|&lane| self.intern(lane)).collect()
+    pub fn append(&mut self, other: &Self) -> Vec<TrackId> {
+        other.rows.iter().map(|&track| self.intern(track)).collect()
     }
 }
 
-impl PartialEq for Lanes {
+impl PartialEq for Tracks {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows
     }

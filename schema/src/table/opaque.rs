@@ -15,7 +15,7 @@ pub enum Value {
 
 /// A table that rtl gives no meaning to (RPD's `ext_*`), kept so that convert and merge lose nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Extra {
+pub struct OpaqueTable {
     /// The table's name.
     pub name: String,
     /// The statement that creates it.
