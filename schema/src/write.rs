@@ -1,21 +1,21 @@
 //! The writer of whole native files: merge, convert, fixtures and the generator use it.
 //!
-//! [`Writer::tables`] writes a whole [`Tables`]; [`Incoming`] takes a trace that comes in pieces, so that memory does not
-//! grow with its rows; who produces rows one by one uses [`Writer::op`], [`Writer::call`] and [`Writer::metadata`].
-//! The file appears under its name only with [`Writer::finish`]; a writer that is dropped leaves nothing behind.
+//! [`NativeWriter::push_tables`] writes a whole [`Tables`]; [`TraceImport`] takes a trace that comes in pieces, so that memory does not
+//! grow with its rows; who produces rows one by one uses [`NativeWriter::push_op`], [`NativeWriter::push_call`] and [`NativeWriter::push_metadata`].
+//! The file appears under its name only with [`NativeWriter::finish`]; a writer that is dropped leaves nothing behind.
 
 mod checkpoint;
 mod extras;
-mod incoming;
+mod import;
 mod layout;
+mod mapping;
 mod metadata;
 mod numbering;
-mod part;
 mod place;
-mod rest;
-mod rocprofiler;
+mod rocpd;
 mod rows;
 mod rpd;
+mod secondary_tables;
 
 use std::path::Path;
 
@@ -24,22 +24,22 @@ use rustc_hash::FxHashMap;
 use crate::btree::{Builder, Datum, TableId};
 use crate::table::{Agent, OpaqueTable, Process};
 use crate::{Id, Result, Tables};
-pub use checkpoint::Texts;
+pub use checkpoint::StringLog;
 pub(crate) use extras::add as add_extras;
-pub use incoming::Incoming;
+pub use import::TraceImport;
 use layout::Table;
 pub(crate) use layout::{statement, views};
+pub use mapping::{ClockCorrection, TraceMapping};
 use numbering::Queues;
-pub use part::{Part, Shift};
-pub use place::Existing;
+pub use place::IfExists;
 pub(crate) use place::Place;
-pub use rocprofiler::{
-    AgentInfo, Allocated, Argument, Called, Copied, CounterInfo, Event, Info, KernelInfo, Launched, Origin,
-    Rocprofiler, SetId,
+pub use rocpd::{
+    AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
+    ProcessIdentity, ProcessInfo, Region, RocpdWriter, TableSetId,
 };
 pub(crate) use rows::{CALL_COLUMNS_OF_ITS_OWN, OP_COLUMNS_OF_ITS_OWN, call_row, op_row};
-pub use rows::{Call, NO_SYMBOL, Op, OpKind, TextId};
-pub use rpd::Rpd;
+pub use rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
+pub use rpd::RpdWriter;
 pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
 
 /// The version of the native layout, metadata tag `rtl_schema`.
@@ -47,10 +47,10 @@ pub const VERSION: &str = "1";
 
 /// A native file in the making. Memory is bounded by its distinct strings, never by its rows.
 #[derive(Debug)]
-pub struct Writer {
+pub struct NativeWriter {
     builder: Builder,
     tables: [Option<TableId>; Table::COUNT],
-    texts: FxHashMap<Box<str>, TextId>,
+    strings: FxHashMap<Box<str>, StringId>,
     place: Place,
     /// What only SQLite itself can write waits for the end.
     opaque_tables: Vec<OpaqueTable>,
@@ -61,13 +61,13 @@ pub struct Writer {
     range_numbers: FxHashMap<(u32, Id), i64>,
 }
 
-impl Writer {
+impl NativeWriter {
     /// Starts a file that will be at `path`, in a temporary one beside it.
     ///
     /// # Errors
     /// [`Error::Refused`](crate::Error::Refused) if the target exists and must stay;
     /// [`Error::Io`](crate::Error::Io) if its folder cannot be written.
-    pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>, existing: IfExists) -> Result<Self> {
         Self::start(Place::beside(path.as_ref(), existing)?)
     }
 
@@ -84,7 +84,7 @@ impl Writer {
         let mut writer = Self {
             builder,
             tables: [None; Table::COUNT],
-            texts: FxHashMap::default(),
+            strings: FxHashMap::default(),
             place,
             opaque_tables: Vec::new(),
             queues: Queues::default(),
@@ -94,11 +94,11 @@ impl Writer {
         for table in [Table::String, Table::Metadata, Table::Op] {
             writer.table(table);
         }
-        writer.text("")?;
+        writer.intern("")?;
         for kind in OpKind::ALL {
-            writer.text(kind.label())?;
+            writer.intern(kind.label())?;
         }
-        writer.metadata("rtl_schema", VERSION)?;
+        writer.push_metadata("rtl_schema", VERSION)?;
         Ok(writer)
     }
 
@@ -113,42 +113,42 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot grow; so for all that follow.
-    pub fn text(&mut self, text: &str) -> Result<TextId> {
-        if let Some(&id) = self.texts.get(text) {
+    pub fn intern(&mut self, text: &str) -> Result<StringId> {
+        if let Some(&id) = self.strings.get(text) {
             return Ok(id);
         }
-        let id = TextId(self.row(Table::String, &[text.into()])?);
-        self.texts.insert(text.into(), id);
+        let id = StringId(self.row(Table::String, &[text.into()])?);
+        self.strings.insert(text.into(), id);
         Ok(id)
     }
 
     /// Writes a metadata row; rows keep their order and a tag may repeat.
-    pub fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+    pub fn push_metadata(&mut self, tag: &str, value: &str) -> Result<()> {
         self.row(Table::Metadata, &[tag.into(), value.into()])?;
         Ok(())
     }
 
     /// Writes who a process is; `number` is what pid columns hold for it.
-    pub fn process(&mut self, process: &Process, number: i64) -> Result<()> {
+    pub fn push_process(&mut self, process: &Process, number: i64) -> Result<()> {
         metadata::process(self, process, Some(number))
     }
 
     /// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what pid columns hold for the one
     /// that listed it.
-    pub fn agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
+    pub fn push_agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
         metadata::agent(self, agent, process, number)
     }
 
     /// Writes an op, range or marker and returns its id; ids count from 1.
     #[inline]
-    pub fn op(&mut self, op: &Op) -> Result<i64> {
+    pub fn push_op(&mut self, op: &Op) -> Result<i64> {
         let table = self.table(Table::Op);
         self.builder.integers(table, &op_row(op)).map_err(|source| self.place.io(source))
     }
 
     /// Writes an API call and returns its id; ids count from 1.
     #[inline]
-    pub fn call(&mut self, call: &Call) -> Result<i64> {
+    pub fn push_call(&mut self, call: &Call) -> Result<i64> {
         let table = self.table(Table::Api);
         self.builder.integers(table, &call_row(call)).map_err(|source| self.place.io(source))
     }
@@ -179,10 +179,10 @@ impl Writer {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot grow.
-    pub fn tables(&mut self, tables: &Tables) -> Result<()> {
-        let mut incoming = Incoming::default();
-        incoming.piece(self, tables)?;
-        incoming.finish(self, tables)
+    pub fn push_tables(&mut self, tables: &Tables) -> Result<()> {
+        let mut import = TraceImport::default();
+        import.push(self, tables)?;
+        import.finish(self, tables)
     }
 
     /// Completes the file and gives it its name.

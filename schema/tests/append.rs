@@ -8,7 +8,7 @@ use std::rc::Rc;
 use proptest::prelude::*;
 use rtl_schema::Error;
 use rtl_schema::append::{Recording, Target};
-use rtl_schema::write::{Call, Existing, Op, OpKind, Writer};
+use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -144,20 +144,20 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 /// Takes the steps on both writers; after each publication, how many writes and ops there were.
 fn record(steps: &[Step], log: &Log, other: &Path) -> Result<Vec<(usize, usize)>> {
     let mut recording = Recording::start(log.clone(), Path::new("trace.db"), None)?;
-    let mut writer = Writer::create(other, Existing::Replace)?;
+    let mut writer = NativeWriter::create(other, IfExists::Replace)?;
     let mut published = vec![(log.count(), 0)];
     let mut ops = 0;
     for step in steps {
         match step {
             Step::Op(op) => {
                 ops += 1;
-                assert_eq!((recording.op(op)?, writer.op(op)?), (ops, ops));
+                assert_eq!((recording.push_op(op)?, writer.push_op(op)?), (ops, ops));
             }
-            Step::Call(call) => assert_eq!(recording.call(call)?, writer.call(call)?),
-            Step::Text(text) => assert_eq!(recording.text(text)?, writer.text(text)?),
+            Step::Call(call) => assert_eq!(recording.push_call(call)?, writer.push_call(call)?),
+            Step::Text(text) => assert_eq!(recording.intern(text)?, writer.intern(text)?),
             Step::Metadata(value) => {
-                recording.metadata("made", value)?;
-                writer.metadata("made", value)?;
+                recording.push_metadata("made", value)?;
+                writer.push_metadata("made", value)?;
             }
             Step::Publish => {
                 recording.publish(&[("complete", "0".to_owned()), ("recorded", ops.to_string())])?;
@@ -167,7 +167,7 @@ fn record(steps: &[Step], log: &Log, other: &Path) -> Result<Vec<(usize, usize)>
     }
     recording.publish(&[("complete", "1".to_owned())])?;
     published.push((log.count(), ops as usize));
-    writer.metadata("complete", "1")?;
+    writer.push_metadata("complete", "1")?;
     writer.finish()?;
     Ok(published)
 }
@@ -283,13 +283,13 @@ fn a_tree_of_three_levels_is_whole_at_its_seams() -> Result {
     let mut number = 0;
     for seam in [120, 40_000] {
         while number < seam - 300 {
-            number = recording.op(&kernel(number))?;
+            number = recording.push_op(&kernel(number))?;
         }
         while number < seam + 300 {
             recording.publish(&[])?;
             let before = log.count();
             for _ in 0..50 {
-                number = recording.op(&kernel(number))?;
+                number = recording.push_op(&kernel(number))?;
             }
             recording.publish(&[])?;
             let state = open(folder.path(), &log.file(log.count()))?;
@@ -312,7 +312,7 @@ fn a_full_disk_leaves_what_was_published() -> Result {
     let log = Log::default();
     let mut recording = Recording::start(log.clone(), Path::new("trace.db"), None)?;
     for number in 0..10_000 {
-        recording.op(&kernel(number))?;
+        recording.push_op(&kernel(number))?;
         if number % 1_000 == 999 {
             recording.publish(&[])?;
         }
@@ -320,13 +320,13 @@ fn a_full_disk_leaves_what_was_published() -> Result {
     log.0.borrow_mut().room = Some(log.count() + 2);
     let mut error = None;
     for number in 0..100_000 {
-        if let Err(failed) = recording.op(&kernel(number)) {
+        if let Err(failed) = recording.push_op(&kernel(number)) {
             error = Some(failed);
             break;
         }
     }
     assert!(matches!(error, Some(Error::Io { .. })), "{error:?}");
-    assert!(recording.op(&kernel(1)).is_err());
+    assert!(recording.push_op(&kernel(1)).is_err());
     assert_eq!(recording.published_ops(), 10_000);
     log.0.borrow_mut().room = None;
     recording.publish(&[("lost:disk", "3".to_owned())])?;
@@ -345,7 +345,7 @@ fn a_limit_is_kept_and_closing_rows_have_room() -> Result {
         let mut recording = Recording::create(&path, Some(limit))?;
         let mut number = 0;
         let refused = loop {
-            match recording.op(&kernel(number)) {
+            match recording.push_op(&kernel(number)) {
                 Ok(row) => number = row,
                 Err(error) => break error,
             }
@@ -377,8 +377,8 @@ fn the_page_at_one_gibibyte_which_sqlite_locks_is_left_out() -> Result {
     let path = folder.path().join("trace.db");
     let mut recording = Recording::create(&path, None)?;
     for number in 0..1_100 {
-        recording.text(&format!("{number}{}", "x".repeat(1_000_000)))?;
-        recording.op(&kernel(number))?;
+        recording.intern(&format!("{number}{}", "x".repeat(1_000_000)))?;
+        recording.push_op(&kernel(number))?;
         recording.publish(&[])?;
     }
     let file = Connection::open(&path)?;
@@ -400,10 +400,10 @@ fn a_file_that_someone_else_takes_away_is_not_written_to_any_more() -> Result {
         (|path| std::fs::remove_file(path), "has removed it"),
     ] {
         let mut recording = Recording::create(&path, None)?;
-        recording.metadata("made", "one")?;
+        recording.push_metadata("made", "one")?;
         recording.publish(&[])?;
         take_away(&path)?;
-        recording.metadata("made", "two")?;
+        recording.push_metadata("made", "two")?;
         let error = recording.publish(&[]).unwrap_err();
         assert!(format!("{:?}", anyhow::Error::from(error)).contains(why));
         assert!(recording.publish(&[]).is_err(), "nor to say why");

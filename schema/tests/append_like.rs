@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use rtl_schema::append::{Alike, AlikeCalls, Own, OwnCall, Recording, Target};
+use rtl_schema::append::{CallDelta, CallTemplate, Recording, RowDelta, RowTemplate, Target};
 use rtl_schema::write::{Call, Op};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -26,24 +26,24 @@ impl Target for Memory {
 }
 
 /// The file of these ops and how many of them were written like the one before. It is published after every `pause` ops.
-fn written(ops: &[(Op, Own)], pause: usize, is_short: bool) -> Result<(Vec<u8>, usize)> {
+fn written(ops: &[(Op, RowDelta)], pause: usize, is_short: bool) -> Result<(Vec<u8>, usize)> {
     let file = Memory::default();
     let mut recording = Recording::start(file.clone(), Path::new("trace.db"), None)?;
-    let mut last: Option<(Op, Alike)> = None;
+    let mut last: Option<(Op, RowTemplate)> = None;
     let mut short = 0;
     for (at, &(op, own)) in ops.iter().enumerate() {
         let added = match &last {
-            Some((like, alike)) if is_short && *like == op => recording.op_like(alike, own)?,
+            Some((like, alike)) if is_short && *like == op => recording.push_op_templated(alike, own)?,
             _ => None,
         };
-        let Own { start, end, items, correlation } = own;
+        let RowDelta { start, end, items, correlation } = own;
         let items = op.items.map(|[_, y, z]| [items, y, z]);
         let whole = Op { start, end: Some(end), items, correlation, ..op };
         let id = match added {
             Some(id) => id,
             None => {
-                last = Alike::of(&whole).map(|alike| (op, alike));
-                recording.op(&whole)?
+                last = RowTemplate::of(&whole).map(|alike| (op, alike));
+                recording.push_op(&whole)?
             }
         };
         short += usize::from(added.is_some());
@@ -68,9 +68,9 @@ fn time() -> impl Strategy<Value = i64> {
     prop_oneof![8 => 1_i64 << 40..1 << 41, 1 => (1_i64 << 47) - 2..(1 << 47) + 2, 1 => number()]
 }
 
-fn own() -> impl Strategy<Value = Own> {
+fn own() -> impl Strategy<Value = RowDelta> {
     let small = || prop_oneof![8 => 300_i64..1 << 15, 1 => number()];
-    (time(), time(), small(), small()).prop_map(|(start, end, items, correlation)| Own {
+    (time(), time(), small(), small()).prop_map(|(start, end, items, correlation)| RowDelta {
         start,
         end,
         items: items as u64,
@@ -111,7 +111,7 @@ proptest! {
         pause in 1..200_usize,
     ) {
         let mut kind = 0;
-        let ops: Vec<(Op, Own)> = rows
+        let ops: Vec<(Op, RowDelta)> = rows
             .into_iter()
             .map(|(turn, own)| {
                 kind = if turn == 0 { (kind + 1) % kinds.len() } else { kind };
@@ -128,11 +128,11 @@ proptest! {
 }
 
 /// As dispatches of one kernel are, 100,000 of them from a time on.
-fn dispatches(from: i64) -> Vec<(Op, Own)> {
+fn dispatches(from: i64) -> Vec<(Op, RowDelta)> {
     let op = Op { gpu: Some(0), queue: Some(3), items: Some([4096, 1, 1]), tid: Some(4711), ..Op::default() };
     let own = |at: i64| {
         let start = from + 700 * at;
-        Own { start, end: start + 300, items: 4096 + at as u64 % 7, correlation: at + 1 }
+        RowDelta { start, end: start + 300, items: 4096 + at as u64 % 7, correlation: at + 1 }
     };
     (0..100_000).map(|at| (op, own(at))).collect()
 }
@@ -173,8 +173,8 @@ fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
     let folder = tempfile::tempdir()?;
     let (long, short) = (folder.path().join("long.db"), folder.path().join("short.db"));
     let mut recordings = (Recording::create(&long, None)?, Recording::create(&short, None)?);
-    let name = recordings.0.text("hipGetDevice")?;
-    assert_eq!(recordings.1.text("hipGetDevice")?, name);
+    let name = recordings.0.intern("hipGetDevice")?;
+    assert_eq!(recordings.1.intern("hipGetDevice")?, name);
     let first = Call {
         tid: Some(4711),
         start: 1 << 41,
@@ -183,25 +183,25 @@ fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
         correlation: 70_000,
         ..Call::default()
     };
-    let alike = AlikeCalls::of(&first).ok_or_else(|| anyhow::anyhow!("no pattern"))?;
+    let alike = CallTemplate::of(&first).ok_or_else(|| anyhow::anyhow!("no pattern"))?;
     // Durations from 2 ns to 2 s take 1 to 4 bytes.
     for number in 0..4_600 {
         let (start, duration) = (first.start + 700 * number, 2 + 97 * number * number);
         let correlation = first.correlation + number;
-        let id = recordings.0.call(&Call { start, duration: Some(duration), correlation, ..first })?;
-        let own = OwnCall { start, duration, correlation };
-        assert_eq!(recordings.1.call_like(&alike, own)?, Some(id), "{duration} ns");
+        let id = recordings.0.push_call(&Call { start, duration: Some(duration), correlation, ..first })?;
+        let own = CallDelta { start, duration, correlation };
+        assert_eq!(recordings.1.push_call_templated(&alike, own)?, Some(id), "{duration} ns");
     }
-    let own = OwnCall { start: first.start, duration: 300, correlation: first.correlation };
+    let own = CallDelta { start: first.start, duration: 300, correlation: first.correlation };
     for other in [
-        OwnCall { duration: 0, ..own },
-        OwnCall { duration: 1 << 31, ..own },
-        OwnCall { duration: -1 << 31, ..own },
-        OwnCall { start: 1 << 50, ..own },
-        OwnCall { correlation: 5, ..own },
+        CallDelta { duration: 0, ..own },
+        CallDelta { duration: 1 << 31, ..own },
+        CallDelta { duration: -1 << 31, ..own },
+        CallDelta { start: 1 << 50, ..own },
+        CallDelta { correlation: 5, ..own },
     ] {
         assert_eq!(
-            recordings.1.call_like(&alike, other)?,
+            recordings.1.push_call_templated(&alike, other)?,
             None,
             "a number that takes other bytes: {other:?}"
         );

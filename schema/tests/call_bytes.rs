@@ -16,11 +16,12 @@ fn bytes(first: i64, like: &Call) -> Result<f64> {
     let path = folder.path().join("trace.db");
     let mut recording = Recording::create(&path, None)?;
     let names = ["hipLaunchKernel", "hipSetDevice", "hipGetLastError", "hipMemcpyAsync"];
-    let names = names.into_iter().map(|name| recording.text(name)).collect::<rtl_schema::Result<Vec<_>>>()?;
+    let names =
+        names.into_iter().map(|name| recording.intern(name)).collect::<rtl_schema::Result<Vec<_>>>()?;
     for at in 0..CALLS {
         // Of ten calls, six take less than 32 us, and three less than 8 ms.
         let duration = [300, 700, 1_200, 2_500, 9_000, 31_000, 60_000, 800_000, 6_000_000, 40_000_000];
-        recording.call(&Call {
+        recording.push_call(&Call {
             start: first + 1_000 * at,
             duration: Some(duration[(at % 10) as usize] + at % 7),
             name: names.get((at % 4) as usize).copied(),
@@ -37,7 +38,7 @@ fn bytes(first: i64, like: &Call) -> Result<f64> {
 
 #[test]
 fn a_call_takes_at_most_forty_bytes_however_long_the_machine_has_been_up() -> Result {
-    let category = Some(rtl_schema::write::TextId::EMPTY);
+    let category = Some(rtl_schema::write::StringId::EMPTY);
     for (what, like) in [
         ("of HIP", Call::default()),
         ("on a stream", Call { stream: Some(3), ..Call::default() }),

@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::{RPD3, database, problems, texts};
 use rtl_schema::table::{AgentKind, AllocationLevel, Direction, RangeKind};
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
 
 /// A native file in full, but for the tables that a test adds.
@@ -226,8 +226,8 @@ fn processes_agents_and_what_refers_to_them() {
 fn there_and_back(tables: &Tables) -> Tables {
     let folder = tempfile::TempDir::new().expect("a folder");
     let path = folder.path().join("native.db");
-    let mut writer = Writer::create(&path, Existing::Refuse).expect("a new file");
-    writer.tables(tables).expect("its rows");
+    let mut writer = NativeWriter::create(&path, IfExists::Fail).expect("a new file");
+    writer.push_tables(tables).expect("its rows");
     writer.finish().expect("the file");
     let trace = Trace::open(&path).expect("a trace");
     assert_eq!(trace.dialect(), Dialect::Native);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rtl_schema::table::{
     Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Symbol, Track,
 };
-use rtl_schema::write::{Existing, Incoming, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, TraceImport};
 use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
@@ -16,8 +16,8 @@ type Result<T = ()> = anyhow::Result<T>;
 fn written_and_read(tables: &Tables) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = Writer::create(&path, Existing::Refuse)?;
-    writer.tables(tables)?;
+    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
+    writer.push_tables(tables)?;
     writer.finish()?;
     Ok(Trace::open(&path)?.read(&Select::everything())?)
 }
@@ -26,10 +26,9 @@ fn written_and_read(tables: &Tables) -> Result<Tables> {
 fn streamed_and_read(path: &Path) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("trace.db");
-    let mut writer = Writer::create(&copy, Existing::Refuse)?;
-    let mut incoming = Incoming::default();
-    let last =
-        Trace::open(path)?.stream(&Select::everything(), |piece| incoming.piece(&mut writer, piece))?;
+    let mut writer = NativeWriter::create(&copy, IfExists::Fail)?;
+    let mut incoming = TraceImport::default();
+    let last = Trace::open(path)?.stream(&Select::everything(), |piece| incoming.push(&mut writer, piece))?;
     incoming.finish(&mut writer, &last)?;
     writer.finish()?;
     Ok(Trace::open(&copy)?.read(&Select::everything())?)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rtl_schema::table::Shape;
-use rtl_schema::write::{Existing, Incoming, Rpd, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, RpdWriter, TraceImport};
 use rtl_schema::{Dialect, NameId, Select, ShapeId, Tables, Trace, TrackId};
 use rusqlite::Connection;
 use support::{Layout, Options, fixture_in, fixture_names, generate};
@@ -14,18 +14,17 @@ type Result<T = ()> = anyhow::Result<T>;
 /// The trace at `path` in RPD's layout, and how many rows were left out.
 fn rpd(path: &Path) -> Result<(TempPath, u64)> {
     let target = NamedTempFile::new()?.into_temp_path();
-    let mut rpd = Rpd::within(&target, &target)?;
-    let last = Trace::open(path)?.stream(&Select::everything(), |piece| rpd.piece(piece))?;
+    let mut rpd = RpdWriter::within(&target, &target)?;
+    let last = Trace::open(path)?.stream(&Select::everything(), |piece| rpd.push(piece))?;
     let left_out = rpd.finish(&last)?;
     Ok((target, left_out))
 }
 
 fn native(path: &Path) -> Result<TempPath> {
     let target = NamedTempFile::new()?.into_temp_path();
-    let mut writer = Writer::create(&target, Existing::Replace)?;
-    let mut incoming = Incoming::default();
-    let last =
-        Trace::open(path)?.stream(&Select::everything(), |piece| incoming.piece(&mut writer, piece))?;
+    let mut writer = NativeWriter::create(&target, IfExists::Replace)?;
+    let mut incoming = TraceImport::default();
+    let last = Trace::open(path)?.stream(&Select::everything(), |piece| incoming.push(&mut writer, piece))?;
     incoming.finish(&mut writer, &last)?;
     writer.finish()?;
     Ok(target)

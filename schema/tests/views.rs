@@ -1,7 +1,7 @@
 //! The views of native files, against numbers worked out by hand and by brute force.
 
 use proptest::prelude::*;
-use rtl_schema::write::{Existing, Op, OpKind, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, Op, OpKind};
 use rusqlite::Connection;
 use support::fixture;
 
@@ -91,11 +91,11 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.db");
-        let mut writer = Writer::create(&path, Existing::Refuse).unwrap();
+        let mut writer = NativeWriter::create(&path, IfExists::Fail).unwrap();
         for &(gpu, start, duration) in &ops {
             let op = Op { gpu: Some(gpu), start, end: Some(start + duration), ..Op::default() };
-            writer.op(&op).unwrap();
-            writer.op(&Op { kind: OpKind::Barrier, end: Some(start + 1_000), ..op }).unwrap();
+            writer.push_op(&op).unwrap();
+            writer.push_op(&Op { kind: OpKind::Barrier, end: Some(start + 1_000), ..op }).unwrap();
         }
         writer.finish().unwrap();
         let mut expected = Vec::new();

@@ -6,7 +6,7 @@ use rtl_schema::table::{
     Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch,
     Monitor, OpaqueTable, Process, Range, RangeKind, Shape, StackFrame, Symbol, Track, Value,
 };
-use rtl_schema::write::{Existing, Op, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, Op};
 use rtl_schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
 use rusqlite::Connection;
 use support::{Layout, Options, generate};
@@ -32,9 +32,9 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 fn a_file_appears_when_it_is_complete_and_not_before() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = Writer::create(&path, Existing::Refuse)?;
+    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
     for start in 0..1_000 {
-        writer.op(&Op { gpu: Some(0), start, end: Some(start + 1), ..Op::default() })?;
+        writer.push_op(&Op { gpu: Some(0), start, end: Some(start + 1), ..Op::default() })?;
     }
     assert!(!path.exists());
     writer.finish()?;
@@ -46,8 +46,8 @@ fn a_file_appears_when_it_is_complete_and_not_before() -> Result {
 #[test]
 fn a_dropped_writer_leaves_nothing() -> Result {
     let folder = tempfile::tempdir()?;
-    let mut writer = Writer::create(folder.path().join("trace.db"), Existing::Refuse)?;
-    writer.op(&Op::default())?;
+    let mut writer = NativeWriter::create(folder.path().join("trace.db"), IfExists::Fail)?;
+    writer.push_op(&Op::default())?;
     drop(writer);
     assert!(names(folder.path())?.is_empty());
     Ok(())
@@ -58,15 +58,15 @@ fn an_existing_file_stays_unless_it_may_be_replaced() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
     std::fs::write(&path, "mine")?;
-    assert!(matches!(Writer::create(&path, Existing::Refuse), Err(Error::Refused { .. })));
+    assert!(matches!(NativeWriter::create(&path, IfExists::Fail), Err(Error::Refused { .. })));
 
     let late = folder.path().join("late.db");
-    let writer = Writer::create(&late, Existing::Refuse)?;
+    let writer = NativeWriter::create(&late, IfExists::Fail)?;
     std::fs::write(&late, "mine")?;
     assert!(matches!(writer.finish(), Err(Error::Refused { .. })));
     assert_eq!(std::fs::read_to_string(&late)?, "mine");
 
-    Writer::create(&path, Existing::Replace)?.finish()?;
+    NativeWriter::create(&path, IfExists::Replace)?.finish()?;
     assert_eq!(value(&path, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_schema'")?, "1");
     Ok(())
 }
@@ -75,7 +75,7 @@ fn an_existing_file_stays_unless_it_may_be_replaced() -> Result {
 fn a_file_has_three_tables_two_views_and_no_journal_of_its_own() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    Writer::create(&path, Existing::Refuse)?.finish()?;
+    NativeWriter::create(&path, IfExists::Fail)?.finish()?;
     let names =
         value(&path, "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master ORDER BY name)")?;
     assert_eq!(names, "busy,rocpd_metadata,rocpd_op,rocpd_string,top");
@@ -102,8 +102,8 @@ fn a_moment_of_enqueueing_takes_20_bytes_more_at_most() -> Result {
     let mut tables = Trace::open(&before)?.read(&Select::everything())?;
     let starts = tables.dispatches.start.iter();
     tables.dispatches.enqueued = starts.map(|start| Some(start - 5_000)).collect();
-    let mut writer = Writer::create(&after, Existing::Refuse)?;
-    writer.tables(&tables)?;
+    let mut writer = NativeWriter::create(&after, IfExists::Fail)?;
+    writer.push_tables(&tables)?;
     writer.finish()?;
     let [before, after] = [std::fs::metadata(&before)?.len(), std::fs::metadata(&after)?.len()];
     assert!(after - before <= 20 * 30_000, "{} bytes an op", (after - before) as f64 / 30_000.0);
@@ -219,8 +219,8 @@ fn one_of_each() -> Tables {
 fn every_kind_of_row_finds_its_place() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = Writer::create(&path, Existing::Refuse)?;
-    writer.tables(&one_of_each())?;
+    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
+    writer.push_tables(&one_of_each())?;
     writer.finish()?;
     let op =
         |id: i64, columns: &str| value(&path, &format!("SELECT {columns} FROM rocpd_op WHERE id = {id}"));

@@ -173,7 +173,7 @@ struct rtl_range {
 };
 
 /* What a call that launches a kernel asks for. */
-struct rtl_launch_asked {
+struct rtl_launch_params {
     /* Work-groups, and work-items of each. */
     uint32_t groups[3];
     uint32_t workgroup[3];
@@ -182,7 +182,7 @@ struct rtl_launch_asked {
 };
 
 /* What a call that copies or fills asks for. */
-struct rtl_copy_asked {
+struct rtl_copy_params {
     uint64_t bytes;
     /* Addresses; a fill has no source: 0. */
     uint64_t destination;
@@ -212,8 +212,8 @@ struct rtl_call {
     /* NULL without RTL_ARGUMENTS, and for a call without any. */
     const char *arguments;
     /* What it asked for, with or without RTL_ARGUMENTS; NULL where it is no call of HIP that launches, or copies. */
-    const struct rtl_launch_asked *launch;
-    const struct rtl_copy_asked *copy;
+    const struct rtl_launch_params *launch;
+    const struct rtl_copy_params *copy;
     /* In bytes, without the 0. */
     uint32_t function_length;
     uint32_t arguments_length;

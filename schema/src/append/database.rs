@@ -177,13 +177,13 @@ impl<T: Target> Database<T> {
     }
 
     fn stop(&mut self, error: io::Error) -> io::Error {
-        self.abandon();
+        self.rollback();
         error
     }
 
     /// Goes back to what is published. No rows come after that, because some are missing.
-    pub(super) fn abandon(&mut self) {
-        self.store.go_back();
+    pub(super) fn rollback(&mut self) {
+        self.store.rollback();
         self.tables = self.published.clone();
         self.stopped = true;
     }

@@ -2,11 +2,11 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::alike::{Alike, AlikeCalls, Own, OwnCall};
 use super::database::{Database, LEAST, Refusal, Table};
-use super::texts::Texts;
+use super::strings::Strings;
+use super::template::{CallDelta, CallTemplate, RowDelta, RowTemplate};
 use crate::btree::{Datum, Record, Target};
-use crate::write::{Call, Op, OpKind, TextId, VERSION, call_row, op_row};
+use crate::write::{Call, Op, OpKind, StringId, VERSION, call_row, op_row};
 use crate::{Error, Result};
 
 /// The tag of the metadata row that says whether the writer has finished, `1`, or has not, `0`.
@@ -27,7 +27,7 @@ pub struct Recording<T = File> {
     limit: u64,
     database: Database<T>,
     record: Record,
-    texts: Texts,
+    strings: Strings,
 }
 
 impl Recording {
@@ -68,13 +68,18 @@ impl<T: Target> Recording<T> {
     pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
         let limit = limit.unwrap_or(u64::MAX);
         let database = Database::create(target, limit).map_err(|source| failed("write", path, source))?;
-        let mut recording =
-            Self { path: path.to_owned(), limit, database, record: Record::new(), texts: Texts::default() };
-        recording.text("")?;
+        let mut recording = Self {
+            path: path.to_owned(),
+            limit,
+            database,
+            record: Record::new(),
+            strings: Strings::default(),
+        };
+        recording.intern("")?;
         for kind in OpKind::ALL {
-            recording.text(kind.label())?;
+            recording.intern(kind.label())?;
         }
-        recording.metadata("rtl_schema", VERSION)?;
+        recording.push_metadata("rtl_schema", VERSION)?;
         // So it says from the first moment that its writer has not finished.
         recording.publish(&[(COMPLETE, "0".to_owned())])?;
         Ok(recording)
@@ -85,33 +90,33 @@ impl<T: Target> Recording<T> {
     /// # Errors
     /// [`Error::Full`] if the row has no room within the limit; [`Error::Io`] if the file cannot grow, and from then
     /// on. So for all that follow.
-    pub fn text(&mut self, text: &str) -> Result<TextId> {
-        if let Some(id) = self.texts.lasting(text) {
+    pub fn intern(&mut self, text: &str) -> Result<StringId> {
+        if let Some(id) = self.strings.permanent(text) {
             return Ok(id);
         }
-        let id = self.add_text(text)?;
-        self.texts.add_lasting(text, id);
+        let id = self.push_string(text)?;
+        self.strings.insert_permanent(text, id);
         Ok(id)
     }
 
     /// The id of a text that may be one of millions, as the arguments of calls are. It is remembered for as long as it comes
     /// again soon: memory does not grow, and a text can be in the file more than once.
-    pub fn passing_text(&mut self, text: &str) -> Result<TextId> {
-        if let Some(id) = self.texts.passing(text) {
+    pub fn intern_transient(&mut self, text: &str) -> Result<StringId> {
+        if let Some(id) = self.strings.transient(text) {
             return Ok(id);
         }
-        let id = self.add_text(text)?;
-        self.texts.add_passing(text.into(), id);
+        let id = self.push_string(text)?;
+        self.strings.insert_transient(text.into(), id);
         Ok(id)
     }
 
-    fn add_text(&mut self, text: &str) -> Result<TextId> {
+    fn push_string(&mut self, text: &str) -> Result<StringId> {
         let record = self.record.row(&[text.into()]);
-        self.database.add(Table::Strings, record).map(TextId).map_err(|why| self.error(why))
+        self.database.add(Table::Strings, record).map(StringId).map_err(|why| self.error(why))
     }
 
     /// Adds a metadata row; rows keep their order and a tag may repeat.
-    pub fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+    pub fn push_metadata(&mut self, tag: &str, value: &str) -> Result<()> {
         let record = self.record.row(&metadata(tag, value));
         self.database.add(Table::Metadata, record).map_err(|why| self.error(why))?;
         Ok(())
@@ -119,15 +124,15 @@ impl<T: Target> Recording<T> {
 
     /// Adds an op, range or marker and returns its id; ids count from 1.
     #[inline]
-    pub fn op(&mut self, op: &Op) -> Result<i64> {
+    pub fn push_op(&mut self, op: &Op) -> Result<i64> {
         let record = self.record.integers(&op_row(op));
         self.database.add(Table::Ops, record).map_err(|why| self.error(why))
     }
 
-    /// Adds an op like others, as [`Self::op`] would and at a fraction of its cost. None, and nothing is added, where it is
+    /// Adds an op like others, as [`Self::push_op`] would and at a fraction of its cost. None, and nothing is added, where it is
     /// not `alike`.
     #[inline]
-    pub fn op_like(&mut self, alike: &Alike, own: Own) -> Result<Option<i64>> {
+    pub fn push_op_templated(&mut self, alike: &RowTemplate, own: RowDelta) -> Result<Option<i64>> {
         let numbers = own.numbers();
         if !alike.0.fits(&numbers) {
             return Ok(None);
@@ -138,14 +143,14 @@ impl<T: Target> Recording<T> {
 
     /// Adds an API call and returns its id; ids count from 1.
     #[inline]
-    pub fn call(&mut self, call: &Call) -> Result<i64> {
+    pub fn push_call(&mut self, call: &Call) -> Result<i64> {
         let record = self.record.integers(&call_row(call));
         self.database.add(Table::Calls, record).map_err(|why| self.error(why))
     }
 
-    /// Adds a call like others, as [`Self::op_like`] an op.
+    /// Adds a call like others, as [`Self::push_op_templated`] an op.
     #[inline]
-    pub fn call_like(&mut self, alike: &AlikeCalls, own: OwnCall) -> Result<Option<i64>> {
+    pub fn push_call_templated(&mut self, alike: &CallTemplate, own: CallDelta) -> Result<Option<i64>> {
         let numbers = own.numbers();
         let Some(pattern) = alike.pattern(&numbers) else { return Ok(None) };
         let added = self.database.add_like(Table::Calls, pattern, &numbers);
@@ -180,8 +185,8 @@ impl<T: Target> Recording<T> {
     }
 
     /// Drops what was added since the last publication, as after an error.
-    pub fn abandon(&mut self) {
-        self.database.abandon();
+    pub fn rollback(&mut self) {
+        self.database.rollback();
     }
 
     /// How many ops the file holds, as last published.

@@ -249,7 +249,7 @@ impl<T: Target> Store<T> {
     }
 
     /// Forgets what was written since the last publication, after an error.
-    pub(crate) fn go_back(&mut self) {
+    pub(crate) fn rollback(&mut self) {
         self.is_short = true;
         self.run.clear();
         self.next = self.published.next;
@@ -360,7 +360,7 @@ mod tests {
         store.give_back(page, Use::Last);
         store.append().unwrap();
         store.borrow().unwrap();
-        store.go_back();
+        store.rollback();
         assert_eq!((store.kept(), store.next), (kept, next));
         assert!(store.free.soon.is_empty());
     }

@@ -12,19 +12,19 @@ use rustc_hash::FxHashMap;
 use super::layout::Table;
 use super::numbering::Queues;
 use super::place::Place;
-use super::{TextId, Writer, statement};
+use super::{NativeWriter, StringId, statement};
 use crate::btree::{Builder, put, take};
 use crate::{Result, Tables};
 
 /// The strings of a file in the making, in a file of their own.
 #[derive(Debug)]
-pub struct Texts {
+pub struct StringLog {
     file: File,
     /// How many strings of the writer are in it, and how many bytes that is.
     written: (usize, u64),
 }
 
-impl Texts {
+impl StringLog {
     /// Starts the list at `path`, replacing what is there.
     ///
     /// # Errors
@@ -34,16 +34,16 @@ impl Texts {
     }
 }
 
-impl Writer {
+impl NativeWriter {
     /// Writes what is finished, and the new strings to `texts`. The result is all that [`Self::resume`] needs besides.
     ///
     /// # Errors
     /// [`crate::Error::Io`] if a file cannot grow.
-    pub fn checkpoint(&mut self, texts: &mut Texts) -> Result<Vec<u8>> {
+    pub fn checkpoint(&mut self, texts: &mut StringLog) -> Result<Vec<u8>> {
         let mut state = Vec::new();
         let mut save = || {
             let (known, mut bytes) = texts.written;
-            let mut new: Vec<(TextId, &str)> = (self.texts.iter())
+            let mut new: Vec<(StringId, &str)> = (self.strings.iter())
                 .map(|(text, &id)| (id, text.as_ref()))
                 .filter(|&(id, _)| id.0 > known as i64)
                 .collect();
@@ -55,8 +55,8 @@ impl Writer {
             }
             texts.file.write_all(&list)?;
             bytes += list.len() as u64;
-            texts.written = (self.texts.len(), bytes);
-            put(&mut state, self.texts.len() as i64);
+            texts.written = (self.strings.len(), bytes);
+            put(&mut state, self.strings.len() as i64);
             put(&mut state, bytes as i64);
             put(&mut state, self.ranges);
             put(&mut state, self.range_numbers.len() as i64);
@@ -72,7 +72,7 @@ impl Writer {
 
     /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. Nothing where
     /// the three do not belong together. Tables of other tools are not part of a checkpoint: see
-    /// [`Self::extras`].
+    /// [`Self::push_extra_tables`].
     ///
     /// # Errors
     /// [`crate::Error::Io`] if a file cannot be read or written.
@@ -81,7 +81,7 @@ impl Writer {
         path: &Path,
         texts: &Path,
         mut state: &[u8],
-    ) -> Result<Option<(Self, Texts)>> {
+    ) -> Result<Option<(Self, StringLog)>> {
         let (place, file) = Place::given(place, path)?;
         let state = &mut state;
         let restore = || {
@@ -99,7 +99,7 @@ impl Writer {
             Ok(Some((list, known, ranges, range_numbers, queues, builder)))
         };
         let restored = restore().map_err(|source| place.io(source))?;
-        Ok(restored.map(|(list, texts, ranges, range_numbers, queues, builder)| {
+        Ok(restored.map(|(list, strings, ranges, range_numbers, queues, builder)| {
             let mut tables = [None; Table::COUNT];
             for (name, id) in builder.tables() {
                 if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
@@ -107,20 +107,20 @@ impl Writer {
                 }
             }
             let opaque_tables = Vec::new();
-            (Self { builder, tables, texts, place, opaque_tables, queues, ranges, range_numbers }, list)
+            (Self { builder, tables, strings, place, opaque_tables, queues, ranges, range_numbers }, list)
         }))
     }
 
     /// Takes the tables of other tools from a trace that was written before a checkpoint.
-    pub fn extras(&mut self, tables: &Tables) {
+    pub fn push_extra_tables(&mut self, tables: &Tables) {
         self.opaque_tables.extend(tables.opaque_tables.iter().cloned());
     }
 }
 
-type Known = FxHashMap<Box<str>, TextId>;
+type Known = FxHashMap<Box<str>, StringId>;
 
 /// The first strings of a list, which goes on behind them.
-fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(Texts, Known)>> {
+fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(StringLog, Known)>> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let mut content = Vec::new();
     file.read_to_end(&mut content)?;
@@ -136,11 +136,11 @@ fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(Texts, K
         };
         list = rest;
         let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
-        known.insert(text.into(), TextId(known.len() as i64 + 1));
+        known.insert(text.into(), StringId(known.len() as i64 + 1));
     }
     file.set_len(bytes as u64)?;
     let written = (known.len(), bytes as u64);
-    Ok((known.len() as i64 == count).then_some((Texts { file, written }, known)))
+    Ok((known.len() as i64 == count).then_some((StringLog { file, written }, known)))
 }
 
 fn range_numbers(state: &mut &[u8]) -> Option<FxHashMap<(u32, i64), i64>> {

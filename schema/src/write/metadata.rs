@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::Writer;
+use super::NativeWriter;
 use super::numbering::{Places, is_renamed};
 use crate::append::OPEN_CALL;
 use crate::table::{Agent, AgentKind, Process};
@@ -31,33 +31,33 @@ const MADE: [&str; 20] = [
 ];
 
 /// Writes who recorded the trace, where, and everything of which there is one row per thing.
-pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+pub(super) fn write(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     let info = &tables.info;
-    writer.metadata("schema_version", concat!("rtl-", "1"))?;
+    writer.push_metadata("schema_version", concat!("rtl-", "1"))?;
     let native = info.dialect == Dialect::Native;
     if !info.tool.is_empty() {
-        writer.metadata("tool", &info.tool)?;
+        writer.push_metadata("tool", &info.tool)?;
     }
     for (tag, value) in [("tool_version", &info.tool_version), ("mode", &info.mode)] {
         if let Some(value) = value {
-            writer.metadata(tag, value)?;
+            writer.push_metadata(tag, value)?;
         }
     }
     if !native {
-        writer.metadata("source_dialect", info.dialect.label())?;
+        writer.push_metadata("source_dialect", info.dialect.label())?;
         if let Some(version) = &info.schema_version {
-            writer.metadata("source_schema_version", version)?;
+            writer.push_metadata("source_schema_version", version)?;
         }
         for (reason, count) in &info.losses {
             let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
-            writer.metadata(&tag, &count.to_string())?;
+            writer.push_metadata(&tag, &count.to_string())?;
         }
     }
     for (tag, value) in &info.metadata {
         if !native {
-            writer.metadata(&format!("source:{tag}"), value)?;
+            writer.push_metadata(&format!("source:{tag}"), value)?;
         } else if !MADE.contains(&tag.as_str()) && tag != "kernel" {
-            writer.metadata(tag, value)?;
+            writer.push_metadata(tag, value)?;
         }
     }
     processes(writer, tables, places)?;
@@ -69,7 +69,7 @@ pub(super) fn write(writer: &mut Writer, tables: &Tables, places: &Places) -> Re
 }
 
 /// Writes what belongs to processes and agents: queues, threads and kernels.
-pub(super) fn write_details(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+pub(super) fn write_details(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     queues(writer, tables, places)?;
     for thread in &tables.threads {
         let mut row = Map::new();
@@ -81,7 +81,7 @@ pub(super) fn write_details(writer: &mut Writer, tables: &Tables, places: &Place
     symbols(writer, tables, places)
 }
 
-fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+fn processes(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     if let [process] = tables.processes.as_slice() {
         let number = |value: Option<i64>| value.map(|value| value.to_string());
         for (tag, value) in [
@@ -96,7 +96,7 @@ fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()
             ("end_ns", number(process.end)),
         ] {
             if let Some(value) = value {
-                writer.metadata(tag, &value)?;
+                writer.push_metadata(tag, &value)?;
             }
         }
         if process.guid.is_none()
@@ -112,7 +112,7 @@ fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()
         let number = places.process(id, tables);
         if let (true, None, Some(number)) = (tables.processes.len() > 1, places.pid(id), number) {
             // Its rows have no pid, because it was alone when they came.
-            writer.metadata("pid", &number.to_string())?;
+            writer.push_metadata("pid", &number.to_string())?;
         }
         self::process(writer, process, number)?;
     }
@@ -120,7 +120,7 @@ fn processes(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()
 }
 
 /// Writes who a process is; `number` is what pid columns hold for it.
-pub(super) fn process(writer: &mut Writer, process: &Process, number: Option<i64>) -> Result<()> {
+pub(super) fn process(writer: &mut NativeWriter, process: &Process, number: Option<i64>) -> Result<()> {
     let mut row = Map::new();
     insert(&mut row, "pid", process.pid);
     insert(&mut row, "ppid", process.ppid);
@@ -142,7 +142,7 @@ pub(super) fn process(writer: &mut Writer, process: &Process, number: Option<i64
 
 /// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what stands for the one that listed it.
 pub(super) fn agent(
-    writer: &mut Writer,
+    writer: &mut NativeWriter,
     agent: &Agent,
     process: Option<i64>,
     number: Option<i64>,
@@ -173,7 +173,7 @@ pub(super) fn agent(
 }
 
 /// One row for each queue that had to be renumbered: its own number and its address on the device.
-fn queues(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+fn queues(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     let mut written = Vec::new();
     for (at, track) in tables.tracks.rows().iter().enumerate() {
         let queue = places.queue(TrackId(at as u32));
@@ -192,7 +192,7 @@ fn queues(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
     Ok(())
 }
 
-fn symbols(writer: &mut Writer, tables: &Tables, places: &Places) -> Result<()> {
+fn symbols(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     for symbol in &tables.symbols {
         let text = |name: NameId| name.is_some().then(|| tables.strings.get(name).to_owned());
         let mut row = Map::new();
@@ -219,6 +219,6 @@ fn insert(row: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value
     }
 }
 
-fn object(writer: &mut Writer, tag: &str, row: Map<String, Value>) -> Result<()> {
-    writer.metadata(tag, &json!(row).to_string())
+fn object(writer: &mut NativeWriter, tag: &str, row: Map<String, Value>) -> Result<()> {
+    writer.push_metadata(tag, &json!(row).to_string())
 }

@@ -1,6 +1,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Part;
+use super::TraceMapping;
 use crate::btree::{put, take};
 use crate::table::{AgentKind, Track};
 use crate::{AgentId, Id, ProcessId, Tables, TrackId};
@@ -20,9 +20,9 @@ pub(super) struct Places {
 
 impl Places {
     /// For a trace of which it is known before how it is told among others.
-    pub(super) fn given(part: &Part) -> Self {
-        let pids = part.pids.iter().copied().map(Some).collect();
-        Self { pids, gpus: part.gpus.clone(), queues: Vec::new() }
+    pub(super) fn given(mapping: &TraceMapping) -> Self {
+        let pids = mapping.pids.iter().copied().map(Some).collect();
+        Self { pids, gpus: mapping.gpus.clone(), queues: Vec::new() }
     }
 
     /// Numbers what is new.

@@ -9,10 +9,10 @@ use crate::{Error, Result};
 
 /// What happens to a file that already has the target's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Existing {
+pub enum IfExists {
     /// It stays and writing fails.
     #[default]
-    Refuse,
+    Fail,
     /// It is replaced, in one step, when the new one is complete.
     Replace,
 }
@@ -28,15 +28,15 @@ pub(crate) struct Place {
 #[derive(Debug)]
 enum Growing {
     /// Beside the target, whose name it gets in the end.
-    Beside(TempPath, Existing),
+    Beside(TempPath, IfExists),
     /// In a file that somebody else made and names.
     Given(PathBuf),
 }
 
 impl Place {
     /// A file that will be at `path`, in a temporary one beside it.
-    pub(crate) fn beside(path: &Path, existing: Existing) -> Result<(Self, File)> {
-        if existing == Existing::Refuse && path.symlink_metadata().is_ok() {
+    pub(crate) fn beside(path: &Path, existing: IfExists) -> Result<(Self, File)> {
+        if existing == IfExists::Fail && path.symlink_metadata().is_ok() {
             return Err(refused(path));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -70,8 +70,8 @@ impl Place {
     pub(crate) fn finish(self) -> Result<()> {
         let Growing::Beside(temporary, existing) = self.growing else { return Ok(()) };
         let named = match existing {
-            Existing::Refuse => temporary.persist_noclobber(&self.path),
-            Existing::Replace => temporary.persist(&self.path),
+            IfExists::Fail => temporary.persist_noclobber(&self.path),
+            IfExists::Replace => temporary.persist(&self.path),
         };
         named.map_err(|failed| match failed.error.kind() {
             io::ErrorKind::AlreadyExists => refused(&self.path),

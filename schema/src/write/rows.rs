@@ -2,16 +2,16 @@ use crate::table::Direction;
 
 /// A text of the file: the id of its row in `rocpd_string`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TextId(pub(crate) i64);
+pub struct StringId(pub(crate) i64);
 
-impl TextId {
+impl StringId {
     /// The empty text, which every file has.
     pub const EMPTY: Self = Self(1);
     /// An id that no text has, for a name that dangled in the source.
     pub const DANGLING: Self = Self(-1);
 }
 
-impl Default for TextId {
+impl Default for StringId {
     fn default() -> Self {
         Self::EMPTY
     }
@@ -57,8 +57,8 @@ impl OpKind {
         Self::UserMarker,
     ];
 
-    pub(crate) fn text(self) -> TextId {
-        TextId(TextId::EMPTY.0 + 1 + self as i64)
+    pub(crate) fn text(self) -> StringId {
+        StringId(StringId::EMPTY.0 + 1 + self as i64)
     }
 
     /// The type of copies that go this way.
@@ -105,7 +105,7 @@ pub struct Op {
     /// End in ns, if it was seen.
     pub end: Option<i64>,
     /// `description_id`.
-    pub description: Option<TextId>,
+    pub description: Option<StringId>,
     /// `opType_id`.
     pub kind: OpKind,
     /// `roctxId`, 0 for none.
@@ -136,7 +136,7 @@ pub struct Op {
     /// `gpuId` of the other side of a copy.
     pub peer: Option<i64>,
     /// The class of a range.
-    pub category: Option<TextId>,
+    pub category: Option<StringId>,
     /// Host time in ns at which the op was put on its queue.
     pub enqueued: Option<i64>,
 }
@@ -149,13 +149,13 @@ pub struct Call {
     /// End minus start in ns, if the end was seen.
     pub duration: Option<i64>,
     /// The function's name.
-    pub name: Option<TextId>,
+    pub name: Option<StringId>,
     /// Thread.
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
     /// The library.
-    pub domain: Option<TextId>,
+    pub domain: Option<StringId>,
     /// Correlation id of the enclosing call, 0 for none.
     pub parent: i64,
     /// HIP stream.
@@ -163,9 +163,9 @@ pub struct Call {
     /// The process, where it is not the file's only one.
     pub pid: Option<i64>,
     /// The recorder's finer class.
-    pub category: Option<TextId>,
+    pub category: Option<StringId>,
     /// All arguments as one text.
-    pub args: Option<TextId>,
+    pub args: Option<StringId>,
     /// The status that was returned, 0 for success or unknown.
     pub result: i64,
 }
@@ -231,7 +231,7 @@ pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
     ]
 }
 
-fn text(text: Option<TextId>) -> Option<i64> {
+fn text(text: Option<StringId>) -> Option<i64> {
     text.map(|text| text.0)
 }
 

@@ -9,7 +9,7 @@ mod ids;
 mod launches;
 mod layout;
 mod ops;
-mod rest;
+mod secondary_tables;
 
 use std::fs::File;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) const EXECUTED: &str = "executed";
 /// A file of RPD's in the making: takes a trace as [`Trace::stream`](crate::Trace::stream) gives it out. Memory grows
 /// with the distinct strings and the API calls.
 #[derive(Debug)]
-pub struct Rpd {
+pub struct RpdWriter {
     builder: Builder,
     tables: TableIds,
     place: Place,
@@ -49,7 +49,7 @@ pub struct Rpd {
     left_out: u64,
 }
 
-impl Rpd {
+impl RpdWriter {
     /// Starts in the empty file at `place`, which its maker will call `path`.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Rpd {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot grow.
-    pub fn piece(&mut self, piece: &Tables) -> Result<()> {
+    pub fn push(&mut self, piece: &Tables) -> Result<()> {
         self.places.extend(piece, &mut self.queues);
         self.numbers.extend(piece);
         self.texts.extend(piece);
@@ -102,14 +102,14 @@ impl Rpd {
         self.all_ops(piece)?;
         self.links.extend_from_slice(&piece.extra_links);
         self.ops.settle();
-        self.rest(piece)
+        self.secondary_tables(piece)
     }
 
     /// Writes what only the end tells and completes the file. `last` is what is left when all pieces were given. The
     /// result says how many rows were left out because they have no end.
     ///
     /// # Errors
-    /// As [`Self::piece`], or [`Error::Sqlite`](crate::Error::Sqlite).
+    /// As [`Self::push`], or [`Error::Sqlite`](crate::Error::Sqlite).
     pub fn finish(mut self, last: &Tables) -> Result<u64> {
         self.held_launches(last)?;
         for (op, call) in std::mem::take(&mut self.links) {

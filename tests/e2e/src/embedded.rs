@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::write::{Call, Existing, Op, OpKind, Writer};
+use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind};
 
 use crate::library;
 use crate::outcome::Outcome;
@@ -61,7 +61,7 @@ pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
 /// # Panics
 /// If one is not as `embedder.c` writes it, or says that something is wrong.
 pub fn rebuild(records: &str, path: &Path) {
-    let mut writer = Writer::create(path, Existing::Replace).unwrap();
+    let mut writer = NativeWriter::create(path, IfExists::Replace).unwrap();
     for line in records.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let number = |column: usize| columns[column].parse::<i64>().unwrap_or_else(|_| panic!("{line}"));
@@ -70,7 +70,7 @@ pub fn rebuild(records: &str, path: &Path) {
                 let op = Op {
                     gpu: Some(number(1)),
                     queue: Some(number(2)),
-                    description: Some(writer.text(columns[3]).unwrap()),
+                    description: Some(writer.intern(columns[3]).unwrap()),
                     kind: OpKind::KernelExecution,
                     items: Some([number(6) as u64, 1, 1]),
                     workgroup: Some([number(7) as u32, 1, 1]),
@@ -80,7 +80,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     enqueued: Some(number(12)).filter(|&moment| moment != 0),
                     ..timed(number(4), number(5))
                 };
-                writer.op(&op).unwrap();
+                writer.push_op(&op).unwrap();
             }
             "copy" => {
                 let place = |column| Some(number(column)).filter(|&gpu| gpu >= 0);
@@ -102,7 +102,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     enqueued: Some(number(9)).filter(|&moment| moment != 0),
                     ..timed(number(4), number(5))
                 };
-                writer.op(&op).unwrap();
+                writer.push_op(&op).unwrap();
             }
             "barrier" => {
                 let op = Op {
@@ -115,34 +115,34 @@ pub fn rebuild(records: &str, path: &Path) {
                     enqueued: Some(number(8)).filter(|&moment| moment != 0),
                     ..timed(number(3), number(4))
                 };
-                writer.op(&op).unwrap();
+                writer.push_op(&op).unwrap();
             }
             "range" => {
                 let op = Op {
                     gpu: Some(-1),
                     queue: Some(0),
-                    description: Some(writer.text(columns[3]).unwrap()),
+                    description: Some(writer.intern(columns[3]).unwrap()),
                     kind: OpKind::UserMarker,
                     sequence: (number(1) < 2).then(|| number(1)),
                     range: number(2),
                     tid: Some(number(6)),
                     ..timed(number(4), number(5))
                 };
-                writer.op(&op).unwrap();
+                writer.push_op(&op).unwrap();
             }
             "call" => {
                 let call = Call {
-                    domain: Some(writer.text(columns[1]).unwrap()),
-                    name: Some(writer.text(columns[2]).unwrap()),
+                    domain: Some(writer.intern(columns[1]).unwrap()),
+                    name: Some(writer.intern(columns[2]).unwrap()),
                     start: number(3),
                     duration: Some(number(4) - number(3)),
                     correlation: number(5),
                     parent: number(6),
-                    args: Some(writer.text(columns[9]).unwrap()),
+                    args: Some(writer.intern(columns[9]).unwrap()),
                     tid: Some(number(8)),
                     ..Call::default()
                 };
-                writer.call(&call).unwrap();
+                writer.push_call(&call).unwrap();
             }
             // What a trace has no rows of this kind for; tests read the lines.
             "launch" | "asked" | "name" => {}
@@ -170,7 +170,7 @@ fn counts(columns: &[&str]) -> Counts {
 }
 
 /// As the tracer's own files count.
-fn count(kind: &str, counts: Counts, writer: &mut Writer) {
+fn count(kind: &str, counts: Counts, writer: &mut NativeWriter) {
     let Counts { seen, delivered, lost, lost_behind, skipped } = counts;
     let prefix = match kind {
         "kernels" => "",
@@ -187,6 +187,6 @@ fn count(kind: &str, counts: Counts, writer: &mut Writer) {
         ("skipped:some", skipped),
     ];
     for (tag, count) in all.into_iter().filter(|&(_, count)| count > 0) {
-        writer.metadata(&format!("{prefix}{tag}"), &count.to_string()).unwrap();
+        writer.push_metadata(&format!("{prefix}{tag}"), &count.to_string()).unwrap();
     }
 }

@@ -110,12 +110,12 @@ static void on_calls(const struct rtl_call *calls, size_t count, void *data) {
                 "call\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%u\t%s\n", call->domain,
                 call->function, call->start, call->end, call->correlation_id, call->parent_id, call->status, call->tid,
                 arguments);
-        const struct rtl_launch_asked *launch = call->launch;
+        const struct rtl_launch_params *launch = call->launch;
         if (launch)
             fprintf(records, "launch\t%" PRIu64 "\t%u\t%u\t%u\t%u\t%u\t%u\t%" PRIu64 "\n", call->correlation_id,
                     launch->groups[0], launch->groups[1], launch->groups[2], launch->workgroup[0],
                     launch->workgroup[1], launch->workgroup[2], launch->lds);
-        const struct rtl_copy_asked *copy = call->copy;
+        const struct rtl_copy_params *copy = call->copy;
         if (copy)
             fprintf(records,
                     "asked\t%" PRIu64 "\t%" PRIu64 "\t0x%" PRIx64 "\t0x%" PRIx64 "\t%" PRIu64 "\t%" PRIu64

@@ -16,11 +16,11 @@ use crate::{Layout, database};
 /// Where it cannot be written.
 pub fn native(path: &Path) -> rtl_schema::Result<()> {
     let mut recording = Recording::create(path, None)?;
-    recording.metadata("schema_version", "rtl-1")?;
-    let description = Some(recording.text("gemm")?);
+    recording.push_metadata("schema_version", "rtl-1")?;
+    let description = Some(recording.intern("gemm")?);
     for start in [1_000, 2_000, 3_000] {
         let (gpu, queue, end) = (Some(0), Some(0), Some(start + 500));
-        recording.op(&Op { gpu, queue, start, end, description, ..Op::default() })?;
+        recording.push_op(&Op { gpu, queue, start, end, description, ..Op::default() })?;
     }
     recording.publish(&[(COMPLETE, "0".to_owned())])
 }

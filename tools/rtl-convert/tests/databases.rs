@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use rtl_schema::table::{Agent, ApiCall, Dispatch, Process, Track};
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{NameId, Select, Tables, Trace};
 use support::{Layout, Options};
 
@@ -31,8 +31,8 @@ fn converted(folder: &Path, ending: &str) -> (Tables, String) {
 }
 
 fn write(tables: &Tables, folder: &Path) {
-    let mut writer = Writer::create(folder.join("in.db"), Existing::Refuse).unwrap();
-    writer.tables(tables).unwrap();
+    let mut writer = NativeWriter::create(folder.join("in.db"), IfExists::Fail).unwrap();
+    writer.push_tables(tables).unwrap();
     writer.finish().unwrap();
 }
 

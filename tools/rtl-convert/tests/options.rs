@@ -8,7 +8,7 @@ use drawing::{Folder, Slice, packets};
 use rtl_schema::table::{
     Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Process, Track,
 };
-use rtl_schema::write::{Existing, Op, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, Op};
 use rtl_schema::{AgentId, ProcessId, Tables};
 use serde_json::Value;
 
@@ -32,12 +32,14 @@ fn texts(values: &[&str]) -> Vec<String> {
 #[test]
 fn ops_are_drawn_by_stream_where_they_have_one() {
     let folder = Folder::new();
-    let mut writer = Writer::create(folder.path("in.db"), Existing::Replace).unwrap();
-    writer.metadata("schema_version", "rtl-1").unwrap();
-    let name = writer.text("k").unwrap();
+    let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Replace).unwrap();
+    writer.push_metadata("schema_version", "rtl-1").unwrap();
+    let name = writer.intern("k").unwrap();
     for (queue, stream, start) in [(0, Some(7), 10), (1, Some(7), 20), (1, None, 30)] {
         let (gpu, queue, end) = (Some(0), Some(queue), Some(start + 5));
-        writer.op(&Op { gpu, queue, stream, start, end, description: Some(name), ..Op::default() }).unwrap();
+        writer
+            .push_op(&Op { gpu, queue, stream, start, end, description: Some(name), ..Op::default() })
+            .unwrap();
     }
     writer.finish().unwrap();
     let tracks = |line: &str| drawn(&folder, line).into_iter().map(|slice| slice.0).collect::<Vec<_>>();
@@ -164,8 +166,8 @@ fn counted() -> Tables {
 #[test]
 fn memory_and_hardware_counters_are_drawn_where_the_trace_has_them() {
     let folder = Folder::new();
-    let mut writer = Writer::create(folder.path("in.db"), Existing::Replace).unwrap();
-    writer.tables(&counted()).unwrap();
+    let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Replace).unwrap();
+    writer.push_tables(&counted()).unwrap();
     writer.finish().unwrap();
     let events = events(&folder, "");
     let samples = |name: &str, unit: &str| -> Vec<(f64, f64)> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::table::{Agent, Dispatch, Process, Range, Track};
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
 
 /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
@@ -56,8 +56,8 @@ fn trace(folder: &Path) {
         let process = ProcessId(process);
         tables.ranges.push(Range { id: start, process, name, start, duration: Some(5), ..Range::default() });
     }
-    let mut writer = Writer::create(folder.join("in.db"), Existing::Refuse).unwrap();
-    writer.tables(&tables).unwrap();
+    let mut writer = NativeWriter::create(folder.join("in.db"), IfExists::Fail).unwrap();
+    writer.push_tables(&tables).unwrap();
     writer.finish().unwrap();
 }
 

@@ -3,7 +3,7 @@
 use cli::Failure;
 use rtl_analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
 use rtl_analysis::ranks::steps::{Balance, stepping};
-use rtl_schema::write::Shift;
+use rtl_schema::write::ClockCorrection;
 use rtl_schema::{AgentId, ProcessId};
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ pub struct Together {
 #[derive(Debug, Clone, Default)]
 pub struct Clocks {
     /// By input, what is added to its times.
-    pub shifts: Vec<Shift>,
+    pub shifts: Vec<ClockCorrection>,
     /// By input, how that is known.
     pub methods: Vec<Method>,
     /// What the merged clock is known by, where it is known.
@@ -134,13 +134,15 @@ impl Clocks {
         };
         for (at, input) in inputs.iter().enumerate() {
             let (shift, method) = match (given[at], domains[at], &alignment) {
-                (Some(offset), ..) => (Shift::constant(offset), Method::Given),
+                (Some(offset), ..) => (ClockCorrection::constant(offset), Method::Given),
                 (_, Some(domain), Some(alignment)) => {
                     let others = anchors(inputs, &domains, alignment.reference);
                     of_domain(input, domain, alignment, anchors(inputs, &domains, domain).zip(others))
                 }
-                _ if wanted.no_align => (Shift::default(), Method::Stored("--no-align".to_owned())),
-                _ => (Shift::default(), Method::Stored("its machine or boot is unknown".to_owned())),
+                _ if wanted.no_align => (ClockCorrection::default(), Method::Stored("--no-align".to_owned())),
+                _ => {
+                    (ClockCorrection::default(), Method::Stored("its machine or boot is unknown".to_owned()))
+                }
             };
             clocks.shifts.push(shift);
             clocks.methods.push(method);
@@ -155,17 +157,17 @@ impl Clocks {
         });
         clocks.steps = stepping(sizes).map(|at| {
             let meetings = align::meetings(&groups.groups[at], &found.sequences);
-            (at, Balance::between(meetings.map(|meeting| clocks.moved(meeting, &found.members))))
+            (at, Balance::between(meetings.map(|meeting| clocks.apply(meeting, &found.members))))
         });
         clocks.members = found.members;
         Ok(clocks)
     }
 
     /// A collective on the merged clock.
-    fn moved(&self, meeting: Meeting, members: &[Member]) -> Meeting {
+    fn apply(&self, meeting: Meeting, members: &[Member]) -> Meeting {
         let moved = |(member, start, end): (usize, i64, i64)| {
             let shift = &self.shifts[members[member].input];
-            (member, shift.moved(start), shift.moved(end))
+            (member, shift.apply(start), shift.apply(end))
         };
         meeting.into_iter().map(moved).collect()
     }
@@ -174,7 +176,7 @@ impl Clocks {
     fn together(&mut self, group: &Group, found: &Found) -> Together {
         let meetings = || {
             let meetings = align::meetings(group, &found.sequences);
-            meetings.map(|meeting| self.moved(meeting, &found.members))
+            meetings.map(|meeting| self.apply(meeting, &found.members))
         };
         let is_violated = |meeting: &Meeting| {
             let last_start = meeting.iter().map(|&(_, start, _)| start).max();
@@ -294,9 +296,9 @@ fn of_domain(
     domain: usize,
     alignment: &Alignment,
     ahead: Option<(i64, i64)>,
-) -> (Shift, Method) {
+) -> (ClockCorrection, Method) {
     if domain == alignment.reference {
-        return (Shift::default(), Method::Reference);
+        return (ClockCorrection::default(), Method::Reference);
     }
     let why = match &alignment.nodes[domain] {
         Ok(NodeClock { clock, collectives, error_ns }) => {
@@ -307,8 +309,10 @@ fn of_domain(
         Err(Refusal::Contradicted) => "the collectives contradict each other".to_owned(),
     };
     match ahead {
-        Some((own, reference)) => (Shift::constant(own.saturating_sub(reference)), Method::Anchors(why)),
-        None => (Shift::default(), Method::Stored(why)),
+        Some((own, reference)) => {
+            (ClockCorrection::constant(own.saturating_sub(reference)), Method::Anchors(why))
+        }
+        None => (ClockCorrection::default(), Method::Stored(why)),
     }
 }
 
@@ -317,7 +321,7 @@ const THINNED: f64 = 0.01;
 
 /// A clock for the time of an input: a straight line between few knots, off by no more than rounding and a small part of
 /// the clock's own error.
-fn sampled(clock: &Clock, input: &Survey, error_ns: f64) -> Shift {
+fn sampled(clock: &Clock, input: &Survey, error_ns: f64) -> ClockCorrection {
     let (first, last) = input.span.unwrap_or_default();
     let moments = clock.moments().filter(|moment| (first..=last).contains(moment));
     let mut moments: Vec<i64> = moments.chain([first, last]).collect();
@@ -325,7 +329,7 @@ fn sampled(clock: &Clock, input: &Survey, error_ns: f64) -> Shift {
     moments.dedup();
     let knots: Vec<(i64, i64)> =
         moments.into_iter().map(|moment| (moment, clock.offset(moment).round() as i64)).collect();
-    Shift::new(thinned(&knots, (error_ns * THINNED).max(1.0)))
+    ClockCorrection::new(thinned(&knots, (error_ns * THINNED).max(1.0)))
 }
 
 /// As few of the knots as a walk needs that goes on from each as far as a straight line passes all those between by no
@@ -379,9 +383,9 @@ mod tests {
                 let (at, offset) = knots[knots.len() - 1];
                 knots.push((at + time, offset + change));
             }
-            let shift = Shift::new(thinned(&knots, tolerance));
+            let shift = ClockCorrection::new(thinned(&knots, tolerance));
             for (at, offset) in knots {
-                let off = (shift.moved(at) - at - offset).abs();
+                let off = (shift.apply(at) - at - offset).abs();
                 prop_assert!(off as f64 <= tolerance + 1.0, "{off} at {at}");
             }
         }

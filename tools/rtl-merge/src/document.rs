@@ -170,7 +170,7 @@ impl Document {
     fn clocks(&mut self, clocks: &Clocks, inputs: &[Survey]) {
         let input = |(at, method): (usize, &Method)| {
             let (first, last) = inputs[at].span.unwrap_or_default();
-            let added = |moment: i64| clocks.shifts[at].moved(moment).saturating_sub(moment);
+            let added = |moment: i64| clocks.shifts[at].apply(moment).saturating_sub(moment);
             let (name, reason, error) = match method {
                 Method::Reference => ("reference", None, None),
                 Method::Collectives(count, error) => ("collectives", None, Some((*count, *error))),

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use rtl_schema::table::Process;
-use rtl_schema::write::Part;
+use rtl_schema::write::TraceMapping;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::clocks::Clocks;
@@ -17,7 +17,7 @@ pub struct Plan {
     /// Its processes, each once, and what pid columns hold for each.
     pub processes: Vec<(i64, Process)>,
     /// By input, what its rows become.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TraceMapping>,
     /// By what the merged clock is known, where it is known.
     pub clock: Option<Evidence>,
 }
@@ -56,7 +56,7 @@ impl Plan {
                     let node = machines.all[machine].is_known() && machines.all.len() > 1;
                     let node = node.then_some(machine as u32).or(process.node);
                     // What it says of its own time is told on the merged clock too.
-                    let moved = |moment: Option<i64>| moment.map(|moment| clocks.shifts[at].moved(moment));
+                    let moved = |moment: Option<i64>| moment.map(|moment| clocks.shifts[at].apply(moment));
                     let (start, end) = (moved(process.start), moved(process.end));
                     let process = Process { space, node, start, end, ..process.clone() };
                     plan.processes.push((pid.unwrap_or(-1 - next as i64), process));
@@ -66,12 +66,12 @@ impl Plan {
             members.push(own);
         }
         for (at, own) in members.iter().enumerate() {
-            plan.parts.push(Part {
+            plan.parts.push(TraceMapping {
                 pids: own.iter().map(|&index| plan.processes[index].0).collect(),
                 spaces: own.iter().map(|&index| plan.processes[index].1.space).collect(),
                 continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
                 gpus: devices.numbers[at].clone(),
-                watched: devices.watched[at].clone(),
+                monitor_devices: devices.watched[at].clone(),
                 clock: clocks.shifts[at].clone(),
             });
         }

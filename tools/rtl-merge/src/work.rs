@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, ResultExt};
-use rtl_schema::write::{Texts, Writer};
+use rtl_schema::write::{NativeWriter, StringLog};
 use rustc_hash::FxHasher;
 
 use crate::rows::Rows;
@@ -47,9 +47,9 @@ struct Disk {
 #[derive(Debug)]
 pub struct Progress {
     /// The file in the making.
-    pub writer: Writer,
+    pub writer: NativeWriter,
     /// Its strings.
-    pub texts: Texts,
+    pub texts: StringLog,
     /// How many inputs are in it; nothing at all is where this is none.
     pub done: Option<usize>,
     /// How many rows those have.
@@ -113,17 +113,17 @@ impl Work {
                 }
             }
         }
-        let fresh = || -> io::Result<Texts> {
+        let fresh = || -> io::Result<StringLog> {
             for state in [self.state(), self.synced()] {
                 if state.exists() {
                     fs::remove_file(state)?;
                 }
             }
             File::create(self.part())?;
-            Texts::create(&self.texts())
+            StringLog::create(&self.texts())
         };
         let texts = fresh().with_context(|| format!("cannot write {}", self.output.display()))?;
-        let writer = Writer::within(&self.part(), &self.output).map_err(unreadable)?;
+        let writer = NativeWriter::within(&self.part(), &self.output).map_err(unreadable)?;
         Ok(Progress { writer, texts, done: None, rows: Rows::default() })
     }
 
@@ -145,7 +145,8 @@ impl Work {
         if !is_ours || !self.part().exists() || !self.texts().exists() {
             return Ok(None);
         }
-        let resumed = Writer::resume(&self.part(), &self.output, &self.texts(), state).map_err(unreadable)?;
+        let resumed =
+            NativeWriter::resume(&self.part(), &self.output, &self.texts(), state).map_err(unreadable)?;
         let done = done.and_then(|done| usize::try_from(done).ok());
         Ok(resumed.map(|(writer, texts)| Progress { writer, texts, done, rows }))
     }
@@ -236,7 +237,7 @@ mod tests {
         work.disk = Disk { sync: noted, every: 0 };
         let mut progress = work.start(false).unwrap();
         for done in 0..=more {
-            progress.writer.text(&format!("input {done}")).unwrap();
+            progress.writer.intern(&format!("input {done}")).unwrap();
             work.save(&mut progress, done + 1).unwrap();
             work.disk.every = u64::MAX;
         }

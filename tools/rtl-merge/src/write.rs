@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
 use rtl_schema::append::OPEN_CALL;
-use rtl_schema::write::{Incoming, Shift, Writer};
+use rtl_schema::write::{ClockCorrection, NativeWriter, TraceImport};
 use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 use serde_json::json;
 
@@ -95,40 +95,40 @@ pub fn write(
 }
 
 /// What belongs to the merged trace as a whole.
-fn whole(writer: &mut Writer, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<(), Error> {
+fn whole(writer: &mut NativeWriter, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<(), Error> {
     about(writer, inputs)?;
     if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
-        writer.metadata(CLOCK, &json!({ field: id }).to_string())?;
+        writer.push_metadata(CLOCK, &json!({ field: id }).to_string())?;
     }
     for (number, process) in &plan.processes {
-        writer.process(process, *number)?;
+        writer.push_process(process, *number)?;
     }
     for device in &devices.all {
-        writer.agent(&device.agent, None, device.number)?;
+        writer.push_agent(&device.agent, None, device.number)?;
     }
     Ok(())
 }
 
 /// Takes the tables of other tools from an input whose rows are written already.
-fn extras(writer: &mut Writer, input: &Survey) -> Result<(), Error> {
+fn extras(writer: &mut NativeWriter, input: &Survey) -> Result<(), Error> {
     if input.has_extras {
         Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
-            writer.extras(piece);
+            writer.push_extra_tables(piece);
             Ok::<(), Error>(())
         })?;
     }
     Ok(())
 }
 
-fn rows_of(writer: &mut Writer, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Ended> {
-    let mut incoming = Incoming::part(plan.parts[at].clone());
+fn rows_of(writer: &mut NativeWriter, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Ended> {
+    let mut incoming = TraceImport::with_mapping(plan.parts[at].clone());
     let mut rows = Rows::default();
     let mut changed = false;
     let mut stream = || -> Result<Tables, Trouble> {
         Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
             rows.add(piece);
             changed |= has_changed(input, piece);
-            if changed { Ok(()) } else { incoming.piece(writer, piece).map_err(Trouble::Write) }
+            if changed { Ok(()) } else { incoming.push(writer, piece).map_err(Trouble::Write) }
         })
     };
     let last = stream().map_err(|trouble| trouble.of_input(input))?;
@@ -150,14 +150,14 @@ fn has_changed(input: &Survey, piece: &Tables) -> bool {
 }
 
 /// What the inputs have in common, and sums of what they count.
-fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
-    writer.metadata("schema_version", "rtl-1")?;
+fn about(writer: &mut NativeWriter, inputs: &[Survey]) -> Result<(), Error> {
+    writer.push_metadata("schema_version", "rtl-1")?;
     let common = |of: &dyn Fn(&Survey) -> Option<String>| {
         let first = of(inputs.first()?)?;
         inputs.iter().all(|input| of(input).as_ref() == Some(&first)).then_some(first)
     };
     let tool = common(&|input| Some(input.about.tool.clone())).unwrap_or_else(|| "several".to_owned());
-    writer.metadata("tool", &tool)?;
+    writer.push_metadata("tool", &tool)?;
     for (tag, value) in [
         ("tool_version", common(&|input| input.about.tool_version.clone())),
         ("mode", common(&|input| input.about.mode.clone())),
@@ -166,7 +166,7 @@ fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
         ("complete", inputs.iter().filter_map(|input| input.tag("complete")).min().map(str::to_owned)),
     ] {
         if let Some(value) = value {
-            writer.metadata(tag, &value)?;
+            writer.push_metadata(tag, &value)?;
         }
     }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -182,13 +182,18 @@ fn about(writer: &mut Writer, inputs: &[Survey]) -> Result<(), Error> {
         }
     }
     for (tag, count) in counts {
-        writer.metadata(&tag, &count.to_string())?;
+        writer.push_metadata(&tag, &count.to_string())?;
     }
     Ok(())
 }
 
 /// Who an input was.
-fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Result<(), Error> {
+fn source(
+    writer: &mut NativeWriter,
+    at: usize,
+    input: &Survey,
+    shift: &ClockCorrection,
+) -> Result<(), Error> {
     let row = json!({
         "source": at,
         "file": input.name(),
@@ -199,16 +204,16 @@ fn source(writer: &mut Writer, at: usize, input: &Survey, shift: &Shift) -> Resu
         "ranks": input.ranks(),
         "added": shift.knots(),
     });
-    writer.metadata(MERGED, &row.to_string())
+    writer.push_metadata(MERGED, &row.to_string())
 }
 
 /// All that an input says of itself. What became rows of the merged trace is not told twice.
-fn details(writer: &mut Writer, at: usize, last: &Tables) -> Result<(), Error> {
+fn details(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Error> {
     let rows = ["kernel", "queue", "thread", OPEN_CALL];
     let native = last.info.dialect == Dialect::Native;
     for (tag, value) in &last.info.metadata {
         if !(native && rows.contains(&tag.as_str())) {
-            writer.metadata(&format!("source:{at}:{tag}"), value)?;
+            writer.push_metadata(&format!("source:{at}:{tag}"), value)?;
         }
     }
     Ok(())

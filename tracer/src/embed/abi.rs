@@ -119,21 +119,21 @@ pub struct Range {
     pub reserved: u32,
 }
 
-/// `struct rtl_launch_asked`.
+/// `struct rtl_launch_params`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the header says what they are")]
-pub struct LaunchAsked {
+pub struct LaunchParams {
     pub groups: [u32; 3],
     pub workgroup: [u32; 3],
     pub lds: u64,
 }
 
-/// `struct rtl_copy_asked`.
+/// `struct rtl_copy_params`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 #[expect(missing_docs, reason = "the header says what they are")]
-pub struct CopyAsked {
+pub struct CopyParams {
     pub bytes: u64,
     pub destination: u64,
     pub source: u64,
@@ -156,8 +156,8 @@ pub struct Call {
     pub domain: *const c_char,
     pub function: *const c_char,
     pub arguments: *const c_char,
-    pub launch: *const LaunchAsked,
-    pub copy: *const CopyAsked,
+    pub launch: *const LaunchParams,
+    pub copy: *const CopyParams,
     pub function_length: u32,
     pub arguments_length: u32,
     pub status: i32,

@@ -1,7 +1,7 @@
 //! Rows of ranges and markers, and what the application calls its threads, devices and streams.
 
 use rtl_schema::append::Target;
-use rtl_schema::write::{Op, OpKind, TextId};
+use rtl_schema::write::{Op, OpKind, StringId};
 
 use super::close::Close;
 use super::session::{Session, meet, thread_row};
@@ -12,7 +12,7 @@ use crate::roctx::{Annotation, NOT_KEPT, Text, What};
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
     /// By the text's number.
-    texts: Vec<Option<TextId>>,
+    texts: Vec<Option<StringId>>,
     /// Rows that are not published yet.
     unpublished: u64,
     /// Metadata rows that wait for the next publication: a name alone is no reason for a file.
@@ -69,7 +69,7 @@ impl<T: Target + Close> Session<T> {
             }
             Annotation::Untracked => return Ok(()),
         };
-        self.begun()?.0.op(&op)?;
+        self.begun()?.0.push_op(&op)?;
         Ok(())
     }
 
@@ -91,12 +91,12 @@ impl<T: Target + Close> Session<T> {
         })
     }
 
-    fn text(&mut self, text: &'static Text) -> rtl_schema::Result<TextId> {
+    fn text(&mut self, text: &'static Text) -> rtl_schema::Result<StringId> {
         let number = text.number as usize;
         if let Some(&Some(known)) = self.annotations.texts.get(number) {
             return Ok(known);
         }
-        let id = self.begun()?.0.text(&text.spoken())?;
+        let id = self.begun()?.0.intern(&text.spoken())?;
         let texts = &mut self.annotations.texts;
         texts.resize(texts.len().max(number + 1), None);
         texts[number] = Some(id);

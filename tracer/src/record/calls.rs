@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use rtl_schema::append::{AlikeCalls, CopyAsked, LaunchAsked, OwnCall, Target};
-use rtl_schema::write::{Call, TextId};
+use rtl_schema::append::{CallDelta, CallTemplate, CopyParams, LaunchParams, Target};
+use rtl_schema::write::{Call, StringId};
 
 use super::close::Close;
 use super::open_calls::OpenCalls;
@@ -17,10 +17,10 @@ use crate::calls::sources;
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// By source and number.
-    names: [Vec<Option<TextId>>; Source::ALL.len()],
+    names: [Vec<Option<StringId>>; Source::ALL.len()],
     /// The few that there are.
-    categories: Vec<(&'static str, TextId)>,
-    domains: [Option<TextId>; Source::ALL.len()],
+    categories: Vec<(&'static str, StringId)>,
+    domains: [Option<StringId>; Source::ALL.len()],
     /// By source and number: the last call.
     last: [Vec<Option<Last>>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
@@ -40,7 +40,7 @@ struct Last {
     stream: u64,
     parent: u64,
     /// What others like it are written by. Nothing is prepared for a call that is not repeated.
-    alike: Option<AlikeCalls>,
+    alike: Option<CallTemplate>,
 }
 
 /// Their tags.
@@ -107,8 +107,8 @@ impl<T: Target + Close> Session<T> {
         if let (true, Some(recording), Some(alike)) =
             (is_plain, &mut self.recording, before.and_then(|last| last.alike.as_ref()))
         {
-            let own = OwnCall { start: call.start, duration, correlation: call.correlation as i64 };
-            if recording.call_like(alike, own)?.is_some() {
+            let own = CallDelta { start: call.start, duration, correlation: call.correlation as i64 };
+            if recording.push_call_templated(alike, own)?.is_some() {
                 return Ok(());
             }
         }
@@ -118,7 +118,7 @@ impl<T: Target + Close> Session<T> {
         if last.len() <= number {
             last.resize_with(number + 1, || None);
         }
-        let alike = if is_repeated && is_plain { AlikeCalls::of(&row) } else { None };
+        let alike = if is_repeated && is_plain { CallTemplate::of(&row) } else { None };
         last[number] = Some(Last { tid, stream: call.stream, parent: call.parent, alike });
         Ok(())
     }
@@ -132,7 +132,7 @@ impl<T: Target + Close> Session<T> {
         let (recording, threads) = self.begun()?;
         meet(threads, told.tid, recording)?;
         let args =
-            told.arguments.as_deref().map(|arguments| recording.passing_text(arguments)).transpose()?;
+            told.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
         let row = Call {
             start: call.start,
             duration: call.duration(),
@@ -147,55 +147,55 @@ impl<T: Target + Close> Session<T> {
             result: i64::from(call.status),
             ..Call::default()
         };
-        let id = recording.call(&row)?;
+        let id = recording.push_call(&row)?;
         match told.asked {
             Some(Asked::Launch { groups, items, lds }) => {
-                recording.launch_asked(id, &LaunchAsked { groups, items, lds })?;
+                recording.push_launch_params(id, &LaunchParams { groups, items, lds })?;
             }
             Some(Asked::Copy { destination, source, bytes, extent: [width, height], kind }) => {
                 let kind = if kind < 0 { way(call.function) } else { Some(i64::from(kind)) };
                 let extent = (height > 0).then_some((u64::from(width), u64::from(height)));
-                recording.copy_asked(id, &CopyAsked { bytes, destination, source, kind, extent })?;
+                recording.push_copy_params(id, &CopyParams { bytes, destination, source, kind, extent })?;
             }
             None => {}
         }
         if call.status != 0 {
-            let [kind, name] = [sources::status(source), "return"].map(|text| recording.text(text));
-            let value = recording.text(&call.status.to_string())?;
-            recording.returned(id, kind?, name?, value)?;
+            let [kind, name] = [sources::status(source), "return"].map(|text| recording.intern(text));
+            let value = recording.intern(&call.status.to_string())?;
+            recording.push_return_value(id, kind?, name?, value)?;
         }
         Ok(row)
     }
 
-    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<TextId> {
+    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<StringId> {
         let (at, number) = (source as usize, function.number());
         if let Some(&Some(known)) = self.calls.names[at].get(number) {
             return Ok(known);
         }
         let name = sources::name(function).unwrap_or_default();
-        let id = self.begun()?.0.text(name)?;
+        let id = self.begun()?.0.intern(name)?;
         let names = &mut self.calls.names[at];
         names.resize(names.len().max(number + 1), None);
         names[number] = Some(id);
         Ok(id)
     }
 
-    fn domain(&mut self, source: Source) -> rtl_schema::Result<TextId> {
+    fn domain(&mut self, source: Source) -> rtl_schema::Result<StringId> {
         let at = source as usize;
         if let Some(known) = self.calls.domains[at] {
             return Ok(known);
         }
-        let id = self.begun()?.0.text(sources::domain(source))?;
+        let id = self.begun()?.0.intern(sources::domain(source))?;
         self.calls.domains[at] = Some(id);
         Ok(id)
     }
 
-    fn category(&mut self, function: Function) -> rtl_schema::Result<Option<TextId>> {
+    fn category(&mut self, function: Function) -> rtl_schema::Result<Option<StringId>> {
         let Some(category) = sources::category(function) else { return Ok(None) };
         if let Some(&(_, known)) = self.calls.categories.iter().find(|(known, _)| *known == category) {
             return Ok(Some(known));
         }
-        let id = self.begun()?.0.text(category)?;
+        let id = self.begun()?.0.intern(category)?;
         self.calls.categories.push((category, id));
         Ok(Some(id))
     }
@@ -207,7 +207,7 @@ impl<T: Target + Close> Session<T> {
             return Ok(known);
         }
         let row = serde_json::json!({ "pid": std::process::id(), "streamId": number, "address": address });
-        self.begun()?.0.metadata("stream", &row.to_string())?;
+        self.begun()?.0.push_metadata("stream", &row.to_string())?;
         self.calls.streams.insert(address, number);
         Ok(number)
     }

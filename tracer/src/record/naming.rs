@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use rtl_schema::append::{Recording, Target};
-use rtl_schema::write::TextId;
+use rtl_schema::write::StringId;
 use serde_json::{Map, Value};
 
 use crate::kernels::Kernel;
@@ -13,7 +13,7 @@ use crate::kernels::names::Names;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     /// Its name.
-    pub(super) text: TextId,
+    pub(super) text: StringId,
     /// The id of its metadata row, where that is not the first one of its name.
     pub(super) symbol: Option<i64>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Naming {
     /// By kernel, wherever it was loaded.
     known: HashMap<Kernel, Named>,
     names: Names,
-    texts: HashSet<TextId>,
+    texts: HashSet<StringId>,
     symbols: i64,
 }
 
@@ -47,9 +47,9 @@ impl Naming {
         } else {
             format!("kernel_{:#x}", kernel.kernel_object)
         };
-        let text = recording.text(&name)?;
+        let text = recording.intern(&name)?;
         self.symbols += 1;
-        recording.metadata("kernel", &row(self.symbols, &name, kernel))?;
+        recording.push_metadata("kernel", &row(self.symbols, &name, kernel))?;
         let is_first = self.texts.insert(text);
         let named = Named { text, symbol: (!is_first).then_some(self.symbols) };
         self.known.insert(key, named);

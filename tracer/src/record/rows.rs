@@ -1,6 +1,6 @@
 //! The rows of one kernel: what they say, and the short way to one that says what the last one said.
 
-use rtl_schema::append::{Alike, Own, Recording, Target};
+use rtl_schema::append::{Recording, RowDelta, RowTemplate, Target};
 use rtl_schema::write::{Op, OpKind};
 
 use super::naming::Named;
@@ -12,7 +12,7 @@ pub(super) struct Rows {
     named: Named,
     last: Dispatch,
     /// What others like the last one are written by. Nothing is prepared for a launch that is not repeated.
-    alike: Option<Alike>,
+    alike: Option<RowTemplate>,
 }
 
 impl Rows {
@@ -25,7 +25,7 @@ impl Rows {
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<Self> {
-        recording.op(&op(dispatch, named))?;
+        recording.push_op(&op(dispatch, named))?;
         Ok(Self { named, last: *dispatch, alike: None })
     }
 
@@ -34,7 +34,7 @@ impl Rows {
         self.named
     }
 
-    /// Whether a dispatch differs from the last one in what is its [`Own`] only.
+    /// Whether a dispatch differs from the last one in what is its [`RowDelta`] only.
     #[inline]
     pub(super) fn go_on_with(&self, dispatch: &Dispatch) -> bool {
         // Without "..": a field that is added has to be here.
@@ -75,13 +75,13 @@ impl Rows {
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<()> {
         if let Some(alike) = &self.alike {
-            let own = Own {
+            let own = RowDelta {
                 start: dispatch.start,
                 end: dispatch.end,
                 items: u64::from(dispatch.grid[0]),
                 correlation: dispatch.correlation as i64,
             };
-            if recording.op_like(alike, own)?.is_some() {
+            if recording.push_op_templated(alike, own)?.is_some() {
                 return Ok(());
             }
         }
@@ -95,8 +95,8 @@ impl Rows {
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<()> {
         let op = op(dispatch, self.named);
-        recording.op(&op)?;
-        self.alike = Alike::of(&op);
+        recording.push_op(&op)?;
+        self.alike = RowTemplate::of(&op);
         Ok(())
     }
 }
@@ -177,13 +177,13 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let (long, short) = (folder.path().join("long.db"), folder.path().join("short.db"));
         let mut recordings = (Recording::create(&long, None)?, Recording::create(&short, None)?);
-        let named = Named { text: recordings.0.text("alpha")?, symbol: None };
-        assert_eq!(recordings.1.text("alpha")?, named.text);
+        let named = Named { text: recordings.0.intern("alpha")?, symbol: None };
+        assert_eq!(recordings.1.intern("alpha")?, named.text);
         let mut rows: Option<Rows> = None;
         let mut repeated = 0;
         for dispatch in others().into_iter().flat_map(|other| [FIRST, other]) {
             for dispatch in [dispatch].into_iter().chain(later(dispatch)) {
-                recordings.0.op(&op(&dispatch, named))?;
+                recordings.0.push_op(&op(&dispatch, named))?;
                 match &mut rows {
                     Some(rows) if rows.go_on_with(&dispatch) => {
                         repeated += 1;

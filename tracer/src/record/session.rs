@@ -161,7 +161,7 @@ impl<T: Target + Close> Session<T> {
         self.ending.failure.get_or_insert_with(|| reason.to_owned());
         if matches!(why, Lost::Failure | Lost::Write) {
             if let Some(recording) = &mut self.recording {
-                recording.abandon();
+                recording.rollback();
             }
             self.known.counters.lose(why, std::mem::take(&mut self.unpublished));
             self.lose_annotations(why);
@@ -234,7 +234,7 @@ impl<T: Target + Close> Session<T> {
         }
         let (recording, threads) = self.begun()?;
         meet(threads, tid, recording)?;
-        recording.op(op)?;
+        recording.push_op(op)?;
         Ok(())
     }
 
@@ -253,10 +253,10 @@ impl<T: Target + Close> Session<T> {
         let names = self.take_names();
         let (recording, _) = self.begun()?;
         for gpu in &gpus {
-            recording.metadata("gpu", &gpu.row())?;
+            recording.push_metadata("gpu", &gpu.row())?;
         }
         for (tag, row) in &names {
-            recording.metadata(tag, row)?;
+            recording.push_metadata(tag, row)?;
         }
         recording.publish(closing)?;
         self.gpus += gpus.len() as u32;
@@ -294,10 +294,10 @@ fn begin<T: Target>(
     let (path, mut recording) = create()?;
     ending.path = Some(path);
     for (tag, value) in about.identity.rows(&about.settings) {
-        recording.metadata(&tag, &value)?;
+        recording.push_metadata(&tag, &value)?;
     }
-    recording.metadata("start_ns", &start.boottime.to_string())?;
-    recording.metadata("clock_start", &start.json())?;
+    recording.push_metadata("start_ns", &start.boottime.to_string())?;
+    recording.push_metadata("clock_start", &start.json())?;
     Ok(recording)
 }
 
@@ -323,7 +323,7 @@ fn write_queues<T: Target>(
     from: &mut u32,
 ) -> rtl_schema::Result<()> {
     for queue in known.queues.since(*from) {
-        recording.metadata("queue", &queue_row(*from, &queue))?;
+        recording.push_metadata("queue", &queue_row(*from, &queue))?;
         *from += 1;
     }
     Ok(())
@@ -350,7 +350,7 @@ pub(super) fn meet<T: Target>(
         return Ok(());
     }
     let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
-    recording.metadata("thread", &thread_row(tid, name.as_deref().map(str::trim_end)))?;
+    recording.push_metadata("thread", &thread_row(tid, name.as_deref().map(str::trim_end)))?;
     threads.insert(tid);
     Ok(())
 }

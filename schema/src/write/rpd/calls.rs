@@ -1,7 +1,7 @@
 //! `rocpd_api`: calls and ranges.
 
 use super::ids::EMPTY;
-use super::{EXECUTED, LAUNCHES, Rpd, Table};
+use super::{EXECUTED, LAUNCHES, RpdWriter, Table};
 use crate::table::ApiArgument;
 use crate::write::numbering::Renumbered;
 use crate::{Id, Result, Tables};
@@ -22,7 +22,7 @@ impl Calls {
     }
 }
 
-impl Rpd {
+impl RpdWriter {
     /// Writes the calls, all of which come in the first piece.
     pub(super) fn api_calls(&mut self, piece: &Tables) -> Result<()> {
         let calls = &piece.api_calls;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Rpd, Table, UNRECORDED};
+use super::{RpdWriter, Table, UNRECORDED};
 use crate::table::AgentKind;
 use crate::write::OpKind;
 use crate::{AgentId, NameId, ProcessId, Result, Tables};
@@ -34,7 +34,7 @@ impl Texts {
     }
 }
 
-impl Rpd {
+impl RpdWriter {
     pub(super) fn first_texts(&mut self) -> Result<()> {
         self.row(Table::Ustring, &["".into()])?;
         for text in [""].into_iter().chain(OpKind::ALL.map(OpKind::label)).chain([UNRECORDED]) {

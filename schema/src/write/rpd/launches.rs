@@ -1,6 +1,6 @@
 //! `rocpd_kernelapi` and `rocpd_copyapi`: what calls asked for.
 
-use super::{EXECUTED, LAUNCHES, Rpd, Table};
+use super::{EXECUTED, LAUNCHES, RpdWriter, Table};
 use crate::btree::Datum;
 use crate::dialect::{Function, from_rocprofiler_sdk};
 use crate::table::{ApiLaunch, Copy, Direction, Shape};
@@ -77,7 +77,7 @@ impl Launches {
     }
 }
 
-impl Rpd {
+impl RpdWriter {
     /// Writes what the source says that its calls asked for; `ids` has the call of each row.
     pub(super) fn asked_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
         let From::Asked { executed } = self.launches.from else { return Ok(()) };

@@ -3,7 +3,7 @@
 use super::calls::space;
 use super::ids::EMPTY;
 use super::launches::Kernel;
-use super::{Rpd, Table};
+use super::{RpdWriter, Table};
 use crate::table::Direction;
 use crate::write::OpKind;
 use crate::{Id, NameId, Result, Tables, TrackId};
@@ -23,7 +23,7 @@ struct Common {
 /// The call of an op, and whether the source has it.
 type Cause = (i64, bool);
 
-impl Rpd {
+impl RpdWriter {
     pub(super) fn all_ops(&mut self, piece: &Tables) -> Result<()> {
         for row in piece.dispatches.iter() {
             let kind = if row.graph { OpKind::Task } else { OpKind::KernelExecution };

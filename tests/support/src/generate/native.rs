@@ -1,20 +1,20 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rtl_schema::write::{Call, Existing, Op as Row, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, IfExists, NativeWriter, Op as Row, OpKind, StringId};
 
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 
 /// A file as librtl.so writes it.
 pub(super) struct Native {
-    writer: Writer,
+    writer: NativeWriter,
     api: bool,
-    names: Vec<Option<TextId>>,
+    names: Vec<Option<StringId>>,
 }
 
 impl Native {
     pub(super) fn create(path: &Path, options: &Options, kernels: &[Kernel]) -> Result<Self> {
-        let mut writer = Writer::create(path, Existing::Replace)?;
+        let mut writer = NativeWriter::create(path, IfExists::Replace)?;
         for (tag, value) in [
             ("schema_version", "rtl-1"),
             ("tool", "rtl generate"),
@@ -23,13 +23,13 @@ impl Native {
             ("host", "synthetic"),
             ("mode", "standard"),
         ] {
-            writer.metadata(tag, value)?;
+            writer.push_metadata(tag, value)?;
         }
         for gpu in 0..options.gpus {
             let value = format!(
                 r#"{{"number":{gpu},"sourceId":{gpu},"typeIndex":{gpu},"target":"gfx942","product":"AMD Instinct MI300X"}}"#
             );
-            writer.metadata("gpu", &value)?;
+            writer.push_metadata("gpu", &value)?;
         }
         for (symbol, kernel) in kernels.iter().enumerate() {
             let name = kernel.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -39,7 +39,7 @@ impl Native {
                 kernel.lds,
                 kernel.scratch,
             );
-            writer.metadata("kernel", &value)?;
+            writer.push_metadata("kernel", &value)?;
         }
         Ok(Self { writer, api: options.api, names: vec![None; kernels.len()] })
     }
@@ -63,7 +63,7 @@ impl Sink for Native {
             let launched = &kernels[index];
             let name = match self.names[index] {
                 Some(name) => name,
-                None => *self.names[index].insert(self.writer.text(&launched.name)?),
+                None => *self.names[index].insert(self.writer.intern(&launched.name)?),
             };
             row.description = Some(name);
             row.items = Some(launched.items[usize::from(size)]);
@@ -76,25 +76,25 @@ impl Sink for Native {
                 Kind::DeviceToHost { .. } => OpKind::CopyDeviceToHost,
                 _ => OpKind::CopyDeviceToDevice,
             };
-            row.description = Some(TextId::EMPTY);
+            row.description = Some(StringId::EMPTY);
             row.bytes = super::copy(&op.kind).map(|(_, bytes)| bytes);
             if let Kind::DeviceToDevice { peer, .. } = op.kind {
                 row.peer = Some(peer);
             }
         }
-        self.writer.op(&row)?;
+        self.writer.push_op(&row)?;
         if self.api {
             let name = if row.bytes.is_some() { "hipMemcpyAsync" } else { "hipModuleLaunchKernel" };
             let call = Call {
                 tid,
                 start: op.call.0,
                 duration: Some(op.call.1 - op.call.0),
-                name: Some(self.writer.text(name)?),
-                domain: Some(self.writer.text("hip")?),
+                name: Some(self.writer.intern(name)?),
+                domain: Some(self.writer.intern("hip")?),
                 correlation: op.number,
                 ..Call::default()
             };
-            self.writer.call(&call)?;
+            self.writer.push_call(&call)?;
         }
         Ok(())
     }
@@ -105,14 +105,14 @@ impl Sink for Native {
             queue: Some(0),
             start: range.start,
             end: Some(range.end),
-            description: Some(self.writer.text(&range.name)?),
+            description: Some(self.writer.intern(&range.name)?),
             kind: OpKind::UserMarker,
             range: range.number,
             tid: Some(PID),
             sequence: Some(0),
             ..Row::default()
         };
-        self.writer.op(&row)?;
+        self.writer.push_op(&row)?;
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rtl_schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
 
 use super::random::Random;
 
@@ -125,23 +125,24 @@ impl Job {
 
     fn rank(&self, rank: u32, ends: &[i64], path: &Path) -> Result<()> {
         let (node, local) = (rank / self.ranks_per_node, rank % self.ranks_per_node);
-        let mut writer = Writer::create(path, Existing::Replace)?;
+        let mut writer = NativeWriter::create(path, IfExists::Replace)?;
         let over = ends.last().copied().unwrap_or(0) + 1_000_000;
         self.metadata(&mut writer, (rank, node, local), over)?;
         let mut random = Random::new(!self.seed ^ u64::from(rank));
         let clock = |moment: i64| self.clock(node, moment);
-        let names: Vec<TextId> = KERNELS.iter().map(|name| writer.text(name)).collect::<Result<_, _>>()?;
-        let (collective, step_name) = (writer.text(COLLECTIVE)?, writer.text("step")?);
-        let launch = writer.text("hipModuleLaunchKernel")?;
+        let names: Vec<StringId> =
+            KERNELS.iter().map(|name| writer.intern(name)).collect::<Result<_, _>>()?;
+        let (collective, step_name) = (writer.intern(COLLECTIVE)?, writer.intern("step")?);
+        let launch = writer.intern("hipModuleLaunchKernel")?;
         let (mut now, mut number) = (1_000_000, 0);
         for (step, &end) in (0..).zip(ends) {
             let (begin, range) = (now, i64::from(step) + 1);
-            let mut op = |writer: &mut Writer, name: TextId, start: i64, end: i64| -> Result<()> {
+            let mut op = |writer: &mut NativeWriter, name: StringId, start: i64, end: i64| -> Result<()> {
                 number += 1;
                 if self.api {
                     let tid = Some(1_000 + i64::from(rank));
                     let start = clock(start) - 5_000;
-                    writer.call(&Call {
+                    writer.push_call(&Call {
                         tid,
                         start,
                         duration: Some(2_000),
@@ -150,7 +151,7 @@ impl Job {
                         ..Call::default()
                     })?;
                 }
-                writer.op(&Op {
+                writer.push_op(&Op {
                     gpu: Some(0),
                     queue: Some(0),
                     start: clock(start),
@@ -171,7 +172,7 @@ impl Job {
             let jitter = random.below(3_000) as i64;
             op(&mut writer, collective, now, end + jitter)?;
             now = end + jitter;
-            writer.op(&Op {
+            writer.push_op(&Op {
                 gpu: Some(-1),
                 queue: Some(0),
                 start: clock(begin),
@@ -188,7 +189,12 @@ impl Job {
         Ok(writer.finish()?)
     }
 
-    fn metadata(&self, writer: &mut Writer, (rank, node, local): (u32, u32, u32), over: i64) -> Result<()> {
+    fn metadata(
+        &self,
+        writer: &mut NativeWriter,
+        (rank, node, local): (u32, u32, u32),
+        over: i64,
+    ) -> Result<()> {
         // Ranks of different nodes share process ids, as those of containers do.
         let number = |value: u32| value.to_string();
         for (tag, value) in [
@@ -204,13 +210,13 @@ impl Job {
             ("local_rank", number(local)),
             ("world_size", number(self.ranks())),
         ] {
-            writer.metadata(tag, &value)?;
+            writer.push_metadata(tag, &value)?;
         }
         for (tag, moment) in [("clock_start", 0), ("clock_end", over)] {
             if self.anchors {
                 let (boottime, realtime) = (self.clock(node, moment), BEGIN + moment);
                 let value = format!(r#"{{"boottime":{boottime},"realtime":{realtime},"within":120}}"#);
-                writer.metadata(tag, &value)?;
+                writer.push_metadata(tag, &value)?;
             }
         }
         // Every rank sees its own GPU only, as number 0.
@@ -221,7 +227,7 @@ impl Job {
             0x10 + local,
             128 + local
         );
-        writer.metadata("gpu", &gpu)?;
+        writer.push_metadata("gpu", &gpu)?;
         Ok(())
     }
 }

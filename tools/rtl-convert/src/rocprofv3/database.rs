@@ -4,8 +4,8 @@ use std::io;
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Counter, Dispatch, Range, Shape};
 use rtl_schema::write::{
-    AgentInfo, Allocated, Argument, Called, Copied, CounterInfo, Event, Info, KernelInfo, Launched,
-    Rocprofiler, SetId,
+    AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
+    ProcessInfo, Region, RocpdWriter, TableSetId,
 };
 use rtl_schema::{AgentId, Error, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ const UNKNOWN: i64 = -1;
 
 /// A file in the making.
 pub struct Database {
-    file: Rocprofiler,
+    file: RocpdWriter,
     /// By process; in the order of the file's sets by [`Database::order`].
     processes: Vec<Option<Written>>,
     order: Vec<ProcessId>,
@@ -30,7 +30,7 @@ pub struct Database {
 
 /// What is known of a process beside its records.
 struct Written {
-    set: SetId,
+    set: TableSetId,
     devices: Devices,
     /// Whether a record names [`UNKNOWN`].
     unknown: bool,
@@ -43,7 +43,7 @@ struct Written {
 
 impl Database {
     /// Writes into this file.
-    pub fn new(file: Rocprofiler) -> Self {
+    pub fn new(file: RocpdWriter) -> Self {
         Self { file, processes: Vec::new(), order: Vec::new() }
     }
 
@@ -55,12 +55,12 @@ impl Database {
         if self.order.is_empty() {
             self.process(ProcessId(0), tables);
         }
-        let infos: Vec<Info<'_>> = self.order.iter().map(|&id| self.info(id, walk, tables)).collect();
+        let infos: Vec<ProcessInfo<'_>> = self.order.iter().map(|&id| self.info(id, walk, tables)).collect();
         self.file.finish(&infos)
     }
 
     #[inline]
-    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut Rocprofiler, &mut Written) {
+    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut Written) {
         if self.processes.len() <= id.index() {
             self.processes.resize_with(id.index() + 1, || None);
         }
@@ -68,7 +68,7 @@ impl Database {
         let written = self.processes[id.index()].get_or_insert_with(|| {
             order.push(id);
             Written {
-                set: file.set(identity::origin(id, tables)),
+                set: file.add_process(identity::origin(id, tables)),
                 devices: Devices::default(),
                 unknown: false,
                 span: None,
@@ -80,7 +80,7 @@ impl Database {
         (file, written)
     }
 
-    fn info<'a>(&self, id: ProcessId, walk: &Walk, tables: &'a Tables) -> Info<'a> {
+    fn info<'a>(&self, id: ProcessId, walk: &Walk, tables: &'a Tables) -> ProcessInfo<'a> {
         let process = tables.process(id);
         let written = self.processes[id.index()].as_ref();
         let devices = written.map(|written| written.devices.listed()).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Database {
             })
         });
         let threads = tables.threads.iter().filter(|thread| thread.process == id);
-        Info {
+        ProcessInfo {
             process,
             span: written.and_then(|written| written.span).unwrap_or_default(),
             environment: environment::of(process).map(|environment| environment.to_string()),
@@ -200,7 +200,7 @@ impl Records for Database {
                 message: None,
             };
             let name = tables.strings.get(call.name);
-            let called = Called { tid: call.tid, start: call.start, end, name };
+            let called = Region { tid: call.tid, start: call.start, end, name };
             let event = file.region(set, &event, &called).map_err(io::Error::other)?;
             let first = named.partition_point(|argument| argument.call < row);
             let own = named[first..].iter().take_while(|argument| argument.call == row);
@@ -249,7 +249,7 @@ impl Records for Database {
         let shape = dispatch.shape.map_or(Shape::default(), |shape| tables.shapes.get(shape));
         let (file, written) = self.process(track.process, tables);
         written.extend_span(dispatch.start, end);
-        let launched = Launched {
+        let launched = KernelDispatch {
             tid: dispatch.tid,
             agent: written.agent(track.agent),
             kernel: kernel.id,
@@ -286,7 +286,7 @@ impl Records for Database {
         let known = destination.or(source);
         written.unknown |= known.is_none();
         let known = known.unwrap_or(UNKNOWN);
-        let copied = Copied {
+        let copied = MemoryCopy {
             tid: copy.tid,
             start: copy.start,
             end,
@@ -320,7 +320,7 @@ impl Records for Database {
             return file.sample(written.set, &event, range.tid, range.start).map_err(io::Error::other);
         }
         let name = kinds::operations(kinds::MARKER_RANGE)[kinds::range_operation(range)];
-        let called = Called { tid: range.tid, start: range.start, end, name };
+        let called = Region { tid: range.tid, start: range.start, end, name };
         file.region(written.set, &event, &called).map(drop).map_err(io::Error::other)
     }
 
@@ -329,7 +329,7 @@ impl Records for Database {
         written.extend_span(allocation.start, end);
         let (category, _) = kinds::allocation_operation(allocation);
         let (kind, level) = words(allocation);
-        let allocated = Allocated {
+        let allocated = MemoryAllocation {
             tid: allocation.tid,
             agent: allocation.agent.map(|agent| written.agent(agent)),
             kind,

@@ -2,13 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use rtl_schema::write::Origin;
+use rtl_schema::write::ProcessIdentity;
 use rtl_schema::{ProcessId, Tables};
 use rustc_hash::FxHasher;
 
 /// Who a process was, with the identity that rocprofv3 gave it or one of the same form: when it started, in
 /// milliseconds, and what tells it from others.
-pub fn origin(id: ProcessId, tables: &Tables) -> Origin {
+pub fn origin(id: ProcessId, tables: &Tables) -> ProcessIdentity {
     let process = tables.process(id);
     let number = |what: &dyn Fn(&mut FxHasher)| {
         let mut hasher = FxHasher::default();
@@ -31,7 +31,7 @@ pub fn origin(id: ProcessId, tables: &Tables) -> Origin {
             (own ^ u64::from(id.0) << 20) & 0xffff_ffff_ffff
         )
     });
-    Origin { guid, node, pid: process.pid.unwrap_or(0), parent: process.ppid }
+    ProcessIdentity { guid, node, pid: process.pid.unwrap_or(0), parent: process.ppid }
 }
 
 /// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.

@@ -20,7 +20,7 @@ pub mod walk;
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
-use rtl_schema::write::Rocprofiler;
+use rtl_schema::write::RocpdWriter;
 use rtl_schema::{ProcessId, Select, Tables};
 use tempfile::NamedTempFile;
 
@@ -77,7 +77,7 @@ pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows
 /// Where the trace cannot be read, or the file cannot grow.
 pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
     let mut walk = Walk::new(arguments.names);
-    let file = Rocprofiler::within(target.place(), &arguments.output()).map_err(unreadable)?;
+    let file = RocpdWriter::within(target.place(), &arguments.output()).map_err(unreadable)?;
     let mut database = Database::new(file);
     let tables = read(source, arguments, |tables| walk.piece(tables, &mut database))?;
     walk.finish(&tables);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtl_schema::write::{Call, Existing, Op, OpKind, TextId, Writer};
+use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
 
 /// Random numbers: the same for the same seed.
 struct Random(u64);
@@ -29,11 +29,11 @@ pub fn names() -> Vec<String> {
 /// not, and as many markers as all else together, many at one moment.
 pub fn write(seed: u64, path: &Path) {
     let mut random = Random(seed);
-    let mut writer = Writer::create(path, Existing::Replace).unwrap();
+    let mut writer = NativeWriter::create(path, IfExists::Replace).unwrap();
     for (tag, value) in [("schema_version", "rtl-1"), ("pid", "77")] {
-        writer.metadata(tag, value).unwrap();
+        writer.push_metadata(tag, value).unwrap();
     }
-    let names: Vec<TextId> = names().iter().map(|name| writer.text(name).unwrap()).collect();
+    let names: Vec<StringId> = names().iter().map(|name| writer.intern(name).unwrap()).collect();
     let base = 5_000_000_000_000_000;
     for number in 1..=300 {
         // The last is long: a few times are enough.
@@ -49,17 +49,17 @@ pub fn write(seed: u64, path: &Path) {
             correlation: 1 + random.below(number),
             ..Op::default()
         };
-        writer.op(&op).unwrap();
+        writer.push_op(&op).unwrap();
         let copy = Op {
             start: op.start + 7,
             end: op.end.map(|end| end + 7),
-            description: Some(TextId::EMPTY),
+            description: Some(StringId::EMPTY),
             kind: OpKind::CopyHostToDevice,
             bytes: Some(4_096),
             ..op
         };
         if random.below(4) == 0 {
-            writer.op(&copy).unwrap();
+            writer.push_op(&copy).unwrap();
         }
         let called = base + random.below(3_000);
         let duration = random.below(4) * random.below(100);
@@ -72,17 +72,17 @@ pub fn write(seed: u64, path: &Path) {
             correlation: number,
             ..Call::default()
         };
-        writer.call(&call).unwrap();
+        writer.push_call(&call).unwrap();
         // It ends with the outer one, or after it.
         let duration = Some(duration - 1 + random.below(3));
         let inner = Call { start: called + 1, duration, correlation: 0, ..call };
-        writer.call(&inner).unwrap();
+        writer.push_call(&inner).unwrap();
         let (kind, number) = (OpKind::UserMarker, 1_000 + number);
         let range = Op { gpu: Some(-1), queue: Some(0), kind, range: number, tid, correlation: 0, ..op };
-        writer.op(&Op { sequence: Some(random.below(2)), ..range }).unwrap();
+        writer.push_op(&Op { sequence: Some(random.below(2)), ..range }).unwrap();
         for _ in 0..4 {
             let at = base + random.below(20) * 150;
-            writer.op(&Op { start: at, end: Some(at), sequence: None, ..range }).unwrap();
+            writer.push_op(&Op { start: at, end: Some(at), sequence: None, ..range }).unwrap();
         }
     }
     writer.finish().unwrap();

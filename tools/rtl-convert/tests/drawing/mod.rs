@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::table::{ApiCall, Process};
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{NameId, Select, Tables, Trace};
 
 /// A folder in which the program runs.
@@ -60,8 +60,8 @@ impl Folder {
             });
         }
         let path = self.path("in.db");
-        let mut writer = Writer::create(&path, Existing::Refuse).unwrap();
-        writer.tables(&tables).unwrap();
+        let mut writer = NativeWriter::create(&path, IfExists::Fail).unwrap();
+        writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         path
     }

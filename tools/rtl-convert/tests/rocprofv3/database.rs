@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use rtl_schema::table::{Direction, Dispatch, Dispatches, Track, Tracks};
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Dialect, Tables, TrackId};
 use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
@@ -301,8 +301,8 @@ proptest! {
     #[test]
     fn what_a_database_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();
-        let mut writer = Writer::create(folder.path("in.db"), Existing::Refuse).unwrap();
-        writer.tables(&tables).unwrap();
+        let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Fail).unwrap();
+        writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         folder.answer("in.db -o out_results.db");
         assert_whole(&open(&folder, "out_results.db"));

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use serde_json::Value;
 
 use crate::lines::held;
@@ -187,8 +187,8 @@ proptest! {
     #[test]
     fn what_json_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();
-        let mut writer = Writer::create(folder.path("in.db"), Existing::Refuse).unwrap();
-        writer.tables(&tables).unwrap();
+        let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Fail).unwrap();
+        writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         folder.answer("in.db -o out_results.json");
         let (before, after) = (read(&folder.path("in.db")), read(&folder.path("out_results.json")));

@@ -1,6 +1,6 @@
 //! The books as a user reads them, and kernels that have another name.
 
-use rtl_schema::write::{Existing, Op, Writer};
+use rtl_schema::write::{IfExists, NativeWriter, Op};
 
 use crate::{Folder, status};
 
@@ -71,8 +71,8 @@ fn the_same_question_has_the_same_answer() {
 
 /// A trace of one kernel that runs in 100 us with 256 work-items and in 200 us with 512, so often each.
 fn in_two_shapes(folder: &Folder, file: &str, calls: [i64; 2]) {
-    let mut writer = Writer::create(folder.path(file), Existing::Replace).unwrap();
-    let name = writer.text("gemm").unwrap();
+    let mut writer = NativeWriter::create(folder.path(file), IfExists::Replace).unwrap();
+    let name = writer.intern("gemm").unwrap();
     let mut now = 1_000;
     for (items, count) in [256, 512].into_iter().zip(calls) {
         for call in 0..count {
@@ -87,7 +87,7 @@ fn in_two_shapes(folder: &Folder, file: &str, calls: [i64; 2]) {
                 workgroup: Some([64, 1, 1]),
                 ..Op::default()
             };
-            writer.op(&op).unwrap();
+            writer.push_op(&op).unwrap();
             now += duration + 100;
         }
     }

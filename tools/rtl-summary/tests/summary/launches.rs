@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rtl_schema::write::{Existing, Writer};
+use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Select, Trace};
 use snapbox::{assert_data_eq, str};
 use support::Layout;
@@ -137,8 +137,8 @@ fn only_so_many_kernels_are_shown_as_are_asked_for() {
 fn native(folder: &Folder, name: &str) -> Option<PathBuf> {
     let path = support::shared()?.join("traces").join(name);
     let native = folder.path("native.db");
-    let mut writer = Writer::create(&native, Existing::Replace).unwrap();
-    writer.tables(&Trace::open(&path).unwrap().read(&Select::everything()).unwrap()).unwrap();
+    let mut writer = NativeWriter::create(&native, IfExists::Replace).unwrap();
+    writer.push_tables(&Trace::open(&path).unwrap().read(&Select::everything()).unwrap()).unwrap();
     writer.finish().unwrap();
     Some(native)
 }

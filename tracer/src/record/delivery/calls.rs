@@ -17,8 +17,8 @@ use crate::embed::abi;
 pub(super) struct Calls {
     records: Vec<abi::Call>,
     /// With the place of their calls among the records.
-    launches: Vec<(usize, abi::LaunchAsked)>,
-    copies: Vec<(usize, abi::CopyAsked)>,
+    launches: Vec<(usize, abi::LaunchParams)>,
+    copies: Vec<(usize, abi::CopyParams)>,
     arguments: Vec<CString>,
     counts: [u64; Source::ALL.len()],
     /// By source and number.
@@ -38,7 +38,7 @@ impl Calls {
         };
         match told.asked {
             Some(Asked::Launch { groups, items, lds }) => {
-                let launch = abi::LaunchAsked { groups, workgroup: items, lds };
+                let launch = abi::LaunchParams { groups, workgroup: items, lds };
                 self.launches.push((self.records.len(), launch));
             }
             Some(Asked::Copy { destination, source, bytes, extent, kind }) => {
@@ -47,7 +47,7 @@ impl Calls {
                 let kind = said.map_or(kind, |kind| kind as i32);
                 let is_fill = u32::from(source.is_none());
                 let source = source.unwrap_or(0);
-                let copy = abi::CopyAsked { bytes, destination, source, width, height, kind, is_fill };
+                let copy = abi::CopyParams { bytes, destination, source, width, height, kind, is_fill };
                 self.copies.push((self.records.len(), copy));
             }
             None => {}

@@ -21,7 +21,7 @@ struct Told {
     copies: Vec<abi::Copy>,
     barriers: Vec<abi::Barrier>,
     /// What calls asked for.
-    asked: Vec<(Option<abi::LaunchAsked>, Option<abi::CopyAsked>)>,
+    asked: Vec<(Option<abi::LaunchParams>, Option<abi::CopyParams>)>,
     names: Vec<(NameKind, u64, String)>,
     ended: Vec<abi::Counters>,
 }
@@ -241,8 +241,8 @@ fn a_call_says_what_it_asked_for_wherever_it_is_in_its_batch() {
         delivery.add_call(&calls::reader::Told { tid: 9, call, asked: all[number % 4], arguments: None });
     }
     delivery.publish();
-    let launch = abi::LaunchAsked { groups: [4, 2, 1], workgroup: [64, 1, 1], lds: 512 };
-    let copy = abi::CopyAsked {
+    let launch = abi::LaunchParams { groups: [4, 2, 1], workgroup: [64, 1, 1], lds: 512 };
+    let copy = abi::CopyParams {
         bytes: 640,
         destination: 0x2000,
         source: 0x1000,
@@ -251,7 +251,7 @@ fn a_call_says_what_it_asked_for_wherever_it_is_in_its_batch() {
         kind: 1,
         is_fill: 0,
     };
-    let fill = abi::CopyAsked { source: 0, is_fill: 1, ..copy };
+    let fill = abi::CopyParams { source: 0, is_fill: 1, ..copy };
     let expected = [(None, None), (Some(launch), None), (None, Some(copy)), (None, Some(fill))];
     assert_eq!(told.asked.len(), 100);
     assert!(told.asked.chunks(4).all(|asked| asked == expected), "{:?}", told.asked);

@@ -26,8 +26,8 @@ fn the_header_says_where_everything_is() {
         layout!("rtl_copy", abi::Copy, start end enqueued correlation_id range_id bytes source destination tid reserved),
         layout!("rtl_barrier", abi::Barrier, start end enqueued correlation_id range_id queue gpu queue_id tid reserved),
         layout!("rtl_name", abi::Name, number text text_length kind),
-        layout!("rtl_launch_asked", abi::LaunchAsked, groups workgroup lds),
-        layout!("rtl_copy_asked", abi::CopyAsked, bytes destination source width height kind is_fill),
+        layout!("rtl_launch_params", abi::LaunchParams, groups workgroup lds),
+        layout!("rtl_copy_params", abi::CopyParams, bytes destination source width height kind is_fill),
         layout!("rtl_range", abi::Range, start end range_id text text_length tid kind reserved),
         layout!("rtl_call", abi::Call, start end correlation_id parent_id stream domain function arguments
             launch copy function_length arguments_length status tid),

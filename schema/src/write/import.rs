@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 use super::layout::Table;
 use super::numbering::{Places, Renumbered, RenumberedOps};
-use super::{Call, NO_SYMBOL, Op, OpKind, Part, TextId, Writer, metadata, rest};
+use super::{Call, NO_SYMBOL, NativeWriter, Op, OpKind, StringId, TraceMapping, metadata, secondary_tables};
 use crate::btree::Datum;
 use crate::table::{Copy, Direction, RangeKind};
 use crate::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables, TrackId};
@@ -11,10 +11,10 @@ use crate::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables, TrackId};
 /// refer to them, and what refers to ops behind those. Beside the strings, memory grows with breaks in the order of
 /// rows only.
 #[derive(Debug, Default)]
-pub struct Incoming {
+pub struct TraceImport {
     pub(super) places: Places,
     /// The file's text for each string of the trace.
-    texts: Vec<TextId>,
+    texts: Vec<StringId>,
     /// The first symbol of each name, of so many symbols.
     symbols: FxHashMap<(ProcessId, NameId), SymbolId>,
     symbols_seen: usize,
@@ -23,21 +23,21 @@ pub struct Incoming {
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
     /// How it is told among others.
-    pub(super) part: Option<Part>,
+    pub(super) mapping: Option<TraceMapping>,
 }
 
-impl Incoming {
+impl TraceImport {
     /// A trace that goes into a file of several.
     #[must_use]
-    pub fn part(part: Part) -> Self {
-        Self { places: Places::given(&part), part: Some(part), ..Self::default() }
+    pub fn with_mapping(mapping: TraceMapping) -> Self {
+        Self { places: Places::given(&mapping), mapping: Some(mapping), ..Self::default() }
     }
 
     /// Writes the rows of a piece.
     ///
     /// # Errors
     /// [`crate::Error::Io`] if the file cannot grow.
-    pub fn piece(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
+    pub fn push(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         self.places.extend(piece, &mut writer.queues);
         self.texts(writer, piece)?;
         for (at, symbol) in piece.symbols.iter().enumerate().skip(self.symbols_seen) {
@@ -48,16 +48,16 @@ impl Incoming {
         self.all_ops(writer, piece)?;
         self.links.extend_from_slice(&piece.extra_links);
         self.ops.settle();
-        rest::write(self, writer, piece)
+        secondary_tables::write(self, writer, piece)
     }
 
     /// Writes what only the end tells: the metadata, and links. `last` is what is left when all pieces were given. Of
-    /// one among several, processes and agents are left to [`Writer::process`] and [`Writer::agent`], and what it says
+    /// one among several, processes and agents are left to [`NativeWriter::push_process`] and [`NativeWriter::push_agent`], and what it says
     /// of itself as a whole to whoever knows the others.
     ///
     /// # Errors
-    /// As [`Self::piece`].
-    pub fn finish(mut self, writer: &mut Writer, last: &Tables) -> Result<()> {
+    /// As [`Self::push`].
+    pub fn finish(mut self, writer: &mut NativeWriter, last: &Tables) -> Result<()> {
         self.places.extend(last, &mut writer.queues);
         self.texts(writer, last)?;
         for (op, call) in std::mem::take(&mut self.links) {
@@ -67,9 +67,9 @@ impl Incoming {
                 writer.row(Table::ApiOps, &[call.into(), op.into()])?;
             }
         }
-        match self.part {
-            Some(part) => {
-                if !part.continues {
+        match self.mapping {
+            Some(mapping) => {
+                if !mapping.continues {
                     writer.range_numbers.clear();
                 }
                 metadata::write_details(writer, last, &self.places)
@@ -80,39 +80,39 @@ impl Incoming {
 
     /// What a moment is on the file's clock.
     #[inline]
-    pub(super) fn moved(&self, moment: i64) -> i64 {
-        self.part.as_ref().map_or(moment, |part| part.clock.moved(moment))
+    pub(super) fn file_time(&self, moment: i64) -> i64 {
+        self.mapping.as_ref().map_or(moment, |mapping| mapping.clock.apply(moment))
     }
 
     /// The end of what began at `start`, on the file's clock.
     #[inline]
     pub(super) fn end(&self, start: i64, duration: Option<i64>) -> Option<i64> {
-        duration.map(|duration| self.moved(start.saturating_add(duration)))
+        duration.map(|duration| self.file_time(start.saturating_add(duration)))
     }
 
     /// The number of a range in the file.
     #[inline]
-    fn range_number(&self, writer: &mut Writer, process: ProcessId, range: Id) -> i64 {
-        match &self.part {
-            Some(part) if range != 0 => {
-                writer.range_number(part.spaces.get(process.index()).copied().unwrap_or_default(), range)
+    fn range_number(&self, writer: &mut NativeWriter, process: ProcessId, range: Id) -> i64 {
+        match &self.mapping {
+            Some(mapping) if range != 0 => {
+                writer.range_number(mapping.spaces.get(process.index()).copied().unwrap_or_default(), range)
             }
             _ => range,
         }
     }
 
-    fn texts(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
+    fn texts(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         for (_, text) in piece.strings.iter().skip(self.texts.len()) {
-            self.texts.push(writer.text(text)?);
+            self.texts.push(writer.intern(text)?);
         }
         Ok(())
     }
 
     #[inline]
-    pub(super) fn text(&self, name: NameId) -> Option<TextId> {
+    pub(super) fn text(&self, name: NameId) -> Option<StringId> {
         match name {
             NameId::NONE => None,
-            _ => Some(self.texts.get(name.index()).copied().unwrap_or(TextId::DANGLING)),
+            _ => Some(self.texts.get(name.index()).copied().unwrap_or(StringId::DANGLING)),
         }
     }
 
@@ -122,7 +122,7 @@ impl Incoming {
     }
 
     /// Writes ops and ranges in the order of their ids.
-    fn all_ops(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
+    fn all_ops(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         let (mut dispatch, mut copy, mut barrier, mut range) = (0, 0, 0, 0);
         loop {
             let others = [
@@ -159,19 +159,19 @@ impl Incoming {
     #[inline]
     fn place(
         &mut self,
-        writer: &mut Writer,
+        writer: &mut NativeWriter,
         piece: &Tables,
         op: Op,
         (old, track, start, duration): (Id, TrackId, i64, Option<i64>),
     ) -> Result<i64> {
         let place = piece.tracks.get(track);
         let range = self.range_number(writer, place.process, op.range);
-        let new = writer.op(&Op {
+        let new = writer.push_op(&Op {
             gpu: self.places.gpu(place.agent),
             queue: Some(self.places.queue(track)),
             pid: self.places.pid(place.process),
             stream: place.stream,
-            start: self.moved(start),
+            start: self.file_time(start),
             end: self.end(start, duration),
             range,
             ..op
@@ -185,7 +185,7 @@ impl Incoming {
     }
 
     #[inline]
-    fn dispatch(&mut self, writer: &mut Writer, piece: &Tables, at: usize) -> Result<()> {
+    fn dispatch(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
         let row = piece.dispatches.get(at);
         let shape = row.shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
         let op = Op {
@@ -199,7 +199,7 @@ impl Incoming {
             tid: row.tid,
             correlation: row.correlation,
             symbol: self.symbol(piece, row.track, row.name, row.symbol),
-            enqueued: row.enqueued.map(|moment| self.moved(moment)),
+            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..Op::default()
         };
         self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
@@ -219,7 +219,7 @@ impl Incoming {
         }
     }
 
-    fn copy(&mut self, writer: &mut Writer, piece: &Tables, row: &Copy) -> Result<()> {
+    fn copy(&mut self, writer: &mut NativeWriter, piece: &Tables, row: &Copy) -> Result<()> {
         let own = piece.tracks.get(row.track).agent;
         // What a reader infers from gpuId, direction and peer; the rest needs a row of its own.
         let (peer, source, destination) = match row.direction {
@@ -237,7 +237,7 @@ impl Incoming {
             correlation: row.correlation,
             bytes: row.bytes,
             peer: peer.and_then(|agent| self.places.gpu(agent)),
-            enqueued: row.enqueued.map(|moment| self.moved(moment)),
+            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..Op::default()
         };
         let id = self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
@@ -255,25 +255,25 @@ impl Incoming {
         Ok(())
     }
 
-    fn barrier(&mut self, writer: &mut Writer, piece: &Tables, at: usize) -> Result<()> {
+    fn barrier(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
         let row = piece.barriers[at];
         let op = Op {
             kind: OpKind::Barrier,
             description: self.text(row.name),
             correlation: row.correlation,
-            enqueued: row.enqueued.map(|moment| self.moved(moment)),
+            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..Op::default()
         };
         self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
         Ok(())
     }
 
-    fn range(&mut self, writer: &mut Writer, piece: &Tables, at: usize) -> Result<()> {
+    fn range(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
         let row = piece.ranges[at];
         let op = Op {
             gpu: Some(-1),
             queue: Some(0),
-            start: self.moved(row.start),
+            start: self.file_time(row.start),
             end: self.end(row.start, row.duration),
             description: self.text(row.name),
             kind: OpKind::UserMarker,
@@ -289,16 +289,16 @@ impl Incoming {
             category: self.text(row.category),
             ..Op::default()
         };
-        writer.op(&op)?;
+        writer.push_op(&op)?;
         Ok(())
     }
 
-    fn calls(&mut self, writer: &mut Writer, piece: &Tables) -> Result<()> {
+    fn calls(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         let calls = &piece.api_calls;
         let mut first = None;
         for row in calls.iter() {
-            let id = writer.call(&Call {
-                start: self.moved(row.start),
+            let id = writer.push_call(&Call {
+                start: self.file_time(row.start),
                 duration: row.duration,
                 name: self.text(row.name),
                 tid: row.tid,
@@ -317,7 +317,7 @@ impl Incoming {
         }
         self.calls.settle();
         let first = first.unwrap_or_default();
-        rest::call_details(self, writer, piece, |row| first + i64::from(row))
+        secondary_tables::call_details(self, writer, piece, |row| first + i64::from(row))
     }
 }
 

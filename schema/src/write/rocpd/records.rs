@@ -2,7 +2,7 @@
 
 /// Who the records of a set are from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Origin {
+pub struct ProcessIdentity {
     /// Five groups of hexadecimal digits, joined by `-`; unique in the file.
     pub guid: String,
     /// The machine.
@@ -29,7 +29,7 @@ pub struct Event<'a> {
 /// A kernel launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Launched {
+pub struct KernelDispatch {
     pub tid: Option<i64>,
     pub agent: i64,
     pub kernel: i64,
@@ -49,7 +49,7 @@ pub struct Launched {
 /// A copy or fill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Copied<'a> {
+pub struct MemoryCopy<'a> {
     pub tid: Option<i64>,
     pub start: i64,
     pub end: i64,
@@ -66,7 +66,7 @@ pub struct Copied<'a> {
 /// A call or a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Called<'a> {
+pub struct Region<'a> {
     pub tid: Option<i64>,
     pub start: i64,
     pub end: i64,
@@ -86,7 +86,7 @@ pub struct Argument<'a> {
 /// An allocation or scratch event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Allocated<'a> {
+pub struct MemoryAllocation<'a> {
     pub tid: Option<i64>,
     pub agent: Option<i64>,
     /// `ALLOC`, `FREE`, `REALLOC`, `RECLAIM`.

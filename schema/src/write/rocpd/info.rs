@@ -10,7 +10,7 @@ use crate::write::layout::views_of;
 
 /// What is known of a process beside its records.
 #[derive(Debug)]
-pub struct Info<'a> {
+pub struct ProcessInfo<'a> {
     /// As the source has it.
     pub process: &'a Process,
     /// First start and last end in ns, where the process has none.
@@ -83,7 +83,7 @@ pub(super) fn views(sets: &[Set]) -> Vec<(String, String)> {
 }
 
 /// Adds the rows of all sets to a finished file.
-pub(super) fn write(place: &Place, sets: &[Set], infos: &[Info<'_>]) -> Result<()> {
+pub(super) fn write(place: &Place, sets: &[Set], infos: &[ProcessInfo<'_>]) -> Result<()> {
     let connection = open(place)?;
     for (set, info) in sets.iter().zip(infos) {
         for (_, sql) in statements(INFO) {
@@ -98,7 +98,7 @@ pub(super) fn write(place: &Place, sets: &[Set], infos: &[Info<'_>]) -> Result<(
 struct Rows<'a> {
     connection: &'a Connection,
     set: &'a Set,
-    info: &'a Info<'a>,
+    info: &'a ProcessInfo<'a>,
 }
 
 impl Rows<'_> {

@@ -5,7 +5,7 @@ use crate::write::{CALL_COLUMNS_OF_ITS_OWN, Call, OP_COLUMNS_OF_ITS_OWN, Op, cal
 
 /// What an op has for itself although it is like others: its times, how wide it was launched, and its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Own {
+pub struct RowDelta {
     /// [`Op::start`].
     pub start: i64,
     /// [`Op::end`].
@@ -16,7 +16,7 @@ pub struct Own {
     pub correlation: i64,
 }
 
-impl Own {
+impl RowDelta {
     /// In the order of [`OP_COLUMNS_OF_ITS_OWN`].
     #[inline]
     pub(super) fn numbers(self) -> [i64; 4] {
@@ -24,12 +24,12 @@ impl Own {
     }
 }
 
-/// What ops have in common that differ in [`Own`] numbers only, and in these not by how many bytes they take in a file.
+/// What ops have in common that differ in [`RowDelta`] numbers only, and in these not by how many bytes they take in a file.
 /// Times take as many for 39 hours after a boot, and from then on.
 #[derive(Debug, Clone)]
-pub struct Alike(pub(super) Pattern<4>);
+pub struct RowTemplate(pub(super) Pattern<4>);
 
-impl Alike {
+impl RowTemplate {
     /// Ops like this one. None where its end or its size is unknown, one of the four is negative, or its row is longer than
     /// usual.
     pub fn of(op: &Op) -> Option<Self> {
@@ -42,7 +42,7 @@ impl Alike {
 
 /// What a call has for itself although it is like others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnCall {
+pub struct CallDelta {
     /// [`Call::start`].
     pub start: i64,
     /// [`Call::duration`].
@@ -51,7 +51,7 @@ pub struct OwnCall {
     pub correlation: i64,
 }
 
-impl OwnCall {
+impl CallDelta {
     /// In the order of [`CALL_COLUMNS_OF_ITS_OWN`].
     #[inline]
     pub(super) fn numbers(self) -> [i64; 3] {
@@ -62,12 +62,12 @@ impl OwnCall {
 /// One duration of each width that calls may have: up to 127 ns, 32 us, 8 ms and 2 s.
 const DURATIONS: [i64; 4] = [0x7f, 0x7fff, 0x7f_ffff, 0x7fff_ffff];
 
-/// What calls have in common that differ in [`OwnCall`] numbers only, as [`Alike`]; but a duration may take as many bytes
+/// What calls have in common that differ in [`CallDelta`] numbers only, as [`RowTemplate`]; but a duration may take as many bytes
 /// as it needs, because that changes from call to call.
 #[derive(Debug, Clone)]
-pub struct AlikeCalls([Pattern<3>; DURATIONS.len()]);
+pub struct CallTemplate([Pattern<3>; DURATIONS.len()]);
 
-impl AlikeCalls {
+impl CallTemplate {
     /// Calls like this one, however long they take. None where a number is negative, or its row is longer than usual.
     pub fn of(call: &Call) -> Option<Self> {
         let mut record = Record::new();

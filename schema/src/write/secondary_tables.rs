@@ -1,8 +1,8 @@
 //! The tables beside ops and calls.
 
-use super::incoming::Incoming;
+use super::import::TraceImport;
 use super::layout::Table;
-use super::{OpKind, Writer};
+use super::{NativeWriter, OpKind};
 use crate::btree::Datum;
 use crate::table::{Allocation, AllocationKind, AllocationLevel, ApiLaunch, Direction, Monitor};
 use crate::{NameId, Result, Tables};
@@ -14,20 +14,20 @@ fn words(tables: &Tables, name: NameId) -> Datum<'_> {
 
 /// Writes arguments, launches and copies of calls; `id` tells which call a row of the piece became.
 pub(super) fn call_details(
-    incoming: &Incoming,
-    writer: &mut Writer,
+    import: &TraceImport,
+    writer: &mut NativeWriter,
     piece: &Tables,
     id: impl Fn(u32) -> i64,
 ) -> Result<()> {
     for row in &piece.api_calls.arguments {
-        let text = |name| Datum::from(incoming.text(name).map(|text| text.0));
+        let text = |name| Datum::from(import.text(name).map(|text| text.0));
         let (call, position) = (id(row.call), i64::from(row.position));
         let cells = [call.into(), position.into(), text(row.kind), text(row.name), text(row.value)];
         writer.row(Table::Arg, &cells)?;
     }
     for row in &piece.api_calls.launches {
         if row.kernel != NameId::NONE || row.shape.is_some() {
-            kernel(incoming, writer, piece, id(row.call), row)?;
+            kernel(import, writer, piece, id(row.call), row)?;
         } else {
             copy(writer, piece, id(row.call), row)?;
         }
@@ -36,8 +36,8 @@ pub(super) fn call_details(
 }
 
 fn kernel(
-    incoming: &Incoming,
-    writer: &mut Writer,
+    import: &TraceImport,
+    writer: &mut NativeWriter,
     piece: &Tables,
     call: i64,
     row: &ApiLaunch,
@@ -55,12 +55,12 @@ fn kernel(
         group(2),
         shape.lds.map(i64::from).into(),
         shape.scratch.map(i64::from).into(),
-        incoming.text(row.kernel).map(|text| text.0).into(),
+        import.text(row.kernel).map(|text| text.0).into(),
     ];
     writer.row_at(Table::Kernelapi, call, &cells)
 }
 
-fn copy(writer: &mut Writer, piece: &Tables, call: i64, row: &ApiLaunch) -> Result<()> {
+fn copy(writer: &mut NativeWriter, piece: &Tables, call: i64, row: &ApiLaunch) -> Result<()> {
     let address = |address: u64| format!("0x{address:x}");
     let (to, from) = row.addresses.map(|(to, from)| (address(to), address(from))).unzip();
     let (width, height) = row.extent.unzip();
@@ -90,49 +90,49 @@ fn copy(writer: &mut Writer, piece: &Tables, call: i64, row: &ApiLaunch) -> Resu
 }
 
 /// Writes what is sampled, counted, allocated or stacked.
-pub(super) fn write(incoming: &Incoming, writer: &mut Writer, piece: &Tables) -> Result<()> {
+pub(super) fn write(import: &TraceImport, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
     for row in &piece.counters {
         // Where only a part of the dispatches is written, counters of others belong to none.
-        let Some(op) = incoming.dispatched(piece, row.process, row.dispatch) else { continue };
+        let Some(op) = import.dispatched(piece, row.process, row.dispatch) else { continue };
         let cells = [
             row.value.into(),
             op.into(),
-            incoming.text(row.name).map(|text| text.0).into(),
-            incoming.places.pid(row.process).into(),
-            row.agent.and_then(|agent| incoming.places.gpu(agent)).into(),
+            import.text(row.name).map(|text| text.0).into(),
+            import.places.pid(row.process).into(),
+            row.agent.and_then(|agent| import.places.gpu(agent)).into(),
         ];
         writer.row(Table::Counter, &cells)?;
     }
     for row in &piece.monitors {
         let cells = [
             words(piece, row.device_kind),
-            watched(incoming, piece, row).into(),
+            watched(import, piece, row).into(),
             words(piece, row.name),
-            incoming.moved(row.start).into(),
-            incoming.moved(row.end).into(),
+            import.file_time(row.start).into(),
+            import.file_time(row.end).into(),
             words(piece, row.value),
         ];
         writer.row(Table::Monitor, &cells)?;
     }
     for row in &piece.stack_frames {
-        let call = incoming.calls.get(0, row.call);
-        let name = incoming.text(row.name).map(|text| text.0);
+        let call = import.calls.get(0, row.call);
+        let name = import.text(row.name).map(|text| text.0);
         writer.row(Table::Stackframe, &[call.into(), row.depth.into(), name.into()])?;
     }
     for row in &piece.allocations {
-        allocation(incoming, writer, row)?;
+        allocation(import, writer, row)?;
     }
     writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
     Ok(())
 }
 
 /// The number of what a monitor watched.
-fn watched(incoming: &Incoming, piece: &Tables, row: &Monitor) -> i64 {
-    let renumbered = incoming.part.as_ref().filter(|_| row.is_gpu(&piece.strings));
-    renumbered.and_then(|part| part.watched.get(&row.device)).copied().unwrap_or(row.device)
+fn watched(import: &TraceImport, piece: &Tables, row: &Monitor) -> i64 {
+    let renumbered = import.mapping.as_ref().filter(|_| row.is_gpu(&piece.strings));
+    renumbered.and_then(|mapping| mapping.monitor_devices.get(&row.device)).copied().unwrap_or(row.device)
 }
 
-fn allocation(incoming: &Incoming, writer: &mut Writer, row: &Allocation) -> Result<()> {
+fn allocation(import: &TraceImport, writer: &mut NativeWriter, row: &Allocation) -> Result<()> {
     let kind = match row.kind {
         AllocationKind::Allocate => "allocate",
         AllocationKind::Free => "free",
@@ -145,15 +145,15 @@ fn allocation(incoming: &Incoming, writer: &mut Writer, row: &Allocation) -> Res
         AllocationLevel::Scratch => "scratch",
     };
     let cells = [
-        incoming.places.pid(row.process).into(),
+        import.places.pid(row.process).into(),
         row.tid.into(),
-        row.agent.and_then(|agent| incoming.places.gpu(agent)).into(),
+        row.agent.and_then(|agent| import.places.gpu(agent)).into(),
         row.queue.into(),
         row.stream.into(),
         kind.into(),
         level.into(),
-        incoming.moved(row.start).into(),
-        incoming.end(row.start, row.duration).into(),
+        import.file_time(row.start).into(),
+        import.end(row.start, row.duration).into(),
         row.address.map(|address| address as i64).into(),
         (row.bytes as i64).into(),
         row.flags.into(),

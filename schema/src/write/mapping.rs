@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 /// How a trace is told in a file that holds other traces too: what its processes, agents and moments are called there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct TraceMapping {
     /// What pid columns hold, by process.
     pub pids: Vec<i64>,
     /// The id space of each process in the file.
@@ -12,17 +12,17 @@ pub struct Part {
     /// What gpuId columns hold, by agent: the number of a GPU, below -1 that of another agent, nothing for an unknown one.
     pub gpus: Vec<Option<i64>>,
     /// What `rocpd_monitor` calls a GPU, by the number that the trace's own monitors have for it.
-    pub watched: FxHashMap<i64, i64>,
+    pub monitor_devices: FxHashMap<i64, i64>,
     /// What its moments become.
-    pub clock: Shift,
+    pub clock: ClockCorrection,
 }
 
 /// What is added to the moments of a clock: between two knots what a straight line says, beyond the outer ones as much as
 /// at those.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shift(Vec<(i64, i64)>);
+pub struct ClockCorrection(Vec<(i64, i64)>);
 
-impl Shift {
+impl ClockCorrection {
     /// From moments and what is added to each, in ns, in any order.
     #[must_use]
     pub fn new(mut knots: Vec<(i64, i64)>) -> Self {
@@ -52,7 +52,7 @@ impl Shift {
     /// What a moment becomes, in ns.
     #[inline]
     #[must_use]
-    pub fn moved(&self, moment: i64) -> i64 {
+    pub fn apply(&self, moment: i64) -> i64 {
         match self.0.as_slice() {
             [] => moment,
             &[(_, offset)] => moment.saturating_add(offset),
@@ -80,17 +80,17 @@ mod tests {
 
     #[test]
     fn a_moment_between_two_knots_is_moved_by_what_lies_between() {
-        let shift = Shift::new(vec![(200, 60), (100, 50)]);
-        let moved = [0, 100, 150, 200, 300].map(|at| shift.moved(at) - at);
+        let shift = ClockCorrection::new(vec![(200, 60), (100, 50)]);
+        let moved = [0, 100, 150, 200, 300].map(|at| shift.apply(at) - at);
         assert_eq!(moved, [50, 50, 55, 60, 60]);
-        assert_eq!(Shift::default().moved(7), 7);
-        assert_eq!(Shift::constant(-3).moved(7), 4);
-        assert!(Shift::constant(0).is_none() && !shift.is_none());
+        assert_eq!(ClockCorrection::default().apply(7), 7);
+        assert_eq!(ClockCorrection::constant(-3).apply(7), 4);
+        assert!(ClockCorrection::constant(0).is_none() && !shift.is_none());
     }
 
     #[test]
     fn the_ends_of_time_stay_there() {
-        let shift = Shift::new(vec![(i64::MIN, -1), (i64::MAX, 1)]);
-        assert_eq!((shift.moved(i64::MIN), shift.moved(i64::MAX)), (i64::MIN, i64::MAX));
+        let shift = ClockCorrection::new(vec![(i64::MIN, -1), (i64::MAX, 1)]);
+        assert_eq!((shift.apply(i64::MIN), shift.apply(i64::MAX)), (i64::MIN, i64::MAX));
     }
 }

@@ -17,8 +17,8 @@ use super::Place;
 use crate::Result;
 use crate::btree::{Builder, Datum, TableId};
 
-pub use info::{AgentInfo, CounterInfo, Info, KernelInfo};
-pub use records::{Allocated, Argument, Called, Copied, Event, Launched, Origin};
+pub use info::{AgentInfo, CounterInfo, KernelInfo, ProcessInfo};
+pub use records::{Argument, Event, KernelDispatch, MemoryAllocation, MemoryCopy, ProcessIdentity, Region};
 
 const RECORDS: &str = include_str!("../../../sql/rocprofv3/records.sql");
 const INFO: &str = include_str!("../../../sql/rocprofv3/info.sql");
@@ -40,12 +40,12 @@ enum Table {
 
 /// The set of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SetId(usize);
+pub struct TableSetId(usize);
 
 /// The tables of one process.
 #[derive(Debug)]
 struct Set {
-    origin: Origin,
+    origin: ProcessIdentity,
     uuid: String,
     tables: Vec<TableId>,
     texts: FxHashMap<Box<str>, i64>,
@@ -59,7 +59,7 @@ struct Set {
 
 /// A database in the making. Memory grows with the distinct texts and threads.
 #[derive(Debug)]
-pub struct Rocprofiler {
+pub struct RocpdWriter {
     builder: Builder,
     place: Place,
     sets: Vec<Set>,
@@ -67,7 +67,7 @@ pub struct Rocprofiler {
     sequence: TableId,
 }
 
-impl Rocprofiler {
+impl RocpdWriter {
     /// Starts in the empty file at `place`, which its maker will call `path`.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Rocprofiler {
     }
 
     /// Adds the tables of a process.
-    pub fn set(&mut self, origin: Origin) -> SetId {
+    pub fn add_process(&mut self, origin: ProcessIdentity) -> TableSetId {
         let uuid = format!("_{}", origin.guid.replace('-', "_"));
         let tables = statements(RECORDS)
             .map(|(name, sql)| self.builder.table(format!("{name}{uuid}"), filled(sql, &uuid, &origin.guid)));
@@ -99,14 +99,14 @@ impl Rocprofiler {
             tracks: FxHashMap::default(),
             recent: None,
         });
-        let id = SetId(self.sets.len() - 1);
+        let id = TableSetId(self.sets.len() - 1);
         // The views ask for the name of a region that no kernel has.
         self.text(id, "");
         id
     }
 
     /// The id of a text, which is added when it is new.
-    pub fn text(&mut self, set: SetId, text: &str) -> i64 {
+    pub fn text(&mut self, set: TableSetId, text: &str) -> i64 {
         let texts = &mut self.sets[set.0].texts;
         if let Some(&id) = texts.get(text) {
             return id;
@@ -121,7 +121,7 @@ impl Rocprofiler {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot grow; so for all that follow.
     #[inline]
-    pub fn event(&mut self, set: SetId, event: &Event<'_>) -> Result<i64> {
+    pub fn event(&mut self, set: TableSetId, event: &Event<'_>) -> Result<i64> {
         let category = self.text(set, event.category);
         let row = [category.into(), event.correlation.into(), event.parent.into(), 0.into()];
         let Some(message) = event.message else { return self.row(set, Table::Event, &row) };
@@ -133,7 +133,7 @@ impl Rocprofiler {
 
     /// Writes a launch and returns the id of its event.
     #[inline]
-    pub fn launch(&mut self, set: SetId, event: &Event<'_>, row: &Launched) -> Result<i64> {
+    pub fn launch(&mut self, set: TableSetId, event: &Event<'_>, row: &KernelDispatch) -> Result<i64> {
         let event = self.event(set, event)?;
         let tid = self.note(set, row.tid, row.queue, row.stream.unwrap_or(0));
         let [x, y, z] = row.workgroup.map(i64::from);
@@ -166,7 +166,7 @@ impl Rocprofiler {
     }
 
     /// Writes a copy.
-    pub fn copy(&mut self, set: SetId, event: &Event<'_>, row: &Copied<'_>) -> Result<()> {
+    pub fn copy(&mut self, set: TableSetId, event: &Event<'_>, row: &MemoryCopy<'_>) -> Result<()> {
         let event = self.event(set, event)?;
         let name = self.text(set, row.name);
         let tid = self.note(set, row.tid, 0, row.stream.unwrap_or(0));
@@ -194,7 +194,7 @@ impl Rocprofiler {
     }
 
     /// Writes a call or range and returns the id of its event.
-    pub fn region(&mut self, set: SetId, event: &Event<'_>, row: &Called<'_>) -> Result<i64> {
+    pub fn region(&mut self, set: TableSetId, event: &Event<'_>, row: &Region<'_>) -> Result<i64> {
         let event = self.event(set, event)?;
         let name = self.text(set, row.name);
         let tid = self.note(set, row.tid, 0, 0);
@@ -213,7 +213,13 @@ impl Rocprofiler {
     }
 
     /// Writes an instant; its track is named as the category of its event.
-    pub fn sample(&mut self, set: SetId, event: &Event<'_>, tid: Option<i64>, moment: i64) -> Result<()> {
+    pub fn sample(
+        &mut self,
+        set: TableSetId,
+        event: &Event<'_>,
+        tid: Option<i64>,
+        moment: i64,
+    ) -> Result<()> {
         let number = self.event(set, event)?;
         let category = self.text(set, event.category);
         let tid = self.note(set, tid, 0, 0);
@@ -232,14 +238,19 @@ impl Rocprofiler {
     }
 
     /// Writes an argument of the call of that event.
-    pub fn argument(&mut self, set: SetId, event: i64, row: &Argument<'_>) -> Result<()> {
+    pub fn argument(&mut self, set: TableSetId, event: i64, row: &Argument<'_>) -> Result<()> {
         let cells = [event.into(), row.position.into(), row.kind.into(), row.name.into(), row.value.into()];
         self.row(set, Table::Argument, &cells)?;
         Ok(())
     }
 
     /// Writes an allocation or scratch event.
-    pub fn allocation(&mut self, set: SetId, event: &Event<'_>, row: &Allocated<'_>) -> Result<()> {
+    pub fn allocation(
+        &mut self,
+        set: TableSetId,
+        event: &Event<'_>,
+        row: &MemoryAllocation<'_>,
+    ) -> Result<()> {
         let event = self.event(set, event)?;
         let tid = self.note(set, row.tid, row.queue.unwrap_or(0), row.stream.unwrap_or(0));
         // rocprofv3 stores flags as text.
@@ -266,7 +277,7 @@ impl Rocprofiler {
     }
 
     /// Writes the value of a counter during the launch of that event.
-    pub fn counter(&mut self, set: SetId, event: i64, counter: i64, value: f64) -> Result<()> {
+    pub fn counter(&mut self, set: TableSetId, event: i64, counter: i64, value: f64) -> Result<()> {
         self.row(set, Table::Counter, &[event.into(), counter.into(), value.into()])?;
         Ok(())
     }
@@ -275,7 +286,7 @@ impl Rocprofiler {
     ///
     /// # Errors
     /// As [`Self::event`], or [`Error::Sqlite`](crate::Error::Sqlite).
-    pub fn finish(mut self, infos: &[Info<'_>]) -> Result<()> {
+    pub fn finish(mut self, infos: &[ProcessInfo<'_>]) -> Result<()> {
         for set in 0..self.sets.len() {
             for (at, (name, _)) in statements(RECORDS).enumerate() {
                 let rows = self.builder.rows(self.sets[set].tables[at]);
@@ -297,7 +308,7 @@ impl Rocprofiler {
 
     /// Remembers where a record stands, for the rows that the views join it with; returns the id of its thread.
     #[inline]
-    fn note(&mut self, set: SetId, tid: Option<i64>, queue: i64, stream: i64) -> i64 {
+    fn note(&mut self, set: TableSetId, tid: Option<i64>, queue: i64, stream: i64) -> i64 {
         let set = &mut self.sets[set.0];
         let place = (tid.unwrap_or(0), queue, stream);
         if set.recent != Some(place) {
@@ -311,7 +322,7 @@ impl Rocprofiler {
 
     /// Writes a row behind its id and its guid.
     #[inline]
-    fn row(&mut self, set: SetId, table: Table, cells: &[Datum<'_>]) -> Result<i64> {
+    fn row(&mut self, set: TableSetId, table: Table, cells: &[Datum<'_>]) -> Result<i64> {
         let set = &self.sets[set.0];
         let mut row = [Datum::Null; 24];
         row[0] = set.origin.guid.as_str().into();

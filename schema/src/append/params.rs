@@ -4,11 +4,11 @@ use super::database::Table;
 use super::recording::Recording;
 use crate::Result;
 use crate::btree::{Datum, Target};
-use crate::write::{OpKind, TextId};
+use crate::write::{OpKind, StringId};
 
 /// A row of `rocpd_kernelapi`; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LaunchAsked {
+pub struct LaunchParams {
     /// Work-groups.
     pub groups: [u32; 3],
     /// Work-items of a work-group.
@@ -19,7 +19,7 @@ pub struct LaunchAsked {
 
 /// A row of `rocpd_copyapi`; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CopyAsked {
+pub struct CopyParams {
     /// Bytes.
     pub bytes: u64,
     /// The address of what is written.
@@ -36,25 +36,25 @@ impl<T: Target> Recording<T> {
     /// Says what the call asked for that was added last: a kernel.
     ///
     /// # Errors
-    /// As [`Recording::text`].
-    pub fn launch_asked(&mut self, call: i64, asked: &LaunchAsked) -> Result<()> {
+    /// As [`Recording::intern`].
+    pub fn push_launch_params(&mut self, call: i64, params: &LaunchParams) -> Result<()> {
         let size = |size: u32| Datum::from(i64::from(size));
-        let ([gx, gy, gz], [ix, iy, iz]) = (asked.groups.map(size), asked.items.map(size));
-        self.add_at(Table::Launches, call, &[Datum::Null, gx, gy, gz, ix, iy, iz, (asked.lds as i64).into()])
+        let ([gx, gy, gz], [ix, iy, iz]) = (params.groups.map(size), params.items.map(size));
+        self.add_at(Table::Launches, call, &[Datum::Null, gx, gy, gz, ix, iy, iz, (params.lds as i64).into()])
     }
 
     /// Says what the call asked for that was added last: a copy or a fill.
     ///
     /// # Errors
-    /// As [`Recording::text`].
-    pub fn copy_asked(&mut self, call: i64, asked: &CopyAsked) -> Result<()> {
+    /// As [`Recording::intern`].
+    pub fn push_copy_params(&mut self, call: i64, params: &CopyParams) -> Result<()> {
         let address = |address: u64| format!("0x{address:x}");
-        let (destination, source) = (address(asked.destination), asked.source.map(address));
-        let kind = if source.is_none() { Some(OpKind::FillBuffer.text().0) } else { asked.kind };
-        let (width, height) = asked.extent.map(|(width, height)| (width as i64, height as i64)).unzip();
+        let (destination, source) = (address(params.destination), params.source.map(address));
+        let kind = if source.is_none() { Some(OpKind::FillBuffer.text().0) } else { params.kind };
+        let (width, height) = params.extent.map(|(width, height)| (width as i64, height as i64)).unzip();
         let cells = [
             Datum::Null,
-            (asked.bytes as i64).into(),
+            (params.bytes as i64).into(),
             destination.as_str().into(),
             source.as_deref().into(),
             kind.into(),
@@ -69,8 +69,14 @@ impl<T: Target> Recording<T> {
     /// Says what a call has returned.
     ///
     /// # Errors
-    /// As [`Recording::text`].
-    pub fn returned(&mut self, call: i64, kind: TextId, name: TextId, value: TextId) -> Result<()> {
+    /// As [`Recording::intern`].
+    pub fn push_return_value(
+        &mut self,
+        call: i64,
+        kind: StringId,
+        name: StringId,
+        value: StringId,
+    ) -> Result<()> {
         let cells = [call.into(), Datum::Null, kind.0.into(), name.0.into(), value.0.into()];
         self.add(Table::Arguments, &cells)
     }

@@ -1,15 +1,15 @@
 //! Counters, monitors, call stacks, and what the source says of itself.
 
 use super::calls::space;
-use super::{Rpd, Table};
+use super::{RpdWriter, Table};
 use crate::btree::Datum;
 use crate::{Dialect, NameId, Result, Tables};
 
 /// Tags that every file has of its own.
 const OWN: [&str; 5] = ["gpu_stride", "pid_stride", "schema_version", "session_count", super::LAUNCHES];
 
-impl Rpd {
-    pub(super) fn rest(&mut self, piece: &Tables) -> Result<()> {
+impl RpdWriter {
+    pub(super) fn secondary_tables(&mut self, piece: &Tables) -> Result<()> {
         for row in &piece.counters {
             if let Some(op) = self.ops.dispatches.get(space(piece, row.process), row.dispatch) {
                 let name = self.name(piece, row.name)?;
