@@ -58,7 +58,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// Where a file cannot grow.
     pub fn piece(&mut self, piece: &Tables) -> PolarsResult<()> {
-        for &table in self.tables.iter().filter(|table| !table.is_around()) {
+        for &table in self.tables.iter().filter(|table| !table.is_reference()) {
             self.rows(table, piece)?;
         }
         Ok(())
@@ -69,7 +69,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// As [`Self::piece`].
     pub fn finish(mut self, last: &Tables) -> PolarsResult<()> {
-        for &table in self.tables.iter().filter(|table| table.is_around()) {
+        for &table in self.tables.iter().filter(|table| table.is_reference()) {
             self.rows(table, last)?;
         }
         if self.tables.contains(&Table::Ops) && self.open.iter().all(|(table, _)| *table != Table::Ops) {

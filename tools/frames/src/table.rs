@@ -1,8 +1,8 @@
 //! Every table of a trace as a frame: what data-frame tools call a column, with units in the names.
 
-mod around;
 mod host;
 mod ops;
+mod reference;
 
 use std::ops::Range;
 
@@ -86,7 +86,7 @@ impl Table {
     }
 
     /// Whether rows refer to it: it is complete only when the trace was read to its end.
-    pub fn is_around(self) -> bool {
+    pub fn is_reference(self) -> bool {
         matches!(self, Self::Agents | Self::Processes | Self::Threads | Self::Kernels | Self::Metadata)
     }
 
@@ -127,11 +127,11 @@ impl Table {
             Self::Counters => ops::counters(tables, rows),
             Self::Monitors => host::monitors(tables, rows),
             Self::StackFrames => host::stack_frames(tables, rows),
-            Self::Agents => around::agents(tables, rows),
-            Self::Processes => around::processes(tables, rows),
-            Self::Threads => around::threads(tables, rows),
-            Self::Kernels => around::kernels(tables, rows),
-            Self::Metadata => around::metadata(tables, rows),
+            Self::Agents => reference::agents(tables, rows),
+            Self::Processes => reference::processes(tables, rows),
+            Self::Threads => reference::threads(tables, rows),
+            Self::Kernels => reference::kernels(tables, rows),
+            Self::Metadata => reference::metadata(tables, rows),
         }
     }
 }

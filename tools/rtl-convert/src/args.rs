@@ -33,7 +33,7 @@ pub struct Arguments {
 
     /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
     #[arg(long, value_enum, value_name = "PART")]
-    pub split: Option<split::By>,
+    pub split: Option<split::SplitBy>,
 
     /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
     #[arg(long)]

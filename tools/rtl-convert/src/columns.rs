@@ -11,10 +11,10 @@ use rtl_schema::Tables;
 
 use crate::args::Arguments;
 use crate::database;
-use crate::folder::Folder;
-use crate::rows::Rows;
+use crate::folder::OutputFolder;
+use crate::rows::RowCounts;
 use crate::source::Source;
-use crate::split::{self, By, Part};
+use crate::split::{self, Partition, SplitBy};
 
 /// What belongs to a GPU; calls, ranges and the rest belong to none.
 const OF_GPU: [Table; 2] = [Table::Ops, Table::Counters];
@@ -24,25 +24,25 @@ const OF_GPU: [Table; 2] = [Table::Ops, Table::Counters];
 /// # Errors
 /// Where the trace cannot be read or split, the folder exists and may not be replaced, or a file cannot grow; nothing
 /// appears then.
-pub fn write(source: &Source, arguments: &Arguments, kind: Kind) -> Result<Rows, Failure> {
-    let folder = Folder::create(&arguments.output(), arguments.force, &arguments.trace)?;
-    let mut rows = Rows::default();
+pub fn write(source: &Source, arguments: &Arguments, kind: Kind) -> Result<RowCounts, Failure> {
+    let folder = OutputFolder::create(&arguments.output(), arguments.force, &arguments.trace)?;
+    let mut rows = RowCounts::default();
     match arguments.split {
-        None => rows.all = table_files(source, arguments, kind, &folder.place(), &Table::ALL, None)?,
+        None => rows.all = table_files(source, arguments, kind, &folder.path(), &Table::ALL, None)?,
         Some(by) => {
             let mut parts = split::parts(source, by)?;
             let host: Vec<Table> = Table::ALL.into_iter().filter(|table| !OF_GPU.contains(table)).collect();
-            if by == By::Gpu {
-                let rest = Part::without(by);
-                let place = partition(&folder, &rest)?;
-                rows.all += table_files(source, arguments, kind, &place, &host, Some("gpu"))?;
+            if by == SplitBy::Gpu {
+                let rest = Partition::without(by);
+                let path = partition(&folder, &rest)?;
+                rows.all += table_files(source, arguments, kind, &path, &host, Some("gpu"))?;
                 parts.retain(|part| part != &rest);
             }
-            let tables = if by == By::Gpu { OF_GPU.as_slice() } else { &Table::ALL };
+            let tables = if by == SplitBy::Gpu { OF_GPU.as_slice() } else { &Table::ALL };
             for part in parts {
-                let place = partition(&folder, &part)?;
+                let path = partition(&folder, &part)?;
                 let column = part.column();
-                rows.all += table_files(&source.part(part), arguments, kind, &place, tables, Some(column))?;
+                rows.all += table_files(&source.part(part), arguments, kind, &path, tables, Some(column))?;
             }
         }
     }
@@ -55,11 +55,11 @@ fn table_files(
     source: &Source,
     arguments: &Arguments,
     kind: Kind,
-    place: &Path,
+    path: &Path,
     tables: &[Table],
     partition: Option<&str>,
 ) -> Result<u64, Failure> {
-    let mut files = Files::new(place, kind, tables, partition);
+    let mut files = Files::new(path, kind, tables, partition);
     let mut rows = 0;
     let (last, _) = database::stream(source, arguments, |piece| {
         rows += counted(piece, tables);
@@ -77,10 +77,10 @@ fn counted(piece: &Tables, tables: &[Table]) -> u64 {
 }
 
 /// The folder of a part, as Hive names it.
-fn partition(folder: &Folder, part: &Part) -> Result<std::path::PathBuf, Failure> {
-    let place = folder.place().join(part.partition());
-    std::fs::create_dir(&place).map_err(Failure::input)?;
-    Ok(place)
+fn partition(folder: &OutputFolder, part: &Partition) -> Result<std::path::PathBuf, Failure> {
+    let path = folder.path().join(part.partition());
+    std::fs::create_dir(&path).map_err(Failure::input)?;
+    Ok(path)
 }
 
 fn unwritten(error: PolarsError) -> io::Error {

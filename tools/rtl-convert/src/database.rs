@@ -4,26 +4,26 @@ use cli::Failure;
 use rtl_schema::{Select, Tables};
 
 use crate::args::Arguments;
-use crate::rows::Rows;
-use crate::source::{Source, Stopped, unreadable_or};
+use crate::rows::RowCounts;
+use crate::source::{Source, StreamError, stream_failure};
 
 /// Hands every piece of the trace to `each` and counts its rows. The result is what is left at the end, as
 /// [`rtl_schema::Trace::stream`] says.
 ///
 /// # Errors
 /// Where the trace cannot be read, or what `each` fails with.
-pub fn stream<E: Into<Stopped>>(
+pub fn stream<E: Into<StreamError>>(
     source: &Source,
     arguments: &Arguments,
     mut each: impl FnMut(&Tables) -> Result<(), E>,
-) -> Result<(Tables, Rows), Failure> {
+) -> Result<(Tables, RowCounts), Failure> {
     let wanted = !arguments.no_args;
     let select = Select { shapes: wanted, launch: wanted, args: wanted, ..Select::everything() };
-    let mut rows = Rows::default();
-    let last = source.pieces(&select, |piece| {
-        rows.all += Rows::of(piece);
+    let mut rows = RowCounts::default();
+    let last = source.stream(&select, |piece| {
+        rows.all += RowCounts::of(piece);
         each(piece)
     });
-    let last = last.map_err(|stopped| unreadable_or(stopped, "cannot write"))?;
+    let last = last.map_err(|stopped| stream_failure(stopped, "cannot write"))?;
     Ok((last, rows))
 }

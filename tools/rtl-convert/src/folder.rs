@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::target::may_be_written;
 
-/// A folder in the making, beside the place where it will be.
-pub struct Folder {
+/// A folder in the making, beside the path where it will be.
+pub struct OutputFolder {
     path: PathBuf,
     force: bool,
     temporary: TempDir,
 }
 
-impl Folder {
+impl OutputFolder {
     /// Starts the folder that will be at `path`.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Folder {
     }
 
     /// Where its files go meanwhile.
-    pub fn place(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.temporary.path().join(CONTENT)
     }
 
@@ -64,7 +64,7 @@ impl Folder {
         if replaces {
             fs::rename(&self.path, &before).map_err(unwritten)?;
         }
-        fs::rename(self.place(), &self.path).map_err(|error| {
+        fs::rename(self.path(), &self.path).map_err(|error| {
             if replaces {
                 // What was there stays if it can.
                 let _ = fs::rename(&before, &self.path);

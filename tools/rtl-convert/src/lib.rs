@@ -6,35 +6,35 @@
 
 /// What was typed.
 pub mod args;
-pub mod arguments;
 #[cfg(feature = "columns")]
 pub mod columns;
-pub mod counters;
+pub mod counter_tracks;
 pub mod database;
-pub mod drawn;
 /// One row of a timeline.
 pub mod event;
+pub mod event_args;
 pub mod flows;
 #[cfg(feature = "columns")]
 pub mod folder;
-pub mod gauges;
 pub mod lanes;
-pub mod launched;
+pub mod launched_kernels;
+pub mod layout;
 pub mod names;
 pub mod native;
-pub mod pages;
+pub mod page_writer;
 pub mod perfetto_json;
 pub mod pftrace;
 pub mod rocprofv3;
 pub mod rows;
 pub mod rpd;
-pub mod scene;
 pub mod sort;
 pub mod source;
 pub mod split;
 pub mod target;
 pub mod timeline;
 pub mod tracks;
+pub mod utilization;
+pub mod viewer;
 
 use std::io::Write;
 
@@ -42,9 +42,9 @@ use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
 use crate::rocprofv3::Form;
-use crate::rows::Rows;
+use crate::rows::RowCounts;
 use crate::source::Source;
-use crate::target::{Format, Target};
+use crate::target::{Format, OutputFile};
 
 /// More slices than this are too many for the Perfetto UI in a browser.
 const BROWSER: u64 = 3_000_000;
@@ -71,7 +71,7 @@ fn convert_all(source: &Source, arguments: &Arguments, out: &mut Output) -> Resu
     if let Some(kind) = format.columns() {
         let rows = columns::write(source, arguments, kind)?;
         if !arguments.console.quiet {
-            writeln!(out, "{}", rows.closing(&arguments.output()))?;
+            writeln!(out, "{}", rows.summary_line(&arguments.output()))?;
         }
         return Ok(Exit::Success);
     }
@@ -99,25 +99,25 @@ fn convert(
         None => (one_file(source, arguments, format)?, arguments.output()),
     };
     if !arguments.console.quiet {
-        writeln!(out, "{}", rows.closing(&named))?;
-        if format.is_drawn() && rows.kept() > BROWSER {
+        writeln!(out, "{}", rows.summary_line(&named))?;
+        if format.is_drawn() && rows.written() > BROWSER {
             out.warning(&format!(
                 "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
                  --from and --to write a part",
-                units::count(rows.kept())
+                units::count(rows.written())
             ));
         }
     }
     Ok(Exit::Success)
 }
 
-fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<Rows, Failure> {
-    let target = Target::create(&arguments.output(), Some(format), arguments.force, &arguments.trace)?;
+fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<RowCounts, Failure> {
+    let target = OutputFile::create(&arguments.output(), Some(format), arguments.force, &arguments.trace)?;
     let rows = match format {
         Format::Native => native::write(source, arguments, &target)?,
         Format::Rpd => rpd::write(source, arguments, &target)?,
         Format::Rocpd => rocprofv3::database(source, arguments, &target)?,
-        _ => drawn::write(source, arguments, &target)?,
+        _ => viewer::write(source, arguments, &target)?,
     };
     target.finish()?;
     Ok(rows)

@@ -25,9 +25,9 @@ pub enum Names {
 /// What a short name may be long when it has to show where it differs from another.
 const SHORT: usize = 80;
 
-/// The titles of events, by number.
+/// The event_names of events, by number.
 #[derive(Debug)]
-pub struct Titles<'a> {
+pub struct EventNames<'a> {
     strings: &'a Strings,
     names: Names,
     short: HashMap<NameId, String>,
@@ -46,14 +46,14 @@ const UNNAMED: [&str; 9] = [
     "(dangling name)",
 ];
 
-impl<'a> Titles<'a> {
-    /// The titles of a trace with these `kernels`.
+impl<'a> EventNames<'a> {
+    /// The event_names of a trace with these `kernels`.
     pub fn new(strings: &'a Strings, names: Names, kernels: &[NameId]) -> Self {
         let short = if names == Names::Short { short(strings, kernels) } else { HashMap::new() };
         Self { strings, names, short }
     }
 
-    /// The number of an event's title, below [`Self::count`].
+    /// The number of an event's event_name, below [`Self::count`].
     #[inline]
     pub fn number(&self, event: &Event) -> usize {
         let named = match event.kind {
@@ -63,12 +63,12 @@ impl<'a> Titles<'a> {
         if named { event.name.index() } else { self.strings.len() + unnamed(event) }
     }
 
-    /// How many titles there may be.
+    /// How many event_names there may be.
     pub fn count(&self) -> usize {
         self.strings.len() + UNNAMED.len()
     }
 
-    /// The title of that number.
+    /// The event_name of that number.
     pub fn text(&self, number: usize) -> Cow<'_, str> {
         if let Some(unnamed) = number.checked_sub(self.strings.len()) {
             return Cow::Borrowed(UNNAMED[unnamed]);
@@ -129,9 +129,9 @@ fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
 
 /// One rendering of each text or shape, made when it is first needed.
 #[derive(Debug, Default)]
-pub struct Cache(Vec<Option<Box<[u8]>>>);
+pub struct RenderCache(Vec<Option<Box<[u8]>>>);
 
-impl Cache {
+impl RenderCache {
     /// The rendering of number `at`.
     #[inline]
     pub fn get(&mut self, at: usize, render: impl FnOnce(&mut Vec<u8>)) -> &[u8] {
@@ -150,30 +150,30 @@ impl Cache {
 mod tests {
     use super::*;
 
-    fn titles(names: Names, texts: &[&str]) -> Vec<String> {
+    fn event_names(names: Names, texts: &[&str]) -> Vec<String> {
         let mut strings = Strings::default();
         let kernels: Vec<NameId> = texts.iter().map(|text| strings.intern(text)).collect();
-        let titles = Titles::new(&strings, names, &kernels);
-        (0..texts.len()).map(|number| titles.text(number).into_owned()).collect()
+        let event_names = EventNames::new(&strings, names, &kernels);
+        (0..texts.len()).map(|number| event_names.text(number).into_owned()).collect()
     }
 
     #[test]
     fn a_name_is_shown_whole_as_it_is_stored_or_short() {
         let stored = ["_Z3addIfEvPT_.kd"];
-        assert_eq!(titles(Names::Full, &stored), ["void add<float>(float*)"]);
-        assert_eq!(titles(Names::Mangled, &stored), ["_Z3addIfEvPT_"]);
-        assert_eq!(titles(Names::Short, &stored), ["add"]);
+        assert_eq!(event_names(Names::Full, &stored), ["void add<float>(float*)"]);
+        assert_eq!(event_names(Names::Mangled, &stored), ["_Z3addIfEvPT_"]);
+        assert_eq!(event_names(Names::Short, &stored), ["add"]);
     }
 
     #[test]
     fn kernels_that_differ_are_never_called_the_same() {
         let stored =
             ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*).kd", "copy(int)"];
-        let short = titles(Names::Short, &stored);
+        let short = event_names(Names::Short, &stored);
         assert_eq!(short, ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*)", "copy"]);
         let long = |last: &str| format!("void add<{}, {last}>(int*)", "std::array<char*, 2ul>, ".repeat(9));
         let (one, other) = (long("float"), long("int"));
-        let short = titles(Names::Short, &[&one, &other]);
+        let short = event_names(Names::Short, &[&one, &other]);
         assert_ne!(short[0], short[1]);
         assert!(short.iter().all(|name| name.chars().count() <= SHORT), "{short:?}");
     }

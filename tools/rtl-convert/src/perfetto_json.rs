@@ -2,45 +2,45 @@
 
 use rtl_schema::NameId;
 
-use crate::arguments::{self, Argument, Value};
+use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
+use crate::event_args::{self, ArgValue, EventArg};
 use crate::flows::End;
-use crate::gauges::Gauge;
-use crate::names::Cache;
-use crate::scene::{Pen, Scene};
-use crate::tracks::{self, Group};
+use crate::layout::{EventWriter, TimelineLayout};
+use crate::names::RenderCache;
+use crate::tracks::{self, TrackGroup};
 
 /// The events as text, and what was already said of their tracks.
 pub struct Json<'a> {
-    scene: &'a Scene<'a>,
+    layout: &'a TimelineLayout<'a>,
     page: Vec<u8>,
     /// What stands before the next event.
     separator: &'static str,
     /// How an event begins in every lane of every track, up to its time.
     beginnings: Vec<Vec<Box<[u8]>>>,
     free_ids: Box<dyn Iterator<Item = u64>>,
-    titles: Cache,
-    shapes: Cache,
-    symbols: Cache,
-    texts: Cache,
+    event_names: RenderCache,
+    shapes: RenderCache,
+    symbols: RenderCache,
+    texts: RenderCache,
 }
 
 impl<'a> Json<'a> {
     /// The beginning of a file: the groups with their order.
-    pub fn new(scene: &'a Scene<'a>) -> Self {
+    pub fn new(layout: &'a TimelineLayout<'a>) -> Self {
         let mut json = Self {
-            scene,
+            layout,
             page: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
             separator: "\n",
-            beginnings: vec![Vec::new(); scene.tracks.len()],
-            free_ids: Box::new(scene.free_ids()),
-            titles: Cache::default(),
-            shapes: Cache::default(),
-            symbols: Cache::default(),
-            texts: Cache::default(),
+            beginnings: vec![Vec::new(); layout.tracks.len()],
+            free_ids: Box::new(layout.free_ids()),
+            event_names: RenderCache::default(),
+            shapes: RenderCache::default(),
+            symbols: RenderCache::default(),
+            texts: RenderCache::default(),
         };
-        for (rank, &group) in scene.groups.iter().enumerate() {
-            let name = quoted(&tracks::group_name(group, scene.tables));
+        for (rank, &group) in layout.groups.iter().enumerate() {
+            let name = quoted(&tracks::group_name(group, layout.tables));
             json.metadata("process_name", group, None, "name", &name);
             json.metadata("process_sort_index", group, None, "sort_index", rank.to_string().as_bytes());
         }
@@ -52,23 +52,23 @@ impl<'a> Json<'a> {
         if lane < self.beginnings[track].len() {
             return;
         }
-        let at = self.scene.tracks[track];
+        let at = self.layout.tracks[track];
         let own = at.tid().filter(|_| lane == 0);
         let tid = own.or_else(|| self.free_ids.next()).unwrap_or_default();
-        let name = tracks::track_name(&at, self.scene.tables);
+        let name = tracks::track_name(&at, self.layout.tables);
         let name = if lane == 0 { name } else { format!("{name} (overlap {lane})") };
         self.metadata("thread_name", at.group, Some(tid), "name", &quoted(&name));
-        let rank = (self.scene.ranks[track] * 1000 + lane.min(999)).to_string();
+        let rank = (self.layout.ranks[track] * 1000 + lane.min(999)).to_string();
         self.metadata("thread_sort_index", at.group, Some(tid), "sort_index", rank.as_bytes());
-        let pid = self.scene.pid(at.group);
+        let pid = self.layout.pid(at.group);
         let beginning = format!("\"pid\":{pid},\"tid\":{tid},\"ts\":");
         self.beginnings[track].push(beginning.into_bytes().into_boxed_slice());
     }
 
-    fn metadata(&mut self, what: &str, group: Group, tid: Option<u64>, key: &str, value: &[u8]) {
+    fn metadata(&mut self, what: &str, group: TrackGroup, tid: Option<u64>, key: &str, value: &[u8]) {
         self.separate();
         self.text("{\"ph\":\"M\",\"pid\":");
-        digits(self.scene.pid(group), &mut self.page);
+        digits(self.layout.pid(group), &mut self.page);
         if let Some(tid) = tid {
             self.text(",\"tid\":");
             digits(tid, &mut self.page);
@@ -86,28 +86,28 @@ impl<'a> Json<'a> {
         self.text(",\"args\":{");
         let empty = self.page.len();
         if let Some(shape) = event.shape {
-            let tables = self.scene.tables;
+            let tables = self.layout.tables;
             let text = self.shapes.get(shape.index(), |bytes| {
-                arguments::of_shape(tables.shapes.get(shape), |name, value| argument(name, value, bytes));
+                event_args::of_shape(tables.shapes.get(shape), |name, value| argument(name, value, bytes));
             });
             self.page.extend_from_slice(text);
         }
         if let Some(symbol) = event.symbol {
-            let symbols = &self.scene.tables.symbols;
+            let symbols = &self.layout.tables.symbols;
             let text = self.symbols.get(symbol.index(), |bytes| {
-                arguments::of_symbol(&symbols[symbol.index()], |name, value| number(name, value, bytes));
+                event_args::of_symbol(&symbols[symbol.index()], |name, value| number(name, value, bytes));
             });
             self.page.extend_from_slice(text);
         }
-        if let Some(direction) = arguments::direction(event) {
-            argument(Argument::Direction, Value::Text(direction), &mut self.page);
+        if let Some(direction) = event_args::direction(event) {
+            argument(EventArg::Direction, ArgValue::Text(direction), &mut self.page);
         }
-        arguments::of_event(event, |name, value| number(name, value, &mut self.page));
+        event_args::of_event(event, |name, value| number(name, value, &mut self.page));
         if event.kind == Kind::Call && event.text.is_some() {
-            self.call_text(Argument::Arguments, event.text);
+            self.call_text(EventArg::Arguments, event.text);
         }
         if event.function.is_some() {
-            self.call_text(Argument::Function, event.function);
+            self.call_text(EventArg::Function, event.function);
         }
         // Each argument comes with the comma before it.
         if self.page.get(empty) == Some(&b',') {
@@ -116,9 +116,9 @@ impl<'a> Json<'a> {
         self.text("}");
     }
 
-    fn call_text(&mut self, name: Argument, text: NameId) {
+    fn call_text(&mut self, name: EventArg, text: NameId) {
         key(name, &mut self.page);
-        let strings = &self.scene.tables.strings;
+        let strings = &self.layout.tables.strings;
         let text = self.texts.get(text.index(), |bytes| *bytes = quoted(strings.get(text)));
         self.page.extend_from_slice(text);
     }
@@ -143,7 +143,7 @@ impl<'a> Json<'a> {
     }
 }
 
-impl Pen for Json<'_> {
+impl EventWriter for Json<'_> {
     fn event(&mut self, event: &Event, lane: usize, end: Option<End>) {
         let track = event.track as usize;
         self.lane(track, lane);
@@ -151,7 +151,7 @@ impl Pen for Json<'_> {
         let marker = event.kind == Kind::Marker;
         self.text(if marker { "{\"ph\":\"i\",\"s\":\"t\"," } else { "{\"ph\":\"X\"," });
         self.page.extend_from_slice(&self.beginnings[track][lane]);
-        self.microseconds(event.start.abs_diff(self.scene.span.0));
+        self.microseconds(event.start.abs_diff(self.layout.span.0));
         if !marker {
             self.text(",\"dur\":");
             self.microseconds(event.duration.unsigned_abs());
@@ -159,9 +159,11 @@ impl Pen for Json<'_> {
         self.text(",\"cat\":\"");
         self.text(event.kind.category());
         self.text("\",\"name\":");
-        let titles = &self.scene.titles;
-        let number = titles.number(event);
-        self.page.extend_from_slice(self.titles.get(number, |bytes| *bytes = quoted(&titles.text(number))));
+        let event_names = &self.layout.event_names;
+        let number = event_names.number(event);
+        self.page.extend_from_slice(
+            self.event_names.get(number, |bytes| *bytes = quoted(&event_names.text(number))),
+        );
         if let Some(end) = end {
             let (call, direction) = match end {
                 End::Leaves { call, .. } => (call, ",\"flow_out\":true"),
@@ -171,21 +173,21 @@ impl Pen for Json<'_> {
             digits(u64::from(call), &mut self.page);
             self.text(direction);
         }
-        if self.scene.arguments {
+        if self.layout.arguments {
             self.arguments(event);
         }
         self.text("}");
     }
 
-    fn gauge(&mut self, gauge: &Gauge) {
-        let name = quoted(&gauge.name);
-        let unit = quoted(if gauge.unit.is_empty() { "value" } else { gauge.unit });
-        for &(time, value) in &gauge.samples {
+    fn counter_track(&mut self, counter_track: &CounterTrack) {
+        let name = quoted(&counter_track.name);
+        let unit = quoted(if counter_track.unit.is_empty() { "value" } else { counter_track.unit });
+        for &(time, value) in &counter_track.samples {
             self.separate();
             self.text("{\"ph\":\"C\",\"pid\":");
-            digits(self.scene.pid(gauge.group), &mut self.page);
+            digits(self.layout.pid(counter_track.group), &mut self.page);
             self.text(",\"ts\":");
-            self.microseconds(time.abs_diff(self.scene.span.0));
+            self.microseconds(time.abs_diff(self.layout.span.0));
             self.text(",\"name\":");
             self.page.extend_from_slice(&name);
             self.text(",\"args\":{");
@@ -204,10 +206,10 @@ impl Pen for Json<'_> {
 }
 
 /// An argument, with the comma before it.
-fn argument(name: Argument, value: Value<'_>, bytes: &mut Vec<u8>) {
+fn argument(name: EventArg, value: ArgValue<'_>, bytes: &mut Vec<u8>) {
     match value {
-        Value::Number(value) => number(name, value, bytes),
-        Value::Text(text) => {
+        ArgValue::Number(value) => number(name, value, bytes),
+        ArgValue::Text(text) => {
             key(name, bytes);
             bytes.extend_from_slice(&quoted(text));
         }
@@ -215,7 +217,7 @@ fn argument(name: Argument, value: Value<'_>, bytes: &mut Vec<u8>) {
 }
 
 #[inline]
-fn number(name: Argument, value: i64, bytes: &mut Vec<u8>) {
+fn number(name: EventArg, value: i64, bytes: &mut Vec<u8>) {
     key(name, bytes);
     if value < 0 {
         bytes.push(b'-');
@@ -224,7 +226,7 @@ fn number(name: Argument, value: i64, bytes: &mut Vec<u8>) {
 }
 
 #[inline]
-fn key(name: Argument, bytes: &mut Vec<u8>) {
+fn key(name: EventArg, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\"");
     bytes.extend_from_slice(name.label().as_bytes());
     bytes.extend_from_slice(b"\":");

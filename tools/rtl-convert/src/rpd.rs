@@ -5,17 +5,17 @@ use rtl_schema::write::RpdWriter;
 
 use crate::args::Arguments;
 use crate::database;
-use crate::rows::Rows;
-use crate::source::{Source, unreadable};
-use crate::target::Target;
+use crate::rows::RowCounts;
+use crate::source::{Source, read_failure};
+use crate::target::OutputFile;
 
 /// Writes the target.
 ///
 /// # Errors
 /// Where the trace cannot be read, or the file cannot grow.
-pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut rpd = RpdWriter::within(target.place(), &arguments.output()).map_err(unreadable)?;
+pub fn write(source: &Source, arguments: &Arguments, target: &OutputFile) -> Result<RowCounts, Failure> {
+    let mut rpd = RpdWriter::within(target.path(), &arguments.output()).map_err(read_failure)?;
     let (last, rows) = database::stream(source, arguments, |piece| rpd.push(piece))?;
-    let without_end = rpd.finish(&last).map_err(unreadable)?;
-    Ok(Rows { without_end, ..rows })
+    let without_end = rpd.finish(&last).map_err(read_failure)?;
+    Ok(RowCounts { without_end, ..rows })
 }

@@ -8,20 +8,20 @@ use cli::Failure;
 use rtl_analysis::region;
 use rtl_schema::{Error, Select, Tables, Trace};
 
-use crate::split::Part;
+use crate::split::Partition;
 
 /// Why reading stopped, or what was done with the rows.
 #[derive(Debug, thiserror::Error)]
-pub enum Stopped {
+pub enum StreamError {
     /// The trace cannot be read.
     #[error(transparent)]
-    Reading(#[from] Error),
+    Read(#[from] Error),
     /// What the rows should become cannot be written.
     #[error(transparent)]
-    Writing(#[from] std::io::Error),
+    Write(#[from] std::io::Error),
     /// The rows that were asked for are not there.
     #[error(transparent)]
-    Choosing(#[from] rtl_analysis::Error),
+    Filter(#[from] rtl_analysis::Error),
 }
 
 /// A trace and the part of it that was asked for.
@@ -29,7 +29,7 @@ pub enum Stopped {
 pub struct Source {
     trace: Rc<Trace>,
     filter: Option<region::Filter>,
-    part: Option<Part>,
+    part: Option<Partition>,
     /// Known when all was read; of all parts together.
     cut_off: Rc<Cell<Option<&'static str>>>,
 }
@@ -41,7 +41,7 @@ impl Source {
     /// Where the file cannot be read as a trace, or the filter makes no sense.
     pub fn open(path: &Path, filter: &filter::FilterArgs) -> Result<Self, Failure> {
         let rows = filter.filter()?;
-        let trace = Trace::open(path).map_err(unreadable)?;
+        let trace = Trace::open(path).map_err(read_failure)?;
         Ok(Self {
             trace: Rc::new(trace),
             filter: (!filter.is_empty()).then_some(rows),
@@ -52,7 +52,7 @@ impl Source {
 
     /// A part of it.
     #[must_use]
-    pub fn part(&self, part: Part) -> Self {
+    pub fn part(&self, part: Partition) -> Self {
         Self {
             trace: Rc::clone(&self.trace),
             filter: self.filter.clone(),
@@ -72,11 +72,11 @@ impl Source {
     ///
     /// # Errors
     /// Where the trace cannot be read or the filter chooses what is not there, and whatever `each` fails with.
-    pub fn pieces<E: Into<Stopped>>(
+    pub fn stream<E: Into<StreamError>>(
         &self,
         select: &Select,
         mut each: impl FnMut(&Tables) -> Result<(), E>,
-    ) -> Result<Tables, Stopped> {
+    ) -> Result<Tables, StreamError> {
         let mut each = |tables: &Tables| each(tables).map_err(Into::into);
         let keep = |tables: &mut Tables| {
             if let Some(part) = &self.part {
@@ -98,16 +98,16 @@ impl Source {
 }
 
 /// The failure behind a reading that stopped; `writing` is what failed if it was not the reading itself.
-pub fn unreadable_or(stopped: Stopped, writing: &'static str) -> Failure {
+pub fn stream_failure(stopped: StreamError, writing: &'static str) -> Failure {
     match stopped {
-        Stopped::Reading(error) => unreadable(error),
-        Stopped::Choosing(error) => Failure::input(error),
-        Stopped::Writing(error) => Failure::input(error).context(writing),
+        StreamError::Read(error) => read_failure(error),
+        StreamError::Filter(error) => Failure::input(error),
+        StreamError::Write(error) => Failure::input(error).context(writing),
     }
 }
 
 /// The failure of a trace that cannot be read.
-pub fn unreadable(error: Error) -> Failure {
+pub fn read_failure(error: Error) -> Failure {
     let hint = error.hint();
     Failure::input(error).with_hint(hint)
 }

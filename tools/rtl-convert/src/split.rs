@@ -8,11 +8,11 @@ use cli::Failure;
 use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, ProcessId, Select, Tables, TrackId};
 
-use crate::source::{Source, unreadable_or};
+use crate::source::{Source, stream_failure};
 
 /// What each part is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
+pub enum SplitBy {
     /// Ops of one GPU, with all calls and ranges
     Gpu,
     /// Everything of one rank
@@ -21,7 +21,7 @@ pub enum By {
     Process,
 }
 
-impl By {
+impl SplitBy {
     fn key(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -33,7 +33,7 @@ impl By {
 
 /// A part: what it keeps, and what it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct Partition {
     /// `gpu`, `rank` or `process`.
     pub key: &'static str,
     /// The number of the GPU or rank, or the pid; `None` for the rows that have none.
@@ -51,7 +51,7 @@ enum Keeps {
     Processes(Vec<ProcessId>),
 }
 
-impl Part {
+impl Partition {
     /// The output of this part where the whole would be `output`: `trace.gpu0.json.gz` for `trace.json.gz`.
     pub fn output(&self, output: &Path) -> PathBuf {
         let name = output.file_name().unwrap_or_default().to_string_lossy();
@@ -66,10 +66,10 @@ impl Part {
     }
 
     /// The part of what belongs to no GPU, rank or process.
-    pub fn without(by: By) -> Self {
+    pub fn without(by: SplitBy) -> Self {
         let keeps = match by {
-            By::Gpu => Keeps::Agents(Vec::new()),
-            By::Rank | By::Process => Keeps::Processes(Vec::new()),
+            SplitBy::Gpu => Keeps::Agents(Vec::new()),
+            SplitBy::Rank | SplitBy::Process => Keeps::Processes(Vec::new()),
         };
         Self { key: by.key(), value: None, twin: 1, keeps }
     }
@@ -139,30 +139,30 @@ fn keep_ops(tables: &mut Tables, stays: impl Fn(&Tables, TrackId) -> bool) {
 ///
 /// # Errors
 /// Where the trace cannot be read, or none of its processes has a rank.
-pub fn parts(source: &Source, by: By) -> Result<Vec<Part>, Failure> {
+pub fn parts(source: &Source, by: SplitBy) -> Result<Vec<Partition>, Failure> {
     let select = Select { args: false, secondary: false, ..Select::everything() };
-    let tables = source.pieces(&select, |_| Ok::<(), std::io::Error>(()));
-    let tables = tables.map_err(|stopped| unreadable_or(stopped, "cannot read the trace"))?;
+    let tables = source.stream(&select, |_| Ok::<(), std::io::Error>(()));
+    let tables = tables.map_err(|stopped| stream_failure(stopped, "cannot read the trace"))?;
     let values: Vec<Option<i64>> = match by {
-        By::Gpu => gpus(&tables),
-        By::Rank => tables.processes.iter().map(|process| process.rank.map(i64::from)).collect(),
-        By::Process => tables.processes.iter().map(|process| process.pid).collect(),
+        SplitBy::Gpu => gpus(&tables),
+        SplitBy::Rank => tables.processes.iter().map(|process| process.rank.map(i64::from)).collect(),
+        SplitBy::Process => tables.processes.iter().map(|process| process.pid).collect(),
     };
-    if by == By::Rank && values.iter().all(Option::is_none) {
+    if by == SplitBy::Rank && values.iter().all(Option::is_none) {
         return Err(Failure::usage("no process of the trace states its rank")
             .with_hint("--split process makes a part of each process"));
     }
     // Processes of one pid are several, those of one rank belong together.
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Partition> = Vec::new();
     for (at, &value) in values.iter().enumerate() {
-        let is_used = by != By::Gpu || is_used(&tables, AgentId(at as u32));
+        let is_used = by != SplitBy::Gpu || is_used(&tables, AgentId(at as u32));
         let known = parts.iter_mut().rev().find(|part| part.value == value);
         match (known, by) {
             _ if !is_used => {}
-            (Some(part), By::Gpu | By::Rank) => part.keeps.add(at as u32),
+            (Some(part), SplitBy::Gpu | SplitBy::Rank) => part.keeps.add(at as u32),
             (known, _) => {
                 let twin = known.map_or(1, |part| part.twin + 1);
-                let mut part = Part { value, twin, ..Part::without(by) };
+                let mut part = Partition { value, twin, ..Partition::without(by) };
                 part.keeps.add(at as u32);
                 parts.push(part);
             }
@@ -170,7 +170,7 @@ pub fn parts(source: &Source, by: By) -> Result<Vec<Part>, Failure> {
     }
     if parts.is_empty() {
         // Nothing ran on a GPU: what there is belongs to none.
-        parts.push(Part::without(by));
+        parts.push(Partition::without(by));
     }
     parts.sort_by_key(|part| (part.value.is_none(), part.value, part.twin));
     Ok(parts)
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     fn output(name: &str, value: Option<i64>) -> String {
-        let part = Part { key: "gpu", value, twin: 1, keeps: Keeps::Agents(Vec::new()) };
+        let part = Partition { key: "gpu", value, twin: 1, keeps: Keeps::Agents(Vec::new()) };
         part.output(Path::new(name)).display().to_string()
     }
 

@@ -121,7 +121,7 @@ impl Format {
 }
 
 /// A file in the making, beside the place where it will be.
-pub struct Target {
+pub struct OutputFile {
     /// What it will hold.
     pub format: Format,
     path: PathBuf,
@@ -129,7 +129,7 @@ pub struct Target {
     file: NamedTempFile,
 }
 
-impl Target {
+impl OutputFile {
     /// Starts the file at `path`.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl Target {
     }
 
     /// The file as it grows, for who opens it by its name.
-    pub fn place(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.file.path()
     }
 
@@ -169,12 +169,12 @@ impl Target {
     ///
     /// # Errors
     /// Where the operating system gives no second handle of the file.
-    pub fn writer(&self) -> io::Result<Content> {
+    pub fn writer(&self) -> io::Result<OutputWriter> {
         let file = self.file.as_file().try_clone()?;
         let compressed = self.path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         Ok(match compressed {
-            true => Content::Gzip(Box::new(GzEncoder::new(file, LEVEL))),
-            false => Content::Plain(BufWriter::with_capacity(BUFFER, file)),
+            true => OutputWriter::Gzip(Box::new(GzEncoder::new(file, LEVEL))),
+            false => OutputWriter::Plain(BufWriter::with_capacity(BUFFER, file)),
         })
     }
 
@@ -218,14 +218,14 @@ pub const BUFFER: usize = 1 << 18;
 const LEVEL: Compression = Compression::new(1);
 
 /// The content of a file, on its way there.
-pub enum Content {
+pub enum OutputWriter {
     /// As it is.
     Plain(BufWriter<File>),
     /// Through gzip.
     Gzip(Box<GzEncoder<File>>),
 }
 
-impl Content {
+impl OutputWriter {
     /// Writes what is left.
     ///
     /// # Errors
@@ -238,7 +238,7 @@ impl Content {
     }
 }
 
-impl Write for Content {
+impl Write for OutputWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(file) => file.write(bytes),

@@ -6,30 +6,30 @@ use std::path::Path;
 use rtl_schema::table::Direction;
 use rtl_schema::{NameId, ProcessId, Tables, TrackId};
 
+use crate::counter_tracks::{self, CounterTrack};
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
-use crate::gauges::{self, Gauge};
-use crate::launched::Launched;
-use crate::rows::Rows;
+use crate::launched_kernels::LaunchedKernels;
+use crate::rows::RowCounts;
 use crate::sort::{Sorted, Sorter};
-use crate::tracks::{Group, GroupBy, Place, Track, Tracks};
+use crate::tracks::{GroupBy, PerfettoTrack, PerfettoTracks, TrackGroup, TrackKind};
 
 /// Events in memory at once: 33 MB.
 const RUN: usize = 1 << 18;
 
 /// Takes the rows of a trace, piece by piece.
 #[derive(Debug)]
-pub struct Gather<'a> {
+pub struct TimelineBuilder<'a> {
     sorter: Sorter<'a, Event>,
-    tracks: Tracks,
+    tracks: PerfettoTracks,
     flows: Option<Flows>,
     /// What calls launched, where they go by that.
-    launched: Option<Launched>,
+    launched: Option<LaunchedKernels>,
     kernel_names: bool,
-    gauges: Vec<Gauge>,
+    counter_tracks: Vec<CounterTrack>,
     /// Which strings are names of kernels.
     kernels: Vec<bool>,
-    rows: Rows,
+    rows: RowCounts,
     span: Option<(i64, i64)>,
 }
 
@@ -37,41 +37,41 @@ pub struct Gather<'a> {
 #[derive(Debug)]
 pub struct Timeline {
     /// Where its events are drawn.
-    pub tracks: Tracks,
+    pub tracks: PerfettoTracks,
     /// The names of its kernels, ascending.
     pub kernels: Vec<NameId>,
     /// What was left out.
-    pub rows: Rows,
+    pub rows: RowCounts,
     /// First and last moment in ns; 0 without events.
     pub span: (i64, i64),
 }
 
 /// What is drawn.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct EventStream {
     /// The events by start.
     pub events: Sorted<Event>,
     /// The arrows between them.
     pub flows: Flows,
     /// What calls launched, where they go by that.
-    pub launched: Launched,
+    pub launched: LaunchedKernels,
     /// The counters that do not follow from them.
-    pub gauges: Vec<Gauge>,
+    pub counter_tracks: Vec<CounterTrack>,
 }
 
-impl<'a> Gather<'a> {
+impl<'a> TimelineBuilder<'a> {
     /// Nothing yet; what memory should not hold goes to a temporary file in `folder`. With `kernel_names` launching calls
     /// go by their kernels.
     pub fn new(folder: &'a Path, group_by: GroupBy, kernel_names: bool) -> Self {
         Self {
             sorter: Sorter::new(folder, RUN),
-            tracks: Tracks::new(group_by),
+            tracks: PerfettoTracks::new(group_by),
             flows: None,
             launched: None,
             kernel_names,
-            gauges: Vec::new(),
+            counter_tracks: Vec::new(),
             kernels: Vec::new(),
-            rows: Rows::default(),
+            rows: RowCounts::default(),
             span: None,
         }
     }
@@ -84,35 +84,35 @@ impl<'a> Gather<'a> {
         let mut flows = self.flows.take().unwrap_or_else(|| Flows::of(tables));
         self.kernels.resize(tables.strings.len(), false);
         if self.kernel_names && self.launched.is_none() {
-            self.launched = Some(Launched::of(tables));
+            self.launched = Some(LaunchedKernels::of(tables));
         }
         self.dispatches(tables, &mut flows)?;
         self.other_ops(tables, &mut flows)?;
         self.calls(tables, &flows)?;
         self.ranges(tables)?;
-        self.gauges(gauges::of(tables));
+        self.counter_tracks(counter_tracks::of(tables));
         self.flows = Some(flows);
         Ok(())
     }
 
     /// Adds counters.
-    pub fn gauges(&mut self, gauges: Vec<Gauge>) {
-        for &(time, _) in gauges.iter().flat_map(|gauge| &gauge.samples) {
+    pub fn counter_tracks(&mut self, counter_tracks: Vec<CounterTrack>) {
+        for &(time, _) in counter_tracks.iter().flat_map(|counter_track| &counter_track.samples) {
             self.stretch(time, time);
         }
-        self.gauges.extend(gauges);
+        self.counter_tracks.extend(counter_tracks);
     }
 
     /// The events in order, and what is known of them.
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub fn finish(self) -> io::Result<(Timeline, Drawn)> {
-        let drawn = Drawn {
+    pub fn finish(self) -> io::Result<(Timeline, EventStream)> {
+        let drawn = EventStream {
             events: self.sorter.finish()?,
             flows: self.flows.unwrap_or_default(),
             launched: self.launched.unwrap_or_default(),
-            gauges: self.gauges,
+            counter_tracks: self.counter_tracks,
         };
         let kernels = (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
         let (rows, span) = (self.rows, self.span.unwrap_or_default());
@@ -169,7 +169,7 @@ impl<'a> Gather<'a> {
         let calls = &tables.api_calls;
         let mut launches = calls.launches.iter().peekable();
         for (row, call) in calls.iter().enumerate() {
-            let place = call.tid.map_or(Place::Unknown, Place::Thread);
+            let track_kind = call.tid.map_or(TrackKind::Unknown, TrackKind::Thread);
             let mut event = Event {
                 flow: flows.number(call.process, call.correlation, tables),
                 correlation: call.correlation,
@@ -189,7 +189,7 @@ impl<'a> Gather<'a> {
                     }
                 }
             }
-            self.host(event, call.process, place, call.duration)?;
+            self.host(event, call.process, track_kind, call.duration)?;
         }
         Ok(())
     }
@@ -197,10 +197,10 @@ impl<'a> Gather<'a> {
     fn ranges(&mut self, tables: &Tables) -> io::Result<()> {
         for range in &tables.ranges {
             let kind = if range.is_marker() { Kind::Marker } else { Kind::Range };
-            let place = range.tid.map_or(Place::Ranges, Place::Thread);
+            let track_kind = range.tid.map_or(TrackKind::Ranges, TrackKind::Thread);
             // A marker is an instant whether its end is known or not.
             let duration = if kind == Kind::Marker { Some(0) } else { range.duration };
-            self.host(Event::bare(kind, range.name, range.start), range.process, place, duration)?;
+            self.host(Event::bare(kind, range.name, range.start), range.process, track_kind, duration)?;
         }
         Ok(())
     }
@@ -229,10 +229,10 @@ impl<'a> Gather<'a> {
         &mut self,
         event: Event,
         process: ProcessId,
-        place: Place,
+        kind: TrackKind,
         duration: Option<i64>,
     ) -> io::Result<()> {
-        let track = self.tracks.intern(Track { group: Group::Process(process), place });
+        let track = self.tracks.intern(PerfettoTrack { group: TrackGroup::Process(process), kind });
         self.push(Event { track, ..event }, duration)?;
         Ok(())
     }

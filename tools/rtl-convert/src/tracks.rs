@@ -10,7 +10,7 @@ use crate::lanes::Stacking;
 
 /// What a track belongs to. GPUs come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Group {
+pub enum TrackGroup {
     /// A GPU.
     Agent(AgentId),
     /// A process on the host.
@@ -29,7 +29,7 @@ pub enum GroupBy {
 
 /// One place of a group, in the order in which they are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum TrackKind {
     /// Kernels and copies of a stream, by the process that owns it.
     Stream(i64, ProcessId),
     /// Kernels of a queue, by the process that owns it.
@@ -48,30 +48,30 @@ pub enum Place {
 
 /// A track and where it belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Track {
+pub struct PerfettoTrack {
     /// Its GPU or process.
-    pub group: Group,
+    pub group: TrackGroup,
     /// Its place there.
-    pub place: Place,
+    pub kind: TrackKind,
 }
 
-impl Track {
+impl PerfettoTrack {
     /// The tid under which it is drawn, where the operating system could have given it.
     pub fn tid(&self) -> Option<u64> {
-        let Place::Thread(tid) = self.place else { return None };
+        let TrackKind::Thread(tid) = self.kind else { return None };
         i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
     }
 
     /// The process that what is drawn on it belongs to.
     pub fn process(&self) -> ProcessId {
-        match (self.group, self.place) {
-            (Group::Process(process), _)
+        match (self.group, self.kind) {
+            (TrackGroup::Process(process), _)
             | (
                 _,
-                Place::Stream(_, process)
-                | Place::Queue(_, process)
-                | Place::Copies(process)
-                | Place::Barriers(_, process),
+                TrackKind::Stream(_, process)
+                | TrackKind::Queue(_, process)
+                | TrackKind::Copies(process)
+                | TrackKind::Barriers(_, process),
             ) => process,
             _ => ProcessId(0),
         }
@@ -80,30 +80,30 @@ impl Track {
     /// What may share a lane on it.
     pub fn stacking(&self) -> Stacking {
         match self.group {
-            Group::Agent(_) => Stacking::Apart,
-            Group::Process(_) => Stacking::Nested,
+            TrackGroup::Agent(_) => Stacking::Apart,
+            TrackGroup::Process(_) => Stacking::Nested,
         }
     }
 }
 
 /// The tracks of a trace, numbered as they are met.
 #[derive(Debug)]
-pub struct Tracks {
+pub struct PerfettoTracks {
     group_by: GroupBy,
-    rows: Vec<Track>,
-    index: FxHashMap<Track, u32>,
-    /// Tracks of queue tracks, by kind of op.
+    rows: Vec<PerfettoTrack>,
+    index: FxHashMap<PerfettoTrack, u32>,
+    /// PerfettoTracks of queue tracks, by kind of op.
     of_queue_tracks: [Vec<Option<u32>>; 3],
 }
 
-impl Tracks {
+impl PerfettoTracks {
     /// No tracks yet.
     pub fn new(group_by: GroupBy) -> Self {
         Self { group_by, rows: Vec::new(), index: FxHashMap::default(), of_queue_tracks: Default::default() }
     }
 
     /// The number of a track.
-    pub fn intern(&mut self, track: Track) -> u32 {
+    pub fn intern(&mut self, track: PerfettoTrack) -> u32 {
         let next = self.rows.len() as u32;
         let number = *self.index.entry(track).or_insert(next);
         if number == next {
@@ -125,13 +125,13 @@ impl Tracks {
         }
         let at = tables.tracks.get(queue_track);
         let stream = at.stream.filter(|_| self.group_by == GroupBy::Stream);
-        let place = match (kind, stream) {
-            (Kind::Barrier, _) => Place::Barriers(at.queue, at.process),
-            (_, Some(stream)) => Place::Stream(stream, at.process),
-            (Kind::Copy, None) => Place::Copies(at.process),
-            _ => Place::Queue(at.queue, at.process),
+        let track_kind = match (kind, stream) {
+            (Kind::Barrier, _) => TrackKind::Barriers(at.queue, at.process),
+            (_, Some(stream)) => TrackKind::Stream(stream, at.process),
+            (Kind::Copy, None) => TrackKind::Copies(at.process),
+            _ => TrackKind::Queue(at.queue, at.process),
         };
-        let number = self.intern(Track { group: Group::Agent(at.agent), place });
+        let number = self.intern(PerfettoTrack { group: TrackGroup::Agent(at.agent), kind: track_kind });
         let known = &mut self.of_queue_tracks[slot];
         known.resize(known.len().max(queue_track.index() + 1), None);
         known[queue_track.index()] = Some(number);
@@ -139,29 +139,29 @@ impl Tracks {
     }
 
     /// All tracks by number.
-    pub fn rows(&self) -> &[Track] {
+    pub fn rows(&self) -> &[PerfettoTrack] {
         &self.rows
     }
 }
 
 /// Each of these groups once, GPUs by node and number, then processes.
-pub fn groups(groups: impl Iterator<Item = Group>, tables: &Tables) -> Vec<Group> {
-    let mut groups: Vec<Group> = groups.collect();
+pub fn groups(groups: impl Iterator<Item = TrackGroup>, tables: &Tables) -> Vec<TrackGroup> {
+    let mut groups: Vec<TrackGroup> = groups.collect();
     groups.sort_unstable_by_key(|group| {
         let by_number = match group {
-            Group::Agent(agent) => (tables.agent(*agent).node, tables.agent(*agent).number),
-            Group::Process(process) => (tables.process(*process).node, 0),
+            TrackGroup::Agent(agent) => (tables.agent(*agent).node, tables.agent(*agent).number),
+            TrackGroup::Process(process) => (tables.process(*process).node, 0),
         };
-        (matches!(group, Group::Process(_)), by_number, *group)
+        (matches!(group, TrackGroup::Process(_)), by_number, *group)
     });
     groups.dedup();
     groups
 }
 
 /// What a group is called: `GPU 3 (AMD Instinct MI300X)`, `python train.py (rank 2)`.
-pub fn group_name(group: Group, tables: &Tables) -> String {
+pub fn group_name(group: TrackGroup, tables: &Tables) -> String {
     match group {
-        Group::Agent(id) => {
+        TrackGroup::Agent(id) => {
             let agent = tables.agent(id);
             let word = match agent.kind {
                 AgentKind::Gpu => "GPU",
@@ -174,7 +174,7 @@ pub fn group_name(group: Group, tables: &Tables) -> String {
             let product = product.map_or(String::new(), |product| format!(" ({product})"));
             format!("{node}{word} {}{product}", agent.number)
         }
-        Group::Process(id) => {
+        TrackGroup::Process(id) => {
             let process = tables.process(id);
             let rank = process.rank.map_or(String::new(), |rank| format!(" (rank {rank})"));
             match &process.command {
@@ -190,19 +190,19 @@ fn pid_name(process: &Process) -> String {
 }
 
 /// What a track is called within its group: `Queue 1`, `Thread 4243 (worker)`.
-pub fn track_name(track: &Track, tables: &Tables) -> String {
+pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
     let owner = |process: ProcessId| match tables.processes.len() {
         0 | 1 => String::new(),
         _ => format!(" ({})", pid_name(tables.process(process))),
     };
-    match track.place {
-        Place::Stream(stream, process) => format!("Stream {stream}{}", owner(process)),
-        Place::Queue(queue, process) => format!("Queue {queue}{}", owner(process)),
-        Place::Copies(process) => format!("Copies{}", owner(process)),
-        Place::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
-        Place::Ranges => "Ranges".to_owned(),
-        Place::Unknown => "Unknown thread".to_owned(),
-        Place::Thread(tid) => match thread_name(track, tables) {
+    match track.kind {
+        TrackKind::Stream(stream, process) => format!("Stream {stream}{}", owner(process)),
+        TrackKind::Queue(queue, process) => format!("Queue {queue}{}", owner(process)),
+        TrackKind::Copies(process) => format!("Copies{}", owner(process)),
+        TrackKind::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
+        TrackKind::Ranges => "Ranges".to_owned(),
+        TrackKind::Unknown => "Unknown thread".to_owned(),
+        TrackKind::Thread(tid) => match thread_name(track, tables) {
             Some(name) => format!("Thread {tid} ({name})"),
             None => format!("Thread {tid}"),
         },
@@ -210,8 +210,8 @@ pub fn track_name(track: &Track, tables: &Tables) -> String {
 }
 
 /// The name of the thread whose track it is, where the trace has it.
-pub fn thread_name<'a>(track: &Track, tables: &'a Tables) -> Option<&'a str> {
-    let Place::Thread(tid) = track.place else { return None };
-    let of = |thread: &&Thread| thread.tid == tid && track.group == Group::Process(thread.process);
+pub fn thread_name<'a>(track: &PerfettoTrack, tables: &'a Tables) -> Option<&'a str> {
+    let TrackKind::Thread(tid) = track.kind else { return None };
+    let of = |thread: &&Thread| thread.tid == tid && track.group == TrackGroup::Process(thread.process);
     tables.threads.iter().find(of)?.name.as_deref()
 }

@@ -2,9 +2,9 @@
 
 use super::fields::{counter_descriptor, process_descriptor, thread_descriptor, track_descriptor};
 use super::proto::Message;
-use crate::gauges::Gauge;
-use crate::scene::Scene;
-use crate::tracks::{self, Group, Track};
+use crate::counter_tracks::CounterTrack;
+use crate::layout::TimelineLayout;
+use crate::tracks::{self, PerfettoTrack, TrackGroup};
 
 /// A track around the GPUs, for where their order is another than that of their names, which viewers go by at the top.
 pub fn gpus(uuid: u64, out: &mut Message) {
@@ -18,24 +18,24 @@ pub fn gpus(uuid: u64, out: &mut Message) {
 pub fn group(
     uuid: u64,
     parent: Option<u64>,
-    group: Group,
+    group: TrackGroup,
     rank: usize,
-    scene: &Scene<'_>,
+    layout: &TimelineLayout<'_>,
     out: &mut Message,
 ) {
-    let name = tracks::group_name(group, scene.tables);
+    let name = tracks::group_name(group, layout.tables);
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
     match group {
-        Group::Agent(_) => {
+        TrackGroup::Agent(_) => {
             out.text(track_descriptor::NAME, &name);
             out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
             if let Some(parent) = parent {
                 out.number(track_descriptor::PARENT_UUID, parent);
             }
         }
-        Group::Process(_) => out.message(track_descriptor::PROCESS, |process| {
-            process.number(process_descriptor::PID, scene.pid(group));
+        TrackGroup::Process(_) => out.message(track_descriptor::PROCESS, |process| {
+            process.number(process_descriptor::PID, layout.pid(group));
             process.text(process_descriptor::PROCESS_NAME, &name);
             process.number(process_descriptor::LEGACY_SORT_INDEX, rank as u64);
         }),
@@ -43,38 +43,38 @@ pub fn group(
 }
 
 /// The track of a thread: calls and ranges that nest.
-pub fn thread(uuid: u64, tid: u64, track: usize, scene: &Scene<'_>, out: &mut Message) {
-    let at = &scene.tracks[track];
+pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message) {
+    let at = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);
     out.message(track_descriptor::THREAD, |thread| {
-        thread.number(thread_descriptor::PID, scene.pid(at.group));
+        thread.number(thread_descriptor::PID, layout.pid(at.group));
         thread.number(thread_descriptor::TID, tid);
         // Viewers show the tid themselves.
-        if let Some(name) = tracks::thread_name(at, scene.tables) {
+        if let Some(name) = tracks::thread_name(at, layout.tables) {
             thread.text(thread_descriptor::THREAD_NAME, name);
         }
-        thread.number(thread_descriptor::LEGACY_SORT_INDEX, scene.ranks[track] as u64);
+        thread.number(thread_descriptor::LEGACY_SORT_INDEX, layout.ranks[track] as u64);
     });
 }
 
 /// A lane of a track. All lanes of a track are drawn as one.
-pub fn lane(uuid: u64, parent: u64, track: usize, scene: &Scene<'_>, out: &mut Message) {
-    let at: &Track = &scene.tracks[track];
+pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message) {
+    let at: &PerfettoTrack = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::PARENT_UUID, parent);
-    out.text(track_descriptor::NAME, &tracks::track_name(at, scene.tables));
-    out.number(track_descriptor::SIBLING_ORDER_RANK, scene.ranks[track] as u64);
+    out.text(track_descriptor::NAME, &tracks::track_name(at, layout.tables));
+    out.number(track_descriptor::SIBLING_ORDER_RANK, layout.ranks[track] as u64);
     out.number(track_descriptor::SIBLING_MERGE_BEHAVIOR, track_descriptor::BY_SIBLING_MERGE_KEY);
     out.number(track_descriptor::SIBLING_MERGE_KEY_INT, track as u64 + 1);
 }
 
 /// The track of a counter, below all lanes.
-pub fn gauge(uuid: u64, parent: u64, rank: usize, gauge: &Gauge, out: &mut Message) {
+pub fn counter_track(uuid: u64, parent: u64, rank: usize, counter_track: &CounterTrack, out: &mut Message) {
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::PARENT_UUID, parent);
-    out.text(track_descriptor::NAME, &gauge.name);
+    out.text(track_descriptor::NAME, &counter_track.name);
     out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
-    out.message(track_descriptor::COUNTER, |counter| match gauge.unit {
+    out.message(track_descriptor::COUNTER, |counter| match counter_track.unit {
         "bytes" => counter.number(counter_descriptor::UNIT, counter_descriptor::SIZE_BYTES),
         "" => {}
         unit => counter.text(counter_descriptor::UNIT_NAME, unit),

@@ -7,25 +7,25 @@ use rustc_hash::FxHashMap;
 
 use super::fields::{debug_annotation, interned, interned_data, track_event};
 use super::proto::Message;
-use crate::arguments::{self, Argument, Value};
 use crate::event::{Event, Kind};
-use crate::names::Cache;
-use crate::scene::Scene;
+use crate::event_args::{self, ArgValue, EventArg};
+use crate::layout::TimelineLayout;
+use crate::names::RenderCache;
 
 /// The texts of a sequence of packets. What is new comes with the packet that needs it first.
 #[derive(Debug, Default)]
 pub struct Interning {
     /// What the next packet has to bring.
     fresh: Message,
-    /// Which titles were written; number `n` of them is `n + 1` here, as no number may be 0.
-    titles: Vec<bool>,
+    /// Which event_names were written; number `n` of them is `n + 1` here, as no number may be 0.
+    event_names: Vec<bool>,
     /// The numbers of arguments' values, by what they come from.
     calls: Vec<u64>,
     labels: FxHashMap<&'static str, u64>,
     values: u64,
     /// Arguments as they are written, by what has them in common.
-    shapes: Cache,
-    symbols: Cache,
+    shapes: RenderCache,
+    symbols: RenderCache,
 }
 
 impl Interning {
@@ -35,7 +35,7 @@ impl Interning {
         for kind in Kind::ALL {
             interning.add(interned_data::EVENT_CATEGORIES, category(kind), kind.category());
         }
-        for argument in Argument::ALL {
+        for argument in EventArg::ALL {
             interning.add(interned_data::DEBUG_ANNOTATION_NAMES, argument_name(argument), argument.label());
         }
         interning
@@ -56,28 +56,28 @@ impl Interning {
         self.fresh.message(field, write);
     }
 
-    /// The number of an event's title.
+    /// The number of an event's event_name.
     #[inline]
-    pub fn title<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u64 {
+    pub fn event_name<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u64 {
         let iid = number as u64 + 1;
-        if !self.titles.get(number).is_some_and(|&known| known) {
-            self.titles.resize(self.titles.len().max(number + 1), false);
-            self.titles[number] = true;
+        if !self.event_names.get(number).is_some_and(|&known| known) {
+            self.event_names.resize(self.event_names.len().max(number + 1), false);
+            self.event_names[number] = true;
             self.add(interned_data::EVENT_NAMES, iid, &text());
         }
         iid
     }
 
     /// Writes the arguments of an event.
-    pub fn arguments(&mut self, event: &Event, scene: &Scene<'_>, out: &mut Message) {
-        let tables = scene.tables;
+    pub fn arguments(&mut self, event: &Event, layout: &TimelineLayout<'_>, out: &mut Message) {
+        let tables = layout.tables;
         if let Some(shape) = event.shape {
             let mut shapes = std::mem::take(&mut self.shapes);
             out.append(shapes.get(shape.index(), |bytes| {
                 let mut message = Message::default();
-                arguments::of_shape(tables.shapes.get(shape), |name, value| match value {
-                    Value::Number(value) => number(name, value, &mut message),
-                    Value::Text(text) => reference(name, self.value(text), &mut message),
+                event_args::of_shape(tables.shapes.get(shape), |name, value| match value {
+                    ArgValue::Number(value) => number(name, value, &mut message),
+                    ArgValue::Text(text) => reference(name, self.value(text), &mut message),
                 });
                 bytes.append(message.bytes());
             }));
@@ -86,24 +86,24 @@ impl Interning {
         if let Some(symbol) = event.symbol {
             out.append(self.symbols.get(symbol.index(), |bytes| {
                 let mut message = Message::default();
-                arguments::of_symbol(&tables.symbols[symbol.index()], |name, value| {
+                event_args::of_symbol(&tables.symbols[symbol.index()], |name, value| {
                     number(name, value, &mut message);
                 });
                 bytes.append(message.bytes());
             }));
         }
-        if let Some(direction) = arguments::direction(event) {
+        if let Some(direction) = event_args::direction(event) {
             let iid = self.label(direction);
-            reference(Argument::Direction, iid, out);
+            reference(EventArg::Direction, iid, out);
         }
-        arguments::of_event(event, |name, value| number(name, value, out));
+        event_args::of_event(event, |name, value| number(name, value, out));
         if event.kind == Kind::Call && event.text.is_some() {
             let iid = self.call(event.text, &tables.strings);
-            reference(Argument::Arguments, iid, out);
+            reference(EventArg::Arguments, iid, out);
         }
         if event.function.is_some() {
             let iid = self.call(event.function, &tables.strings);
-            reference(Argument::Function, iid, out);
+            reference(EventArg::Function, iid, out);
         }
     }
 
@@ -149,12 +149,12 @@ pub fn category(kind: Kind) -> u64 {
 }
 
 #[inline]
-fn argument_name(argument: Argument) -> u64 {
+fn argument_name(argument: EventArg) -> u64 {
     argument as u64 + 1
 }
 
 #[inline]
-fn number(argument: Argument, value: i64, out: &mut Message) {
+fn number(argument: EventArg, value: i64, out: &mut Message) {
     out.message(track_event::DEBUG_ANNOTATIONS, |annotation| {
         annotation.number(debug_annotation::NAME_IID, argument_name(argument));
         match u64::try_from(value) {
@@ -164,7 +164,7 @@ fn number(argument: Argument, value: i64, out: &mut Message) {
     });
 }
 
-fn reference(argument: Argument, iid: u64, out: &mut Message) {
+fn reference(argument: EventArg, iid: u64, out: &mut Message) {
     out.message(track_event::DEBUG_ANNOTATIONS, |annotation| {
         annotation.number(debug_annotation::NAME_IID, argument_name(argument));
         annotation.number(debug_annotation::STRING_VALUE_IID, iid);

@@ -14,11 +14,11 @@ use interning::Interning;
 use proto::Message;
 use stages::Stages;
 
+use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::flows::End;
-use crate::gauges::Gauge;
-use crate::scene::{Pen, Scene};
-use crate::tracks::{self, Group};
+use crate::layout::{EventWriter, TimelineLayout};
+use crate::tracks::{self, TrackGroup};
 
 /// All packets are one sequence: what is interned is interned once.
 const SEQUENCE: u64 = 1;
@@ -31,7 +31,7 @@ const STEPS: u64 = 64;
 
 /// The packets, and what was already said in them.
 pub struct Pftrace<'a> {
-    scene: &'a Scene<'a>,
+    layout: &'a TimelineLayout<'a>,
     page: Message,
     interning: Interning,
     /// GPU ops as render stages, where they are wanted.
@@ -47,26 +47,26 @@ pub struct Pftrace<'a> {
 
 impl<'a> Pftrace<'a> {
     /// The beginning of a file. With `stages`, ops of GPUs become render stages instead of slices.
-    pub fn new(scene: &'a Scene<'a>, stages: bool) -> Self {
+    pub fn new(layout: &'a TimelineLayout<'a>, stages: bool) -> Self {
         let mut pftrace = Self {
-            scene,
+            layout,
             page: Message::default(),
             interning: Interning::new(),
-            stages: stages.then(|| Stages::new(scene)),
-            lanes: vec![Vec::new(); scene.tracks.len()],
-            uuids: scene.groups.len() as u64,
+            stages: stages.then(|| Stages::new(layout)),
+            lanes: vec![Vec::new(); layout.tracks.len()],
+            uuids: layout.groups.len() as u64,
             open: BinaryHeap::new(),
-            now: scene.span.0,
+            now: layout.span.0,
         };
         pftrace.begin();
-        let gpus = scene.groups.iter().filter(|group| matches!(group, Group::Agent(_)));
-        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, scene.tables)).is_sorted()).then(|| {
+        let gpus = layout.groups.iter().filter(|group| matches!(group, TrackGroup::Agent(_)));
+        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, layout.tables)).is_sorted()).then(|| {
             let uuid = pftrace.uuid();
             pftrace.describe(|out| descriptors::gpus(uuid, out));
             uuid
         });
-        for (rank, &group) in scene.groups.iter().enumerate() {
-            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, scene, out));
+        for (rank, &group) in layout.groups.iter().enumerate() {
+            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, layout, out));
         }
         pftrace
     }
@@ -98,7 +98,7 @@ impl<'a> Pftrace<'a> {
 
     /// A time as it is written: that of the trace, or from its first moment where that is before zero.
     fn time(&self, time: i64) -> u64 {
-        time.abs_diff(self.scene.span.0.min(0))
+        time.abs_diff(self.layout.span.0.min(0))
     }
 
     fn uuid(&mut self) -> u64 {
@@ -106,8 +106,8 @@ impl<'a> Pftrace<'a> {
         self.uuids
     }
 
-    fn parent(&self, group: Group) -> u64 {
-        self.scene.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
+    fn parent(&self, group: TrackGroup) -> u64 {
+        self.layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
     }
 
     fn describe(&mut self, write: impl FnOnce(&mut Message)) {
@@ -122,16 +122,16 @@ impl<'a> Pftrace<'a> {
         if let Some(&uuid) = self.lanes[track].get(lane) {
             return uuid;
         }
-        let (scene, uuid) = (self.scene, self.uuid());
-        let at = &scene.tracks[track];
+        let (layout, uuid) = (self.layout, self.uuid());
+        let at = &layout.tracks[track];
         match (at.tid(), self.lanes[track].first()) {
-            (Some(tid), None) => self.describe(|out| descriptors::thread(uuid, tid, track, scene, out)),
+            (Some(tid), None) => self.describe(|out| descriptors::thread(uuid, tid, track, layout, out)),
             (Some(_), Some(&thread)) => {
-                self.describe(|out| descriptors::lane(uuid, thread, track, scene, out));
+                self.describe(|out| descriptors::lane(uuid, thread, track, layout, out));
             }
             (None, _) => {
                 let parent = self.parent(at.group);
-                self.describe(|out| descriptors::lane(uuid, parent, track, scene, out));
+                self.describe(|out| descriptors::lane(uuid, parent, track, layout, out));
             }
         }
         self.lanes[track].push(uuid);
@@ -168,20 +168,20 @@ impl<'a> Pftrace<'a> {
     }
 }
 
-impl Pen for Pftrace<'_> {
+impl EventWriter for Pftrace<'_> {
     fn event(&mut self, event: &Event, lane: usize, end: Option<End>) {
         self.end_until(event.start);
-        let (scene, track) = (self.scene, event.track as usize);
+        let (layout, track) = (self.layout, event.track as usize);
         if let Some(stages) = &mut self.stages
-            && matches!(scene.tracks[track].group, Group::Agent(_))
+            && matches!(layout.tracks[track].group, TrackGroup::Agent(_))
         {
             let step = event.start.abs_diff(self.now);
             self.now = event.start;
-            return stages.event(event, step, scene, &mut self.interning, &mut self.page);
+            return stages.event(event, step, layout, &mut self.interning, &mut self.page);
         }
         let uuid = self.lane(track, lane);
-        let number = scene.titles.number(event);
-        let name = self.interning.title(number, || scene.titles.text(number));
+        let number = layout.event_names.number(event);
+        let name = self.interning.event_name(number, || layout.event_names.text(number));
         let step = self.step(event.start);
         self.page.message(trace::PACKET, |out| {
             out.number(packet::TIMESTAMP, step);
@@ -204,8 +204,8 @@ impl Pen for Pftrace<'_> {
                     }
                     None => {}
                 }
-                if scene.arguments {
-                    self.interning.arguments(event, scene, out);
+                if layout.arguments {
+                    self.interning.arguments(event, layout, out);
                 }
             });
             self.interning.bring(out);
@@ -216,11 +216,11 @@ impl Pen for Pftrace<'_> {
         }
     }
 
-    fn gauge(&mut self, gauge: &Gauge) {
-        let (uuid, parent) = (self.uuid(), self.parent(gauge.group));
-        let rank = self.scene.tracks.len() + uuid as usize;
-        self.describe(|out| descriptors::gauge(uuid, parent, rank, gauge, out));
-        for &(time, value) in &gauge.samples {
+    fn counter_track(&mut self, counter_track: &CounterTrack) {
+        let (uuid, parent) = (self.uuid(), self.parent(counter_track.group));
+        let rank = self.layout.tracks.len() + uuid as usize;
+        self.describe(|out| descriptors::counter_track(uuid, parent, rank, counter_track, out));
+        for &(time, value) in &counter_track.samples {
             let time = self.time(time);
             self.page.message(trace::PACKET, |out| {
                 out.number(packet::TIMESTAMP, time);

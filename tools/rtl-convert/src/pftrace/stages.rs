@@ -7,8 +7,8 @@ use super::fields::{
 use super::interning::Interning;
 use super::proto::Message;
 use crate::event::Event;
-use crate::scene::Scene;
-use crate::tracks::{self, Group};
+use crate::layout::TimelineLayout;
+use crate::tracks::{self, TrackGroup};
 
 /// What was already said of queues, kernels and processes. Queues and kernels are numbered together.
 #[derive(Debug)]
@@ -20,10 +20,10 @@ pub struct Stages {
 
 impl Stages {
     /// Nothing said yet.
-    pub fn new(scene: &Scene<'_>) -> Self {
+    pub fn new(layout: &TimelineLayout<'_>) -> Self {
         Self {
-            known: vec![false; scene.tracks.len() + scene.titles.count()],
-            contexts: vec![false; scene.tables.processes.len()],
+            known: vec![false; layout.tracks.len() + layout.event_names.count()],
+            contexts: vec![false; layout.tables.processes.len()],
             events: 0,
         }
     }
@@ -33,21 +33,26 @@ impl Stages {
         &mut self,
         event: &Event,
         step: u64,
-        scene: &Scene<'_>,
+        layout: &TimelineLayout<'_>,
         interning: &mut Interning,
         page: &mut Message,
     ) {
         let track = event.track as usize;
-        let at = &scene.tracks[track];
+        let at = &layout.tracks[track];
         // Versions of Perfetto that know one GPU only would put equal queues of several into one track.
         let queue = self.specification(track, interning, || {
-            format!("{} {}", tracks::group_name(at.group, scene.tables), tracks::track_name(at, scene.tables))
+            format!(
+                "{} {}",
+                tracks::group_name(at.group, layout.tables),
+                tracks::track_name(at, layout.tables)
+            )
         });
         // So does a kernel's name: older versions know no other than that of a stage.
-        let title = scene.titles.number(event);
-        let stage = self
-            .specification(scene.tracks.len() + title, interning, || scene.titles.text(title).into_owned());
-        let context = self.context(at.process().index(), scene, interning);
+        let event_name = layout.event_names.number(event);
+        let stage = self.specification(layout.tracks.len() + event_name, interning, || {
+            layout.event_names.text(event_name).into_owned()
+        });
+        let context = self.context(at.process().index(), layout, interning);
         self.events += 1;
         page.message(trace::PACKET, |out| {
             out.number(packet::TIMESTAMP, step);
@@ -56,13 +61,13 @@ impl Stages {
                 out.number(render_stage::EVENT_ID, self.events);
                 out.number(render_stage::DURATION, event.duration.unsigned_abs());
                 out.number(render_stage::CONTEXT, context);
-                if let Group::Agent(agent) = at.group {
-                    out.signed(render_stage::GPU_ID, scene.tables.agent(agent).number);
+                if let TrackGroup::Agent(agent) = at.group {
+                    out.signed(render_stage::GPU_ID, layout.tables.agent(agent).number);
                 }
                 out.number(render_stage::HW_QUEUE_IID, queue);
                 out.number(render_stage::STAGE_IID, stage);
-                if let Some(shape) = event.shape.filter(|_| scene.arguments) {
-                    let shape = scene.tables.shapes.get(shape);
+                if let Some(shape) = event.shape.filter(|_| layout.arguments) {
+                    let shape = layout.tables.shapes.get(shape);
                     out.message(render_stage::LAUNCH, |out| {
                         axes(launch::GRID_SIZE, shape.groups, out);
                         axes(launch::WORKGROUP_SIZE, shape.workgroup.map(|axes| axes.map(u64::from)), out);
@@ -91,12 +96,12 @@ impl Stages {
         iid
     }
 
-    fn context(&mut self, process: usize, scene: &Scene<'_>, interning: &mut Interning) -> u64 {
+    fn context(&mut self, process: usize, layout: &TimelineLayout<'_>, interning: &mut Interning) -> u64 {
         let iid = process as u64 + 1;
         if !std::mem::replace(&mut self.contexts[process], true) {
             interning.entry(interned_data::GRAPHICS_CONTEXTS, |entry| {
                 entry.number(graphics_context::IID, iid);
-                if let Some(pid) = scene.tables.processes[process].pid {
+                if let Some(pid) = layout.tables.processes[process].pid {
                     entry.signed(graphics_context::PID, pid);
                 }
                 entry.number(graphics_context::API, graphics_context::HIP);

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::devices::{Device, Devices};
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
-use super::walk::{Call, Records, Walk, text};
+use super::visitor::{Call, RecordSink, RecordVisitor, text};
 use super::{environment, identity};
 use crate::names::{self, Names};
 
@@ -24,12 +24,12 @@ const UNKNOWN: i64 = -1;
 pub struct Database {
     file: RocpdWriter,
     /// By process; in the order of the file's sets by [`Database::order`].
-    processes: Vec<Option<Written>>,
+    processes: Vec<Option<ProcessState>>,
     order: Vec<ProcessId>,
 }
 
 /// What is known of a process beside its records.
-struct Written {
+struct ProcessState {
     set: TableSetId,
     devices: Devices,
     /// Whether a record names [`UNKNOWN`].
@@ -51,23 +51,24 @@ impl Database {
     ///
     /// # Errors
     /// Where it cannot grow.
-    pub fn finish(mut self, walk: &Walk, tables: &Tables) -> Result<(), Error> {
+    pub fn finish(mut self, visitor: &RecordVisitor, tables: &Tables) -> Result<(), Error> {
         if self.order.is_empty() {
             self.process(ProcessId(0), tables);
         }
-        let infos: Vec<ProcessInfo<'_>> = self.order.iter().map(|&id| self.info(id, walk, tables)).collect();
+        let infos: Vec<ProcessInfo<'_>> =
+            self.order.iter().map(|&id| self.info(id, visitor, tables)).collect();
         self.file.finish(&infos)
     }
 
     #[inline]
-    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut Written) {
+    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut ProcessState) {
         if self.processes.len() <= id.index() {
             self.processes.resize_with(id.index() + 1, || None);
         }
         let (file, order) = (&mut self.file, &mut self.order);
         let written = self.processes[id.index()].get_or_insert_with(|| {
             order.push(id);
-            Written {
+            ProcessState {
                 set: file.add_process(identity::origin(id, tables)),
                 devices: Devices::default(),
                 unknown: false,
@@ -76,11 +77,11 @@ impl Database {
                 events: FxHashMap::default(),
             }
         });
-        written.devices.meet(id, tables);
+        written.devices.register(id, tables);
         (file, written)
     }
 
-    fn info<'a>(&self, id: ProcessId, walk: &Walk, tables: &'a Tables) -> ProcessInfo<'a> {
+    fn info<'a>(&self, id: ProcessId, visitor: &RecordVisitor, tables: &'a Tables) -> ProcessInfo<'a> {
         let process = tables.process(id);
         let written = self.processes[id.index()].as_ref();
         let devices = written.map(|written| written.devices.listed()).unwrap_or_default();
@@ -102,17 +103,17 @@ impl Database {
             environment: environment::of(process).map(|environment| environment.to_string()),
             threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
             counters: counters.collect(),
-            kernels: walk.kernels[id.index()]
+            kernels: visitor.kernels[id.index()]
                 .rows()
                 .iter()
-                .map(|kernel| kernel_info(kernel, walk.names, tables))
+                .map(|kernel| kernel_info(kernel, visitor.names, tables))
                 .collect(),
             agents,
         }
     }
 }
 
-impl Written {
+impl ProcessState {
     #[inline]
     fn extend_span(&mut self, start: i64, end: i64) {
         let (first, last) = self.span.unwrap_or((start, end));
@@ -180,7 +181,7 @@ fn words(allocation: &Allocation) -> (&'static str, &'static str) {
     (kind, level)
 }
 
-impl Records for Database {
+impl RecordSink for Database {
     fn calls(
         &mut self,
         id: ProcessId,

@@ -49,7 +49,7 @@ pub struct Devices {
 impl Devices {
     /// Adds the agents that `process` may use and that are not here yet. Every one has a number of its own, and one is
     /// a CPU: rocprofv3 names both ends of a copy.
-    pub fn meet(&mut self, process: ProcessId, tables: &Tables) {
+    pub fn register(&mut self, process: ProcessId, tables: &Tables) {
         let first = self.positions.len();
         if first == tables.agents.len() && self.host.is_some() {
             return;
@@ -230,15 +230,15 @@ mod tests {
         Tables { agents, processes: vec![Process::default()], ..Tables::default() }
     }
 
-    fn met(tables: &Tables) -> Devices {
+    fn registered(tables: &Tables) -> Devices {
         let mut devices = Devices::default();
-        devices.meet(ProcessId(0), tables);
+        devices.register(ProcessId(0), tables);
         devices
     }
 
     #[test]
     fn a_gpu_comes_after_a_cpu_and_keeps_its_number_among_gpus() {
-        let devices = met(&gpus(&[5]));
+        let devices = registered(&gpus(&[5]));
         let shown: Vec<_> = devices.listed().iter().map(|row| (row.kind, row.node, row.of_kind)).collect();
         assert_eq!(shown, [(AgentKind::Cpu, 0, 0), (AgentKind::Gpu, 6, 5)]);
         assert_eq!(devices.handle(Some(AgentId(0))), 1006);
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn handles_and_nodes_are_unique_even_where_numbers_are_not() {
-        let devices = met(&gpus(&[0, 0, 1]));
+        let devices = registered(&gpus(&[0, 0, 1]));
         let nodes: Vec<i64> = devices.listed().iter().map(|row| row.node).collect();
         assert_eq!(nodes, [0, 1, 2, 3]);
     }
@@ -255,11 +255,11 @@ mod tests {
     #[test]
     fn an_agent_that_is_met_later_changes_no_other() {
         let mut tables = gpus(&[3]);
-        let mut devices = met(&tables);
+        let mut devices = registered(&tables);
         let before = devices.handle(Some(AgentId(0)));
         tables.agents.push(Agent { number: 1, ..Agent::default() });
         assert_eq!(devices.handle(Some(AgentId(1))), 0);
-        devices.meet(ProcessId(0), &tables);
+        devices.register(ProcessId(0), &tables);
         assert_eq!(devices.handle(Some(AgentId(0))), before);
         let nodes: Vec<i64> = devices.listed().iter().map(|row| row.node).collect();
         assert_eq!(nodes, [0, 2, 4]);
@@ -269,7 +269,7 @@ mod tests {
     fn the_ends_of_a_copy_follow_from_its_direction() {
         let mut tables = gpus(&[0]);
         let track = tables.tracks.intern(Track::default());
-        let devices = met(&tables);
+        let devices = registered(&tables);
         let ends = |direction| {
             let copy = Copy { track, direction, ..Copy::default() };
             devices.ends(&copy, &tables).map(|device| device.map(|device| device.node))

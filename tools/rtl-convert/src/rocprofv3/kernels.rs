@@ -26,7 +26,7 @@ impl Kernel {
     }
 
     /// What it is called: `--names` decides how it is shown, as rocprofv3's `-M` and `-T` do.
-    pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> Names<'a> {
+    pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> KernelNames<'a> {
         let mut shown = match how {
             names::Names::Full => names::shown(&tables.strings, self.name),
             names::Names::Mangled => Cow::Borrowed(rtl_schema::identity(tables.strings.get(self.name))),
@@ -43,13 +43,13 @@ impl Kernel {
             name if self.symbol.is_some() && name.is_some() => tables.strings.get(name).to_owned(),
             _ => format!("{}.kd", rtl_schema::identity(tables.strings.get(self.name))),
         };
-        Names { mangled, shown }
+        KernelNames { mangled, shown }
     }
 }
 
 /// The two names that a kernel has everywhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names<'a> {
+pub struct KernelNames<'a> {
     /// As in its code object, with the `.kd` of the descriptor.
     pub mangled: String,
     /// What it is shown as, without it.

@@ -1,6 +1,6 @@
 //! A trace as rocprofv3 would have written it.
 //!
-//! [`walk`] turns rows into records, one process after the other in what they refer to; `json`, `csv` and
+//! [`visitor`] turns rows into records, one process after the other in what they refer to; `json`, `csv` and
 //! `database` write them.
 //! Memory does not grow with the ops.
 
@@ -13,9 +13,9 @@ pub mod identity;
 pub mod json;
 pub mod kernels;
 pub mod kinds;
-pub mod spill;
+pub mod spill_buffer;
 pub mod text;
-pub mod walk;
+pub mod visitor;
 
 use std::path::{Path, PathBuf};
 
@@ -25,15 +25,15 @@ use rtl_schema::{ProcessId, Select, Tables};
 use tempfile::NamedTempFile;
 
 use crate::args::Arguments;
-use crate::rows::Rows;
-use crate::source::{Source, Stopped, unreadable};
-use crate::target::{Format, Target};
+use crate::rows::RowCounts;
+use crate::source::{Source, StreamError, read_failure};
+use crate::target::{Format, OutputFile};
 
 use self::csv::Csv;
 use self::database::Database;
 use self::files::Files;
 use self::json::Json;
-use self::walk::Walk;
+use self::visitor::RecordVisitor;
 
 /// Which files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,45 +61,49 @@ impl Form {
 /// # Errors
 /// Where the trace cannot be read, a file exists and may not be replaced, or one cannot be written; no file then
 /// appears.
-pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(Rows, PathBuf), Failure> {
-    let mut walk = Walk::new(arguments.names);
+pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(RowCounts, PathBuf), Failure> {
+    let mut visitor = RecordVisitor::new(arguments.names);
     let paths = match form {
-        Form::Json => json(source, arguments, &mut walk)?,
-        Form::Csv => csv(source, arguments, &mut walk)?,
+        Form::Json => json(source, arguments, &mut visitor)?,
+        Form::Csv => csv(source, arguments, &mut visitor)?,
     };
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    Ok((walk.rows, names.join(", ").into()))
+    Ok((visitor.rows, names.join(", ").into()))
 }
 
 /// Writes the database, one file whatever the number of processes.
 ///
 /// # Errors
 /// Where the trace cannot be read, or the file cannot grow.
-pub fn database(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut walk = Walk::new(arguments.names);
-    let file = RocpdWriter::within(target.place(), &arguments.output()).map_err(unreadable)?;
+pub fn database(source: &Source, arguments: &Arguments, target: &OutputFile) -> Result<RowCounts, Failure> {
+    let mut visitor = RecordVisitor::new(arguments.names);
+    let file = RocpdWriter::within(target.path(), &arguments.output()).map_err(read_failure)?;
     let mut database = Database::new(file);
-    let tables = read(source, arguments, |tables| walk.piece(tables, &mut database))?;
-    walk.finish(&tables);
-    database.finish(&walk, &tables).map_err(unreadable)?;
-    Ok(walk.rows)
+    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut database))?;
+    visitor.finish(&tables);
+    database.finish(&visitor, &tables).map_err(read_failure)?;
+    Ok(visitor.rows)
 }
 
-fn json(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<PathBuf>, Failure> {
+fn json(
+    source: &Source,
+    arguments: &Arguments,
+    visitor: &mut RecordVisitor,
+) -> Result<Vec<PathBuf>, Failure> {
     let output = &arguments.output();
     let files = Files::beside(output, arguments.force, &arguments.trace)?;
     files.check(output)?;
     let compressed = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     let mut json = Json::new(files.folder(), compressed);
-    let tables = read(source, arguments, |tables| walk.piece(tables, &mut json))?;
-    walk.finish(&tables);
-    let made = json.finish(walk, &tables).map_err(|error| files::unwritten(error, output))?;
+    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut json))?;
+    visitor.finish(&tables);
+    let made = json.finish(visitor, &tables).map_err(|error| files::unwritten(error, output))?;
     files.publish(per_process(made, output, &tables))
 }
 
 /// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; in a folder the pid is the name, as it
 /// is without `-o` there.
-fn csv(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<PathBuf>, Failure> {
+fn csv(source: &Source, arguments: &Arguments, visitor: &mut RecordVisitor) -> Result<Vec<PathBuf>, Failure> {
     let output = &arguments.output();
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     let prefix = if into_folder { output.join("") } else { without_end(output) };
@@ -108,9 +112,9 @@ fn csv(source: &Source, arguments: &Arguments, walk: &mut Walk) -> Result<Vec<Pa
         files.check(&named(&prefix, "", "agent_info"))?;
     }
     let mut csv = Csv::new(files.folder(), arguments.names);
-    let tables = read(source, arguments, |tables| walk.piece(tables, &mut csv))?;
-    walk.finish(&tables);
-    let sets = csv.finish(walk, &tables).map_err(|error| files::unwritten(error, output))?;
+    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut csv))?;
+    visitor.finish(&tables);
+    let sets = csv.finish(visitor, &tables).map_err(|error| files::unwritten(error, output))?;
     let mut words = words(sets.iter().map(|(id, _)| *id), &tables);
     if let [only] = words.as_mut_slice()
         && !into_folder
@@ -153,10 +157,10 @@ fn read(
     each: impl FnMut(&Tables) -> std::io::Result<()>,
 ) -> Result<Tables, Failure> {
     let select = Select { args: !arguments.no_args, ..Select::everything() };
-    source.pieces(&select, each).map_err(|stopped| match stopped {
-        Stopped::Reading(error) => unreadable(error),
-        Stopped::Choosing(error) => Failure::input(error),
-        Stopped::Writing(error) => files::unwritten(error, &arguments.output()),
+    source.stream(&select, each).map_err(|stopped| match stopped {
+        StreamError::Read(error) => read_failure(error),
+        StreamError::Filter(error) => Failure::input(error),
+        StreamError::Write(error) => files::unwritten(error, &arguments.output()),
     })
 }
 

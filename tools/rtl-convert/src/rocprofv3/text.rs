@@ -47,12 +47,12 @@ pub fn json(text: &str, bytes: &mut Vec<u8>) {
 
 /// Collects bytes and writes them in large pieces, so that nothing copies them again.
 #[derive(Debug)]
-pub struct Pages {
+pub struct WriteBuffer {
     /// What is not written yet.
     pub bytes: Vec<u8>,
 }
 
-impl Pages {
+impl WriteBuffer {
     /// What is collected before it is written.
     const SIZE: usize = 256 << 10;
 
@@ -66,7 +66,7 @@ impl Pages {
     /// # Errors
     /// Where the output cannot grow.
     #[inline]
-    pub fn relieve(&mut self, out: &mut impl Write) -> io::Result<()> {
+    pub fn flush_if_full(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.bytes.len() < Self::SIZE {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Pages {
     /// Writes what is there.
     ///
     /// # Errors
-    /// As [`Self::relieve`].
+    /// As [`Self::flush_if_full`].
     pub fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&self.bytes)?;
         self.bytes.clear();
@@ -84,7 +84,7 @@ impl Pages {
     }
 }
 
-impl Default for Pages {
+impl Default for WriteBuffer {
     fn default() -> Self {
         Self::new()
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::sheet::Row;
+use super::file::Row;
 use crate::rocprofv3::devices::Device;
 
 /// Its columns. In lower case each is the name of a field of `agents[]` in the JSON, but for the type and the axes of

@@ -2,8 +2,8 @@
 
 mod agents;
 mod columns;
-mod set;
-mod sheet;
+mod file;
+mod process_files;
 mod stats;
 
 use std::io;
@@ -14,22 +14,22 @@ use rtl_schema::{NameId, ProcessId, ShapeId, Tables, TrackId};
 use tempfile::NamedTempFile;
 
 use self::columns::{ALLOCATIONS, CALLS, COPIES, COUNTERS, KERNELS, SCRATCH};
-use self::set::{KernelCells, Set};
-use self::sheet::{Sheet, cell, quoted};
+use self::file::{CsvFile, cell, quoted};
+use self::process_files::{KernelCells, ProcessFiles};
 use super::devices::{Device, Devices};
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
-use super::walk::{Call, Records, Walk};
+use super::visitor::{Call, RecordSink, RecordVisitor};
 use crate::names::Names;
 
 /// Files with what they hold: `kernel_trace`.
-pub type Made = Vec<(String, NamedTempFile)>;
+pub type NamedFiles = Vec<(String, NamedTempFile)>;
 
 /// The files of a conversion.
 pub struct Csv<'a> {
     folder: &'a Path,
     names: Names,
-    processes: Vec<Option<Box<Set>>>,
+    processes: Vec<Option<Box<ProcessFiles>>>,
 }
 
 /// LDS is allotted in blocks of so many bytes.
@@ -44,13 +44,14 @@ impl<'a> Csv<'a> {
         Self { folder, names, processes: Vec::new() }
     }
 
-    fn set(&mut self, id: ProcessId, tables: &Tables) -> &mut Set {
+    fn set(&mut self, id: ProcessId, tables: &Tables) -> &mut ProcessFiles {
         if self.processes.len() <= id.index() {
             self.processes.resize_with(id.index() + 1, || None);
         }
         let names = self.names;
-        let set = self.processes[id.index()].get_or_insert_with(|| Box::new(Set { names, ..Set::default() }));
-        set.devices.meet(id, tables);
+        let set = self.processes[id.index()]
+            .get_or_insert_with(|| Box::new(ProcessFiles { names, ..ProcessFiles::default() }));
+        set.devices.register(id, tables);
         set
     }
 
@@ -58,13 +59,17 @@ impl<'a> Csv<'a> {
     ///
     /// # Errors
     /// Where a file cannot grow.
-    pub fn finish(mut self, walk: &Walk, tables: &Tables) -> io::Result<Vec<(ProcessId, Made)>> {
+    pub fn finish(
+        mut self,
+        visitor: &RecordVisitor,
+        tables: &Tables,
+    ) -> io::Result<Vec<(ProcessId, NamedFiles)>> {
         if self.processes.iter().all(Option::is_none) {
             self.set(ProcessId(0), tables);
         }
         let folder = self.folder;
         let sets = (0..).map(ProcessId).zip(self.processes).filter_map(|(id, set)| Some((id, set?)));
-        sets.map(|(id, set)| Ok((id, set.finish(id, folder, walk, tables)?))).collect()
+        sets.map(|(id, set)| Ok((id, set.finish(id, folder, visitor, tables)?))).collect()
     }
 }
 
@@ -91,7 +96,7 @@ fn operation_name(operation: usize) -> NameId {
     NameId(operation as u32)
 }
 
-impl Records for Csv<'_> {
+impl RecordSink for Csv<'_> {
     fn calls(
         &mut self,
         id: ProcessId,
@@ -114,7 +119,7 @@ impl Records for Csv<'_> {
             row.number(call.start);
             row.number(end);
             row.end();
-            sheet.relieve()?;
+            sheet.flush_if_full()?;
         }
         Ok(())
     }
@@ -135,7 +140,7 @@ impl Records for Csv<'_> {
         let number = if dispatch.id == 0 { set.dispatched } else { dispatch.id };
         let sheet = match &mut set.kernels {
             Some(sheet) => sheet,
-            none => none.insert(Sheet::create(folder, &KERNELS)?),
+            none => none.insert(CsvFile::create(folder, &KERNELS)?),
         };
         let cells = &set.kernel_cells[position];
         let devices = &set.devices;
@@ -160,7 +165,7 @@ impl Records for Csv<'_> {
             _ => shape_cells(&shape, row.bytes),
         }
         row.end();
-        sheet.relieve()
+        sheet.flush_if_full()
     }
 
     fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
@@ -181,7 +186,7 @@ impl Records for Csv<'_> {
         row.number(copy.start);
         row.number(end);
         row.end();
-        sheet.relieve()
+        sheet.flush_if_full()
     }
 
     fn range(&mut self, range: &Range, end: i64, tables: &Tables) -> io::Result<()> {
@@ -199,7 +204,7 @@ impl Records for Csv<'_> {
         row.number(range.start);
         row.number(end);
         row.end();
-        sheet.relieve()
+        sheet.flush_if_full()
     }
 
     fn allocation(&mut self, allocation: &Allocation, end: i64, tables: &Tables) -> io::Result<()> {
@@ -233,7 +238,7 @@ impl Records for Csv<'_> {
             row.number(end);
         }
         row.end();
-        sheet.relieve()
+        sheet.flush_if_full()
     }
 
     /// The instances of a counter add up to one row.
@@ -283,7 +288,7 @@ impl Records for Csv<'_> {
             row.number(end);
             row.end();
         }
-        sheet.relieve()
+        sheet.flush_if_full()
     }
 }
 

@@ -4,8 +4,8 @@
 //! is held back: dispatches go straight into the file, and other records, fewer, wait as finished text. What is unknown
 //! has no field.
 
-mod around;
-mod process;
+mod process_file;
+mod reference_tables;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use rtl_schema::table::{Allocation, Copy, Counter, Dispatch, Range, Shape};
 use rtl_schema::{ProcessId, Tables, TrackId};
 use tempfile::NamedTempFile;
 
-use self::process::Process;
+use self::process_file::ProcessFile;
 use super::kernels::Kernel;
 use super::kinds::{self, List};
 use super::text::{digits, json, signed};
-use super::walk::{Call, Records, Walk, text};
-use crate::names::Cache;
+use super::visitor::{Call, RecordSink, RecordVisitor, text};
+use crate::names::RenderCache;
 
 /// Launch shapes of which the text is kept; later ones are few in any trace that has so many.
 const KEPT_SHAPES: usize = 1 << 16;
@@ -28,31 +28,31 @@ const KEPT_SHAPES: usize = 1 << 16;
 pub struct Json<'a> {
     files: Files<'a>,
     /// How a dispatch on a track says where it ran, and how it ends.
-    tracks: Cache,
-    streams: Cache,
-    shapes: Cache,
+    tracks: RenderCache,
+    streams: RenderCache,
+    shapes: RenderCache,
 }
 
 /// A file for each process that has rows.
 struct Files<'a> {
     folder: &'a Path,
     compressed: bool,
-    processes: Vec<Option<Box<Process>>>,
+    processes: Vec<Option<Box<ProcessFile>>>,
 }
 
 impl Files<'_> {
     #[inline]
-    fn of(&mut self, id: ProcessId, tables: &Tables) -> io::Result<&mut Process> {
+    fn of(&mut self, id: ProcessId, tables: &Tables) -> io::Result<&mut ProcessFile> {
         if self.processes.get(id.index()).is_none_or(Option::is_none) {
             if self.processes.len() <= id.index() {
                 self.processes.resize_with(id.index() + 1, || None);
             }
-            self.processes[id.index()] = Some(Box::new(Process::create(self.folder, self.compressed)?));
+            self.processes[id.index()] = Some(Box::new(ProcessFile::create(self.folder, self.compressed)?));
         }
         let Some(process) = &mut self.processes[id.index()] else {
             return Err(io::Error::other("a process without a file"));
         };
-        process.devices.meet(id, tables);
+        process.devices.register(id, tables);
         Ok(process)
     }
 }
@@ -62,9 +62,9 @@ impl<'a> Json<'a> {
     pub fn new(folder: &'a Path, compressed: bool) -> Self {
         Self {
             files: Files { folder, compressed, processes: Vec::new() },
-            tracks: Cache::default(),
-            streams: Cache::default(),
-            shapes: Cache::default(),
+            tracks: RenderCache::default(),
+            streams: RenderCache::default(),
+            shapes: RenderCache::default(),
         }
     }
 
@@ -72,17 +72,23 @@ impl<'a> Json<'a> {
     ///
     /// # Errors
     /// Where a file cannot grow.
-    pub fn finish(mut self, walk: &Walk, tables: &Tables) -> io::Result<Vec<(ProcessId, NamedTempFile)>> {
+    pub fn finish(
+        mut self,
+        visitor: &RecordVisitor,
+        tables: &Tables,
+    ) -> io::Result<Vec<(ProcessId, NamedTempFile)>> {
         if self.files.processes.iter().all(Option::is_none) {
             self.files.of(ProcessId(0), tables)?;
         }
         let written = (0..).map(ProcessId).zip(self.files.processes);
         let present = written.filter_map(|(id, process)| Some((id, process?)));
-        present.map(|(id, process)| Ok((id, around::finish(*process, id, walk, tables)?))).collect()
+        present
+            .map(|(id, process)| Ok((id, reference_tables::finish(*process, id, visitor, tables)?)))
+            .collect()
     }
 }
 
-impl Records for Json<'_> {
+impl RecordSink for Json<'_> {
     fn calls(
         &mut self,
         id: ProcessId,
@@ -136,8 +142,8 @@ impl Records for Json<'_> {
             stream(call.stream, bytes);
             bytes.push(b'}');
             match list {
-                List::Marker => process.markers.relieve()?,
-                _ => process.relieve()?,
+                List::Marker => process.markers.flush_if_full()?,
+                _ => process.flush_if_full()?,
             }
         }
         Ok(())
@@ -181,7 +187,7 @@ impl Records for Json<'_> {
             bytes.extend_from_slice(b",\"graph_exec_id\":1,\"graph_node_id\":0");
         }
         bytes.push(b'}');
-        process.relieve()
+        process.flush_if_full()
     }
 
     fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
@@ -202,7 +208,7 @@ impl Records for Json<'_> {
         }
         stream(track.stream, bytes);
         bytes.push(b'}');
-        process.copies.relieve()
+        process.copies.flush_if_full()
     }
 
     fn range(&mut self, range: &Range, end: i64, tables: &Tables) -> io::Result<()> {
@@ -213,14 +219,14 @@ impl Records for Json<'_> {
         correlation(range.correlation, Some(0), bytes);
         times(range.start, end, range.tid, bytes);
         bytes.push(b'}');
-        process.markers.relieve()?;
+        process.markers.flush_if_full()?;
         let bytes = process.texts.record();
         bytes.extend_from_slice(b"{\"key\":");
         signed(range.correlation, bytes);
         bytes.extend_from_slice(b",\"value\":");
         json(tables.strings.get(range.name), bytes);
         bytes.push(b'}');
-        process.texts.relieve()
+        process.texts.flush_if_full()
     }
 
     fn allocation(&mut self, allocation: &Allocation, end: i64, tables: &Tables) -> io::Result<()> {
@@ -250,7 +256,7 @@ impl Records for Json<'_> {
         digits(allocation.bytes, bytes);
         stream(allocation.stream, bytes);
         bytes.push(b'}');
-        spill.relieve()
+        spill.flush_if_full()
     }
 
     fn counters(
@@ -290,7 +296,7 @@ impl Records for Json<'_> {
         thread(dispatch.tid, bytes);
         stream(track.stream, bytes);
         bytes.push(b'}');
-        process.counters.relieve()
+        process.counters.flush_if_full()
     }
 }
 
@@ -352,7 +358,7 @@ fn stream(stream: Option<i64>, bytes: &mut Vec<u8>) {
 }
 
 /// What stands in a dispatch between its end and the id of its kernel.
-fn write_track(track: TrackId, process: &Process, tables: &Tables, bytes: &mut Vec<u8>) {
+fn write_track(track: TrackId, process: &ProcessFile, tables: &Tables, bytes: &mut Vec<u8>) {
     let track = tables.tracks.get(track);
     bytes.extend_from_slice(b",\"dispatch_info\":{\"size\":72");
     handle("agent_id", process.devices.handle(Some(track.agent)), bytes);

@@ -7,7 +7,7 @@ use crate::timeline;
 
 /// What an argument tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Argument {
+pub enum EventArg {
     /// Work-items of the launch by axis.
     WorkItems,
     /// Work-items of a work-group by axis.
@@ -44,7 +44,7 @@ pub enum Argument {
     Result,
 }
 
-impl Argument {
+impl EventArg {
     /// All of them; the position is the number of each.
     pub const ALL: [Self; 17] = [
         Self::WorkItems,
@@ -92,7 +92,7 @@ impl Argument {
 
 /// What an argument says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum ArgValue<'a> {
     /// A number, in the unit of the argument.
     Number(i64),
     /// A text.
@@ -100,29 +100,29 @@ pub enum Value<'a> {
 }
 
 /// The arguments that all launches of a shape share.
-pub fn of_shape(shape: Shape, mut each: impl FnMut(Argument, Value<'_>)) {
+pub fn of_shape(shape: Shape, mut each: impl FnMut(EventArg, ArgValue<'_>)) {
     let axes = [
-        (Argument::WorkItems, shape.items),
-        (Argument::WorkGroup, shape.workgroup.map(|axes| axes.map(u64::from))),
+        (EventArg::WorkItems, shape.items),
+        (EventArg::WorkGroup, shape.workgroup.map(|axes| axes.map(u64::from))),
         // With work-items known, work-groups follow.
-        (Argument::WorkGroups, shape.groups.filter(|_| shape.items.is_none())),
+        (EventArg::WorkGroups, shape.groups.filter(|_| shape.items.is_none())),
     ];
     for (argument, axes) in axes {
         if let Some([x, y, z]) = axes {
-            each(argument, Value::Text(&format!("{x}x{y}x{z}")));
+            each(argument, ArgValue::Text(&format!("{x}x{y}x{z}")));
         }
     }
-    for (argument, bytes) in [(Argument::Lds, shape.lds), (Argument::Scratch, shape.scratch)] {
+    for (argument, bytes) in [(EventArg::Lds, shape.lds), (EventArg::Scratch, shape.scratch)] {
         if let Some(bytes) = bytes {
-            each(argument, Value::Number(i64::from(bytes)));
+            each(argument, ArgValue::Number(i64::from(bytes)));
         }
     }
 }
 
 /// The numbers that all launches of a kernel share.
-pub fn of_symbol(symbol: &Symbol, mut each: impl FnMut(Argument, i64)) {
+pub fn of_symbol(symbol: &Symbol, mut each: impl FnMut(EventArg, i64)) {
     let registers =
-        [(Argument::Vgprs, symbol.vgprs), (Argument::Agprs, symbol.agprs), (Argument::Sgprs, symbol.sgprs)];
+        [(EventArg::Vgprs, symbol.vgprs), (EventArg::Agprs, symbol.agprs), (EventArg::Sgprs, symbol.sgprs)];
     for (argument, count) in registers {
         if let Some(count) = count {
             each(argument, i64::from(count));
@@ -138,20 +138,20 @@ pub fn direction(event: &Event) -> Option<&'static str> {
 
 /// The numbers that an event has of its own.
 #[inline]
-pub fn of_event(event: &Event, mut each: impl FnMut(Argument, i64)) {
+pub fn of_event(event: &Event, mut each: impl FnMut(EventArg, i64)) {
     if let Some(bytes) = event.bytes {
-        each(Argument::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX));
+        each(EventArg::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX));
     }
     if let Some(thread) = event.tid {
-        each(Argument::Thread, thread);
+        each(EventArg::Thread, thread);
     }
-    for (argument, id) in [(Argument::Range, event.range), (Argument::Correlation, event.correlation)] {
+    for (argument, id) in [(EventArg::Range, event.range), (EventArg::Correlation, event.correlation)] {
         if id != 0 {
             each(argument, id);
         }
     }
     if let Some(detail) = event.detail {
         let is_call = event.kind == Kind::Call;
-        each(if is_call { Argument::Result } else { Argument::Latency }, detail);
+        each(if is_call { EventArg::Result } else { EventArg::Latency }, detail);
     }
 }

@@ -8,7 +8,7 @@ use rtl_schema::{Id, NameId, ProcessId, Tables};
 use super::kernels::{Kernel, Kernels};
 use super::kinds::{Kind, List, Operations};
 use crate::names::Names;
-use crate::rows::Rows;
+use crate::rows::RowCounts;
 
 /// Correlation ids of ranges that have none begin here, far above any that a runtime counts to and still exact as a
 /// double: what a range is called is looked up by this id.
@@ -30,7 +30,7 @@ pub struct Call {
 }
 
 /// Where records go. All rows given have an end that is not before their start.
-pub trait Records {
+pub trait RecordSink {
     /// All calls of one list of one process.
     ///
     /// # Errors
@@ -74,11 +74,11 @@ pub trait Records {
 
 /// What is known of the rows seen so far.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct RecordVisitor {
     /// How kernels are shown.
     pub names: Names,
     /// What became of them.
-    pub rows: Rows,
+    pub rows: RowCounts,
     /// The kernels of each process.
     pub kernels: Vec<Kernels>,
     /// The kinds and numbers of all functions.
@@ -86,7 +86,7 @@ pub struct Walk {
     ranges: Id,
 }
 
-impl Walk {
+impl RecordVisitor {
     /// Nothing seen yet; kernels will be shown like that.
     #[must_use]
     pub fn new(names: Names) -> Self {
@@ -97,7 +97,7 @@ impl Walk {
     ///
     /// # Errors
     /// What `out` fails with.
-    pub fn piece(&mut self, tables: &Tables, out: &mut impl Records) -> io::Result<()> {
+    pub fn piece(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         self.kernels.resize_with(tables.processes.len(), Kernels::default);
         self.calls(tables, out)?;
         self.dispatches(tables, out)?;
@@ -115,7 +115,7 @@ impl Walk {
         self.counters(tables, out)?;
         let barriers = tables.barriers.len() as u64;
         self.rows.all += barriers;
-        self.rows.unheld += barriers;
+        self.rows.unsupported += barriers;
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl Walk {
         end
     }
 
-    fn calls(&mut self, tables: &Tables, out: &mut impl Records) -> io::Result<()> {
+    fn calls(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         let calls = &tables.api_calls;
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); tables.processes.len() * List::ALL.len()];
         for row in 0..calls.len() {
@@ -165,7 +165,7 @@ impl Walk {
         Ok(())
     }
 
-    fn dispatches(&mut self, tables: &Tables, out: &mut impl Records) -> io::Result<()> {
+    fn dispatches(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         for row in 0..tables.dispatches.len() {
             let dispatch = tables.dispatches.get(row);
             if let Some(end) = self.end(dispatch.start, dispatch.duration) {
@@ -177,7 +177,7 @@ impl Walk {
         Ok(())
     }
 
-    fn ranges(&mut self, tables: &Tables, out: &mut impl Records) -> io::Result<()> {
+    fn ranges(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         for range in &tables.ranges {
             // A marker is an instant whether its end is known or not.
             let duration = if range.is_marker() { Some(0) } else { range.duration };
@@ -196,7 +196,7 @@ impl Walk {
 
     /// Values of one dispatch come one after the other. A value whose dispatch is not in the same piece (RPD's, whose
     /// ops come earlier) has no record to stand in.
-    fn counters(&mut self, tables: &Tables, out: &mut impl Records) -> io::Result<()> {
+    fn counters(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         if tables.counters.is_empty() {
             return Ok(());
         }
@@ -216,7 +216,7 @@ impl Walk {
                 Some((row, end))
             });
             let Some((dispatch, end)) = ended else {
-                self.rows.unheld += count;
+                self.rows.unsupported += count;
                 continue;
             };
             let kernels = &mut self.kernels[key.0.index()];

@@ -7,20 +7,20 @@ use std::path::Path;
 use tempfile::NamedTempFile;
 
 use crate::rocprofv3::files;
-use crate::rocprofv3::text::{Pages, signed};
+use crate::rocprofv3::text::{WriteBuffer, signed};
 
 /// A file and its newest rows.
-pub(super) struct Sheet {
+pub(super) struct CsvFile {
     file: NamedTempFile,
     out: File,
-    pages: Pages,
+    pages: WriteBuffer,
 }
 
-impl Sheet {
+impl CsvFile {
     /// A file with these columns.
     pub(super) fn create(folder: &Path, columns: &[&str]) -> io::Result<Self> {
         let file = files::temporary(folder)?;
-        let mut sheet = Self { out: file.as_file().try_clone()?, file, pages: Pages::new() };
+        let mut sheet = Self { out: file.as_file().try_clone()?, file, pages: WriteBuffer::new() };
         let mut row = sheet.row();
         columns.iter().for_each(|column| row.text(column));
         row.end();
@@ -35,8 +35,8 @@ impl Sheet {
 
     /// Writes finished rows if they are many.
     #[inline]
-    pub(super) fn relieve(&mut self) -> io::Result<()> {
-        self.pages.relieve(&mut self.out)
+    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
+        self.pages.flush_if_full(&mut self.out)
     }
 
     pub(super) fn finish(mut self) -> io::Result<NamedTempFile> {

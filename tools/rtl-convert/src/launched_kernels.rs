@@ -4,7 +4,7 @@ use rtl_schema::{NameId, Tables};
 
 /// What the calls of a trace launched.
 #[derive(Debug, Default)]
-pub struct Launched {
+pub struct LaunchedKernels {
     /// For each string whether it is the name of a function that launches one kernel.
     functions: Vec<bool>,
     /// What the ops of each flow say, by its number minus 1.
@@ -23,7 +23,7 @@ enum Kernel {
     Several,
 }
 
-impl Launched {
+impl LaunchedKernels {
     /// Nothing yet of a trace with these calls.
     pub fn of(tables: &Tables) -> Self {
         let is_launch = |(_, text)| launches_a_kernel(text);
@@ -101,7 +101,7 @@ mod tests {
     fn a_call_has_the_name_of_its_kernel_unless_it_launched_several() {
         let tables = strings(&["hipLaunchKernel", "hipGraphLaunch", "gemm", "softmax"]);
         let [launch, graph, gemm, softmax] = [0, 1, 2, 3].map(NameId);
-        let mut launched = Launched::of(&tables);
+        let mut launched = LaunchedKernels::of(&tables);
         for (flow, kernel) in [(1, gemm), (1, gemm), (3, gemm), (3, softmax), (3, gemm), (0, gemm)] {
             launched.add(flow, kernel);
         }

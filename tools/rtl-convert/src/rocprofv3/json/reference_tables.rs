@@ -8,27 +8,27 @@ use rtl_schema::{ProcessId, Tables, shorten};
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::process::Process;
+use super::process_file::ProcessFile;
 use crate::names::{self, Names as How};
 use crate::rocprofv3::environment;
-use crate::rocprofv3::kernels::{Kernels, Names};
+use crate::rocprofv3::kernels::{KernelNames, Kernels};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
-use crate::rocprofv3::spill::Spill;
+use crate::rocprofv3::spill_buffer::SpillBuffer;
 use crate::rocprofv3::text::json as quoted;
-use crate::rocprofv3::walk::Walk;
-use crate::target::Content;
+use crate::rocprofv3::visitor::RecordVisitor;
+use crate::target::OutputWriter;
 
 /// The lists that every file has, beside those of calls.
 const EMPTY: [&str; 3] = ["kernel_dispatch", "pc_sample_host_trap", "pc_sample_stochastic"];
 
 /// Completes the file of a process.
 pub(super) fn finish(
-    mut process: Process,
+    mut process: ProcessFile,
     id: ProcessId,
-    walk: &Walk,
+    visitor: &RecordVisitor,
     tables: &Tables,
 ) -> io::Result<NamedTempFile> {
-    let spilled: [(&'static str, Spill); 4] = [
+    let spilled: [(&'static str, SpillBuffer); 4] = [
         ("marker_api", process.markers),
         ("memory_copy", process.copies),
         ("memory_allocation", process.allocations),
@@ -39,7 +39,7 @@ pub(super) fn finish(
     let mut lists = process.lists;
     for (list, spill) in spilled {
         begin(list, &mut lists, &mut out)?;
-        spill.pour(&mut out)?;
+        spill.copy_to(&mut out)?;
     }
     let calls = List::ALL.map(List::name).into_iter().filter(|list| *list != List::Other.name());
     for list in calls.chain(EMPTY) {
@@ -48,7 +48,7 @@ pub(super) fn finish(
         }
     }
     out.write_all(b"]},\n\"callback_records\":{\"counter_collection\":[")?;
-    process.counters.pour(&mut out)?;
+    process.counters.copy_to(&mut out)?;
     out.write_all(b"]},\n\"metadata\":")?;
     serde_json::to_writer(&mut out, &metadata(&tables.processes[id.index()], process.span))?;
     let agents: Vec<&Value> = process.devices.listed().iter().map(|device| &device.details).collect();
@@ -73,14 +73,14 @@ pub(super) fn finish(
         .collect();
     out.write_all(b",\n\"counters\":")?;
     serde_json::to_writer(&mut out, &counters)?;
-    strings(&walk.operations, process.texts, tables, &mut out)?;
-    symbols(&walk.kernels[id.index()], walk.names, tables, &mut out)?;
+    strings(&visitor.operations, process.texts, tables, &mut out)?;
+    symbols(&visitor.kernels[id.index()], visitor.names, tables, &mut out)?;
     out.write_all(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n")?;
     out.finish()?;
     Ok(process.file)
 }
 
-fn begin(list: &'static str, lists: &mut Vec<&'static str>, out: &mut Content) -> io::Result<()> {
+fn begin(list: &'static str, lists: &mut Vec<&'static str>, out: &mut OutputWriter) -> io::Result<()> {
     let before = if lists.is_empty() { "\"" } else { "],\n\"" };
     lists.push(list);
     write!(out, "{before}{list}\":[")
@@ -115,7 +115,12 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
 }
 
 /// What numbers of kinds and operations mean, and what ranges are called.
-fn strings(operations: &Operations, texts: Spill, tables: &Tables, out: &mut Content) -> io::Result<()> {
+fn strings(
+    operations: &Operations,
+    texts: SpillBuffer,
+    tables: &Tables,
+    out: &mut OutputWriter,
+) -> io::Result<()> {
     out.write_all(b",\n\"strings\":{\"callback_records\":[],\"buffer_records\":[")?;
     let mut bytes = Vec::new();
     for (number, kind) in KINDS.iter().enumerate() {
@@ -133,7 +138,7 @@ fn strings(operations: &Operations, texts: Spill, tables: &Tables, out: &mut Con
     }
     out.write_all(&bytes)?;
     out.write_all(b"],\n\"marker_api\":[")?;
-    texts.pour(out)?;
+    texts.copy_to(out)?;
     out.write_all(
         b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
           \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
@@ -141,7 +146,7 @@ fn strings(operations: &Operations, texts: Spill, tables: &Tables, out: &mut Con
 }
 
 /// The kernels and the code objects that they name; the first of each is a placeholder, as rocprofv3 writes it.
-fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut Content) -> io::Result<()> {
+fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut OutputWriter) -> io::Result<()> {
     let objects: BTreeSet<i64> =
         kernels.rows().iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
     out.write_all(b",\n\"code_objects\":[")?;
@@ -153,7 +158,7 @@ fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut Content) -> i
     symbol(0, &Symbol::default(), ["", "0", "0", "0"], out)?;
     for kernel in kernels.rows() {
         let loaded = kernel.loaded(tables);
-        let Names { mangled, shown } = kernel.names(tables, how);
+        let KernelNames { mangled, shown } = kernel.names(tables, how);
         out.write_all(b",\n")?;
         let full = names::shown(&tables.strings, kernel.name);
         symbol(kernel.id, &loaded, [&mangled, &shown, &full, shorten(&full)], out)?;
@@ -162,7 +167,7 @@ fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut Content) -> i
 }
 
 /// One symbol; its names are the stored, the formatted, the demangled and the truncated one.
-fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], out: &mut Content) -> io::Result<()> {
+fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], out: &mut OutputWriter) -> io::Result<()> {
     let mut bytes =
         format!("{{\"size\":88,\"kernel_id\":{id},\"code_object_id\":{}", symbol.code_object).into_bytes();
     let numbers = [

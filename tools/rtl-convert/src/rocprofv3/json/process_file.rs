@@ -8,25 +8,25 @@ use tempfile::NamedTempFile;
 
 use crate::rocprofv3::devices::Devices;
 use crate::rocprofv3::files;
-use crate::rocprofv3::spill::Spill;
-use crate::rocprofv3::text::Pages;
-use crate::target::Content;
+use crate::rocprofv3::spill_buffer::SpillBuffer;
+use crate::rocprofv3::text::WriteBuffer;
+use crate::target::OutputWriter;
 
 /// The file of one process while its records are written.
-pub(super) struct Process {
+pub(super) struct ProcessFile {
     pub(super) file: NamedTempFile,
-    pub(super) content: Content,
-    pub(super) pages: Pages,
+    pub(super) content: OutputWriter,
+    pub(super) pages: WriteBuffer,
     /// The list that is being written, and those that are complete.
     pub(super) lists: Vec<&'static str>,
     pub(super) devices: Devices,
-    pub(super) copies: Spill,
-    pub(super) markers: Spill,
+    pub(super) copies: SpillBuffer,
+    pub(super) markers: SpillBuffer,
     /// What ranges and markers are called, by their correlation ids.
-    pub(super) texts: Spill,
-    pub(super) allocations: Spill,
-    pub(super) scratch: Spill,
-    pub(super) counters: Spill,
+    pub(super) texts: SpillBuffer,
+    pub(super) allocations: SpillBuffer,
+    pub(super) scratch: SpillBuffer,
+    pub(super) counters: SpillBuffer,
     /// The counters that have values; the handle of one is its position from 1.
     pub(super) counter_kinds: Vec<Counter>,
     pub(super) dispatched: i64,
@@ -34,17 +34,17 @@ pub(super) struct Process {
     pub(super) span: Option<(i64, i64)>,
 }
 
-impl Process {
+impl ProcessFile {
     pub(super) fn create(folder: &Path, compressed: bool) -> io::Result<Self> {
         let file = files::temporary(folder)?;
         let handle = file.as_file().try_clone()?;
         let content = match compressed {
-            true => Content::Gzip(Box::new(GzEncoder::new(handle, Compression::new(1)))),
-            false => Content::Plain(BufWriter::new(handle)),
+            true => OutputWriter::Gzip(Box::new(GzEncoder::new(handle, Compression::new(1)))),
+            false => OutputWriter::Plain(BufWriter::new(handle)),
         };
-        let mut pages = Pages::new();
+        let mut pages = WriteBuffer::new();
         pages.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
-        let spill = || Spill::new(folder);
+        let spill = || SpillBuffer::new(folder);
         Ok(Self {
             file,
             content,
@@ -85,8 +85,8 @@ impl Process {
     }
 
     #[inline]
-    pub(super) fn relieve(&mut self) -> io::Result<()> {
-        self.pages.relieve(&mut self.content)
+    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
+        self.pages.flush_if_full(&mut self.content)
     }
 
     #[inline]

@@ -8,27 +8,27 @@ use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 use tempfile::NamedTempFile;
 
-use super::sheet::{Sheet, cell, quoted};
+use super::file::{CsvFile, cell, quoted};
 use super::stats::{self, Stat, Stats};
-use super::{Made, agents};
-use crate::names::{Cache, Names};
+use super::{NamedFiles, agents};
+use crate::names::{Names, RenderCache};
 use crate::rocprofv3::devices::Devices;
 use crate::rocprofv3::files;
 use crate::rocprofv3::kernels::Kernel;
 use crate::rocprofv3::kinds::{self, Kind};
-use crate::rocprofv3::walk::Walk;
+use crate::rocprofv3::visitor::RecordVisitor;
 
 /// The files of one process. Those of kernels are apart, because they have the most rows.
 #[derive(Default)]
-pub(super) struct Set {
+pub(super) struct ProcessFiles {
     pub(super) names: Names,
     pub(super) devices: Devices,
-    pub(super) kernels: Option<Sheet>,
-    pub(super) others: BTreeMap<&'static str, Sheet>,
+    pub(super) kernels: Option<CsvFile>,
+    pub(super) others: BTreeMap<&'static str, CsvFile>,
     /// What stands in the rows of a kernel, a track and a shape.
     pub(super) kernel_cells: Vec<KernelCells>,
-    pub(super) track_cells: Cache,
-    pub(super) shape_cells: Cache,
+    pub(super) track_cells: RenderCache,
+    pub(super) shape_cells: RenderCache,
     pub(super) kernel_stats: Vec<Stat>,
     pub(super) stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,
     pub(super) dispatched: i64,
@@ -44,17 +44,17 @@ pub(super) struct KernelCells {
     pub(super) registers: Vec<u8>,
 }
 
-impl Set {
+impl ProcessFiles {
     pub(super) fn sheet(
         &mut self,
         name: &'static str,
         columns: &[&str],
         folder: &Path,
-    ) -> io::Result<&mut Sheet> {
+    ) -> io::Result<&mut CsvFile> {
         match self.others.entry(name) {
             std::collections::btree_map::Entry::Occupied(sheet) => Ok(sheet.into_mut()),
             std::collections::btree_map::Entry::Vacant(place) => {
-                Ok(place.insert(Sheet::create(folder, columns)?))
+                Ok(place.insert(CsvFile::create(folder, columns)?))
             }
         }
     }
@@ -82,15 +82,15 @@ impl Set {
         self,
         id: ProcessId,
         folder: &Path,
-        walk: &Walk,
+        visitor: &RecordVisitor,
         tables: &Tables,
-    ) -> io::Result<Made> {
+    ) -> io::Result<NamedFiles> {
         let mut files = Vec::new();
-        let mut info = Sheet::create(folder, &agents::COLUMNS)?;
+        let mut info = CsvFile::create(folder, &agents::COLUMNS)?;
         self.devices.listed().into_iter().for_each(|device| agents::write(device, info.row()));
         files.push(("agent_info".to_owned(), info.finish()?));
         let mut domains = Stats::new();
-        for (domain, stats) in self.stats(id, walk, tables) {
+        for (domain, stats) in self.stats(id, visitor, tables) {
             let (name, file) = domain;
             let whole = domains.entry(name.to_owned()).or_default();
             stats.values().for_each(|stat| whole.merge(stat));
@@ -110,12 +110,12 @@ impl Set {
     fn stats(
         &self,
         id: ProcessId,
-        walk: &Walk,
+        visitor: &RecordVisitor,
         tables: &Tables,
     ) -> Vec<((&'static str, &'static str), Stats)> {
         let mut all = Vec::new();
         let mut kernels = Stats::new();
-        for (stat, kernel) in self.kernel_stats.iter().zip(walk.kernels[id.index()].rows()) {
+        for (stat, kernel) in self.kernel_stats.iter().zip(visitor.kernels[id.index()].rows()) {
             kernels.entry(kernel.names(tables, self.names).shown.into_owned()).or_default().merge(stat);
         }
         if self.kernels.is_some() {

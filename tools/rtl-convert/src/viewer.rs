@@ -7,22 +7,22 @@ use cli::{Failure, Progress};
 use rtl_schema::{Select, Tables};
 
 use crate::args::Arguments;
-use crate::gauges::Hardware;
-use crate::pages;
+use crate::counter_tracks::HardwareCounters;
+use crate::layout::{RenderOptions, TimelineLayout, draw};
+use crate::page_writer;
 use crate::perfetto_json::Json;
 use crate::pftrace::Pftrace;
-use crate::rows::Rows;
-use crate::scene::{Scene, Style, draw};
-use crate::source::{Source, Stopped, unreadable};
-use crate::target::{Format, Target};
-use crate::timeline::Gather;
+use crate::rows::RowCounts;
+use crate::source::{Source, StreamError, read_failure};
+use crate::target::{Format, OutputFile};
+use crate::timeline::TimelineBuilder;
 
 /// Writes the target.
 ///
 /// # Errors
 /// Where the trace cannot be read, or a file cannot grow.
-pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<Rows, Failure> {
-    let mut gather = Gather::new(target.folder(), arguments.group_by, arguments.kernel_names);
+pub fn write(source: &Source, arguments: &Arguments, target: &OutputFile) -> Result<RowCounts, Failure> {
+    let mut builder = TimelineBuilder::new(target.folder(), arguments.group_by, arguments.kernel_names);
     let select = Select {
         ids: false,
         shapes: false,
@@ -34,42 +34,42 @@ pub fn write(source: &Source, arguments: &Arguments, target: &Target) -> Result<
         args: true,
         secondary: true,
     };
-    let tables = source.pieces(&select, |tables| gather.add(tables)).map_err(stopped)?;
-    if let Some(mut hardware) = Hardware::of(&tables) {
+    let tables = source.stream(&select, |tables| builder.add(tables)).map_err(stopped)?;
+    if let Some(mut hardware) = HardwareCounters::of(&tables) {
         // Counters come last and belong to dispatches by id: they are met a second time.
         let select = Select { ids: true, secondary: false, ..select };
         let add = |tables: &Tables| {
             hardware.add(tables);
             Ok::<(), io::Error>(())
         };
-        source.pieces(&select, add).map_err(stopped)?;
-        gather.gauges(hardware.gauges(&tables));
+        source.stream(&select, add).map_err(stopped)?;
+        builder.counter_tracks(hardware.counter_tracks(&tables));
     }
-    let (timeline, drawn) = gather.finish().map_err(unsorted)?;
+    let (timeline, drawn) = builder.finish().map_err(unsorted)?;
     let rows = timeline.rows;
-    let progress = Progress::new("writing", rows.kept(), arguments.console.quiet);
+    let progress = Progress::new("writing", rows.written(), arguments.console.quiet);
     let unwritten = |error| unwritten(error, &arguments.output());
     let mut content = target.writer().map_err(unwritten)?;
-    let style = Style { arguments: !arguments.no_args, names: arguments.names };
-    let scene = Scene::new(&timeline, &drawn.gauges, &tables, style);
+    let options = RenderOptions { arguments: !arguments.no_args, names: arguments.names };
+    let layout = TimelineLayout::new(&timeline, &drawn.counter_tracks, &tables, options);
     let advance = |rows| progress.advance(rows);
-    pages::write(&mut content, |pages| match target.format {
+    page_writer::write(&mut content, |pages| match target.format {
         Format::Pftrace => {
-            let pen = Pftrace::new(&scene, arguments.gpu_events);
-            draw(pen, &scene, drawn, pages, advance)
+            let writer = Pftrace::new(&layout, arguments.gpu_events);
+            draw(writer, &layout, drawn, pages, advance)
         }
-        _ => draw(Json::new(&scene), &scene, drawn, pages, advance),
+        _ => draw(Json::new(&layout), &layout, drawn, pages, advance),
     })
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
     Ok(rows)
 }
 
-fn stopped(stopped: Stopped) -> Failure {
+fn stopped(stopped: StreamError) -> Failure {
     match stopped {
-        Stopped::Reading(error) => unreadable(error),
-        Stopped::Choosing(error) => Failure::input(error),
-        Stopped::Writing(error) => unsorted(error),
+        StreamError::Read(error) => read_failure(error),
+        StreamError::Filter(error) => Failure::input(error),
+        StreamError::Write(error) => unsorted(error),
     }
 }
 

@@ -3,9 +3,9 @@
 use rtl_analysis::launches::waiting_from;
 use rtl_schema::AgentId;
 
+use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
-use crate::gauges::Gauge;
-use crate::tracks::Group;
+use crate::tracks::TrackGroup;
 
 /// Steps of a trace; more than a screen has columns.
 const STEPS: u64 = 1000;
@@ -15,7 +15,7 @@ const PARTS: i128 = 1 << 20;
 
 /// The counters of all GPUs.
 #[derive(Debug)]
-pub struct Counters {
+pub struct Utilization {
     start: i64,
     /// Length of a step in ns.
     step: u64,
@@ -48,7 +48,7 @@ struct Amounts {
     whole: Vec<i128>,
 }
 
-impl Counters {
+impl Utilization {
     /// For a trace of that first start and last end.
     pub fn new((start, end): (i64, i64)) -> Self {
         let step = end.abs_diff(start).div_ceil(STEPS).max(1);
@@ -105,8 +105,8 @@ impl Counters {
     }
 
     /// The counters of each GPU.
-    pub fn gauges(&self) -> Vec<Gauge> {
-        let mut gauges = Vec::new();
+    pub fn counter_tracks(&self) -> Vec<CounterTrack> {
+        let mut counter_tracks = Vec::new();
         for (agent, gpu) in (0..).map(AgentId).zip(&self.gpus) {
             let Some(gpu) = gpu else { continue };
             let step = self.step as f64;
@@ -116,8 +116,13 @@ impl Counters {
                         let time = self.start.saturating_add_unsigned(self.step.saturating_mul(number));
                         (time, hundredths(total as f64 * scale / step))
                     });
-                    let group = Group::Agent(agent);
-                    gauges.push(Gauge { group, name: name.to_owned(), unit, samples: samples.collect() });
+                    let group = TrackGroup::Agent(agent);
+                    counter_tracks.push(CounterTrack {
+                        group,
+                        name: name.to_owned(),
+                        unit,
+                        samples: samples.collect(),
+                    });
                 }
             };
             add("busy", "%", &gpu.busy, 100.0);
@@ -128,7 +133,7 @@ impl Counters {
             // Bytes in a nanosecond are gigabytes in a second.
             add("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
         }
-        gauges
+        counter_tracks
     }
 }
 
@@ -199,14 +204,15 @@ mod tests {
         Event { duration: end - start, bytes, ..Event::bare(kind, NameId(0), start) }
     }
 
-    fn values_of(counters: &Counters) -> Vec<Vec<f64>> {
-        let values = |gauge: Gauge| gauge.samples.into_iter().map(|(_, value)| value).collect();
-        counters.gauges().into_iter().map(values).collect()
+    fn values_of(counters: &Utilization) -> Vec<Vec<f64>> {
+        let values =
+            |counter_track: CounterTrack| counter_track.samples.into_iter().map(|(_, value)| value).collect();
+        counters.counter_tracks().into_iter().map(values).collect()
     }
 
     /// The values of each counter, of ops with their bytes.
     fn values(end: i64, ops: &[(i64, i64, Option<u64>)]) -> Vec<Vec<f64>> {
-        let mut counters = Counters::new((0, end));
+        let mut counters = Utilization::new((0, end));
         for &(start, end, bytes) in ops {
             counters.add(AgentId(0), &op(start, end, bytes), None);
         }
@@ -216,7 +222,7 @@ mod tests {
     #[test]
     fn an_op_is_queued_from_its_enqueueing_or_the_return_of_its_call_to_its_end() {
         // Steps of 10 ns.
-        let mut counters = Counters::new((0, 10_000));
+        let mut counters = Utilization::new((0, 10_000));
         // Enqueued at 2; its call returned at 4, which says less.
         let enqueued = Event { detail: Some(10), ..op(12, 15, None) };
         counters.add(AgentId(0), &enqueued, Some(4));
@@ -227,12 +233,12 @@ mod tests {
         let [_busy, running, queued] = values_of(&counters).try_into().unwrap();
         assert_eq!(running, [0.0, 0.3, 0.2, 1.0, 0.5, 0.0]);
         assert_eq!(queued, [0.8, 0.5 + 0.7, 0.4, 1.0, 0.5, 0.0]);
-        assert!(counters.gauges().iter().any(|gauge| gauge.name == "queue depth"));
+        assert!(counters.counter_tracks().iter().any(|counter_track| counter_track.name == "queue depth"));
     }
 
     #[test]
     fn what_was_enqueued_before_the_trace_waits_from_its_beginning() {
-        let mut counters = Counters::new((1_000, 11_000));
+        let mut counters = Utilization::new((1_000, 11_000));
         counters.add(AgentId(0), &Event { detail: Some(500), ..op(1_010, 1_020, None) }, None);
         assert_eq!(values_of(&counters)[2], [1.0, 1.0, 0.0]);
     }

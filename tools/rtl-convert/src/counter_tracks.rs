@@ -6,16 +6,16 @@ use rtl_schema::table::{AgentKind, AllocationKind, AllocationLevel};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use crate::tracks::Group;
+use crate::tracks::TrackGroup;
 
 /// Time in ns and value.
 pub type Sample = (i64, f64);
 
 /// A quantity over time. A value holds until the next one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Gauge {
+pub struct CounterTrack {
     /// What it belongs to.
-    pub group: Group,
+    pub group: TrackGroup,
     /// What is counted.
     pub name: String,
     /// In which unit; empty for a bare number.
@@ -25,7 +25,7 @@ pub struct Gauge {
 }
 
 /// The counters of these rows but for those of the hardware.
-pub fn of(tables: &Tables) -> Vec<Gauge> {
+pub fn of(tables: &Tables) -> Vec<CounterTrack> {
     let mut all = memory(tables);
     all.extend(monitors(tables));
     all
@@ -33,28 +33,28 @@ pub fn of(tables: &Tables) -> Vec<Gauge> {
 
 /// Samples by group, name and unit, so that their order does not depend on that of the rows.
 #[derive(Default)]
-struct Samples(BTreeMap<(Group, String, &'static str), Vec<Sample>>);
+struct Samples(BTreeMap<(TrackGroup, String, &'static str), Vec<Sample>>);
 
 impl Samples {
-    fn add(&mut self, group: Group, name: &str, unit: &'static str, time: i64, value: f64) {
+    fn add(&mut self, group: TrackGroup, name: &str, unit: &'static str, time: i64, value: f64) {
         if value.is_finite() {
             self.0.entry((group, name.to_owned(), unit)).or_default().push((time, value));
         }
     }
 
-    fn gauges(self) -> Vec<Gauge> {
-        let mut gauges = Vec::new();
+    fn counter_tracks(self) -> Vec<CounterTrack> {
+        let mut counter_tracks = Vec::new();
         for ((group, name, unit), mut samples) in self.0 {
             samples.sort_by_key(|&(time, _)| time);
-            gauges.push(Gauge { group, name, unit, samples });
+            counter_tracks.push(CounterTrack { group, name, unit, samples });
         }
-        gauges
+        counter_tracks
     }
 }
 
 /// Hardware counters: what was counted during a dispatch is its value from start to end, and 0 between dispatches.
 #[derive(Debug)]
-pub struct Hardware {
+pub struct HardwareCounters {
     /// What was counted in each dispatch, all instances of a counter together.
     counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
     samples: BTreeMap<(AgentId, NameId), Ended>,
@@ -67,7 +67,7 @@ struct Ended {
     ends: Vec<i64>,
 }
 
-impl Hardware {
+impl HardwareCounters {
     /// The counters of a trace, `None` where it has none.
     pub fn of(tables: &Tables) -> Option<Self> {
         let mut counted: FxHashMap<_, Vec<(NameId, f64)>> = FxHashMap::default();
@@ -97,24 +97,24 @@ impl Hardware {
     }
 
     /// The counters of each GPU.
-    pub fn gauges(self, tables: &Tables) -> Vec<Gauge> {
-        let gauge = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
+    pub fn counter_tracks(self, tables: &Tables) -> Vec<CounterTrack> {
+        let counter_track = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
             for end in ends {
                 values.entry(end).or_insert(0.0);
             }
-            Gauge {
-                group: Group::Agent(agent),
+            CounterTrack {
+                group: TrackGroup::Agent(agent),
                 name: tables.strings.get(name).to_owned(),
                 unit: "",
                 samples: values.into_iter().collect(),
             }
         };
-        self.samples.into_iter().map(gauge).collect()
+        self.samples.into_iter().map(counter_track).collect()
     }
 }
 
 /// Bytes that are allocated on each GPU, and scratch of its queues.
-fn memory(tables: &Tables) -> Vec<Gauge> {
+fn memory(tables: &Tables) -> Vec<CounterTrack> {
     let mut order: Vec<usize> = (0..tables.allocations.len()).collect();
     order.sort_by_key(|&row| (tables.allocations[row].start, tables.allocations[row].id));
     let mut samples = Samples::default();
@@ -127,7 +127,7 @@ fn memory(tables: &Tables) -> Vec<Gauge> {
         let mut change = |agent: AgentId, what: &'static str, bytes: i128| {
             let total = totals.entry((agent, what)).or_default();
             *total += bytes;
-            samples.add(Group::Agent(agent), what, "bytes", time, *total as f64);
+            samples.add(TrackGroup::Agent(agent), what, "bytes", time, *total as f64);
         };
         match (row.level, row.agent, row.address) {
             (AllocationLevel::Scratch, Some(agent), _) => {
@@ -148,11 +148,11 @@ fn memory(tables: &Tables) -> Vec<Gauge> {
             _ => {}
         }
     }
-    samples.gauges()
+    samples.counter_tracks()
 }
 
 /// What was watched from outside: clocks, power.
-fn monitors(tables: &Tables) -> Vec<Gauge> {
+fn monitors(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     for monitor in &tables.monitors {
         let gpu = |number: &usize| {
@@ -162,15 +162,15 @@ fn monitors(tables: &Tables) -> Vec<Gauge> {
         let agent = (0..tables.agents.len()).find(gpu).map(|number| AgentId(number as u32));
         let name = tables.strings.get(monitor.name);
         let (group, name) = match agent {
-            Some(agent) => (Group::Agent(agent), name.to_owned()),
+            Some(agent) => (TrackGroup::Agent(agent), name.to_owned()),
             None => {
                 let device = format!("{} {}", tables.strings.get(monitor.device_kind), monitor.device);
-                (Group::Process(ProcessId(0)), format!("{name} ({device})"))
+                (TrackGroup::Process(ProcessId(0)), format!("{name} ({device})"))
             }
         };
         if let Ok(value) = tables.strings.get(monitor.value).trim().parse() {
             samples.add(group, &name, "", monitor.start, value);
         }
     }
-    samples.gauges()
+    samples.counter_tracks()
 }

@@ -6,17 +6,17 @@ use std::thread;
 
 /// Where full pages go and empty ones come from.
 #[derive(Debug)]
-pub struct Pages {
+pub struct PageSender {
     full: SyncSender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
 }
 
-impl Pages {
+impl PageSender {
     /// Hands over a page and leaves an empty one in its place; waits while the one before is not written.
     ///
     /// # Errors
     /// Where nobody writes any more, because the file cannot grow; [`write()`] says why.
-    pub fn turn(&self, page: &mut Vec<u8>) -> io::Result<()> {
+    pub fn send_page(&self, page: &mut Vec<u8>) -> io::Result<()> {
         let full = std::mem::replace(page, self.empty.try_recv().unwrap_or_default());
         self.full.send(full).map_err(|_| io::Error::other("nobody takes the output"))
     }
@@ -26,7 +26,10 @@ impl Pages {
 ///
 /// # Errors
 /// What `out` fails with, else what `draw` fails with; and where the operating system gives no thread.
-pub fn write(out: &mut (impl Write + Send), draw: impl FnOnce(&Pages) -> io::Result<()>) -> io::Result<()> {
+pub fn write(
+    out: &mut (impl Write + Send),
+    draw: impl FnOnce(&PageSender) -> io::Result<()>,
+) -> io::Result<()> {
     let (full, pages) = mpsc::sync_channel::<Vec<u8>>(1);
     let (emptied, empty) = mpsc::channel();
     thread::scope(|scope| {
@@ -39,7 +42,7 @@ pub fn write(out: &mut (impl Write + Send), draw: impl FnOnce(&Pages) -> io::Res
             }
             Ok(())
         })?;
-        let drawn = draw(&Pages { full, empty });
+        let drawn = draw(&PageSender { full, empty });
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(drawn)
     })
@@ -57,7 +60,7 @@ mod tests {
             for number in 0..100_u8 {
                 assert!(page.is_empty());
                 page.push(number);
-                pages.turn(&mut page)?;
+                pages.send_page(&mut page)?;
             }
             Ok(())
         });
@@ -76,8 +79,8 @@ mod tests {
                 Ok(())
             }
         }
-        let endless = |pages: &Pages| loop {
-            pages.turn(&mut vec![0])?;
+        let endless = |pages: &PageSender| loop {
+            pages.send_page(&mut vec![0])?;
         };
         let failed = write(&mut Full, endless).unwrap_err();
         assert_eq!(failed.kind(), io::ErrorKind::StorageFull);

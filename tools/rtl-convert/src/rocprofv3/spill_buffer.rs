@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Finished text that has its place behind text that is still growing: in memory while it is short, else in a
 /// temporary file.
 #[derive(Debug)]
-pub struct Spill {
+pub struct SpillBuffer {
     folder: PathBuf,
     /// What is not in the file yet.
     bytes: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Spill {
 /// What is kept in memory.
 const SHORT: usize = 64 << 10;
 
-impl Spill {
+impl SpillBuffer {
     /// Nothing yet; a temporary file would lie in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), bytes: Vec::new(), file: None }
@@ -41,7 +41,7 @@ impl Spill {
     /// # Errors
     /// Where the file cannot be created or grow.
     #[inline]
-    pub fn relieve(&mut self) -> io::Result<()> {
+    pub fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bytes.len() < SHORT {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Spill {
     ///
     /// # Errors
     /// Where the file cannot be read or `out` not grow.
-    pub fn pour(mut self, out: &mut impl Write) -> io::Result<()> {
+    pub fn copy_to(mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             file.seek(SeekFrom::Start(0))?;
             io::copy(file, out)?;
@@ -75,17 +75,17 @@ mod tests {
     fn what_goes_in_comes_out_however_much_it_is() {
         let folder = tempfile::tempdir().expect("a folder");
         for length in [0, 10, SHORT] {
-            let mut spill = Spill::new(folder.path());
+            let mut spill = SpillBuffer::new(folder.path());
             assert!(spill.is_empty());
             let records: Vec<String> = (0..length).map(|number| number.to_string()).collect();
             for record in &records {
                 spill.record().extend_from_slice(record.as_bytes());
-                spill.relieve().expect("room");
+                spill.flush_if_full().expect("room");
             }
             assert_eq!(spill.is_empty(), length == 0);
             assert!(spill.bytes.len() < SHORT);
             let mut out = Vec::new();
-            spill.pour(&mut out).expect("memory");
+            spill.copy_to(&mut out).expect("memory");
             assert_eq!(String::from_utf8(out).expect("text"), records.join(",\n"));
         }
     }
