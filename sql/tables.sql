@@ -1,4 +1,4 @@
--- The native layout: what librtl.so, rtl-merge and rtl-convert write. docs/native.md says how to read it.
+-- The native layout: what librtl.so, rtl-merge and rtl-convert write. docs/reference/native.md says how to read it.
 --
 -- Column names are rocm-trace-lite's and RPD's wherever those have the column. A file has the first three
 -- tables; every other one exists only if it has rows. Each statement goes into the file as it stands here,

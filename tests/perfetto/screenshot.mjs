@@ -1,6 +1,6 @@
 // How the Perfetto UI draws a trace:
 //   node screenshot.mjs [--select SLICE] UI CHROMIUM TRACE PICTURE TITLE...
-// UI is the folder of the Perfetto UI (scripts/perfetto-ui), shown by a headless Chromium that reaches nothing but this
+// UI is the folder of the Perfetto UI (scripts/fetch/perfetto-ui), shown by a headless Chromium that reaches nothing but this
 // program. Waits until all groups are open and a track has each of these titles, then takes the picture and prints the
 // titles of all tracks from top to bottom, as JSON. With --select the first slice of that name that an arrow leaves is
 // selected, and the picture shows the time up to the end of what it leads to: an API call, its arrows and its kernels.

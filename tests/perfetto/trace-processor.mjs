@@ -1,6 +1,6 @@
 // What Perfetto's own trace processor makes of traces, asked in SQL:
 //   node trace-processor.mjs UI ANSWERS SQL... -- TRACE...
-// UI is the folder of the Perfetto UI (scripts/perfetto-ui), whose worker is run here as if in a browser. ANSWERS
+// UI is the folder of the Perfetto UI (scripts/fetch/perfetto-ui), whose worker is run here as if in a browser. ANSWERS
 // becomes JSON: for each trace, for each question, the rows; every value is a text or null. A file, because what does
 // not fit into a pipe is lost when node exits.
 import fs from 'node:fs';

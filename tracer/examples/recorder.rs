@@ -1,6 +1,6 @@
 //! What the recorder costs: a million dispatches of 300 kernels on 8 GPUs through its thread into a file.
 //!
-//! `scripts/bench-recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed
+//! `scripts/bench/recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed
 //! over to a thread that forgets them, so that the difference is the recorder's. With `callbacks`, a program gets them in
 //! place of a file, and forgets them.
 

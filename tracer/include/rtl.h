@@ -8,7 +8,7 @@
  *     rtl_stop(1000);     nothing is delivered any more
  *
  * Link with -lrtl, or load librtl.so in any other way before the ROCm runtime starts; HSA_TOOLS_LIB need not be set
- * (docs/embedding.md; there also: the static library). While callbacks are registered no file is written.
+ * (docs/guide/embedding.md; there also: the static library). While callbacks are registered no file is written.
  *
  * Threads. Callbacks are called on one thread of the library's own, one at a time, with batches. All signals are
  * blocked on it. No thread of the program waits for a callback: while one takes long, records queue up, 262,144
@@ -27,7 +27,7 @@
  *
  * Time is in nanoseconds of CLOCK_BOOTTIME, the clock of the ROCm runtime.
  *
- * Settings of the environment (docs/env.md) hold where rtl_callbacks does not say otherwise: RTL_COPY, RTL_START, the filters
+ * Settings of the environment (docs/reference/env.md) hold where rtl_callbacks does not say otherwise: RTL_COPY, RTL_START, the filters
  * of calls... setenv before rtl_set_callbacks is early enough.
  *
  * Versions. A struct with a `size` may grow at its end; sizeof says which one the program knows. A program may be older
@@ -112,7 +112,7 @@ struct rtl_kernel {
 /* In place of the number of a GPU. */
 #define RTL_HOST (-1)
 
-/* A copy by the ROCm runtime (docs/copies.md says which ones those are). */
+/* A copy by the ROCm runtime (docs/guide/copies.md says which ones those are). */
 struct rtl_copy {
     int64_t start;
     int64_t end;
@@ -196,7 +196,7 @@ struct rtl_copy_params {
     uint32_t is_fill;
 };
 
-/* A call of an interface, when it has returned (docs/embedding.md says what makes calls known). */
+/* A call of an interface, when it has returned (docs/guide/embedding.md says what makes calls known). */
 struct rtl_call {
     int64_t start;
     int64_t end;
@@ -288,7 +288,7 @@ struct rtl_callbacks {
     size_t size;
     /* Passed on to each callback. */
     void *data;
-    /* "lite", "standard" or "full" (docs/modes.md); NULL: what RTL_MODE says, else "lite". */
+    /* "lite", "standard" or "full" (docs/guide/modes.md); NULL: what RTL_MODE says, else "lite". */
     const char *mode;
     /* `count` is never 0. NULL: they are not recorded. */
     void (*kernels)(const struct rtl_kernel *kernels, size_t count, void *data);

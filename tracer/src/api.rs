@@ -62,7 +62,7 @@ pub enum Unusable {
     /// `OnLoad` was called without a table.
     #[error("the ROCm runtime handed over no table of functions")]
     NoTable,
-    /// The environment of such a program is that of someone with fewer rights (docs/processes.md).
+    /// The environment of such a program is that of someone with fewer rights (docs/guide/processes.md).
     #[error("the program has rights that its caller has not (set-user-ID)")]
     Privileged,
 }

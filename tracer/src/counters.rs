@@ -16,7 +16,7 @@ macro_rules! reasons {
             /// Every reason, in the order in which they are written.
             pub const ALL: &[Self] = &[$(Self::$reason,)+];
 
-            /// The tag of its metadata row (docs/native.md).
+            /// The tag of its metadata row (docs/reference/native.md).
             #[must_use]
             pub const fn tag(self) -> &'static str {
                 match self { $(Self::$reason => $tag,)+ }
@@ -65,7 +65,7 @@ reasons! {
     Skipped {
         /// Mode lite leaves kernels alone that carry a completion signal.
         Signal = "skipped:completion_signal", "with a completion signal";
-        /// A batch that this runtime might not survive with a tool in between (docs/modes.md).
+        /// A batch that this runtime might not survive with a tool in between (docs/guide/modes.md).
         Batch = "skipped:batch", "in large batches";
         /// Recording was paused when it was submitted.
         Paused = "skipped:paused", "while recording was paused";
@@ -79,7 +79,7 @@ reasons! {
     LostRange {
         /// The recorder was so far behind that the thread's ring was full.
         Behind = "ranges_lost:behind", "while the recorder was behind";
-        /// Too many were open at once, or too many threads had any (docs/ranges.md).
+        /// Too many were open at once, or too many threads had any (docs/guide/ranges.md).
         Bounds = "ranges_lost:bounds", "beyond the bounds of what is kept track of";
         /// A signal handler used them while its thread was at it, or a thread that was at its very end.
         Elsewhere = "ranges_lost:interrupted", "in signal handlers or at the very end of threads";

@@ -72,7 +72,7 @@ impl Details {
 }
 
 impl Gpu {
-    /// As it is in the file (docs/native.md, tag `gpu`).
+    /// As it is in the file (docs/reference/native.md, tag `gpu`).
     #[must_use]
     pub fn row(&self) -> String {
         let Details { target, product, uuid, node, .. } = &self.details;

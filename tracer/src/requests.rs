@@ -1,4 +1,4 @@
-//! Start and stop from another terminal (docs/control.md).
+//! Start and stop from another terminal (docs/guide/control.md).
 //!
 //! Whoever asks puts a file where the recorder looks for it, and knows by its disappearance that it was heard. Nothing of the
 //! application is used for it: no signal, no file descriptor that it might close or count.

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// Which dispatches are recorded (docs/modes.md), with rocm-trace-lite's meaning.
+/// Which dispatches are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Leaves kernels alone that carry a completion signal.

@@ -6,7 +6,7 @@
 //! their like. What it is not: it opens nothing, matches no names and knows no gate but the one on kernels. The same
 //! input gives the same answer, whatever the order of kernels; no answer is NaN or infinite.
 //!
-//! The method and the evidence for it: `docs/statistics.md`.
+//! The method and the evidence for it: `docs/design/statistics.md`.
 //!
 //! Ratios are candidate over baseline of 10 %-trimmed means; inside, all arithmetic is on their natural logarithms,
 //! where a ratio of means is a difference and noise is additive.

@@ -1,6 +1,6 @@
 //! What a user may ask of the judgement.
 
-/// When a change counts. Each default is justified by a measurement in `docs/statistics.md`.
+/// When a change counts. Each default is justified by a measurement in `docs/design/statistics.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
     /// The slowdown that is tolerated, as a fraction: 0.05 for +5 %.

@@ -2,7 +2,7 @@
 //! idle GPU had been given anything to do.
 //!
 //! When an op was enqueued is known from the trace, or bounded by the call that launched it. Ops are dispatches and
-//! copies with a known, non-negative duration, as in [`crate::sweep`]. `docs/launches.md` has the definitions.
+//! copies with a known, non-negative duration, as in [`crate::sweep`]. `docs/reference/launches.md` has the definitions.
 
 mod depth;
 mod latency;

@@ -1,4 +1,4 @@
-//! Real programs on the simulator, where `scripts/real-programs` has fetched them. What is missing is said in one line.
+//! Real programs on the simulator, where `scripts/fetch/real-programs` has fetched them. What is missing is said in one line.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 

@@ -1,4 +1,4 @@
-//! The real Perfetto: its trace processor and its UI, which `scripts/perfetto-ui` fetches, run by node (`tests/perfetto/`).
+//! The real Perfetto: its trace processor and its UI, which `scripts/fetch/perfetto-ui` fetches, run by node (`tests/perfetto/`).
 //! `None`, and one line that says so, where something is missing.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::stack::cache;
 
-/// The version that `scripts/perfetto-ui` pins.
+/// The version that `scripts/fetch/perfetto-ui` pins.
 const UI: &str = "perfetto/v52.0-6b9586def";
 
 /// The rows that a question has for an answer.
@@ -62,7 +62,7 @@ fn shown(options: &[&str], trace: &Path, picture: &Path, wanted: &[&str]) -> Opt
 fn ui() -> Option<PathBuf> {
     let folder = cache().join(UI);
     let folder = folder.to_str().unwrap_or_default();
-    found(&[folder], "Perfetto UI (scripts/perfetto-ui)").filter(|_| {
+    found(&[folder], "Perfetto UI (scripts/fetch/perfetto-ui)").filter(|_| {
         Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success())
             || missing("node")
     })

@@ -1,4 +1,4 @@
-//! Real programs on real runtimes and simulated GPUs: what `scripts/real-programs` has fetched. Each is a command that
+//! Real programs on real runtimes and simulated GPUs: what `scripts/fetch/real-programs` has fetched. Each is a command that
 //! the caller adds settings to. `None`, and one line that says so, where it was not fetched.
 
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::stack::{LIBRARIES, Stack, cache, stacks};
 
-/// The version that `scripts/real-programs` pins.
+/// The version that `scripts/fetch/real-programs` pins.
 const TINYGRAD: &str = "programs/tinygrad-0.14.0";
 
 /// A small network that tinygrad trains for so many steps on ROCm 7.2: the kernels are compiled as it goes.
@@ -85,7 +85,7 @@ pub fn python() -> Option<PathBuf> {
 }
 
 fn fetched(path: PathBuf) -> Option<PathBuf> {
-    there(path, "scripts/real-programs")
+    there(path, "scripts/fetch/real-programs")
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]

@@ -23,11 +23,11 @@ pub struct Stack {
     pub hip: &'static str,
     /// What a program opens to use HIP, without a folder.
     pub hip_library: &'static str,
-    /// Where `scripts/rocm-stacks` has unpacked it; `/` when it is installed.
+    /// Where `scripts/fetch/rocm-stacks` has unpacked it; `/` when it is installed.
     pub(crate) root: PathBuf,
 }
 
-/// Debian 12's own, by apt; and what `scripts/rocm-stacks` fetches.
+/// Debian 12's own, by apt; and what `scripts/fetch/rocm-stacks` fetches.
 const KNOWN: [(&str, &str, &str, &str); 4] = [
     ("bookworm", "5.2.3", "5.2.3", "libamdhip64.so.5"),
     ("trixie", "6.1.2", "5.7.1", "libamdhip64.so.5"),
@@ -48,20 +48,21 @@ pub fn stacks() -> Vec<Stack> {
         if libraries.join(proof).exists() && libraries.join(runtime).exists() {
             return Some(Stack { name, rocr, hip, hip_library, root });
         }
-        let how = if installed { "apt-get install libamdhip64-5 rocminfo" } else { "scripts/rocm-stacks" };
+        let how =
+            if installed { "apt-get install libamdhip64-5 rocminfo" } else { "scripts/fetch/rocm-stacks" };
         eprintln!("skipped: no ROCm {rocr} of Debian {name} ({how})");
         None
     });
     stacks.into_iter().flatten().collect()
 }
 
-/// AMD's own libroctx64.so.4, of which `scripts/rocm-stacks llama` fetches a build that any Linux loads. Where it is
+/// AMD's own libroctx64.so.4, of which `scripts/fetch/rocm-stacks llama` fetches a build that any Linux loads. Where it is
 /// missing, one line says so.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn roctx() -> Option<PathBuf> {
     let library = cache().join("stacks/llama-6.4.3").join(LIBRARIES).join("libroctx64.so.4");
     if !library.exists() {
-        eprintln!("skipped: no libroctx64.so.4 (scripts/rocm-stacks llama)");
+        eprintln!("skipped: no libroctx64.so.4 (scripts/fetch/rocm-stacks llama)");
         return None;
     }
     Some(library)

@@ -1,4 +1,4 @@
-//! The versioned shape of the answer, `rtl-diff/1`: what scripts rely on. `docs/rtl-diff.schema.json` describes it and a
+//! The versioned shape of the answer, `rtl-diff/1`: what scripts rely on. `docs/reference/rtl-diff.schema.json` describes it and a
 //! test holds the two together. Times are integer nanoseconds; ratios, shares and means are floating point, and where
 //! nothing is known there is null, never NaN.
 

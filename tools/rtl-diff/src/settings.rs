@@ -55,7 +55,7 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// What `--gate` alone switches on. Both are justified in docs/statistics.md.
+    /// What `--gate` alone switches on. Both are justified in docs/design/statistics.md.
     pub const DEFAULT: Self = Self {
         kernel: Some(0.05),
         total: Some(0.05),
@@ -231,7 +231,7 @@ fn read(named: Option<&Path>) -> Result<(Config, Option<PathBuf>), Failure> {
     let unusable = |error: anyhow::Error| {
         Failure::new(Exit::Usage, error)
             .context(path.display().to_string())
-            .with_hint("docs/ci.md shows a settings file with every key")
+            .with_hint("docs/guide/ci.md shows a settings file with every key")
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
     let config = toml::from_str(&text).map_err(|error| {

@@ -1,4 +1,4 @@
-//! The versioned shape of a report, `rtl-merge/1`: `docs/rtl-merge.schema.json` describes it. Times are integer
+//! The versioned shape of a report, `rtl-merge/1`: `docs/reference/rtl-merge.schema.json` describes it. Times are integer
 //! nanoseconds.
 
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The versioned shape of an answer, `rtl-summary/1`: what scripts and other tools of the suite rely on.
-//! `docs/rtl-summary.schema.json` describes it and a test holds the two together. Times are integer
+//! `docs/reference/rtl-summary.schema.json` describes it and a test holds the two together. Times are integer
 //! nanoseconds of the trace's own clock; means and shares are floating point.
 
 use std::collections::HashMap;

@@ -1,5 +1,5 @@
 //! `--control`: starts and stops the recording of a process that runs, by the file that its tracer looks for
-//! (docs/control.md).
+//! (docs/guide/control.md).
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! What scripts look for that were written for rocm-trace-lite's `rtl` is still there. What is not: docs/migrating.md.
+//! What scripts look for that were written for rocm-trace-lite's `rtl` is still there. What is not: docs/guide/migrating.md.
 
 use std::path::Path;
 use std::process::Command;

@@ -22,8 +22,8 @@ fn the_list_is_what_the_headers_give() {
     }
     let output = Command::new(root().join("scripts/hip-functions")).output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
-    if complaint.contains("hint: scripts/rocm-stacks headers") {
-        eprintln!("skipped: no headers of HIP (scripts/rocm-stacks headers)");
+    if complaint.contains("hint: scripts/fetch/rocm-stacks headers") {
+        eprintln!("skipped: no headers of HIP (scripts/fetch/rocm-stacks headers)");
         return;
     }
     assert!(output.status.success(), "{complaint}");

@@ -1,4 +1,4 @@
-//! Which functions of HIP are told of (docs/hip.md, "Which calls"), and what lists of words of the environment say.
+//! Which functions of HIP are told of (docs/guide/hip.md, "Which calls"), and what lists of words of the environment say.
 
 /// What starts kernels, in all its forms (`_spt`, `ExC`, `MultiDevice`).
 const LAUNCHES: [&str; 5] =

@@ -1,5 +1,5 @@
 //! Calls of an application programming interface, from whoever catches them: librtl_hip.so through [`entry`], hooks of this
-//! library through [`here`] (docs/hip.md, "How calls are recorded").
+//! library through [`here`] (docs/guide/hip.md, "How calls are recorded").
 //!
 //! The way of a call: [`here::begin`] gives it a number, which is that of everything that the thread enqueues until
 //! [`here::end`]. That hands an [`entry`](event::Entry) over through a queue of the thread's own ([`chunks`]), which the

@@ -1,4 +1,4 @@
-//! The tracer within a program of someone's own (`tracer/include/rtl.h`, docs/embedding.md): what is recorded goes to callbacks
+//! The tracer within a program of someone's own (`tracer/include/rtl.h`, docs/guide/embedding.md): what is recorded goes to callbacks
 //! of the program instead of a file.
 //!
 //! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,

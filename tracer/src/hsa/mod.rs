@@ -1,4 +1,4 @@
-//! Calls of the HSA runtime (docs/hsa-api.md).
+//! Calls of the HSA runtime (docs/guide/hsa-api.md).
 //!
 //! Functions that are asked for are replaced in the tables that `OnLoad` receives, by one [thunk](thunks) for each; the others
 //! stay as they are. A thunk says that a call begins, calls what was in the table before, and says that it ended: from there

@@ -1,5 +1,5 @@
 //! Ranges and markers of the application: this library answers in place of libroctx64 and librocprofiler-sdk-roctx
-//! (docs/ranges.md).
+//! (docs/guide/ranges.md).
 //!
 //! The way of a range: the application calls [`entry`], on its own thread. The text is found in a [table](`text`) that
 //! all threads share without a lock, and an [`event`] goes into a ring that only this thread writes to ([`lane`]). The

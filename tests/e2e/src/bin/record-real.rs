@@ -1,4 +1,4 @@
-//! Records the real programs that `scripts/real-programs` has fetched, as fixtures: `tests/fixtures/real/<name>.db.gz`.
+//! Records the real programs that `scripts/fetch/real-programs` has fetched, as fixtures: `tests/fixtures/real/<name>.db.gz`.
 //!
 //! Kernels take times by lot from one seed, so the trace looks like one; what names the machine is taken out.
 
@@ -34,7 +34,9 @@ fn main() -> Result<()> {
         ("tinygrad", tinygrad(10), "1", "python3 train.py 10"),
     ];
     for (name, command, gpus, said) in programs {
-        let Some(mut command) = command else { bail!("{name} is missing; hint: scripts/real-programs") };
+        let Some(mut command) = command else {
+            bail!("{name} is missing; hint: scripts/fetch/real-programs")
+        };
         command.env("RTL_MODE", "standard").env("KFD_SIM_GPUS", gpus).env("KFD_SIM_KERNEL_NS", KERNELS);
         let (_, launched, trace) = traced(command, folder.path());
         assert_all_recorded(&launched, &trace);

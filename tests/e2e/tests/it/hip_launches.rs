@@ -100,7 +100,7 @@ fn the_same_of_a_program_that_is_linked_with_hip_as_hipcc_links_it() {
 fn kernels_that_the_program_compiles_itself() {
     let has_compiler = |stack: &Stack| stack.hip != "7.2.4" || stack.hip_compiler().is_some();
     if !stacks().iter().all(has_compiler) {
-        eprintln!("skipped: no libhiprtc.so.7 (scripts/rocm-stacks, once its experimental is removed)");
+        eprintln!("skipped: no libhiprtc.so.7 (scripts/fetch/rocm-stacks, once its experimental is removed)");
     }
     for stack in stacks().into_iter().filter(has_compiler) {
         let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };

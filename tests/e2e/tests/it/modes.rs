@@ -1,4 +1,4 @@
-//! Each cell of the table in docs/modes.md: what is recorded in a mode, and what is counted as left out by it.
+//! Each cell of the table in docs/guide/modes.md: what is recorded in a mode, and what is counted as left out by it.
 
 use std::collections::BTreeMap;
 

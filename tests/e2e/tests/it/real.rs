@@ -1,4 +1,4 @@
-//! Real programs, where `scripts/real-programs` has fetched them.
+//! Real programs, where `scripts/fetch/real-programs` has fetched them.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What AMD's TraceLens reports of our JSON, where `scripts/tracelens` has fetched it.
+//! What AMD's TraceLens reports of our JSON, where `scripts/fetch/tracelens` has fetched it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rtl_schema::Tables;
 
 use crate::{Folder, read};
 
-/// The commit of `scripts/tracelens`.
+/// The commit of `scripts/fetch/tracelens`.
 const COMMIT: &str = "171dd74721ca";
 
 fn tracelens() -> Option<PathBuf> {
@@ -20,7 +20,7 @@ fn tracelens() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!("skipped: no TraceLens (scripts/tracelens)");
+    println!("skipped: no TraceLens (scripts/fetch/tracelens)");
     None
 }
 

@@ -4,7 +4,7 @@ use support::json_schema::JsonSchema;
 
 use crate::{Folder, STEADY};
 
-const SCHEMA: &str = include_str!("../../../../docs/rtl-diff.schema.json");
+const SCHEMA: &str = include_str!("../../../../docs/reference/rtl-diff.schema.json");
 
 #[test]
 fn every_kind_of_answer_is_as_described() {

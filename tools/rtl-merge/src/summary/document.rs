@@ -1,4 +1,4 @@
-//! What is written of each trace, rank, kernel and GPU: parts of `rtl-summary/1`, which `docs/rtl-summary.schema.json`
+//! What is written of each trace, rank, kernel and GPU: parts of `rtl-summary/1`, which `docs/reference/rtl-summary.schema.json`
 //! describes.
 
 use rtl_analysis::Stats;

@@ -7,7 +7,7 @@ use crate::{Folder, ranks};
 
 #[test]
 fn every_kind_of_report_is_as_described() {
-    let schema = JsonSchema::read(include_str!("../../../../docs/rtl-merge.schema.json"));
+    let schema = JsonSchema::read(include_str!("../../../../docs/reference/rtl-merge.schema.json"));
     let folder = Folder::of(&Job { ranks_per_node: 2, steps: 30, kernels: 4, ..Job::default() });
     for line in ["--check", "-o all.db", "--no-align -o all.db", "--offset 1=5 -o all.db"] {
         schema.describes(&folder.merge(&format!("{line} {}", ranks(4))));

@@ -10,7 +10,7 @@ fn report(folder: &Folder, line: &str) -> Value {
     let run = folder.run(&format!("--summary-only {line}"));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let report = serde_json::from_str(&run.answer).unwrap();
-    JsonSchema::read(include_str!("../../../../docs/rtl-summary.schema.json")).describes(&report);
+    JsonSchema::read(include_str!("../../../../docs/reference/rtl-summary.schema.json")).describes(&report);
     report
 }
 

@@ -6,7 +6,7 @@ use support::json_schema::JsonSchema;
 
 use crate::Folder;
 
-const SCHEMA: &str = include_str!("../../../../docs/rtl-summary.schema.json");
+const SCHEMA: &str = include_str!("../../../../docs/reference/rtl-summary.schema.json");
 
 fn schema() -> JsonSchema {
     JsonSchema::read(SCHEMA)

@@ -12,7 +12,7 @@ use support::rusqlite::Connection;
 use crate::Folder;
 use crate::trial::{Trial, close};
 
-const SCHEMA: &str = include_str!("../../../../docs/rtl-summary.schema.json");
+const SCHEMA: &str = include_str!("../../../../docs/reference/rtl-summary.schema.json");
 
 /// A launch whose moment is known, one tied by its call, which failed; a graph launch of two kernels; a copy on a queue of
 /// its own; and one kernel that starts before it was enqueued.

@@ -10,7 +10,7 @@ use support::{Job, Layout};
 
 use crate::{Folder, Run};
 
-const SCHEMA: &str = include_str!("../../../../docs/rtl-summary.schema.json");
+const SCHEMA: &str = include_str!("../../../../docs/reference/rtl-summary.schema.json");
 
 /// A folder with `rank<N>.db` of a job whose rank 2 is a fifth slower.
 fn job(nodes: u32) -> (Folder, String) {

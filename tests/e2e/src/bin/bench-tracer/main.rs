@@ -1,4 +1,4 @@
-//! What a dispatch costs with the tracer, against the least that an intercepting tool can cost: `docs/bench-tracer.md`.
+//! What a dispatch costs with the tracer, against the least that an intercepting tool can cost: `docs/bench/tracer.md`.
 
 mod callgrind;
 mod modes;

@@ -1,5 +1,5 @@
 //! How much later a process ends because of the tracer. A figure and no test, because a loaded machine delays by itself:
-//! `scripts/ends-figures`.
+//! `scripts/bench/ends`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -31,7 +31,7 @@ fn times(process: &Process, tool: &Path) -> Vec<Duration> {
 }
 
 #[test]
-#[ignore = "measures wall time: scripts/ends-figures"]
+#[ignore = "measures wall time: scripts/bench/ends"]
 fn the_end_of_a_process_is_measured() {
     for (what, how, silent) in [
         ("in the middle of work", "exit", false),

@@ -1,6 +1,6 @@
 //! A process that is killed at any moment: what its file lacks is the last of its work, and not much of it.
 //!
-//! `RTL_KILLS=200` kills as often; `scripts/ends-figures` says what was lost.
+//! `RTL_KILLS=200` kills as often; `scripts/bench/ends` says what was lost.
 
 use e2e::account::Executed;
 use e2e::{Outcome, Process, Trace};

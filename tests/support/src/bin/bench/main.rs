@@ -1,5 +1,5 @@
 //! Measures rtl-summary against the least that SQLite itself needs for one sum over the same file, and
-//! prints asked and measured as a Markdown table. How to repeat and read it: docs/bench.md.
+//! prints asked and measured as a Markdown table. How to repeat and read it: docs/bench/tools.md.
 #![expect(clippy::print_stdout, reason = "the table is the answer of this program")]
 #![expect(clippy::print_stderr, reason = "a benchmark of minutes says what it is doing")]
 
@@ -78,7 +78,7 @@ impl Bench {
         let generate = beside("generate");
         for program in [&summary, &generate] {
             if !program.is_file() {
-                bail!("no {}: build it first (scripts/bench does)", program.display());
+                bail!("no {}: build it first (scripts/bench/tools does)", program.display());
             }
         }
         let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
