@@ -11,7 +11,7 @@ mod layout;
 mod mapping;
 mod metadata;
 mod numbering;
-mod place;
+mod output;
 mod rocpd;
 mod rows;
 mod rpd;
@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use crate::btree::{Builder, Datum, TableId};
 use crate::table::{Agent, OpaqueTable, Process};
 use crate::{Id, Result, Tables};
+pub use atomic_file::IfExists;
 pub use checkpoint::StringLog;
 pub(crate) use extras::add as add_extras;
 pub use import::TraceImport;
@@ -31,8 +32,7 @@ use layout::Table;
 pub(crate) use layout::{statement, views};
 pub use mapping::{ClockCorrection, TraceMapping};
 use numbering::Queues;
-pub use place::IfExists;
-pub(crate) use place::Place;
+pub(crate) use output::OutputFile;
 pub use rocpd::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
     ProcessIdentity, ProcessInfo, Region, RocpdWriter, TableSetId,
@@ -51,7 +51,7 @@ pub struct NativeWriter {
     builder: Builder,
     tables: [Option<TableId>; Table::COUNT],
     strings: FxHashMap<Box<str>, StringId>,
-    place: Place,
+    output: OutputFile,
     /// What only SQLite itself can write waits for the end.
     opaque_tables: Vec<OpaqueTable>,
     queues: Queues,
@@ -67,25 +67,25 @@ impl NativeWriter {
     /// # Errors
     /// [`Error::Refused`](crate::Error::Refused) if the target exists and must stay;
     /// [`Error::Io`](crate::Error::Io) if its folder cannot be written.
-    pub fn create(path: impl AsRef<Path>, existing: IfExists) -> Result<Self> {
-        Self::start(Place::beside(path.as_ref(), existing)?)
+    pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self> {
+        Self::start(OutputFile::create(path.as_ref(), if_exists)?)
     }
 
-    /// Starts in the empty file at `place`, which its maker will call `path`.
+    /// Fills the empty file at `place`, which the caller gives the name `path`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(Place::given(place, path)?)
+        Self::start(OutputFile::given(place, path)?)
     }
 
-    fn start((place, file): (Place, std::fs::File)) -> Result<Self> {
-        let builder = Builder::create(file).map_err(|source| place.io(source))?;
+    fn start((output, file): (OutputFile, std::fs::File)) -> Result<Self> {
+        let builder = Builder::create(file).map_err(|source| output.io(source))?;
         let mut writer = Self {
             builder,
             tables: [None; Table::COUNT],
             strings: FxHashMap::default(),
-            place,
+            output,
             opaque_tables: Vec::new(),
             queues: Queues::default(),
             ranges: 0,
@@ -143,14 +143,14 @@ impl NativeWriter {
     #[inline]
     pub fn push_op(&mut self, op: &Op) -> Result<i64> {
         let table = self.table(Table::Op);
-        self.builder.integers(table, &op_row(op)).map_err(|source| self.place.io(source))
+        self.builder.integers(table, &op_row(op)).map_err(|source| self.output.io(source))
     }
 
     /// Writes an API call and returns its id; ids count from 1.
     #[inline]
     pub fn push_call(&mut self, call: &Call) -> Result<i64> {
         let table = self.table(Table::Api);
-        self.builder.integers(table, &call_row(call)).map_err(|source| self.place.io(source))
+        self.builder.integers(table, &call_row(call)).map_err(|source| self.output.io(source))
     }
 
     /// The file's number for a range of a part.
@@ -165,13 +165,13 @@ impl NativeWriter {
     /// Writes a row behind its id and returns that.
     fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
         let table = self.table(table);
-        self.builder.row(table, row).map_err(|source| self.place.io(source))
+        self.builder.row(table, row).map_err(|source| self.output.io(source))
     }
 
     /// Writes a row with this id, greater than that of all rows before.
     fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
         let table = self.table(table);
-        self.builder.row_at(table, id, row).map_err(|source| self.place.io(source))
+        self.builder.row_at(table, id, row).map_err(|source| self.output.io(source))
     }
 
     /// Writes all of `tables`. Ops get new ids, in the order of their old ones where those were read; calls
@@ -191,8 +191,8 @@ impl NativeWriter {
     /// [`Error::Refused`](crate::Error::Refused) if meanwhile another file has the name and must stay.
     pub fn finish(self) -> Result<()> {
         let views: Vec<(&str, &str)> = views().collect();
-        self.builder.finish(&views).map_err(|source| self.place.io(source))?;
-        add_extras(&self.place, &self.opaque_tables, "")?;
-        self.place.finish()
+        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
+        add_extras(&self.output, &self.opaque_tables, "")?;
+        self.output.finish()
     }
 }

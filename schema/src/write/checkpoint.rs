@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::layout::Table;
 use super::numbering::Queues;
-use super::place::Place;
+use super::output::OutputFile;
 use super::{NativeWriter, StringId, statement};
 use crate::btree::{Builder, put, take};
 use crate::{Result, Tables};
@@ -66,7 +66,7 @@ impl NativeWriter {
             self.queues.save(&mut state);
             self.builder.save(&mut state)
         };
-        save().map_err(|source| self.place.io(source))?;
+        save().map_err(|source| self.output.io(source))?;
         Ok(state)
     }
 
@@ -82,7 +82,7 @@ impl NativeWriter {
         texts: &Path,
         mut state: &[u8],
     ) -> Result<Option<(Self, StringLog)>> {
-        let (place, file) = Place::given(place, path)?;
+        let (output, file) = OutputFile::given(place, path)?;
         let state = &mut state;
         let restore = || {
             let Some((count, bytes)) = take(state).zip(take(state)) else { return Ok(None) };
@@ -98,7 +98,7 @@ impl NativeWriter {
             let Some(builder) = Builder::restored(file, state, table)? else { return Ok(None) };
             Ok(Some((list, known, ranges, range_numbers, queues, builder)))
         };
-        let restored = restore().map_err(|source| place.io(source))?;
+        let restored = restore().map_err(|source| output.io(source))?;
         Ok(restored.map(|(list, strings, ranges, range_numbers, queues, builder)| {
             let mut tables = [None; Table::COUNT];
             for (name, id) in builder.tables() {
@@ -107,7 +107,7 @@ impl NativeWriter {
                 }
             }
             let opaque_tables = Vec::new();
-            (Self { builder, tables, strings, place, opaque_tables, queues, ranges, range_numbers }, list)
+            (Self { builder, tables, strings, output, opaque_tables, queues, ranges, range_numbers }, list)
         }))
     }
 

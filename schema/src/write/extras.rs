@@ -1,7 +1,7 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
-use super::place::Place;
+use super::output::OutputFile;
 use crate::Result;
 use crate::table::{OpaqueTable, Value};
 
@@ -20,12 +20,12 @@ impl ToSql for Value {
 /// Adds the tables that only their own tools understand, of whatever kind, and what else `script` says, to a finished
 /// file. One whose name the file itself needs is left out; the second of a name, as several merged traces have it, gets
 /// one of its own: what its rows refer to is not known, so they are not mixed.
-pub(crate) fn add(place: &Place, extras: &[OpaqueTable], script: &str) -> Result<()> {
+pub(crate) fn add(output: &OutputFile, extras: &[OpaqueTable], script: &str) -> Result<()> {
     if extras.is_empty() && script.is_empty() {
         return Ok(());
     }
     let write = || -> rusqlite::Result<()> {
-        let connection = open(place)?;
+        let connection = open(output)?;
         connection.execute_batch(script)?;
         for (at, extra) in extras.iter().enumerate() {
             let before = extras[..at].iter().filter(|earlier| earlier.name == extra.name).count();
@@ -40,7 +40,7 @@ pub(crate) fn add(place: &Place, extras: &[OpaqueTable], script: &str) -> Result
         connection.execute_batch("COMMIT")?;
         connection.close().map_err(|(_, source)| source)
     };
-    write().map_err(|source| place.sqlite(source))
+    write().map_err(|source| output.sqlite(source))
 }
 
 fn write(connection: &Connection, extra: &OpaqueTable, name: &str) -> rusqlite::Result<()> {
@@ -64,9 +64,10 @@ fn quoted(name: &str) -> String {
 }
 
 /// Journal and syncs off: nobody sees the file before it is complete, and a crash leaves only a temporary name.
-pub(crate) fn open(place: &Place) -> rusqlite::Result<Connection> {
+pub(crate) fn open(output: &OutputFile) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(place.bytes(), flags)?;
+    // Locks are for files that others know, and on NFS they exclude the one that marks a living temporary.
+    let connection = Connection::open_with_flags_and_vfs(output.place(), flags, c"unix-none")?;
     connection.execute_batch(
         "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;
          PRAGMA foreign_keys=OFF; PRAGMA cache_size=-8192; BEGIN",

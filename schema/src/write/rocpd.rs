@@ -13,7 +13,7 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Place;
+use super::OutputFile;
 use crate::Result;
 use crate::btree::{Builder, Datum, TableId};
 
@@ -61,25 +61,25 @@ struct Set {
 #[derive(Debug)]
 pub struct RocpdWriter {
     builder: Builder,
-    place: Place,
+    output: OutputFile,
     sets: Vec<Set>,
     /// What SQLite keeps of the ids of each table.
     sequence: TableId,
 }
 
 impl RocpdWriter {
-    /// Starts in the empty file at `place`, which its maker will call `path`.
+    /// Fills the empty file at `place`, which the caller gives the name `path`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(Place::given(place, path)?)
+        Self::start(OutputFile::given(place, path)?)
     }
 
-    fn start((place, file): (Place, File)) -> Result<Self> {
-        let mut builder = Builder::create(file).map_err(|source| place.io(source))?;
+    fn start((output, file): (OutputFile, File)) -> Result<Self> {
+        let mut builder = Builder::create(file).map_err(|source| output.io(source))?;
         let sequence = builder.table("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)");
-        Ok(Self { builder, place, sets: Vec::new(), sequence })
+        Ok(Self { builder, output, sets: Vec::new(), sequence })
     }
 
     /// Adds the tables of a process.
@@ -294,16 +294,16 @@ impl RocpdWriter {
                     let name = format!("{name}{}", self.sets[set].uuid);
                     // Here the first column is stored, in the place of an id.
                     let added = self.builder.cells(self.sequence, &[name.as_str().into(), rows.into()]);
-                    added.map_err(|source| self.place.io(source))?;
+                    added.map_err(|source| self.output.io(source))?;
                 }
             }
         }
         let views = info::views(&self.sets);
         let views: Vec<(&str, &str)> =
             views.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
-        self.builder.finish(&views).map_err(|source| self.place.io(source))?;
-        info::write(&self.place, &self.sets, infos).map_err(|source| self.place.sqlite(source))?;
-        self.place.finish()
+        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
+        info::write(&self.output, &self.sets, infos).map_err(|source| self.output.sqlite(source))?;
+        self.output.finish()
     }
 
     /// Remembers where a record stands, for the rows that the views join it with; returns the id of its thread.
@@ -329,7 +329,7 @@ impl RocpdWriter {
         let end = cells.len() + 1;
         row[1..end].copy_from_slice(cells);
         let added = self.builder.row(set.tables[table as usize], &row[..end]);
-        added.map_err(|source| self.place.io(source))
+        added.map_err(|source| self.output.io(source))
     }
 }
 

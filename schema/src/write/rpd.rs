@@ -15,7 +15,7 @@ use std::fs::File;
 use std::path::Path;
 
 use super::numbering::{Places, Queues, RenumberedOps};
-use super::{Place, add_extras};
+use super::{OutputFile, add_extras};
 use crate::btree::{Builder, Datum};
 use crate::{Id, Result, Tables};
 use ids::{Numbers, Texts};
@@ -36,7 +36,7 @@ pub(crate) const EXECUTED: &str = "executed";
 pub struct RpdWriter {
     builder: Builder,
     tables: TableIds,
-    place: Place,
+    output: OutputFile,
     texts: Texts,
     places: Places,
     queues: Queues,
@@ -50,21 +50,21 @@ pub struct RpdWriter {
 }
 
 impl RpdWriter {
-    /// Starts in the empty file at `place`, which its maker will call `path`.
+    /// Fills the empty file at `place`, which the caller gives the name `path`.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(Place::given(place, path)?)
+        Self::start(OutputFile::given(place, path)?)
     }
 
-    fn start((place, file): (Place, File)) -> Result<Self> {
-        let mut builder = Builder::create(file).map_err(|source| place.io(source))?;
+    fn start((output, file): (OutputFile, File)) -> Result<Self> {
+        let mut builder = Builder::create(file).map_err(|source| output.io(source))?;
         let tables = TableIds::create(&mut builder);
         let mut rpd = Self {
             builder,
             tables,
-            place,
+            output,
             texts: Texts::default(),
             places: Places::default(),
             queues: Queues::default(),
@@ -119,9 +119,9 @@ impl RpdWriter {
         }
         self.source(last)?;
         let views: Vec<(&str, &str)> = views().collect();
-        self.builder.finish(&views).map_err(|source| self.place.io(source))?;
-        add_extras(&self.place, &[], FINISH)?;
-        self.place.finish()?;
+        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
+        add_extras(&self.output, &[], FINISH)?;
+        self.output.finish()?;
         Ok(self.left_out)
     }
 
@@ -138,16 +138,16 @@ impl RpdWriter {
     #[inline]
     fn integers<const N: usize>(&mut self, table: Table, row: [i64; N]) -> Result<i64> {
         let added = self.builder.integers(self.tables.of(table), &row.map(Some));
-        added.map_err(|source| self.place.io(source))
+        added.map_err(|source| self.output.io(source))
     }
 
     fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
         let added = self.builder.row(self.tables.of(table), row);
-        added.map_err(|source| self.place.io(source))
+        added.map_err(|source| self.output.io(source))
     }
 
     fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
         let added = self.builder.row_at(self.tables.of(table), id, row);
-        added.map_err(|source| self.place.io(source))
+        added.map_err(|source| self.output.io(source))
     }
 }

@@ -4,7 +4,8 @@ use crate::Exit;
 
 /// Why a tool failed: an error with its causes, the exit code and, where one is known, a hint.
 ///
-/// `?` turns any error into a failure with [`Exit::Input`]. The hint of a [`rtl_schema::Error`] is kept;
+/// `?` turns any error into a failure with [`Exit::Input`], and with [`Exit::Usage`] where an output must not be written.
+/// The hints of [`rtl_schema::Error`] and [`atomic_file::Error`] are kept;
 /// [`ResultExt`] adds context, another exit code or another hint.
 #[derive(Debug)]
 pub struct Failure {
@@ -17,7 +18,8 @@ impl Failure {
     /// A failure that ends the program with `exit`.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         let error = error.into();
-        let hint = error.downcast_ref::<rtl_schema::Error>().map(|error| error.hint().to_owned());
+        let trace = error.downcast_ref::<rtl_schema::Error>().map(rtl_schema::Error::hint);
+        let hint = trace.or_else(|| error.downcast_ref().map(atomic_file::Error::hint)).map(str::to_owned);
         Self { exit, error, hint }
     }
 
@@ -86,7 +88,9 @@ impl Failure {
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self::input(error)
+        let error = error.into();
+        let is_refused = error.downcast_ref().is_some_and(atomic_file::Error::is_refusal);
+        Self::new(if is_refused { Exit::Usage } else { Exit::Input }, error)
     }
 }
 

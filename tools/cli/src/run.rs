@@ -15,6 +15,7 @@ use crate::{Exit, Failure, Output};
 pub fn run<Arguments: Parser>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
+    atomic_file::remove_on_signals();
     let command = Arguments::command();
     let name = message_prefix(std::env::args_os().next().as_deref(), command.get_name());
     run_with(std::env::args_os(), &mut Output::standard(name), tool).into()

@@ -57,6 +57,7 @@ impl Signals {
     /// # Errors
     /// The system has no thread or no pipe for it.
     pub fn catch() -> io::Result<Self> {
+        atomic_file::keep_on_signals();
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
         let mut signals = iterator::Signals::new(caught)?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, Result, params};
 
 use super::{INFO, Set, VIEWS, filled, statements};
 use crate::table::Process;
-use crate::write::Place;
+use crate::write::OutputFile;
 use crate::write::extras::open;
 use crate::write::layout::views_of;
 
@@ -83,8 +83,8 @@ pub(super) fn views(sets: &[Set]) -> Vec<(String, String)> {
 }
 
 /// Adds the rows of all sets to a finished file.
-pub(super) fn write(place: &Place, sets: &[Set], infos: &[ProcessInfo<'_>]) -> Result<()> {
-    let connection = open(place)?;
+pub(super) fn write(output: &OutputFile, sets: &[Set], infos: &[ProcessInfo<'_>]) -> Result<()> {
+    let connection = open(output)?;
     for (set, info) in sets.iter().zip(infos) {
         for (_, sql) in statements(INFO) {
             connection.execute_batch(&filled(sql, &set.uuid, &set.origin.guid))?;

@@ -1,0 +1,151 @@
+//! Checks of an output before the first byte is written.
+
+use std::fs::{self, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// Symbolic links that are followed; Linux has the same limit.
+const MAX_LINKS: usize = 40;
+
+/// Decides about an output that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IfExists {
+    /// The output stays and writing fails.
+    #[default]
+    Fail,
+    /// The new output replaces it in one step when it is complete.
+    Replace,
+}
+
+impl IfExists {
+    /// [`Self::Replace`] with `--force`, else [`Self::Fail`].
+    #[must_use]
+    pub fn forced(force: bool) -> Self {
+        if force { Self::Replace } else { Self::Fail }
+    }
+}
+
+/// The rules for one output.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Whether a regular file may be replaced.
+    pub if_exists: IfExists,
+    /// Files that the output must not overwrite, and whose permissions limit those of the output.
+    pub inputs: &'a [&'a Path],
+}
+
+impl Options<'_> {
+    /// The permissions of a new file, before the umask.
+    pub(crate) fn file_mode(&self) -> u32 {
+        let inputs = self.inputs.iter().filter_map(|input| fs::metadata(input).ok());
+        0o600 | inputs.filter(Metadata::is_file).fold(0o066, |mode, input| mode & input.mode())
+    }
+}
+
+/// A path that may be written.
+#[derive(Debug, Clone)]
+pub struct Destination {
+    /// The path as the user gave it.
+    path: PathBuf,
+    kind: Kind,
+    pub(crate) if_exists: IfExists,
+    pub(crate) mode: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// A regular file or nothing, at the end of all symbolic links.
+    File(PathBuf),
+    /// A device, FIFO, socket, or an open file under `/proc`.
+    Stream,
+}
+
+impl Destination {
+    /// Checks that a file may be written at `path`.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::IsInput`], [`Error::IsFolder`], or [`Error::Io`] for a loop of links.
+    pub fn check(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
+        let kind = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(Error::IsFolder { path: path.to_owned() }),
+            Ok(found) if !found.is_file() => Kind::Stream,
+            Ok(found) => {
+                let is_input = |input: &&Path| {
+                    fs::metadata(input).is_ok_and(|input| identity(&input) == identity(&found))
+                };
+                if options.inputs.iter().any(is_input) {
+                    return Err(Error::IsInput { path: path.to_owned() });
+                }
+                follow(path).map_err(|source| Error::io(path, source))?
+            }
+            Err(_) => follow(path).map_err(|source| Error::io(path, source))?,
+        };
+        let destination =
+            Self { path: path.to_owned(), kind, if_exists: options.if_exists, mode: options.file_mode() };
+        destination.check_again()?;
+        Ok(destination)
+    }
+
+    /// The path as the user gave it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The regular file to replace or create; `None` for a stream.
+    pub(crate) fn real(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::File(real) => Some(real),
+            Kind::Stream => None,
+        }
+    }
+
+    /// Checks that nothing but a regular file is going to be replaced, and that only where it may be.
+    pub(crate) fn check_again(&self) -> Result<(), Error> {
+        let exists = || Err(Error::Exists { path: self.path.clone() });
+        match self.real().map(fs::symlink_metadata) {
+            Some(Ok(_)) if self.if_exists == IfExists::Fail => exists(),
+            Some(Ok(found)) if !found.is_file() => exists(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the device, FIFO or socket. Appends, because `/dev/stdout` may be a file with content.
+    pub(crate) fn open_stream(&self) -> io::Result<fs::File> {
+        OpenOptions::new().append(true).open(&self.path)
+    }
+}
+
+/// Device and inode: the same for all names of a file.
+fn identity(file: &Metadata) -> (u64, u64) {
+    (file.dev(), file.ino())
+}
+
+/// Follows symbolic links to a regular file or to a name that is free.
+fn follow(path: &Path) -> io::Result<Kind> {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        if !path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            return Ok(Kind::File(path));
+        }
+        // Links under /proc name open files, such as /dev/stdout.
+        if path
+            .parent()
+            .and_then(|folder| folder.canonicalize().ok())
+            .is_some_and(|at| at.starts_with("/proc"))
+        {
+            return Ok(Kind::Stream);
+        }
+        let target = fs::read_link(&path)?;
+        path = folder(&path).join(target);
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// The folder of a file.
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

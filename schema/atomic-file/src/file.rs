@@ -1,0 +1,194 @@
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::destination::folder;
+use crate::temporary::Temporary;
+use crate::{Destination, Error, IfExists, Options};
+
+/// Bytes that are collected before the operating system gets them.
+const BUFFER: usize = 1 << 18;
+/// Repetitive text shrinks twelvefold at this level; higher ones cost twice the time for a tenth of the size.
+const LEVEL: Compression = Compression::new(1);
+
+/// An output file that grows under a temporary name beside its own; removed on drop.
+#[derive(Debug)]
+pub struct AtomicFile {
+    destination: Destination,
+    temporary: Temporary,
+}
+
+impl AtomicFile {
+    /// Starts the file at `path`.
+    ///
+    /// # Errors
+    /// Those of [`Destination::check`], or [`Error::Io`] if the folder cannot be written.
+    pub fn create(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
+        Self::start(Destination::check(path, options)?)
+    }
+
+    /// Starts the file of a destination.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the folder cannot be written.
+    pub fn start(destination: Destination) -> Result<Self, Error> {
+        // A stream gets the content of a temporary file at the end, unless `writer` sends it at once.
+        let temporary = match destination.real() {
+            Some(real) => Temporary::create(folder(real), destination.mode),
+            None => Temporary::create(&std::env::temp_dir(), 0o600),
+        };
+        let temporary = temporary.map_err(|source| Error::io(destination.path(), source))?;
+        Ok(Self { destination, temporary })
+    }
+
+    /// The output as the user named it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.destination.path()
+    }
+
+    /// The temporary file, for writers that open it by name.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        self.temporary.path()
+    }
+
+    /// The folder of the temporary file, which has room for other temporary files as well.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        folder(self.temporary.path())
+    }
+
+    /// The temporary file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        self.temporary.file()
+    }
+
+    /// A buffered writer of the content, compressed if the name ends in `.gz`.
+    ///
+    /// # Errors
+    /// The operating system gives no second handle of the file, or the stream cannot be opened.
+    pub fn writer(&self) -> io::Result<Writer> {
+        let file = match self.destination.real() {
+            Some(_) => self.file().try_clone()?,
+            None => self.destination.open_stream()?,
+        };
+        let is_compressed = self.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
+        Ok(match is_compressed {
+            true => Writer::Gzip(Box::new(GzEncoder::new(file, LEVEL))),
+            false => Writer::Plain(BufWriter::with_capacity(BUFFER, file)),
+        })
+    }
+
+    /// Gives the complete file its name.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if meanwhile another file has the name and must stay; [`Error::Io`] if the folder or stream
+    /// cannot be written.
+    pub fn commit(self) -> Result<(), Error> {
+        let Self { destination, temporary } = self;
+        destination.check_again()?;
+        let path = destination.path();
+        let written = match destination.real() {
+            Some(real) => temporary.rename(real, destination.if_exists == IfExists::Replace),
+            None => send(temporary.file(), &destination),
+        };
+        written.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
+            _ => Error::io(path, source),
+        })
+    }
+
+    /// Writes `content` as a whole file, or through a stream.
+    ///
+    /// # Errors
+    /// Those of [`Self::create`], [`Self::commit`] and of `content`.
+    pub fn write(
+        path: &Path,
+        options: &Options<'_>,
+        content: impl FnOnce(&mut Writer) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let file = Self::create(path, options)?;
+        let write = || {
+            let mut writer = file.writer()?;
+            content(&mut writer)?;
+            writer.finish()
+        };
+        write().map_err(|source| Error::io(path, source))?;
+        file.commit()
+    }
+
+    /// Gives several complete files their names. Where one of them fails, those that replaced nothing are removed again.
+    ///
+    /// # Errors
+    /// Those of [`Self::commit`].
+    pub fn commit_all(files: Vec<Self>) -> Result<Vec<PathBuf>, Error> {
+        files.iter().try_for_each(|file| file.destination.check_again())?;
+        let mut committed: Vec<PathBuf> = Vec::with_capacity(files.len());
+        let is_new = files.iter().all(|file| file.destination.if_exists == IfExists::Fail);
+        for file in files {
+            let path = file.path().to_owned();
+            if let Err(error) = file.commit() {
+                for path in committed.iter().filter(|_| is_new) {
+                    // A file that stays is no worse than the error that is reported.
+                    let _ = std::fs::remove_file(path);
+                }
+                return Err(error);
+            }
+            committed.push(path);
+        }
+        Ok(committed)
+    }
+}
+
+/// Copies what was written to the temporary file, if anything, to a stream.
+fn send(mut content: &File, destination: &Destination) -> io::Result<()> {
+    if content.metadata()?.len() > 0 {
+        content.seek(SeekFrom::Start(0))?;
+        io::copy(&mut content, &mut destination.open_stream()?)?;
+    }
+    Ok(())
+}
+
+/// The content of a file on its way there.
+#[derive(Debug)]
+pub enum Writer {
+    /// As it is.
+    Plain(BufWriter<File>),
+    /// Through gzip.
+    Gzip(Box<GzEncoder<File>>),
+}
+
+impl Writer {
+    /// Writes what is buffered.
+    ///
+    /// # Errors
+    /// The file cannot grow.
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut file) => file.flush(),
+            Self::Gzip(encoder) => encoder.finish()?.flush(),
+        }
+    }
+}
+
+impl Write for Writer {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.write(bytes),
+            Self::Gzip(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.flush(),
+            Self::Gzip(encoder) => encoder.flush(),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The temporaries of this process, and their removal when a signal ends it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static IS_ENABLED: AtomicBool = AtomicBool::new(false);
+static HANDLER: Once = Once::new();
+
+/// From now on SIGINT, SIGTERM and SIGHUP remove the temporaries of this process before they end it. For programs only:
+/// a library must not change the signals of its process.
+pub fn remove_on_signals() {
+    IS_ENABLED.store(true, Ordering::Relaxed);
+}
+
+/// Undoes [`remove_on_signals`], for a program that handles these signals itself. Call it before the first temporary.
+pub fn keep_on_signals() {
+    IS_ENABLED.store(false, Ordering::Relaxed);
+}
+
+pub(crate) fn register(path: &Path) {
+    temporaries().push(path.to_owned());
+    if IS_ENABLED.load(Ordering::Relaxed) {
+        HANDLER.call_once(handle);
+    }
+}
+
+pub(crate) fn unregister(path: &Path) {
+    temporaries().retain(|temporary| temporary != path);
+}
+
+fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn handle() {
+    let ignored = ignored(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+    // Signals that this process ignores, as under nohup, stay ignored.
+    let caught = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let Ok(mut signals) = Signals::new(caught) else { return };
+    let wait = move || {
+        if let Some(signal) = signals.forever().next() {
+            // Held until the end: no new temporary comes into being.
+            let temporaries = temporaries();
+            for path in temporaries.iter() {
+                let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+            }
+            let _ = emulate_default_handler(signal);
+        }
+    };
+    // Without a thread the signals would be lost, so a failure to start one gives them up as well.
+    let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+}
+
+/// The signals that a process ignores, a bit each, from its `/proc/PID/status`.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

@@ -1,0 +1,164 @@
+//! Temporary files with a recognisable name and a lock that tells whether their owner lives.
+
+use std::fs::{self, File, Metadata, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::TempPath;
+
+use crate::signals;
+
+const PREFIX: &str = ".rtl-";
+const SUFFIX: &str = ".part";
+const RANDOM: usize = 10;
+/// The file in a temporary folder that carries the lock.
+pub(crate) const LOCK: &str = "lock";
+/// How often another name is tried when another process takes the new file for an orphan.
+const ATTEMPTS: usize = 5;
+
+/// Folders from which this process has removed orphans.
+static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary file; removed on drop.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    path: Option<TempPath>,
+    file: File,
+}
+
+impl Temporary {
+    /// Creates a file in `folder` with these permissions, before the umask.
+    pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
+        for _ in 0..ATTEMPTS {
+            let (file, path) =
+                name().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?.into_parts();
+            signals::register(&path);
+            let temporary = Self { path: Some(path), file };
+            if lock(&temporary.file)? && is_at(&temporary.file, temporary.path())? {
+                sweep_once(folder, &temporary.file.metadata()?);
+                return Ok(temporary);
+            }
+        }
+        Err(io::Error::other("temporary files are removed as soon as they are created"))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives the file another name; with `replace` also one that is taken.
+    pub(crate) fn rename(mut self, path: &Path, replace: bool) -> io::Result<()> {
+        let Some(temporary) = self.path.take() else { return Ok(()) };
+        signals::unregister(&temporary);
+        let renamed = if replace { temporary.persist(path) } else { temporary.persist_noclobber(path) };
+        renamed.map_err(|failed| failed.error)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            signals::unregister(path);
+        }
+    }
+}
+
+/// The name of a temporary file or folder.
+pub(crate) fn name() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
+    builder
+}
+
+/// Locks a new file; false where another process has locked it. File systems without locks have no orphans removed.
+pub(crate) fn lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+    }
+}
+
+/// Whether the file is still at its path.
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    let file = file.metadata()?;
+    Ok(fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
+}
+
+/// Removes the orphans of a folder, once in a process. `own` is a file that this process has made there.
+pub(crate) fn sweep_once(folder: &Path, own: &Metadata) {
+    let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !swept.iter().any(|known| known == folder) {
+        swept.push(folder.to_owned());
+        sweep(folder, own.uid());
+    }
+}
+
+/// Removes temporaries of this user whose owners are dead.
+fn sweep(folder: &Path, uid: u32) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_temporary(&entry.file_name().to_string_lossy()) {
+            // An orphan that cannot be removed harms nobody.
+            let _ = remove_orphan(&entry.path(), uid);
+        }
+    }
+}
+
+fn is_temporary(name: &str) -> bool {
+    let random = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+fn remove_orphan(path: &Path, uid: u32) -> io::Result<()> {
+    let found = fs::symlink_metadata(path)?;
+    if found.uid() != uid || !(found.is_file() || found.is_dir()) {
+        return Ok(());
+    }
+    let locked = if found.is_dir() { path.join(LOCK) } else { path.to_owned() };
+    if !fs::symlink_metadata(&locked)?.is_file() {
+        return Ok(());
+    }
+    let lock = File::options().read(true).write(true).open(locked)?;
+    lock.try_lock()?;
+    if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_temporaries_are_taken_for_orphans() {
+        assert!(is_temporary(".rtl-a1B2c3D4e5.part"));
+        for name in ["a1B2c3D4e5", ".rtl-short.part", ".rtl-a1B2c3D4e5", ".rtl-a1B2c3D4e/.part", "trace.part"]
+        {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_orphan_is_removed_and_a_file_that_is_being_written_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let living = Temporary::create(folder.path(), 0o666).unwrap();
+        let uid = living.file().metadata().unwrap().uid();
+        let [orphan, stranger] =
+            [".rtl-abcdefghij.part", ".rtl-mine.part"].map(|name| folder.path().join(name));
+        fs::write(&orphan, "half").unwrap();
+        fs::write(&stranger, "whole").unwrap();
+        let orphaned_folder = folder.path().join(".rtl-0123456789.part");
+        fs::create_dir(&orphaned_folder).unwrap();
+        fs::write(orphaned_folder.join(LOCK), "").unwrap();
+        sweep(folder.path(), uid + 1);
+        assert!(orphan.exists(), "it belongs to another user");
+        sweep(folder.path(), uid);
+        assert!(!orphan.exists() && !orphaned_folder.exists());
+        assert!(living.path().exists() && stranger.exists());
+    }
+}
