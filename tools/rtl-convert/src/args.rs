@@ -1,17 +1,20 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use cli::Failure;
 
-use crate::names::Names;
-use crate::split;
-use crate::target::Format;
+use crate::format::Format;
+use crate::names::NameStyle;
+use crate::options::Options;
+use crate::partition::SplitBy;
+use crate::render_options::RenderOptions;
 use crate::tracks::GroupBy;
 
-/// A trace in another format: exact, in bounded memory
+/// Convert a trace to another format: exact, in bounded memory
 ///
 /// Reads traces of rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's
-/// HCC_PROFILE text, each also gzip-compressed, and tells them apart by their content. The input is never
-/// touched; the output appears whole or not at all.
+/// HCC_PROFILE text, each also gzip-compressed, and detects the format by content. The input is never
+/// changed; the output appears only when it is complete.
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-convert", version, after_help = EXAMPLES)]
 pub struct Arguments {
@@ -19,39 +22,39 @@ pub struct Arguments {
     #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
 
-    /// The file to write; with `.gz` at its end it is compressed [default: the trace's name with another end]
+    /// The file to write, compressed if the name ends in `.gz` [default: the trace's name with another ending]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// What to write, by default what the name of the output says; `--to FORMAT` does the same
+    /// The format to write; by default the name of the output selects it. `--to FORMAT` does the same
     #[arg(short, long, value_enum, value_name = "FORMAT")]
-    pub format: Option<Format>,
+    pub format: Option<&'static Format>,
 
-    /// Replace the output where it exists
+    /// Replace an existing output
     #[arg(long)]
     pub force: bool,
 
     /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
     #[arg(long, value_enum, value_name = "PART")]
-    pub split: Option<split::SplitBy>,
+    pub split: Option<SplitBy>,
 
-    /// Leave out arguments (launch shapes, sizes, ids): half the size, twice as fast to open
+    /// Omit arguments (launch shapes, sizes, ids): half the size, twice as fast to open
     #[arg(long)]
     pub no_args: bool,
 
-    /// What ops are drawn by: queue or stream
-    #[arg(long, value_enum, default_value_t, value_name = "WHAT", hide_possible_values = true)]
+    /// Tracks of GPU ops: by queue or by stream
+    #[arg(long, value_enum, default_value_t, value_name = "KEY", hide_possible_values = true)]
     pub group_by: GroupBy,
 
-    /// How kernels are called: full, mangled (as stored) or short (without their types)
-    #[arg(long, value_enum, default_value_t, value_name = "HOW", hide_possible_values = true)]
-    pub names: Names,
+    /// Kernel names: full, mangled (as stored) or short (without types)
+    #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide_possible_values = true)]
+    pub names: NameStyle,
 
-    /// In Perfetto's formats, call launching calls by the kernels that they launched
+    /// In Perfetto's formats, name launching calls after the kernels that they launched
     #[arg(long)]
     pub kernel_names: bool,
 
-    /// In pftrace, GPU ops as Perfetto's GPU render stages instead of slices: smaller, without arguments and arrows
+    /// In pftrace, write GPU ops as GPU render stages instead of slices: smaller, without arguments and arrows
     #[arg(long)]
     pub gpu_events: bool,
 
@@ -65,30 +68,40 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The file to write: without one that was named, it is called after the trace and lies beside it.
-    #[must_use]
-    pub fn output(&self) -> PathBuf {
-        let format = self.format.unwrap_or(Format::PerfettoJson);
-        self.output.clone().unwrap_or_else(|| format.name_after(&self.trace))
-    }
-
-    /// Everywhere `--to` is a moment; here it may name what the trace is converted to as well.
-    #[must_use]
-    pub fn settled(mut self) -> Self {
-        let named = self.filter.to.as_deref().and_then(|word| Format::from_str(word, true).ok());
+    /// What to convert, and how. `--to` limits the time in every tool; here its value may also name a format.
+    ///
+    /// # Errors
+    /// A usage error for an invalid filter.
+    pub fn options(mut self) -> Result<Options, Failure> {
+        let named = self.filter.to.as_deref().and_then(|word| <&Format>::from_str(word, true).ok());
         if let (None, Some(format)) = (self.format, named) {
             self.format = Some(format);
             self.filter.to = None;
         }
-        self
+        Ok(Options {
+            filter: (!self.filter.is_empty()).then(|| self.filter.filter()).transpose()?,
+            trace: self.trace,
+            output: self.output,
+            format: self.format,
+            force: self.force,
+            split: self.split,
+            render: RenderOptions {
+                no_args: self.no_args,
+                group_by: self.group_by,
+                names: self.names,
+                kernel_names: self.kernel_names,
+                gpu_events: self.gpu_events,
+                progress: !self.console.quiet,
+            },
+        })
     }
 }
 
 const EXAMPLES: &str = "\
 Examples:
   rtl-convert trace.db
-      trace.json.gz for ui.perfetto.dev and chrome://tracing
+      Write trace.json.gz for ui.perfetto.dev and chrome://tracing
   rtl-convert trace.db -o trace.pftrace --names short
-      Perfetto's own format
+      Write Perfetto's own format
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
-      one step on two GPUs";
+      Write one step on two GPUs";

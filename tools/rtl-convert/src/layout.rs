@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io;
 
+use cli::Progress;
 use rtl_schema::Tables;
 use rustc_hash::FxHashMap;
 
@@ -10,24 +11,15 @@ use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::flows::End;
 use crate::lanes::Lanes;
-use crate::names::{EventNames, Names};
+use crate::names::EventNames;
 use crate::page_writer::PageSender;
-use crate::target;
+use crate::render_options::RenderOptions;
 use crate::timeline::{EventStream, Timeline};
 use crate::tracks::{self, PerfettoTrack, TrackGroup};
 use crate::utilization::Utilization;
 
 /// How much a writer collects before it is written: as much as a file takes without collecting it once more.
-const PAGE: usize = target::BUFFER;
-
-/// How the user wants it.
-#[derive(Debug, Clone, Copy)]
-pub struct RenderOptions {
-    /// Whether events have arguments.
-    pub arguments: bool,
-    /// How kernels are called.
-    pub names: Names,
-}
+const PAGE: usize = crate::output_file::BUFFER;
 
 /// What pens need to know of a trace.
 #[derive(Debug)]
@@ -42,8 +34,8 @@ pub struct TimelineLayout<'a> {
     pub groups: Vec<TrackGroup>,
     /// What events are called.
     pub event_names: EventNames<'a>,
-    /// Whether events have arguments.
-    pub arguments: bool,
+    /// How rows appear.
+    pub options: RenderOptions,
     /// First start and last end in ns.
     pub span: (i64, i64),
     pids: FxHashMap<TrackGroup, u64>,
@@ -76,7 +68,7 @@ impl<'a> TimelineLayout<'a> {
             pids: pids(&groups, tables),
             groups,
             event_names: EventNames::new(&tables.strings, options.names, &timeline.kernels),
-            arguments: options.arguments,
+            options,
             span: timeline.span,
         }
     }
@@ -122,50 +114,59 @@ pub trait EventWriter {
     fn page(&mut self) -> &mut Vec<u8>;
 }
 
-/// Draws events, which must be those of the layout, with their arrows and with all counters; `advance` hears of every
-/// 65,536 events.
-///
-/// # Errors
-/// Where nobody takes the pages or the events cannot be read back.
-pub fn draw(
-    mut writer: impl EventWriter,
-    layout: &TimelineLayout<'_>,
-    drawn: EventStream,
-    pages: &PageSender,
-    advance: impl Fn(u64),
-) -> io::Result<()> {
-    let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
-    let mut utilization = Utilization::new(layout.span);
-    let mut arrows = drawn.flows.arrows();
-    let mut count = 0_u64;
-    for event in drawn.events {
-        let mut event = event?;
-        if event.kind == Kind::Call
-            && let Some(kernel) = drawn.launched.kernel(event.name, event.flow)
-        {
-            (event.function, event.name) = (event.name, kernel);
+/// Everything that a viewer format writes.
+#[derive(Debug)]
+pub struct Drawing<'a> {
+    /// Where events appear.
+    pub layout: &'a TimelineLayout<'a>,
+    /// The events of that layout.
+    pub events: EventStream,
+    /// Receives full pages.
+    pub pages: &'a PageSender,
+    /// Advances every 65,536 events.
+    pub progress: &'a Progress,
+}
+
+impl Drawing<'_> {
+    /// Writes the events with their flow arrows, and all counter tracks.
+    ///
+    /// # Errors
+    /// The output cannot grow, or the events cannot be read back.
+    pub fn write(self, mut writer: impl EventWriter) -> io::Result<()> {
+        let Self { layout, events: stream, pages, progress } = self;
+        let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
+        let mut utilization = Utilization::new(layout.span);
+        let mut arrows = stream.flows.arrows();
+        let mut count = 0_u64;
+        for event in stream.events {
+            let mut event = event?;
+            if event.kind == Kind::Call
+                && let Some(kernel) = stream.launched.kernel(event.name, event.flow)
+            {
+                (event.function, event.name) = (event.name, kernel);
+            }
+            let track = event.track as usize;
+            if let TrackGroup::Agent(agent) = layout.tracks[track].group {
+                utilization.add(agent, &event, arrows.returned(event.flow));
+            }
+            let end = match event.kind {
+                Kind::Call => arrows.leaving(event.flow),
+                _ => arrows.arriving(event.flow),
+            };
+            let lane = lanes[track].place(event.start, event.start + event.duration);
+            writer.event(&event, lane, end);
+            if writer.page().len() >= PAGE {
+                pages.send_page(writer.page())?;
+            }
+            count += 1;
+            if count.is_multiple_of(1 << 16) {
+                progress.advance(1 << 16);
+            }
         }
-        let track = event.track as usize;
-        if let TrackGroup::Agent(agent) = layout.tracks[track].group {
-            utilization.add(agent, &event, arrows.returned(event.flow));
+        for counter in utilization.counter_tracks().iter().chain(&stream.counter_tracks) {
+            writer.counter_track(counter);
         }
-        let end = match event.kind {
-            Kind::Call => arrows.leaving(event.flow),
-            _ => arrows.arriving(event.flow),
-        };
-        let lane = lanes[track].place(event.start, event.start + event.duration);
-        writer.event(&event, lane, end);
-        if writer.page().len() >= PAGE {
-            pages.send_page(writer.page())?;
-        }
-        count += 1;
-        if count.is_multiple_of(1 << 16) {
-            advance(1 << 16);
-        }
+        writer.close();
+        pages.send_page(writer.page())
     }
-    for counter_track in utilization.counter_tracks().iter().chain(&drawn.counter_tracks) {
-        writer.counter_track(counter_track);
-    }
-    writer.close();
-    pages.send_page(writer.page())
 }

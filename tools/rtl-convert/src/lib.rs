@@ -1,36 +1,41 @@
-//! Can I look at this trace in another tool? The verb behind `rtl-convert`.
+//! `rtl-convert`: writes a trace in the format of another tool.
 //!
-//! It reads as the data flows: [`args`] is what was typed, [`target`] the file that is written, [`timeline`] the rows
-//! as events in order of time, and one file for each format that writes them. What it is not: it computes no report
-//! (that is `analysis`) and knows no table of any tool (that is `schema`).
+//! [`args`] turns flags into [`Options`], [`convert`] executes them, [`formats`] lists the target formats. Viewer formats
+//! go through [`timeline`] (rows to events in time order) and [`layout`] (events to tracks); [`rocprofv3`] turns rows
+//! into records. The crate computes no reports (`rtl-analysis` does) and knows no table of any tool (`rtl-schema` does).
 
-/// What was typed.
+/// The command line.
 pub mod args;
 #[cfg(feature = "columns")]
 pub mod columns;
 pub mod counter_tracks;
-pub mod database;
+pub mod databases;
 /// One row of a timeline.
 pub mod event;
 pub mod event_args;
 pub mod flows;
-#[cfg(feature = "columns")]
-pub mod folder;
+pub mod format;
+pub mod formats;
 pub mod lanes;
 pub mod launched_kernels;
 pub mod layout;
 pub mod names;
-pub mod native;
+/// A conversion without its command line.
+pub mod options;
+pub mod output_file;
+#[cfg(feature = "columns")]
+pub mod output_folder;
 pub mod page_writer;
+pub mod partition;
 pub mod perfetto_json;
 pub mod pftrace;
+/// Options that all formats share.
+pub mod render_options;
 pub mod rocprofv3;
 pub mod rows;
-pub mod rpd;
 pub mod sort;
 pub mod source;
 pub mod split;
-pub mod target;
 pub mod timeline;
 pub mod tracks;
 pub mod utilization;
@@ -38,87 +43,77 @@ pub mod viewer;
 
 use std::io::Write;
 
-use cli::{Exit, Failure, Output, units};
+use cli::{Exit, Failure, Output};
 
 use crate::args::Arguments;
-use crate::rocprofv3::Form;
-use crate::rows::RowCounts;
+use crate::format::{Job, Written};
+pub use crate::options::Options;
 use crate::source::Source;
-use crate::target::{Format, OutputFile};
 
-/// More slices than this are too many for the Perfetto UI in a browser.
-const BROWSER: u64 = 3_000_000;
+/// The outputs of a conversion.
+#[derive(Debug)]
+pub struct Converted {
+    /// One for each part of a split trace, otherwise exactly one.
+    pub outputs: Vec<Written>,
+    /// What the user should know about the outputs and the trace.
+    pub warnings: Vec<String>,
+}
 
-/// Converts the trace.
+/// Converts a trace.
 ///
 /// # Errors
-/// Where the command line makes no sense, the trace cannot be read or the output cannot be written; the output then
+/// The trace cannot be read, the options contradict each other, or an output cannot be written. An output that failed
 /// does not appear.
+pub fn convert(options: &Options) -> Result<Converted, Failure> {
+    let mut converted = Converted { outputs: Vec::new(), warnings: Vec::new() };
+    let cut_off = convert_each(options, |mut written| {
+        converted.warnings.append(&mut written.warnings);
+        converted.outputs.push(written);
+        Ok(())
+    })?;
+    converted.warnings.extend(cut_off);
+    Ok(converted)
+}
+
+/// Converts the trace that the command line names, and prints one line for each output.
+///
+/// # Errors
+/// As [`convert`]; and invalid values of flags.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    let arguments = arguments.settled();
-    let source = Source::open(&arguments.trace, &arguments.filter)?;
-    let exit = convert_all(&source, &arguments, out)?;
-    if let Some(why) = source.cut_off().filter(|_| !arguments.console.quiet) {
-        out.warning(&format!("{}: {why}; the last of its work is missing", arguments.trace.display()));
-    }
-    Ok(exit)
-}
-
-/// Writes every output.
-fn convert_all(source: &Source, arguments: &Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    let format = Format::choose(arguments.format, &arguments.output())?;
-    #[cfg(feature = "columns")]
-    if let Some(kind) = format.columns() {
-        let rows = columns::write(source, arguments, kind)?;
-        if !arguments.console.quiet {
-            writeln!(out, "{}", rows.summary_line(&arguments.output()))?;
+    let quiet = arguments.console.quiet;
+    let cut_off = convert_each(&arguments.options()?, |written| {
+        if !quiet {
+            writeln!(out, "{}", written.summary_line())?;
+            written.warnings.iter().for_each(|warning| out.warning(warning));
         }
-        return Ok(Exit::Success);
-    }
-    let Some(by) = arguments.split else { return convert(source, arguments, format, out) };
-    let parts = split::parts(source, by)?;
-    let parts: Vec<_> = parts.into_iter().map(|part| (part.output(&arguments.output()), part)).collect();
-    for (output, _) in &parts {
-        target::may_be_written(output, arguments.force)?;
-    }
-    for (output, part) in parts {
-        convert(&source.part(part), &Arguments { output: Some(output), ..arguments.clone() }, format, out)?;
+        Ok(())
+    })?;
+    if let Some(warning) = cut_off.filter(|_| !quiet) {
+        out.warning(&warning);
     }
     Ok(Exit::Success)
 }
 
-/// Writes one output.
-fn convert(
-    source: &Source,
-    arguments: &Arguments,
-    format: Format,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
-    let (rows, named) = match Form::of(format) {
-        Some(form) => rocprofv3::write(source, arguments, form)?,
-        None => (one_file(source, arguments, format)?, arguments.output()),
-    };
-    if !arguments.console.quiet {
-        writeln!(out, "{}", rows.summary_line(&named))?;
-        if format.is_drawn() && rows.written() > BROWSER {
-            out.warning(&format!(
-                "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
-                 --from and --to write a part",
-                units::count(rows.written())
-            ));
+/// Passes every output to `each` when it is complete; returns a warning where the trace ends early.
+fn convert_each(
+    options: &Options,
+    mut each: impl FnMut(Written) -> Result<(), Failure>,
+) -> Result<Option<String>, Failure> {
+    let Options { trace, force, split, render, .. } = options;
+    let source = Source::open(trace, options.filter.clone())?;
+    let output = options.output();
+    let format = formats::choose(options.format, &output)?;
+    let job = Job { source: &source, trace, output: &output, force: *force, split: *split, render };
+    match split.filter(|_| !format.partitioned) {
+        None => each((format.write)(&job)?)?,
+        Some(by) => {
+            let parts = split::partitions(&source, by)?;
+            let outputs: Vec<_> = parts.iter().map(|part| part.output(&output)).collect();
+            outputs.iter().try_for_each(|output| output_file::check_free(output, *force))?;
+            for (part, output) in parts.into_iter().zip(outputs) {
+                each((format.write)(&Job { source: &source.part(part), output: &output, ..job })?)?;
+            }
         }
     }
-    Ok(Exit::Success)
-}
-
-fn one_file(source: &Source, arguments: &Arguments, format: Format) -> Result<RowCounts, Failure> {
-    let target = OutputFile::create(&arguments.output(), Some(format), arguments.force, &arguments.trace)?;
-    let rows = match format {
-        Format::Native => native::write(source, arguments, &target)?,
-        Format::Rpd => rpd::write(source, arguments, &target)?,
-        Format::Rocpd => rocprofv3::database(source, arguments, &target)?,
-        _ => viewer::write(source, arguments, &target)?,
-    };
-    target.finish()?;
-    Ok(rows)
+    Ok(source.cut_off().map(|why| format!("{}: {why}; the last of its work is missing", trace.display())))
 }

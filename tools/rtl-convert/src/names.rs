@@ -12,7 +12,7 @@ use crate::timeline;
 
 /// How names of kernels are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Names {
+pub enum NameStyle {
     /// Demangled, with their types
     #[default]
     Full,
@@ -29,7 +29,7 @@ const SHORT: usize = 80;
 #[derive(Debug)]
 pub struct EventNames<'a> {
     strings: &'a Strings,
-    names: Names,
+    names: NameStyle,
     short: HashMap<NameId, String>,
 }
 
@@ -48,8 +48,8 @@ const UNNAMED: [&str; 9] = [
 
 impl<'a> EventNames<'a> {
     /// The event_names of a trace with these `kernels`.
-    pub fn new(strings: &'a Strings, names: Names, kernels: &[NameId]) -> Self {
-        let short = if names == Names::Short { short(strings, kernels) } else { HashMap::new() };
+    pub fn new(strings: &'a Strings, names: NameStyle, kernels: &[NameId]) -> Self {
+        let short = if names == NameStyle::Short { short(strings, kernels) } else { HashMap::new() };
         Self { strings, names, short }
     }
 
@@ -76,7 +76,7 @@ impl<'a> EventNames<'a> {
         let id = NameId(number as u32);
         let name = rtl_schema::identity(self.strings.get(id));
         match (self.names, self.short.get(&id)) {
-            (Names::Mangled, _) => Cow::Borrowed(name),
+            (NameStyle::Mangled, _) => Cow::Borrowed(name),
             (_, Some(short)) => Cow::Borrowed(short),
             _ => full(name),
         }
@@ -150,7 +150,7 @@ impl RenderCache {
 mod tests {
     use super::*;
 
-    fn event_names(names: Names, texts: &[&str]) -> Vec<String> {
+    fn event_names(names: NameStyle, texts: &[&str]) -> Vec<String> {
         let mut strings = Strings::default();
         let kernels: Vec<NameId> = texts.iter().map(|text| strings.intern(text)).collect();
         let event_names = EventNames::new(&strings, names, &kernels);
@@ -160,20 +160,20 @@ mod tests {
     #[test]
     fn a_name_is_shown_whole_as_it_is_stored_or_short() {
         let stored = ["_Z3addIfEvPT_.kd"];
-        assert_eq!(event_names(Names::Full, &stored), ["void add<float>(float*)"]);
-        assert_eq!(event_names(Names::Mangled, &stored), ["_Z3addIfEvPT_"]);
-        assert_eq!(event_names(Names::Short, &stored), ["add"]);
+        assert_eq!(event_names(NameStyle::Full, &stored), ["void add<float>(float*)"]);
+        assert_eq!(event_names(NameStyle::Mangled, &stored), ["_Z3addIfEvPT_"]);
+        assert_eq!(event_names(NameStyle::Short, &stored), ["add"]);
     }
 
     #[test]
     fn kernels_that_differ_are_never_called_the_same() {
         let stored =
             ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*).kd", "copy(int)"];
-        let short = event_names(Names::Short, &stored);
+        let short = event_names(NameStyle::Short, &stored);
         assert_eq!(short, ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*)", "copy"]);
         let long = |last: &str| format!("void add<{}, {last}>(int*)", "std::array<char*, 2ul>, ".repeat(9));
         let (one, other) = (long("float"), long("int"));
-        let short = event_names(Names::Short, &[&one, &other]);
+        let short = event_names(NameStyle::Short, &[&one, &other]);
         assert_ne!(short[0], short[1]);
         assert!(short.iter().all(|name| name.chars().count() <= SHORT), "{short:?}");
     }

@@ -6,9 +6,27 @@ use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::event_args::{self, ArgValue, EventArg};
 use crate::flows::End;
+use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
 use crate::tracks::{self, TrackGroup};
+use crate::viewer;
+
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "perfetto-json",
+    aliases: &["json", "chrome", "perfetto"],
+    help: "Chrome's and Perfetto's JSON",
+    endings: &[".json", ".json.gz"],
+    default_ending: ".json.gz",
+    partitioned: false,
+    write: |job| {
+        viewer::write(job, |drawing| {
+            let layout = drawing.layout;
+            drawing.write(Json::new(layout))
+        })
+    },
+};
 
 /// The events as text, and what was already said of their tracks.
 pub struct Json<'a> {
@@ -173,7 +191,7 @@ impl EventWriter for Json<'_> {
             digits(u64::from(call), &mut self.page);
             self.text(direction);
         }
-        if self.layout.arguments {
+        if !self.layout.options.no_args {
             self.arguments(event);
         }
         self.text("}");

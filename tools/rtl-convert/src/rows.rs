@@ -1,48 +1,62 @@
-//! RowCounts in, rows out, rows left out and why.
+//! How many rows were read, written and omitted.
 
-use std::path::Path;
+use std::fmt;
 
 use cli::units;
 use rtl_schema::Tables;
 
-/// What became of the rows of a trace.
+/// Rows of a trace: ops, calls, ranges and markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowCounts {
-    /// All ops, calls, ranges and markers.
+    /// All rows read.
     pub all: u64,
-    /// Left out because they have no end.
+    /// Omitted: rows without an end.
     pub without_end: u64,
-    /// Left out because they end before they start.
+    /// Omitted: rows that end before they start.
     pub negative: u64,
-    /// Left out because the format has no place for them.
+    /// Omitted: rows that the format cannot hold.
     pub unsupported: u64,
 }
 
 impl RowCounts {
-    /// How many ops, calls, ranges and markers a piece has.
-    pub fn of(piece: &Tables) -> u64 {
-        let ops = piece.dispatches.len() + piece.copies.len() + piece.barriers.len();
-        (ops + piece.api_calls.len() + piece.ranges.len()) as u64
+    /// The rows of a batch.
+    pub fn of(batch: &Tables) -> u64 {
+        let ops = batch.dispatches.len() + batch.copies.len() + batch.barriers.len();
+        (ops + batch.api_calls.len() + batch.ranges.len()) as u64
     }
 
-    /// RowCounts that were written.
+    /// Rows written.
     pub fn written(&self) -> u64 {
         self.all - self.without_end - self.negative - self.unsupported
     }
 
-    /// The line that a conversion closes with.
-    pub fn summary_line(&self, output: &Path) -> String {
-        let (all, kept) = (units::count(self.all), units::count(self.written()));
-        let mut line = format!("Written {}: {all} rows in, {kept} out", output.display());
+    /// The end of a row that can be written; otherwise counts why it is omitted. An end beyond the range of the clock
+    /// counts as one before the start.
+    #[inline]
+    pub fn end(&mut self, start: i64, duration: Option<i64>) -> Option<i64> {
+        self.all += 1;
+        let Some(duration) = duration else {
+            self.without_end += 1;
+            return None;
+        };
+        let end = start.checked_add(duration).filter(|_| duration >= 0);
+        self.negative += u64::from(end.is_none());
+        end
+    }
+}
+
+impl fmt::Display for RowCounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} rows in, {} out", units::count(self.all), units::count(self.written()))?;
         for (count, why) in [
             (self.without_end, "without an end"),
             (self.negative, "that end before they start"),
             (self.unsupported, "that the format has no place for"),
         ] {
             if count > 0 {
-                line.push_str(&format!("; left out {} {why}", units::count(count)));
+                write!(formatter, "; left out {} {why}", units::count(count))?;
             }
         }
-        line
+        Ok(())
     }
 }

@@ -8,49 +8,43 @@ use cli::Failure;
 use rtl_analysis::region;
 use rtl_schema::{Error, Select, Tables, Trace};
 
-use crate::split::Partition;
+use crate::partition::Partition;
 
-/// Why reading stopped, or what was done with the rows.
+/// Why the stream of rows ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The trace cannot be read.
     #[error(transparent)]
     Read(#[from] Error),
-    /// What the rows should become cannot be written.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] std::io::Error),
-    /// The rows that were asked for are not there.
+    /// The filter selects rows that do not exist.
     #[error(transparent)]
     Filter(#[from] rtl_analysis::Error),
 }
 
-/// A trace and the part of it that was asked for.
+/// The selected rows of a trace.
 #[derive(Debug)]
 pub struct Source {
     trace: Rc<Trace>,
     filter: Option<region::Filter>,
     part: Option<Partition>,
-    /// Known when all was read; of all parts together.
+    /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
 }
 
 impl Source {
-    /// The trace at `path`, or what `filter` leaves of it.
+    /// The rows of the trace at `path` that `filter` selects; `None` selects all.
     ///
     /// # Errors
-    /// Where the file cannot be read as a trace, or the filter makes no sense.
-    pub fn open(path: &Path, filter: &filter::FilterArgs) -> Result<Self, Failure> {
-        let rows = filter.filter()?;
-        let trace = Trace::open(path).map_err(read_failure)?;
-        Ok(Self {
-            trace: Rc::new(trace),
-            filter: (!filter.is_empty()).then_some(rows),
-            part: None,
-            cut_off: Rc::default(),
-        })
+    /// The file cannot be read as a trace.
+    pub fn open(path: &Path, filter: Option<region::Filter>) -> Result<Self, Failure> {
+        let trace = Rc::new(Trace::open(path).map_err(read_failure)?);
+        Ok(Self { trace, filter, part: None, cut_off: Rc::default() })
     }
 
-    /// A part of it.
+    /// The rows of one part.
     #[must_use]
     pub fn part(&self, part: Partition) -> Self {
         Self {
@@ -61,17 +55,17 @@ impl Source {
         }
     }
 
-    /// Why the end of what was read may be missing.
+    /// Why rows at the end of the trace may be missing.
     #[must_use]
     pub fn cut_off(&self) -> Option<&'static str> {
         self.cut_off.get()
     }
 
-    /// Gives out the rows as [`Trace::stream`] does; what a range or a share of the time is only all rows tell, so a
-    /// filtered trace comes in one piece.
+    /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only
+    /// when all rows are, so a filtered trace is one batch.
     ///
     /// # Errors
-    /// Where the trace cannot be read or the filter chooses what is not there, and whatever `each` fails with.
+    /// The trace cannot be read, the filter selects nothing, or `each` fails.
     pub fn stream<E: Into<StreamError>>(
         &self,
         select: &Select,
@@ -97,12 +91,14 @@ impl Source {
     }
 }
 
-/// The failure behind a reading that stopped; `writing` is what failed if it was not the reading itself.
-pub fn stream_failure(stopped: StreamError, writing: &'static str) -> Failure {
-    match stopped {
-        StreamError::Read(error) => read_failure(error),
-        StreamError::Filter(error) => Failure::input(error),
-        StreamError::Write(error) => Failure::input(error).context(writing),
+impl StreamError {
+    /// The failure to report; `writing` describes an output that cannot be written.
+    pub fn failure(self, writing: impl FnOnce(std::io::Error) -> Failure) -> Failure {
+        match self {
+            Self::Read(error) => read_failure(error),
+            Self::Filter(error) => Failure::input(error),
+            Self::Write(error) => writing(error),
+        }
     }
 }
 

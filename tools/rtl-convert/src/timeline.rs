@@ -240,16 +240,8 @@ impl<'a> TimelineBuilder<'a> {
     /// Adds an event, or counts why it is left out; whether it was added.
     #[inline]
     fn push(&mut self, event: Event, duration: Option<i64>) -> io::Result<bool> {
-        self.rows.all += 1;
-        let Some(duration) = duration else {
-            self.rows.without_end += 1;
-            return Ok(false);
-        };
-        // An end that no clock can show counts as one before the start, as its arithmetic does.
-        let Some(end) = event.start.checked_add(duration).filter(|_| duration >= 0) else {
-            self.rows.negative += 1;
-            return Ok(false);
-        };
+        let Some(end) = self.rows.end(event.start, duration) else { return Ok(false) };
+        let duration = end - event.start;
         self.stretch(event.start, end);
         let order = self.tracks.rows()[event.track as usize].stacking().order(duration);
         self.sorter.push(Event { order, duration, ..event })?;

@@ -1,84 +1,74 @@
-//! A trace for viewers: its rows as events in order of time, on tracks.
+//! Viewer formats: rows become events in time order, on tracks.
 
 use std::io;
-use std::path::Path;
 
-use cli::{Failure, Progress};
+use cli::{Failure, Progress, units};
 use rtl_schema::{Select, Tables};
 
-use crate::args::Arguments;
 use crate::counter_tracks::HardwareCounters;
-use crate::layout::{RenderOptions, TimelineLayout, draw};
+use crate::format::{Job, Written};
+use crate::layout::{Drawing, TimelineLayout};
+use crate::output_file::OutputFile;
 use crate::page_writer;
-use crate::perfetto_json::Json;
-use crate::pftrace::Pftrace;
-use crate::rows::RowCounts;
-use crate::source::{Source, StreamError, read_failure};
-use crate::target::{Format, OutputFile};
 use crate::timeline::TimelineBuilder;
 
-/// Writes the target.
+/// The Perfetto UI opens no more slices than this in a browser.
+const BROWSER: u64 = 3_000_000;
+
+/// Writes the output of a job; `draw` writes the events in its format.
 ///
 /// # Errors
-/// Where the trace cannot be read, or a file cannot grow.
-pub fn write(source: &Source, arguments: &Arguments, target: &OutputFile) -> Result<RowCounts, Failure> {
-    let mut builder = TimelineBuilder::new(target.folder(), arguments.group_by, arguments.kernel_names);
+/// The trace cannot be read, or a file cannot grow.
+pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<Written, Failure> {
+    let file = OutputFile::create(job)?;
+    let mut builder = TimelineBuilder::new(file.folder(), job.render.group_by, job.render.kernel_names);
     let select = Select {
         ids: false,
         shapes: false,
-        launch: !arguments.no_args,
+        launch: !job.render.no_args,
         links: true,
         ranges: true,
         api: true,
-        // Threads come with it, which say where ranges are drawn.
+        // Includes threads, which place ranges on tracks.
         args: true,
         secondary: true,
     };
-    let tables = source.stream(&select, |tables| builder.add(tables)).map_err(stopped)?;
+    let tables =
+        job.source.stream(&select, |batch| builder.add(batch)).map_err(|error| error.failure(unsorted))?;
     if let Some(mut hardware) = HardwareCounters::of(&tables) {
-        // Counters come last and belong to dispatches by id: they are met a second time.
+        // Counters follow their dispatches in the trace, so a second pass finds the dispatches by id.
         let select = Select { ids: true, secondary: false, ..select };
-        let add = |tables: &Tables| {
-            hardware.add(tables);
+        let add = |batch: &Tables| {
+            hardware.add(batch);
             Ok::<(), io::Error>(())
         };
-        source.stream(&select, add).map_err(stopped)?;
+        job.source.stream(&select, add).map_err(|error| error.failure(unsorted))?;
         builder.counter_tracks(hardware.counter_tracks(&tables));
     }
-    let (timeline, drawn) = builder.finish().map_err(unsorted)?;
-    let rows = timeline.rows;
-    let progress = Progress::new("writing", rows.written(), arguments.console.quiet);
-    let unwritten = |error| unwritten(error, &arguments.output());
-    let mut content = target.writer().map_err(unwritten)?;
-    let options = RenderOptions { arguments: !arguments.no_args, names: arguments.names };
-    let layout = TimelineLayout::new(&timeline, &drawn.counter_tracks, &tables, options);
-    let advance = |rows| progress.advance(rows);
-    page_writer::write(&mut content, |pages| match target.format {
-        Format::Pftrace => {
-            let writer = Pftrace::new(&layout, arguments.gpu_events);
-            draw(writer, &layout, drawn, pages, advance)
-        }
-        _ => draw(Json::new(&layout), &layout, drawn, pages, advance),
+    let (timeline, events) = builder.finish().map_err(unsorted)?;
+    let written = timeline.rows.written();
+    let progress = Progress::new("writing", written, !job.render.progress);
+    let unwritten = |error| Failure::input(error).context(format!("cannot write {}", job.output.display()));
+    let mut content = file.writer().map_err(unwritten)?;
+    let layout = TimelineLayout::new(&timeline, &events.counter_tracks, &tables, *job.render);
+    page_writer::write(&mut content, |pages| {
+        draw(Drawing { layout: &layout, events, pages, progress: &progress })
     })
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
-    Ok(rows)
-}
-
-fn stopped(stopped: StreamError) -> Failure {
-    match stopped {
-        StreamError::Read(error) => read_failure(error),
-        StreamError::Filter(error) => Failure::input(error),
-        StreamError::Write(error) => unsorted(error),
-    }
+    file.finish()?;
+    let warnings = (written > BROWSER).then(|| {
+        format!(
+            "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
+             --from and --to write a part",
+            units::count(written)
+        )
+    });
+    Ok(Written { warnings: warnings.into_iter().collect(), ..Written::one(job, timeline.rows) })
 }
 
 fn unsorted(error: io::Error) -> Failure {
     Failure::input(error)
         .context("cannot sort the rows in a temporary file")
         .with_hint("the folder of the output needs room for about 100 bytes a row, besides the output")
-}
-
-fn unwritten(error: io::Error, output: &Path) -> Failure {
-    Failure::input(error).context(format!("cannot write {}", output.display()))
 }

@@ -2,6 +2,9 @@
 
 #![expect(missing_docs, reason = "the names are those of Perfetto's own description")]
 
+/// The only packet sequence of a file, so that each text is interned once.
+pub const SEQUENCE: u64 = 1;
+
 /// The file: packets, one after the other.
 pub mod trace {
     pub const PACKET: u32 = 1;

@@ -9,7 +9,7 @@ pub mod stages;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use fields::{clock, clock_snapshot, packet, packet_defaults, sequence_flags, trace, track_event};
+use fields::{SEQUENCE, clock, clock_snapshot, packet, packet_defaults, sequence_flags, trace, track_event};
 use interning::Interning;
 use proto::Message;
 use stages::Stages;
@@ -17,11 +17,26 @@ use stages::Stages;
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::flows::End;
+use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::tracks::{self, TrackGroup};
+use crate::viewer;
 
-/// All packets are one sequence: what is interned is interned once.
-const SEQUENCE: u64 = 1;
+/// The format.
+pub const FORMAT: Format = Format {
+    name: "pftrace",
+    aliases: &["perfetto-trace"],
+    help: "Perfetto's own format",
+    endings: &[".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"],
+    default_ending: ".pftrace",
+    partitioned: false,
+    write: |job| {
+        viewer::write(job, |drawing| {
+            let layout = drawing.layout;
+            drawing.write(Pftrace::new(layout))
+        })
+    },
+};
 
 /// Perfetto's number of the clock that counts from the start of the machine.
 const BOOTTIME: u64 = 6;
@@ -46,13 +61,13 @@ pub struct Pftrace<'a> {
 }
 
 impl<'a> Pftrace<'a> {
-    /// The beginning of a file. With `stages`, ops of GPUs become render stages instead of slices.
-    pub fn new(layout: &'a TimelineLayout<'a>, stages: bool) -> Self {
+    /// Begins a file.
+    pub fn new(layout: &'a TimelineLayout<'a>) -> Self {
         let mut pftrace = Self {
             layout,
             page: Message::default(),
             interning: Interning::new(),
-            stages: stages.then(|| Stages::new(layout)),
+            stages: layout.options.gpu_events.then(|| Stages::new(layout)),
             lanes: vec![Vec::new(); layout.tracks.len()],
             uuids: layout.groups.len() as u64,
             open: BinaryHeap::new(),
@@ -204,7 +219,7 @@ impl EventWriter for Pftrace<'_> {
                     }
                     None => {}
                 }
-                if layout.arguments {
+                if !layout.options.no_args {
                     self.interning.arguments(event, layout, out);
                 }
             });

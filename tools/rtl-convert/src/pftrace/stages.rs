@@ -1,8 +1,8 @@
 //! Ops of GPUs as Perfetto's render stages: one packet for each, which Perfetto itself puts into lanes.
 
-use super::SEQUENCE;
 use super::fields::{
-    gpu_specification, graphics_context, interned_data, launch, packet, render_stage, sequence_flags, trace,
+    SEQUENCE, gpu_specification, graphics_context, interned_data, launch, packet, render_stage,
+    sequence_flags, trace,
 };
 use super::interning::Interning;
 use super::proto::Message;
@@ -66,7 +66,7 @@ impl Stages {
                 }
                 out.number(render_stage::HW_QUEUE_IID, queue);
                 out.number(render_stage::STAGE_IID, stage);
-                if let Some(shape) = event.shape.filter(|_| layout.arguments) {
+                if let Some(shape) = event.shape.filter(|_| !layout.options.no_args) {
                     let shape = layout.tables.shapes.get(shape);
                     out.message(render_stage::LAUNCH, |out| {
                         axes(launch::GRID_SIZE, shape.groups, out);

@@ -15,7 +15,7 @@ use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
 use super::visitor::{Call, RecordSink, RecordVisitor, text};
 use super::{environment, identity};
-use crate::names::{self, Names};
+use crate::names::{self, NameStyle};
 
 /// What records call an agent that nothing is known of.
 const UNKNOWN: i64 = -1;
@@ -154,7 +154,7 @@ fn agent(device: &Device) -> AgentInfo {
     }
 }
 
-fn kernel_info<'a>(kernel: &Kernel, how: Names, tables: &'a Tables) -> KernelInfo<'a> {
+fn kernel_info<'a>(kernel: &Kernel, how: NameStyle, tables: &'a Tables) -> KernelInfo<'a> {
     let names = kernel.names(tables, how);
     KernelInfo {
         id: kernel.id,

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use cli::Failure;
 use tempfile::NamedTempFile;
 
-use crate::target::may_be_written;
+use crate::format::Job;
+use crate::output_file::check_free;
 
 /// Where files will be, and whether they may replace others.
 pub(super) struct Files {
@@ -18,7 +19,7 @@ pub(super) struct Files {
 
 impl Files {
     /// Files beside `output`, or in it if it ends with a slash; none of them may be `input`.
-    pub(super) fn beside(output: &Path, force: bool, input: &Path) -> Result<Self, Failure> {
+    pub(super) fn beside(output: &Path, job: &Job<'_>) -> Result<Self, Failure> {
         let folder = match output.as_os_str().as_encoded_bytes().ends_with(b"/") {
             true => Some(output),
             false => output.parent(),
@@ -29,7 +30,7 @@ impl Files {
             return Err(Failure::usage(format!("{} is no folder", folder.display()))
                 .with_hint("create it, or write elsewhere"));
         }
-        Ok(Self { folder, force, input: input.canonicalize().ok() })
+        Ok(Self { folder, force: job.force, input: job.trace.canonicalize().ok() })
     }
 
     /// Where there is room for the files, and so for temporary ones.
@@ -43,7 +44,7 @@ impl Files {
             return Err(Failure::usage(format!("{} is the input", path.display()))
                 .with_hint("an input is never overwritten; write to another file"));
         }
-        may_be_written(path, self.force)
+        check_free(path, self.force)
     }
 
     /// Gives complete files their names. Where one cannot get its name, those that just did lose it again.

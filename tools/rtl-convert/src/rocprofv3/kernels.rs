@@ -26,11 +26,11 @@ impl Kernel {
     }
 
     /// What it is called: `--names` decides how it is shown, as rocprofv3's `-M` and `-T` do.
-    pub fn names<'a>(&self, tables: &'a Tables, how: names::Names) -> KernelNames<'a> {
+    pub fn names<'a>(&self, tables: &'a Tables, how: names::NameStyle) -> KernelNames<'a> {
         let mut shown = match how {
-            names::Names::Full => names::shown(&tables.strings, self.name),
-            names::Names::Mangled => Cow::Borrowed(rtl_schema::identity(tables.strings.get(self.name))),
-            names::Names::Short => {
+            names::NameStyle::Full => names::shown(&tables.strings, self.name),
+            names::NameStyle::Mangled => Cow::Borrowed(rtl_schema::identity(tables.strings.get(self.name))),
+            names::NameStyle::Short => {
                 let full = names::shown(&tables.strings, self.name);
                 Cow::Owned(rtl_schema::shorten(&full).to_owned())
             }

@@ -24,97 +24,84 @@ use rtl_schema::write::RocpdWriter;
 use rtl_schema::{ProcessId, Select, Tables};
 use tempfile::NamedTempFile;
 
-use crate::args::Arguments;
-use crate::rows::RowCounts;
-use crate::source::{Source, StreamError, read_failure};
-use crate::target::{Format, OutputFile};
+use crate::format::{Format, Job, Written};
+use crate::output_file::OutputFile;
+use crate::source::read_failure;
 
 use self::csv::Csv;
 use self::database::Database;
 use self::files::Files;
 use self::json::Json;
-use self::visitor::RecordVisitor;
+use self::visitor::{RecordSink, RecordVisitor};
 
-/// Which files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// One JSON file per process.
-    Json,
-    /// A set of CSV files per process.
-    Csv,
-}
+/// One JSON file per process.
+pub const JSON: Format = Format {
+    name: "rocprofv3-json",
+    aliases: &["rocprofv3", "rocprofiler-json"],
+    help: "rocprofv3's JSON, one file per process",
+    endings: &["_results.json", "_results.json.gz"],
+    default_ending: "_results.json",
+    partitioned: false,
+    write: json,
+};
 
-impl Form {
-    /// The form of a format of rocprofv3.
-    #[must_use]
-    pub fn of(format: Format) -> Option<Self> {
-        match format {
-            Format::Rocprofv3Json => Some(Self::Json),
-            Format::Rocprofv3Csv => Some(Self::Csv),
-            _ => None,
-        }
-    }
-}
+/// A set of CSV files per process.
+pub const CSV: Format = Format {
+    name: "rocprofv3-csv",
+    aliases: &[],
+    help: "rocprofv3's CSV files (NAME_kernel_trace.csv, NAME_kernel_stats.csv, ...), one set per process",
+    endings: &[],
+    default_ending: "",
+    partitioned: false,
+    write: csv,
+};
 
-/// Writes the files that the name of the output stands for; with what became of the rows, their names in one line.
-///
-/// # Errors
-/// Where the trace cannot be read, a file exists and may not be replaced, or one cannot be written; no file then
-/// appears.
-pub fn write(source: &Source, arguments: &Arguments, form: Form) -> Result<(RowCounts, PathBuf), Failure> {
-    let mut visitor = RecordVisitor::new(arguments.names);
-    let paths = match form {
-        Form::Json => json(source, arguments, &mut visitor)?,
-        Form::Csv => csv(source, arguments, &mut visitor)?,
-    };
-    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    Ok((visitor.rows, names.join(", ").into()))
-}
+/// One database for all processes.
+pub const ROCPD: Format = Format {
+    name: "rocpd",
+    aliases: &["rocprofv3-db"],
+    help: "rocprofv3's rocpd database, schema 3.0.0",
+    endings: &["_results.db"],
+    default_ending: "_results.db",
+    partitioned: false,
+    write: database,
+};
 
-/// Writes the database, one file whatever the number of processes.
-///
-/// # Errors
-/// Where the trace cannot be read, or the file cannot grow.
-pub fn database(source: &Source, arguments: &Arguments, target: &OutputFile) -> Result<RowCounts, Failure> {
-    let mut visitor = RecordVisitor::new(arguments.names);
-    let file = RocpdWriter::within(target.path(), &arguments.output()).map_err(read_failure)?;
+fn database(job: &Job<'_>) -> Result<Written, Failure> {
+    let output = OutputFile::create(job)?;
+    let file = RocpdWriter::within(output.path(), job.output).map_err(read_failure)?;
     let mut database = Database::new(file);
-    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut database))?;
-    visitor.finish(&tables);
+    let (visitor, tables) = visit(job, &mut database)?;
     database.finish(&visitor, &tables).map_err(read_failure)?;
-    Ok(visitor.rows)
+    output.finish()?;
+    Ok(Written::one(job, visitor.rows))
 }
 
-fn json(
-    source: &Source,
-    arguments: &Arguments,
-    visitor: &mut RecordVisitor,
-) -> Result<Vec<PathBuf>, Failure> {
-    let output = &arguments.output();
-    let files = Files::beside(output, arguments.force, &arguments.trace)?;
+fn json(job: &Job<'_>) -> Result<Written, Failure> {
+    let output = job.output;
+    let files = Files::beside(output, job)?;
     files.check(output)?;
     let compressed = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     let mut json = Json::new(files.folder(), compressed);
-    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut json))?;
-    visitor.finish(&tables);
-    let made = json.finish(visitor, &tables).map_err(|error| files::unwritten(error, output))?;
-    files.publish(per_process(made, output, &tables))
+    let (visitor, tables) = visit(job, &mut json)?;
+    let made = json.finish(&visitor, &tables).map_err(|error| files::unwritten(error, output))?;
+    let paths = files.publish(per_process(made, output, &tables))?;
+    Ok(Written { paths, rows: visitor.rows, warnings: Vec::new() })
 }
 
 /// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; in a folder the pid is the name, as it
 /// is without `-o` there.
-fn csv(source: &Source, arguments: &Arguments, visitor: &mut RecordVisitor) -> Result<Vec<PathBuf>, Failure> {
-    let output = &arguments.output();
+fn csv(job: &Job<'_>) -> Result<Written, Failure> {
+    let output = job.output;
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     let prefix = if into_folder { output.join("") } else { without_end(output) };
-    let files = Files::beside(&prefix, arguments.force, &arguments.trace)?;
+    let files = Files::beside(&prefix, job)?;
     if !into_folder {
         files.check(&named(&prefix, "", "agent_info"))?;
     }
-    let mut csv = Csv::new(files.folder(), arguments.names);
-    let tables = read(source, arguments, |tables| visitor.piece(tables, &mut csv))?;
-    visitor.finish(&tables);
-    let sets = csv.finish(visitor, &tables).map_err(|error| files::unwritten(error, output))?;
+    let mut csv = Csv::new(files.folder(), job.render.names);
+    let (visitor, tables) = visit(job, &mut csv)?;
+    let sets = csv.finish(&visitor, &tables).map_err(|error| files::unwritten(error, output))?;
     let mut words = words(sets.iter().map(|(id, _)| *id), &tables);
     if let [only] = words.as_mut_slice()
         && !into_folder
@@ -125,7 +112,8 @@ fn csv(source: &Source, arguments: &Arguments, visitor: &mut RecordVisitor) -> R
         let path = |what: &str| named(&prefix, word, what);
         files.into_iter().map(move |(what, file)| (path(&what), file)).collect::<Vec<_>>()
     });
-    files.publish(all.collect())
+    let paths = files.publish(all.collect())?;
+    Ok(Written { paths, rows: visitor.rows, warnings: Vec::new() })
 }
 
 /// The output without a `.csv` at its end.
@@ -151,17 +139,14 @@ fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
     }
 }
 
-fn read(
-    source: &Source,
-    arguments: &Arguments,
-    each: impl FnMut(&Tables) -> std::io::Result<()>,
-) -> Result<Tables, Failure> {
-    let select = Select { args: !arguments.no_args, ..Select::everything() };
-    source.stream(&select, each).map_err(|stopped| match stopped {
-        StreamError::Read(error) => read_failure(error),
-        StreamError::Filter(error) => Failure::input(error),
-        StreamError::Write(error) => files::unwritten(error, &arguments.output()),
-    })
+/// Passes every record of the trace to `sink`.
+fn visit(job: &Job<'_>, sink: &mut impl RecordSink) -> Result<(RecordVisitor, Tables), Failure> {
+    let mut visitor = RecordVisitor::new(job.render.names);
+    let select = Select { args: !job.render.no_args, ..Select::everything() };
+    let tables = job.source.stream(&select, |batch| visitor.batch(batch, sink));
+    let tables = tables.map_err(|error| error.failure(|error| files::unwritten(error, job.output)))?;
+    visitor.finish(&tables);
+    Ok((visitor, tables))
 }
 
 /// The files of processes under the names they get: that of the output for a single one, else with the pid.

@@ -7,7 +7,7 @@ use rtl_schema::{Id, NameId, ProcessId, Tables};
 
 use super::kernels::{Kernel, Kernels};
 use super::kinds::{Kind, List, Operations};
-use crate::names::Names;
+use crate::names::NameStyle;
 use crate::rows::RowCounts;
 
 /// Correlation ids of ranges that have none begin here, far above any that a runtime counts to and still exact as a
@@ -76,7 +76,7 @@ pub trait RecordSink {
 #[derive(Debug, Default)]
 pub struct RecordVisitor {
     /// How kernels are shown.
-    pub names: Names,
+    pub names: NameStyle,
     /// What became of them.
     pub rows: RowCounts,
     /// The kernels of each process.
@@ -89,26 +89,26 @@ pub struct RecordVisitor {
 impl RecordVisitor {
     /// Nothing seen yet; kernels will be shown like that.
     #[must_use]
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: NameStyle) -> Self {
         Self { names, ..Self::default() }
     }
 
-    /// Hands the rows of a piece on.
+    /// Passes the rows of a batch to `out`.
     ///
     /// # Errors
     /// What `out` fails with.
-    pub fn piece(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    pub fn batch(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         self.kernels.resize_with(tables.processes.len(), Kernels::default);
         self.calls(tables, out)?;
         self.dispatches(tables, out)?;
         for copy in &tables.copies {
-            if let Some(end) = self.end(copy.start, copy.duration) {
+            if let Some(end) = self.rows.end(copy.start, copy.duration) {
                 out.copy(copy, end, tables)?;
             }
         }
         self.ranges(tables, out)?;
         for allocation in &tables.allocations {
-            if let Some(end) = self.end(allocation.start, allocation.duration) {
+            if let Some(end) = self.rows.end(allocation.start, allocation.duration) {
                 out.allocation(allocation, end, tables)?;
             }
         }
@@ -127,24 +127,11 @@ impl RecordVisitor {
         }
     }
 
-    /// The end of a row that is kept.
-    #[inline]
-    fn end(&mut self, start: i64, duration: Option<i64>) -> Option<i64> {
-        self.rows.all += 1;
-        let Some(duration) = duration else {
-            self.rows.without_end += 1;
-            return None;
-        };
-        let end = start.checked_add(duration).filter(|_| duration >= 0);
-        self.rows.negative += u64::from(end.is_none());
-        end
-    }
-
     fn calls(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         let calls = &tables.api_calls;
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); tables.processes.len() * List::ALL.len()];
         for row in 0..calls.len() {
-            if self.end(calls.start[row], calls.duration.get(row)).is_some() {
+            if self.rows.end(calls.start[row], calls.duration.get(row)).is_some() {
                 let (kind, _) =
                     self.operations.of_call(calls.domain.get(row), calls.name[row], &tables.strings);
                 let process = calls.process.get(row).index();
@@ -168,7 +155,7 @@ impl RecordVisitor {
     fn dispatches(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
         for row in 0..tables.dispatches.len() {
             let dispatch = tables.dispatches.get(row);
-            if let Some(end) = self.end(dispatch.start, dispatch.duration) {
+            if let Some(end) = self.rows.end(dispatch.start, dispatch.duration) {
                 let kernels = &mut self.kernels[tables.tracks.get(dispatch.track).process.index()];
                 let position = kernels.of(&dispatch, tables);
                 out.dispatch(&dispatch, end, (position, kernels.get(position)), tables)?;
@@ -181,7 +168,7 @@ impl RecordVisitor {
         for range in &tables.ranges {
             // A marker is an instant whether its end is known or not.
             let duration = if range.is_marker() { Some(0) } else { range.duration };
-            let Some(end) = self.end(range.start, duration) else { continue };
+            let Some(end) = self.rows.end(range.start, duration) else { continue };
             let correlation = match range.correlation {
                 0 => {
                     self.ranges += 1;

@@ -20,7 +20,7 @@ use super::devices::{Device, Devices};
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
 use super::visitor::{Call, RecordSink, RecordVisitor};
-use crate::names::Names;
+use crate::names::NameStyle;
 
 /// Files with what they hold: `kernel_trace`.
 pub type NamedFiles = Vec<(String, NamedTempFile)>;
@@ -28,7 +28,7 @@ pub type NamedFiles = Vec<(String, NamedTempFile)>;
 /// The files of a conversion.
 pub struct Csv<'a> {
     folder: &'a Path,
-    names: Names,
+    names: NameStyle,
     processes: Vec<Option<Box<ProcessFiles>>>,
 }
 
@@ -40,7 +40,7 @@ const KEPT_SHAPES: usize = 1 << 16;
 
 impl<'a> Csv<'a> {
     /// Nothing yet; files are made in `folder`.
-    pub fn new(folder: &'a Path, names: Names) -> Self {
+    pub fn new(folder: &'a Path, names: NameStyle) -> Self {
         Self { folder, names, processes: Vec::new() }
     }
 

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use super::file::{CsvFile, cell, quoted};
 use super::stats::{self, Stat, Stats};
 use super::{NamedFiles, agents};
-use crate::names::{Names, RenderCache};
+use crate::names::{NameStyle, RenderCache};
 use crate::rocprofv3::devices::Devices;
 use crate::rocprofv3::files;
 use crate::rocprofv3::kernels::Kernel;
@@ -21,7 +21,7 @@ use crate::rocprofv3::visitor::RecordVisitor;
 /// The files of one process. Those of kernels are apart, because they have the most rows.
 #[derive(Default)]
 pub(super) struct ProcessFiles {
-    pub(super) names: Names,
+    pub(super) names: NameStyle,
     pub(super) devices: Devices,
     pub(super) kernels: Option<CsvFile>,
     pub(super) others: BTreeMap<&'static str, CsvFile>,

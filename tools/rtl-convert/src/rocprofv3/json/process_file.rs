@@ -6,11 +6,11 @@ use flate2::write::GzEncoder;
 use rtl_schema::table::Counter;
 use tempfile::NamedTempFile;
 
+use crate::output_file::OutputWriter;
 use crate::rocprofv3::devices::Devices;
 use crate::rocprofv3::files;
 use crate::rocprofv3::spill_buffer::SpillBuffer;
 use crate::rocprofv3::text::WriteBuffer;
-use crate::target::OutputWriter;
 
 /// The file of one process while its records are written.
 pub(super) struct ProcessFile {

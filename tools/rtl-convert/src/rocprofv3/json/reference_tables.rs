@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::process_file::ProcessFile;
-use crate::names::{self, Names as How};
+use crate::names::{self, NameStyle};
+use crate::output_file::OutputWriter;
 use crate::rocprofv3::environment;
 use crate::rocprofv3::kernels::{KernelNames, Kernels};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
 use crate::rocprofv3::spill_buffer::SpillBuffer;
 use crate::rocprofv3::text::json as quoted;
 use crate::rocprofv3::visitor::RecordVisitor;
-use crate::target::OutputWriter;
 
 /// The lists that every file has, beside those of calls.
 const EMPTY: [&str; 3] = ["kernel_dispatch", "pc_sample_host_trap", "pc_sample_stochastic"];
@@ -146,7 +146,7 @@ fn strings(
 }
 
 /// The kernels and the code objects that they name; the first of each is a placeholder, as rocprofv3 writes it.
-fn symbols(kernels: &Kernels, how: How, tables: &Tables, out: &mut OutputWriter) -> io::Result<()> {
+fn symbols(kernels: &Kernels, how: NameStyle, tables: &Tables, out: &mut OutputWriter) -> io::Result<()> {
     let objects: BTreeSet<i64> =
         kernels.rows().iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
     out.write_all(b",\n\"code_objects\":[")?;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use cli::{Failure, ResultExt};
 use tempfile::TempDir;
 
-use crate::target::may_be_written;
+use crate::format::Job;
+use crate::output_file::check_free;
 
 /// A folder in the making, beside the path where it will be.
 pub struct OutputFolder {
@@ -17,13 +18,13 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Starts the folder that will be at `path`.
+    /// Starts the output of a job as a temporary folder beside it.
     ///
     /// # Errors
-    /// Where something is at `path` that may not be replaced, the input among it, or the folder around it cannot be
-    /// written.
-    pub fn create(path: &Path, force: bool, input: &Path) -> Result<Self, Failure> {
-        may_be_written(path, force)?;
+    /// The output exists and may not be replaced, contains the input, or cannot be written.
+    pub fn create(job: &Job<'_>) -> Result<Self, Failure> {
+        let Job { output: path, force, trace: input, .. } = *job;
+        check_free(path, force)?;
         if let (Ok(target), Ok(input)) = (path.canonicalize(), input.canonicalize())
             && input.starts_with(&target)
         {
@@ -55,7 +56,7 @@ impl OutputFolder {
     /// # Errors
     /// Where meanwhile something else got the name, or the folder around it cannot be written.
     pub fn finish(self) -> Result<(), Failure> {
-        may_be_written(&self.path, self.force)?;
+        check_free(&self.path, self.force)?;
         let before = self.temporary.path().join("before");
         let replaces = self.path.symlink_metadata().is_ok();
         let unwritten = |error: std::io::Error| {

@@ -1,0 +1,71 @@
+//! Formats that keep the rows of a trace as they are stored: our own layout and RPD's.
+
+use cli::Failure;
+use rtl_schema::write::{NativeWriter, RpdWriter, TraceImport};
+use rtl_schema::{Select, Tables};
+
+use crate::format::{Format, Job, Written};
+use crate::output_file::OutputFile;
+use crate::rows::RowCounts;
+use crate::source::{StreamError, read_failure};
+
+/// Our own layout: every row of every input.
+pub const NATIVE: Format = Format {
+    name: "native",
+    aliases: &["rtl"],
+    help: "rtl's own database: every row, from any other tool's trace",
+    endings: &[".db"],
+    default_ending: "_native.db",
+    partitioned: false,
+    write: native,
+};
+
+/// RPD's layout, schema 3.
+pub const RPD: Format = Format {
+    name: "rpd",
+    aliases: &[],
+    help: "RPD's database, schema 3, for rocmProfileData's tools",
+    endings: &[".rpd"],
+    default_ending: ".rpd",
+    partitioned: false,
+    write: rpd,
+};
+
+fn native(job: &Job<'_>) -> Result<Written, Failure> {
+    let file = OutputFile::create(job)?;
+    let mut writer = NativeWriter::within(file.path(), job.output).map_err(read_failure)?;
+    let mut incoming = TraceImport::default();
+    let (last, rows) = stream(job, |batch| incoming.push(&mut writer, batch))?;
+    incoming.finish(&mut writer, &last).and_then(|()| writer.finish()).map_err(read_failure)?;
+    file.finish()?;
+    Ok(Written::one(job, rows))
+}
+
+fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
+    let file = OutputFile::create(job)?;
+    let mut writer = RpdWriter::within(file.path(), job.output).map_err(read_failure)?;
+    let (last, rows) = stream(job, |batch| writer.push(batch))?;
+    let without_end = writer.finish(&last).map_err(read_failure)?;
+    file.finish()?;
+    Ok(Written::one(job, RowCounts { without_end, ..rows }))
+}
+
+/// Passes every batch of rows to `each` and counts its rows. Returns the tables that remain at the end, as
+/// [`rtl_schema::Trace::stream`] does.
+///
+/// # Errors
+/// The trace cannot be read, or `each` fails.
+pub fn stream<E: Into<StreamError>>(
+    job: &Job<'_>,
+    mut each: impl FnMut(&Tables) -> Result<(), E>,
+) -> Result<(Tables, RowCounts), Failure> {
+    let args = !job.render.no_args;
+    let select = Select { shapes: args, launch: args, args, ..Select::everything() };
+    let mut rows = RowCounts::default();
+    let last = job.source.stream(&select, |batch| {
+        rows.all += RowCounts::of(batch);
+        each(batch)
+    });
+    let last = last.map_err(|error| error.failure(|error| Failure::input(error).context("cannot write")))?;
+    Ok((last, rows))
+}
