@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use rtl_analysis::kernels::{Key, by};
+use rtl_analysis::kernels::{GroupBy, by};
 use rtl_analysis::order::Order;
 use rtl_analysis::sweep::sweep;
 use rtl_analysis::{Categories, Options, report};
@@ -18,8 +18,8 @@ fn main() {
     let categories = Categories::default();
     let options = Options::default();
     for _ in 0..3 {
-        measure("kernels", count, || by(&tables, Key::Kernel, &categories).len());
-        measure("categories", count, || by(&tables, Key::Category, &categories).len());
+        measure("kernels", count, || by(&tables, GroupBy::Kernel, &categories).len());
+        measure("categories", count, || by(&tables, GroupBy::Category, &categories).len());
         let order = measure("order", count, || Order::of(&tables));
         measure("sweep", count, || sweep(&tables, &order, &categories, 20).gpus.len());
         measure("report", count, || report(&tables, &options).about.is_some());

@@ -39,15 +39,15 @@ pub fn facts(tables: &Tables) -> Vec<Fact> {
     let graph = dispatches.graph.uniform() != Some(false)
         && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
     let durations = &dispatches.duration;
-    let endless = match durations.all_short() {
+    let unfinished = match durations.all_short() {
         true => 0,
         false => (0..durations.len()).filter(|&row| durations.get(row).is_none()).count() as u64,
     };
-    without_rows(tables, graph, endless)
+    facts_without_rows(tables, graph, unfinished)
 }
 
-/// [`facts()`] where the rows are gone: whether any dispatch came out of a `graph` launch, and how many are `endless`.
-pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
+/// [`facts()`] where the rows are gone: whether any dispatch came out of a `graph` launch, and how many are `unfinished`.
+pub fn facts_without_rows(tables: &Tables, graph: bool, unfinished: u64) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |what: &str, value: String| {
         if !value.is_empty() {
@@ -83,8 +83,8 @@ pub fn without_rows(tables: &Tables, graph: bool, endless: u64) -> Vec<Fact> {
     if lost > 0 {
         add("lost or skipped records", lost.to_string());
     }
-    if endless > 0 {
-        add("kernels without an end", endless.to_string());
+    if unfinished > 0 {
+        add("kernels without an end", unfinished.to_string());
     }
     facts
 }

@@ -15,7 +15,7 @@ use crate::{Categories, Stats, labels};
 
 /// What dispatches are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Key {
+pub enum GroupBy {
     /// The kernel: the name without descriptor suffix ([`rtl_schema::identity`]).
     #[default]
     Kernel,
@@ -81,7 +81,7 @@ pub struct Group {
 }
 
 /// Groups all dispatches by `key`, largest total first.
-pub fn by(tables: &Tables, key: Key, categories: &Categories) -> Vec<Group> {
+pub fn by(tables: &Tables, key: GroupBy, categories: &Categories) -> Vec<Group> {
     grouped(tables, key, &Names::of(tables, categories))
 }
 
@@ -105,27 +105,27 @@ pub fn sort(groups: &mut [Group], sort: Sort) {
 }
 
 /// [`by`] for names that are known already.
-pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group> {
+pub(crate) fn grouped(tables: &Tables, key: GroupBy, names: &Names<'_>) -> Vec<Group> {
     let dispatches = &tables.dispatches;
     let track = |row: usize| dispatches.track[row].index();
     match key {
-        Key::Kernel => with_categories(tables, names).0,
-        Key::Category => with_categories(tables, names).1,
-        Key::Gpu => by_track(tables, track, |track| track.agent, |&id| labels::agent(tables, id)),
-        Key::Queue => by_track(
+        GroupBy::Kernel => with_categories(tables, names).0,
+        GroupBy::Category => with_categories(tables, names).1,
+        GroupBy::Gpu => by_track(tables, track, |track| track.agent, |&id| labels::agent(tables, id)),
+        GroupBy::Queue => by_track(
             tables,
             track,
             |track| Track { stream: None, hardware_queue: None, ..track },
             |&track| labels::queue(tables, track),
         ),
-        Key::Process => by_track(tables, track, |track| track.process, |&id| labels::process(tables, id)),
-        Key::Rank => by_track(
+        GroupBy::Process => by_track(tables, track, |track| track.process, |&id| labels::process(tables, id)),
+        GroupBy::Rank => by_track(
             tables,
             track,
             |track| tables.processes.get(track.process.index()).and_then(|process| process.rank),
             |rank| rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}")),
         ),
-        Key::Range => {
+        GroupBy::Range => {
             let attribution = Attribution::of(tables);
             let mut cursor = Cursor::default();
             let innermost = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
@@ -135,7 +135,7 @@ pub(crate) fn grouped(tables: &Tables, key: Key, names: &Names<'_>) -> Vec<Group
                 Label::of(ranges[position].map_or("(no range)", |name| tables.strings.get(name)))
             })
         }
-        Key::Shape => {
+        GroupBy::Shape => {
             let pairs = (0..dispatches.len())
                 .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
             let (pairs, pair_of_row) = distinct(pairs);

@@ -5,14 +5,13 @@
 //! Every answer is deterministic: a total order with ties by name, the same values whatever the row order.
 //! Times are integer nanoseconds; only means and shares are floating point.
 
-pub mod about;
 pub mod align;
 pub mod api;
-pub mod books;
 pub mod categories;
 pub mod combine;
 pub mod compare;
 pub mod copies;
+pub mod decomposition;
 mod error;
 pub mod facts;
 pub mod identity;
@@ -22,6 +21,7 @@ pub mod launches;
 mod lookup;
 mod names;
 pub mod order;
+pub mod overview;
 pub mod profile;
 pub mod ranges;
 pub mod ranks;
@@ -29,9 +29,9 @@ pub mod region;
 pub mod report;
 pub mod rocprofv3;
 pub mod rpt;
-pub mod running;
 pub mod sanity;
 pub mod stats;
+pub mod streaming;
 pub mod sweep;
 
 pub use categories::Categories;

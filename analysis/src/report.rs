@@ -4,13 +4,13 @@ use rtl_schema::Tables;
 use serde::Serialize;
 
 use crate::Categories;
-use crate::about::{self, About};
 use crate::api::{self, ApiGroup, UnfinishedCall};
 use crate::copies::{self, CopyGroup};
-use crate::kernels::{self, Group, Key, Sort};
+use crate::kernels::{self, Group, GroupBy, Sort};
 use crate::launches::{self, Latency};
 use crate::names::Names;
 use crate::order::Order;
+use crate::overview::{self, TraceOverview};
 use crate::ranges::{self, RangeReport};
 use crate::sanity::{self, Sanity};
 use crate::sweep::{self, Gap, Gpu, GpuGaps, Sweep};
@@ -65,7 +65,7 @@ pub struct Options {
     /// Which sections.
     pub sections: Sections,
     /// What [`Report::kernels`] are grouped by.
-    pub key: Key,
+    pub key: GroupBy,
     /// What [`Report::kernels`] are ordered by.
     pub sort: Sort,
     /// The rules of categories.
@@ -78,7 +78,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             sections: Sections::ALL,
-            key: Key::default(),
+            key: GroupBy::default(),
             sort: Sort::default(),
             categories: Categories::default(),
             longest: 10,
@@ -90,7 +90,7 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
     /// What the trace is.
-    pub about: Option<About>,
+    pub about: Option<TraceOverview>,
     /// Kernels, or what they were grouped by; all of them: a renderer cuts.
     pub kernels: Option<Vec<Group>>,
     /// GPUs by number.
@@ -147,7 +147,7 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
     };
     let Places { sweep, ranges, latency, queues } = places;
     Report {
-        about: sections.about.then(|| about::about(tables)),
+        about: sections.about.then(|| overview::overview(tables)),
         sanity: sections.sanity.then(|| sanity::check(tables, &kernels.by_kernel, &sweep)),
         kernels: kernels.asked,
         categories: kernels.categories,
@@ -180,16 +180,16 @@ struct Kernels {
 fn kernel_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Kernels {
     let sections = options.sections;
     let mut kernels = Kernels::default();
-    let by_category = sections.categories || sections.kernels && options.key == Key::Category;
-    if by_category || sections.sanity || sections.kernels && options.key == Key::Kernel {
+    let by_category = sections.categories || sections.kernels && options.key == GroupBy::Category;
+    if by_category || sections.sanity || sections.kernels && options.key == GroupBy::Kernel {
         let (by_kernel, by_category) = kernels::with_categories(tables, names);
         kernels.by_kernel = by_kernel;
         kernels.categories = Some(by_category);
     }
     if sections.kernels {
         let mut asked = match (options.key, &kernels.categories) {
-            (Key::Kernel, _) => kernels.by_kernel.clone(),
-            (Key::Category, Some(categories)) => categories.clone(),
+            (GroupBy::Kernel, _) => kernels.by_kernel.clone(),
+            (GroupBy::Category, Some(categories)) => categories.clone(),
             (key, _) => kernels::grouped(tables, key, names),
         };
         kernels::sort(&mut asked, options.sort);

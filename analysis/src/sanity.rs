@@ -6,11 +6,11 @@ use serde::Serialize;
 use crate::kernels::Group;
 use crate::labels;
 use crate::names::slot;
-use crate::sweep::{Suspects, Sweep};
+use crate::sweep::{SuspiciousRows, Sweep};
 
 /// Rows by what is odd about their durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct OddDurations {
+pub struct DurationAnomalies {
     /// Ends where it starts.
     pub zero: u64,
     /// Ends before it starts.
@@ -64,17 +64,17 @@ pub struct Dominant {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Sanity {
     /// Dispatches with odd durations.
-    pub dispatches: OddDurations,
+    pub dispatches: DurationAnomalies,
     /// Copies with odd durations.
-    pub copies: OddDurations,
+    pub copies: DurationAnomalies,
     /// API calls with odd durations; zero is normal for them.
-    pub api_calls: OddDurations,
+    pub api_calls: DurationAnomalies,
     /// Ranges with odd durations; zero is a marker.
-    pub ranges: OddDurations,
+    pub ranges: DurationAnomalies,
     /// Dispatches that overlap on one queue.
-    pub overlaps: Suspects,
+    pub overlaps: SuspiciousRows,
     /// Dispatches that are there twice.
-    pub duplicates: Suspects,
+    pub duplicates: SuspiciousRows,
     /// Rows with ids that lead nowhere and the like.
     pub bad_rows: Vec<BadRows>,
     /// Dispatches whose kernel the recorder could not name (`kernel_0x..`).
@@ -90,9 +90,9 @@ pub struct Sanity {
 impl Sanity {
     /// Whether there is nothing to say. API calls and ranges of length zero are normal.
     pub fn is_clean(&self) -> bool {
-        let odd = |durations: &OddDurations| durations.negative + durations.missing;
-        self.dispatches == OddDurations::default()
-            && self.copies == OddDurations::default()
+        let odd = |durations: &DurationAnomalies| durations.negative + durations.missing;
+        self.dispatches == DurationAnomalies::default()
+            && self.copies == DurationAnomalies::default()
             && odd(&self.api_calls) + odd(&self.ranges) == 0
             && self.overlaps.count + self.duplicates.count == 0
             && self.unresolved_names + self.unnamed == 0
@@ -147,17 +147,17 @@ pub fn check(tables: &Tables, kernels: &[Group], sweep: &Sweep) -> Sanity {
     }
 }
 
-fn odd(durations: &Durations) -> OddDurations {
+fn odd(durations: &Durations) -> DurationAnomalies {
     let zero = durations.short().iter().filter(|&&short| short == 0).count() as u64;
     if durations.all_short() {
-        return OddDurations { zero, ..OddDurations::default() };
+        return DurationAnomalies { zero, ..DurationAnomalies::default() };
     }
     let long = (0..durations.len()).filter(|&row| durations.short()[row] == u32::MAX);
-    OddDurations { zero, ..odd_rows(long.map(|row| durations.get(row))) }
+    DurationAnomalies { zero, ..odd_rows(long.map(|row| durations.get(row))) }
 }
 
-fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> OddDurations {
-    let mut odd = OddDurations::default();
+fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> DurationAnomalies {
+    let mut odd = DurationAnomalies::default();
     for duration in durations {
         match duration {
             None => odd.missing += 1,

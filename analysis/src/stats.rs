@@ -71,6 +71,36 @@ impl Stats {
     }
 }
 
+/// The number of calls and their total duration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallTotal {
+    /// Calls with a known duration.
+    pub calls: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+}
+
+impl CallTotal {
+    /// Adds a call of this many ns.
+    #[inline]
+    pub fn add(&mut self, duration: i64) {
+        self.calls += 1;
+        self.total_ns = self.total_ns.saturating_add(duration);
+    }
+
+    /// Adds the calls of another.
+    pub fn append(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+    }
+
+    /// ns of a call on average.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.total_ns as f64 / self.calls.max(1) as f64
+    }
+}
+
 /// Sum and sum of squares. Squares of 4-byte values fill 8 bytes, so they are added in two halves, which the
 /// compiler can do for several values at once.
 fn moments(short: &[u32]) -> (u128, u128) {

@@ -6,12 +6,12 @@ mod common;
 
 use common::{copy, dispatch, kernel, shuffled};
 use proptest::prelude::*;
-use rtl_analysis::profile::{By, Item, Profile, Warmup, profile};
+use rtl_analysis::profile::{Activity, KernelKey, Profile, Warmup, profile};
 use rtl_analysis::{Categories, kernels};
 use rtl_schema::Tables;
 use rtl_schema::table::{Direction, Dispatch, Shape};
 
-fn of(tables: &Tables, by: By) -> Profile {
+fn of(tables: &Tables, by: KernelKey) -> Profile {
     profile(tables, &Categories::default(), by, Warmup::Keep)
 }
 
@@ -23,7 +23,7 @@ fn a_kernel_has_its_durations_its_neighbours_and_its_place() {
     kernel(&mut tables, 0, 0, "gemm", 160, 270);
     kernel(&mut tables, 1, 0, "ncclDevKernel", 0, 50);
     copy(&mut tables, 0, Direction::HostToDevice, Some(8), 260, 280);
-    let profile = of(&tables, By::Name);
+    let profile = of(&tables, KernelKey::Name);
 
     let names: Vec<&str> = profile.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["gemm", "ncclDevKernel", "softmax"]);
@@ -38,7 +38,11 @@ fn a_kernel_has_its_durations_its_neighbours_and_its_place() {
     let work: Vec<_> = gpu.work.iter().map(|work| (work.item.clone(), work.calls, work.total_ns)).collect();
     assert_eq!(
         work,
-        [(Item::Kernel(0), 2, 210), (Item::Kernel(2), 1, 30), (Item::Copies(Direction::HostToDevice), 1, 20)]
+        [
+            (Activity::Kernel(0), 2, 210),
+            (Activity::Kernel(2), 1, 30),
+            (Activity::Copies(Direction::HostToDevice), 1, 20)
+        ]
     );
 }
 
@@ -57,7 +61,7 @@ fn by_launch_a_kernel_is_told_apart_by_its_shape_but_not_by_its_scratch() {
             "gemm",
         );
     }
-    let launches: Vec<_> = of(&tables, By::Launch)
+    let launches: Vec<_> = of(&tables, KernelKey::Launch)
         .kernels
         .into_iter()
         .map(|kernel| (kernel.launch.unwrap(), kernel.run.calls))
@@ -66,7 +70,7 @@ fn by_launch_a_kernel_is_told_apart_by_its_shape_but_not_by_its_scratch() {
         launches,
         [("1x1x1 groups of 256x1x1".to_owned(), 2), ("2x1x1 groups of 256x1x1".to_owned(), 1)]
     );
-    let whole = of(&tables, By::Name);
+    let whole = of(&tables, KernelKey::Name);
     assert_eq!((whole.kernels.len(), whole.kernels[0].shapes.len(), whole.gpus[0].work.len()), (1, 2, 2));
 }
 
@@ -79,7 +83,7 @@ fn warm_up_is_left_out_of_durations_and_not_of_the_books() {
             kernel(&mut tables, gpu, 0, "gemm", start, start + duration);
         }
     }
-    let profile = profile(&tables, &Categories::default(), By::Name, Warmup::Calls(1));
+    let profile = profile(&tables, &Categories::default(), KernelKey::Name, Warmup::Calls(1));
     assert_eq!((profile.kernels[0].run.calls, profile.kernels[0].run.total_ns), (4, 400));
     assert_eq!(profile.kernels[0].warmup, 2);
     assert_eq!(profile.gpus[1].work[0].total_ns, 1_100);
@@ -99,13 +103,13 @@ prop_compose! {
 proptest! {
     #[test]
     fn the_order_of_rows_does_not_matter(tables in rows(), seed in 0_u64..100) {
-        prop_assert_eq!(of(&tables, By::Name), of(&shuffled(&tables, seed), By::Name));
+        prop_assert_eq!(of(&tables, KernelKey::Name), of(&shuffled(&tables, seed), KernelKey::Name));
     }
 
     #[test]
     fn sums_are_those_of_the_summary(tables in rows()) {
-        let profile = of(&tables, By::Name);
-        let groups = kernels::by(&tables, kernels::Key::Kernel, &Categories::default());
+        let profile = of(&tables, KernelKey::Name);
+        let groups = kernels::by(&tables, kernels::GroupBy::Kernel, &Categories::default());
         prop_assert_eq!(profile.kernels.len(), groups.len());
         for kernel in &profile.kernels {
             let group = groups.iter().find(|group| group.label == kernel.name).unwrap();

@@ -99,7 +99,7 @@ proptest! {
         let tables = trace(&rows, &spans, linked);
         let options = Options::default();
         prop_assert_eq!(report(&tables, &options), report(&shuffled(&tables, seed), &options));
-        let by_range = Options { key: kernels::Key::Range, ..options };
+        let by_range = Options { key: kernels::GroupBy::Range, ..options };
         prop_assert_eq!(report(&tables, &by_range).kernels, report(&shuffled(&tables, seed), &by_range).kernels);
     }
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use common::shuffled;
 use proptest::prelude::*;
 use rtl_analysis::Categories;
-use rtl_analysis::profile::{By, Mix, Profile, Warmup, profile};
-use rtl_analysis::ranks::outliers::standing_out;
+use rtl_analysis::profile::{KernelKey, Mix, Profile, Warmup, profile};
+use rtl_analysis::ranks::outliers::far_from_median;
 use rtl_analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
 use rtl_schema::table::{Agent, AgentKind, Dispatch, Process, Range, RangeKind, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
@@ -188,7 +188,7 @@ fn moments_at_the_ends_of_time_are_no_panic() {
 }
 
 fn reduced(tables: &Tables) -> Profile {
-    profile(tables, &Categories::default(), By::Name, Warmup::Keep)
+    profile(tables, &Categories::default(), KernelKey::Name, Warmup::Keep)
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn shapes_of_collectives_are_matched_each_with_its_own() {
         (6 * 40 + 6 * 80, 12 * 30, 2 * 720)
     );
     assert!(matches!(waiting.mix, Mix::Several(calls) if calls.shapes.len() == 12));
-    let by_launch = profile(&tables, &Categories::default(), By::Launch, Warmup::Keep);
+    let by_launch = profile(&tables, &Categories::default(), KernelKey::Launch, Warmup::Keep);
     let each: Vec<_> =
         by_launch.kernels.iter().map(|kernel| kernel.waiting.as_ref().unwrap().run.median_ns).collect();
     assert_eq!(each, [40, 80]);
@@ -337,7 +337,7 @@ proptest! {
     fn calls_of_collectives_are_transfer_and_wait(story in story(), skip in 0_usize..3) {
         let tables = story.tables();
         let collective = |warmup| {
-            let profile = profile(&tables, &Categories::default(), By::Name, warmup);
+            let profile = profile(&tables, &Categories::default(), KernelKey::Name, warmup);
             profile.kernels.into_iter().find(|kernel| kernel.collective).unwrap()
         };
         let kernel = collective(Warmup::Keep);
@@ -367,7 +367,7 @@ proptest! {
             values.sort_by(f64::total_cmp);
             (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0
         };
-        let found: Vec<usize> = standing_out(&values).into_iter().map(|(at, _)| at).collect();
+        let found: Vec<usize> = far_from_median(&values).into_iter().map(|(at, _)| at).collect();
         let expected: Vec<usize> = if values.len() < 5 {
             Vec::new()
         } else {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{call, copy, dispatch, kernel, range};
-use rtl_analysis::kernels::{Key, Sort, by, sort};
+use rtl_analysis::kernels::{GroupBy, Sort, by, sort};
 use rtl_analysis::order::Order;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, by_name};
 use rtl_analysis::region::{Bound, Filter, apply};
@@ -22,7 +22,7 @@ fn kernels_are_grouped_by_identity_with_exact_shares() {
     kernel(&mut tables, 0, 1, "gemm.kd", 0, 60);
     kernel(&mut tables, 0, 1, "gemm", 100, 115);
     kernel(&mut tables, 1, 1, "add", 0, 25);
-    let groups = by(&tables, Key::Kernel, &Categories::default());
+    let groups = by(&tables, GroupBy::Kernel, &Categories::default());
     let shown: Vec<_> =
         groups.iter().map(|g| (g.label.as_str(), g.stats.calls, g.stats.total_ns, g.share)).collect();
     assert_eq!(shown, [("gemm", 2, 75, 0.75), ("add", 1, 25, 0.25)]);
@@ -73,17 +73,17 @@ fn every_key_groups_all_dispatches_once() {
     let owned = |rows: &[(&str, i64)]| {
         rows.iter().map(|&(label, total)| (label.to_owned(), total)).collect::<Vec<_>>()
     };
-    assert_eq!(labels(Key::Gpu), owned(&[("GPU 1", 75), ("GPU 0", 30)]));
+    assert_eq!(labels(GroupBy::Gpu), owned(&[("GPU 1", 75), ("GPU 0", 30)]));
     assert_eq!(
-        labels(Key::Queue),
+        labels(GroupBy::Queue),
         owned(&[("GPU 1 queue 1", 75), ("GPU 0 queue 2", 20), ("GPU 0 queue 1", 10)])
     );
-    assert_eq!(labels(Key::Category), owned(&[("reduction", 70), ("gemm", 35)]));
-    assert_eq!(labels(Key::Rank), owned(&[("rank 3", 105)]));
-    assert_eq!(labels(Key::Process), owned(&[("rank 3", 105)]));
-    assert_eq!(labels(Key::Range), owned(&[("(no range)", 105)]));
+    assert_eq!(labels(GroupBy::Category), owned(&[("reduction", 70), ("gemm", 35)]));
+    assert_eq!(labels(GroupBy::Rank), owned(&[("rank 3", 105)]));
+    assert_eq!(labels(GroupBy::Process), owned(&[("rank 3", 105)]));
+    assert_eq!(labels(GroupBy::Range), owned(&[("(no range)", 105)]));
     assert_eq!(
-        labels(Key::Shape),
+        labels(GroupBy::Shape),
         owned(&[("unknown shape", 70), ("unknown shape", 30), ("64x1x1 groups of 256x1x1", 5)])
     );
 }
@@ -94,7 +94,7 @@ fn sorting_puts_equal_values_in_order_of_names() {
     for (name, start, end) in [("b", 0, 10), ("a", 10, 20), ("c", 20, 50)] {
         kernel(&mut tables, 0, 1, name, start, end);
     }
-    let mut groups = by(&tables, Key::Kernel, &Categories::default());
+    let mut groups = by(&tables, GroupBy::Kernel, &Categories::default());
     let names = |groups: &[rtl_analysis::kernels::Group]| {
         groups.iter().map(|group| group.label.clone()).collect::<String>()
     };

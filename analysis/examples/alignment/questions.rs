@@ -1,6 +1,6 @@
 //! What is asked of simulated clusters.
 
-use rtl_analysis::align::{Meeting, align, groups, tell_apart, waits};
+use rtl_analysis::align::{MatchedCollective, align, group_sequences, groups, waits};
 use rtl_analysis::compare::random::Random;
 
 use crate::cluster::{Cluster, Recorded};
@@ -72,9 +72,9 @@ pub(crate) fn clocks(cluster: Cluster, count: u64) -> Errors {
     all
 }
 
-fn meetings(recorded: &Recorded) -> Vec<Meeting> {
-    let found = tell_apart(&recorded.sequences);
-    let of = |group| groups::meetings(group, &recorded.sequences).collect::<Vec<_>>();
+fn meetings(recorded: &Recorded) -> Vec<MatchedCollective> {
+    let found = group_sequences(&recorded.sequences);
+    let of = |group| groups::matched_collectives(group, &recorded.sequences).collect::<Vec<_>>();
     found.groups.iter().flat_map(of).collect()
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn straggler(count: u64) -> u64 {
     let named = |&seed: &u64| {
         let mut random = Random::new(seed);
         let mut now = 0.0;
-        let mut meetings: Vec<Meeting> = Vec::new();
+        let mut meetings: Vec<MatchedCollective> = Vec::new();
         for _ in 0..300 {
             let compute = |rank: usize| if rank == SLOW { 10.3e6 } else { 10e6 };
             let starts: Vec<f64> =

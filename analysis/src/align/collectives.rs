@@ -10,7 +10,7 @@ use super::synchronises;
 
 /// The calls of one kernel with one shape that one process launched on one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Collective {
+pub struct CollectiveCalls {
     /// The process.
     pub process: ProcessId,
     /// The GPU.
@@ -25,15 +25,15 @@ pub struct Collective {
 
 /// Finds them while rows go by.
 #[derive(Debug, Default)]
-pub struct Finder {
+pub struct CollectiveFinder {
     /// By name, whether it is a collective's.
     names: Vec<bool>,
-    found: FxHashMap<(TrackId, NameId, Option<ShapeId>), Collective>,
+    found: FxHashMap<(TrackId, NameId, Option<ShapeId>), CollectiveCalls>,
 }
 
-impl Finder {
+impl CollectiveFinder {
     /// Looks at the rows of a piece.
-    pub fn piece(&mut self, piece: &Tables) {
+    pub fn add_chunk(&mut self, piece: &Tables) {
         let new = piece.strings.iter().skip(self.names.len());
         self.names.extend(new.map(|(_, text)| synchronises(text)));
         for at in 0..piece.dispatches.len() {
@@ -54,15 +54,15 @@ impl Finder {
             let mut hasher = FxHasher::default();
             (text, format!("{shape:?}")).hash(&mut hasher);
             let (process, agent, kind) = (track.process, track.agent, hasher.finish());
-            Collective { process, agent, name: text.to_owned(), kind, calls: Vec::new() }
+            CollectiveCalls { process, agent, name: text.to_owned(), kind, calls: Vec::new() }
         });
         found.calls.push((row.start, row.start.saturating_add(duration)));
     }
 
     /// All that were found, in an order that does not depend on how the trace is numbered.
     #[must_use]
-    pub fn finish(self) -> Vec<Collective> {
-        let mut found: Vec<Collective> = self.found.into_values().collect();
+    pub fn finish(self) -> Vec<CollectiveCalls> {
+        let mut found: Vec<CollectiveCalls> = self.found.into_values().collect();
         found.iter_mut().for_each(|collective| collective.calls.sort_by_key(|&(start, end)| (end, start)));
         found.sort_by(|one, other| {
             (&one.name, one.kind, &one.calls).cmp(&(&other.name, other.kind, &other.calls))
@@ -73,9 +73,9 @@ impl Finder {
 
 /// All collectives of a trace that is in memory.
 #[must_use]
-pub fn collectives(tables: &Tables) -> Vec<Collective> {
-    let mut finder = Finder::default();
-    finder.piece(tables);
+pub fn collectives(tables: &Tables) -> Vec<CollectiveCalls> {
+    let mut finder = CollectiveFinder::default();
+    finder.add_chunk(tables);
     finder.finish()
 }
 
@@ -83,11 +83,11 @@ pub fn collectives(tables: &Tables) -> Vec<Collective> {
 /// and is `None` where nobody has.
 #[must_use]
 pub fn sequences(
-    collectives: Vec<Collective>,
+    collectives: Vec<CollectiveCalls>,
     rank: impl Fn(ProcessId, AgentId) -> Option<usize>,
 ) -> (Vec<Sequence>, Vec<String>) {
-    let sequence = |found: Collective| {
-        let Collective { process, agent, name, kind, calls } = found;
+    let sequence = |found: CollectiveCalls| {
+        let CollectiveCalls { process, agent, name, kind, calls } = found;
         Some((Sequence { rank: rank(process, agent)?, kind, calls }, name))
     };
     collectives.into_iter().filter_map(sequence).unzip()
@@ -128,13 +128,13 @@ mod tests {
     #[test]
     fn pieces_give_what_the_whole_gives() {
         let rows: Vec<_> = (0..20).map(|at| (at % 2, "ncclAllGather", i64::from(at) * 10, Some(3))).collect();
-        let mut finder = Finder::default();
+        let mut finder = CollectiveFinder::default();
         // The pieces of a stream share their strings, tracks and shapes.
         let (mut first, mut second) = (tables(&rows), tables(&rows));
         first.dispatches.retain(&(0..20).map(|at| at < 7).collect::<Vec<_>>());
         second.dispatches.retain(&(0..20).map(|at| at >= 7).collect::<Vec<_>>());
-        finder.piece(&first);
-        finder.piece(&second);
+        finder.add_chunk(&first);
+        finder.add_chunk(&second);
         assert_eq!(finder.finish(), collectives(&tables(&rows)));
     }
 }

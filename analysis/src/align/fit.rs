@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, Observation};
-use super::groups::Meeting;
+use super::groups::MatchedCollective;
 use super::{median, middle, spread};
 
 /// Fewer collectives than this, that a node has in common with others, are no evidence.
@@ -22,7 +22,7 @@ const SURE: f64 = 2.0;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alignment {
     /// By node: what its clock needs, or why that is not known. The reference needs nothing.
-    pub nodes: Vec<Result<NodeClock, Refusal>>,
+    pub nodes: Vec<Result<NodeClock, AlignmentError>>,
     /// The node whose clock all are put on.
     pub reference: usize,
     /// Collectives of at least two nodes.
@@ -45,7 +45,7 @@ pub struct NodeClock {
 
 /// Why a node's clock is left as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AlignmentError {
     /// Too few matched collectives with nodes whose clocks are known; how many.
     TooFew(usize),
     /// Members end before the last one starts too often to believe it.
@@ -57,8 +57,9 @@ type Seen = Vec<(usize, i64, usize)>;
 
 /// Puts `nodes` clocks on the clock of `reference`; `node_of` by rank.
 #[must_use]
-pub fn align(meetings: &[Meeting], node_of: &[usize], nodes: usize, reference: usize) -> Alignment {
-    let crossing: Vec<&Meeting> = meetings.iter().filter(|meeting| spans(meeting, node_of)).collect();
+pub fn align(meetings: &[MatchedCollective], node_of: &[usize], nodes: usize, reference: usize) -> Alignment {
+    let crossing: Vec<&MatchedCollective> =
+        meetings.iter().filter(|meeting| spans(meeting, node_of)).collect();
     let seen: Vec<Seen> = crossing.iter().map(|meeting| by_node(meeting, node_of)).collect();
     let mut shared = vec![0; nodes];
     for meeting in &seen {
@@ -81,8 +82,8 @@ pub fn align(meetings: &[Meeting], node_of: &[usize], nodes: usize, reference: u
     let violations = crossing.iter().filter(|meeting| is_violated(meeting, node_of, &clocks)).count();
     let contradicted = violations as f64 > CONTRADICTED * crossing.len() as f64;
     let clock_of = |node: usize| match &clocks[node] {
-        None => Err(Refusal::TooFew(shared[node])),
-        Some(_) if contradicted && node != reference => Err(Refusal::Contradicted),
+        None => Err(AlignmentError::TooFew(shared[node])),
+        Some(_) if contradicted && node != reference => Err(AlignmentError::Contradicted),
         Some(clock) => {
             let error_ns = if node == reference { 0.0 } else { error(clock, late[node], late[reference]) };
             Ok(NodeClock { clock: clock.clone(), collectives: shared[node], error_ns })
@@ -96,12 +97,12 @@ pub fn align(meetings: &[Meeting], node_of: &[usize], nodes: usize, reference: u
     }
 }
 
-fn spans(meeting: &Meeting, node_of: &[usize]) -> bool {
+fn spans(meeting: &MatchedCollective, node_of: &[usize]) -> bool {
     let first = meeting.first().map(|&(rank, ..)| node_of[rank]);
     meeting.iter().any(|&(rank, ..)| Some(node_of[rank]) != first)
 }
 
-fn by_node(meeting: &Meeting, node_of: &[usize]) -> Seen {
+fn by_node(meeting: &MatchedCollective, node_of: &[usize]) -> Seen {
     let mut ends: Vec<(usize, i64)> = meeting.iter().map(|&(rank, _, end)| (node_of[rank], end)).collect();
     ends.sort_unstable();
     ends.chunk_by(|one, other| one.0 == other.0)
@@ -152,7 +153,7 @@ fn observations(seen: &[Seen], clocks: &[Option<Clock>], node: usize) -> Vec<Obs
 
 /// How long a collective takes on a node when its last arriver is there, and how sure that is: the time that no clock
 /// difference is in. The last arriver is the member with the shortest stay.
-fn lateness(crossing: &[&Meeting], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
+fn lateness(crossing: &[&MatchedCollective], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
     let mut stays: Vec<Vec<f64>> = vec![Vec::new(); nodes];
     for meeting in crossing {
         if let Some(&(rank, start, end)) = meeting.iter().min_by_key(|&&(_, start, end)| end - start) {
@@ -182,7 +183,7 @@ fn error(clock: &Clock, own: Option<(f64, f64)>, reference: Option<(f64, f64)>) 
     }
 }
 
-fn is_violated(meeting: &Meeting, node_of: &[usize], clocks: &[Option<Clock>]) -> bool {
+fn is_violated(meeting: &MatchedCollective, node_of: &[usize], clocks: &[Option<Clock>]) -> bool {
     let mut last_start = i64::MIN;
     let mut first_end = i64::MAX;
     for &(rank, start, end) in meeting {

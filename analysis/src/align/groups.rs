@@ -37,7 +37,7 @@ pub struct Group {
 }
 
 /// The same collective on two or more ranks: rank, start and end of each member, by rank.
-pub type Meeting = Vec<(usize, i64, i64)>;
+pub type MatchedCollective = Vec<(usize, i64, i64)>;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,12 +45,12 @@ pub struct Groups {
     /// Groups of at least two ranks, by their first member.
     pub groups: Vec<Group>,
     /// Sequences that no other rank's could be matched with.
-    pub alone: Vec<usize>,
+    pub unmatched: Vec<usize>,
 }
 
 /// Finds the groups.
 #[must_use]
-pub fn tell_apart(sequences: &[Sequence]) -> Groups {
+pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     let mut order: Vec<usize> = (0..sequences.len()).collect();
     order.sort_by_key(|&at| (sequences[at].kind, sequences[at].calls.len(), sequences[at].rank, at));
     let mut found: Vec<Group> = Vec::new();
@@ -75,11 +75,11 @@ pub fn tell_apart(sequences: &[Sequence]) -> Groups {
             }
         }
     }
-    let (groups, alone): (Vec<Group>, Vec<Group>) =
+    let (groups, unmatched): (Vec<Group>, Vec<Group>) =
         found.into_iter().partition(|group| group.members.len() > 1);
-    let mut alone: Vec<usize> = alone.into_iter().flat_map(|group| group.members).collect();
-    alone.sort_unstable();
-    Groups { groups, alone }
+    let mut unmatched: Vec<usize> = unmatched.into_iter().flat_map(|group| group.members).collect();
+    unmatched.sort_unstable();
+    Groups { groups, unmatched }
 }
 
 /// By how much the steps of two sequences differ, in ns, where they are in step.
@@ -101,7 +101,10 @@ fn apart(one: &Sequence, other: &Sequence) -> Option<f64> {
 }
 
 /// The collectives of a group, from first to last.
-pub fn meetings<'a>(group: &'a Group, sequences: &'a [Sequence]) -> impl Iterator<Item = Meeting> + 'a {
+pub fn matched_collectives<'a>(
+    group: &'a Group,
+    sequences: &'a [Sequence],
+) -> impl Iterator<Item = MatchedCollective> + 'a {
     let calls = group.members.first().map_or(0, |&first| sequences[first].calls.len());
     (0..calls).map(move |call| {
         let member = |&at: &usize| {
@@ -147,9 +150,9 @@ mod tests {
         let mut sequences = group(&[0, 1, 2, 3], 7, 200, 1);
         sequences.extend(group(&[4, 5, 6, 7], 7, 200, 2));
         sequences.swap(1, 5);
-        let found = tell_apart(&sequences);
+        let found = group_sequences(&sequences);
         assert_eq!(ranks(&found, &sequences), [[0, 1, 2, 3], [4, 5, 6, 7]]);
-        assert_eq!(found.alone, [] as [usize; 0]);
+        assert_eq!(found.unmatched, [] as [usize; 0]);
     }
 
     #[test]
@@ -159,7 +162,7 @@ mod tests {
         sequences.extend(group(&[0, 2], 7, 100, 3));
         sequences.extend(group(&[1, 3], 9, 100, 4));
         assert_eq!(
-            ranks(&tell_apart(&sequences), &sequences),
+            ranks(&group_sequences(&sequences), &sequences),
             [vec![0, 1], vec![0, 2], vec![2, 3], vec![1, 3]]
         );
     }
@@ -168,23 +171,23 @@ mod tests {
     fn sequences_of_different_length_are_left_alone() {
         let mut sequences = group(&[0, 1], 7, 100, 1);
         sequences[1].calls.remove(50);
-        let found = tell_apart(&sequences);
-        assert_eq!((found.groups.len(), found.alone), (0, vec![0, 1]));
+        let found = group_sequences(&sequences);
+        assert_eq!((found.groups.len(), found.unmatched), (0, vec![0, 1]));
     }
 
     #[test]
     fn too_few_calls_tell_nothing() {
-        assert_eq!(tell_apart(&group(&[0, 1], 7, 3, 1)).groups, []);
-        assert_eq!(tell_apart(&group(&[0, 1], 7, 4, 1)).groups.len(), 1);
-        assert_eq!(tell_apart(&[]), Groups::default());
+        assert_eq!(group_sequences(&group(&[0, 1], 7, 3, 1)).groups, []);
+        assert_eq!(group_sequences(&group(&[0, 1], 7, 4, 1)).groups.len(), 1);
+        assert_eq!(group_sequences(&[]), Groups::default());
     }
 
     #[test]
     fn a_meeting_is_one_collective_on_all_its_members() {
         let calls = |shift: i64| (0..5).map(|call| (call * 100 + shift, call * 100 + shift + 9)).collect();
         let sequences = [3, 1].map(|rank| Sequence { rank, kind: 0, calls: calls(rank as i64 * 1000) });
-        let found = tell_apart(&sequences);
-        let all: Vec<Meeting> = meetings(&found.groups[0], &sequences).collect();
+        let found = group_sequences(&sequences);
+        let all: Vec<MatchedCollective> = matched_collectives(&found.groups[0], &sequences).collect();
         assert_eq!(all[1], [(1, 1100, 1109), (3, 3100, 3109)]);
         assert_eq!(all.len(), 5);
     }

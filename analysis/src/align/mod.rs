@@ -18,9 +18,9 @@ mod synchronising;
 pub mod waits;
 
 pub use clock::Clock;
-pub use collectives::{Collective, Finder, collectives, sequences};
-pub use fit::{Alignment, NodeClock, Refusal, align};
-pub use groups::{Group, Meeting, Sequence, meetings, tell_apart};
+pub use collectives::{CollectiveCalls, CollectiveFinder, collectives, sequences};
+pub use fit::{Alignment, AlignmentError, NodeClock, align};
+pub use groups::{Group, MatchedCollective, Sequence, group_sequences, matched_collectives};
 pub use synchronising::synchronises;
 pub use waits::{RankWaits, Waits, waits};
 

@@ -4,7 +4,7 @@
 //! the member with the shortest stay arrived last, its stay is the transfer, and what the others stayed longer is how long
 //! they waited. The two agree where the clocks are right; the second needs none.
 
-use super::groups::Meeting;
+use super::groups::MatchedCollective;
 
 /// What one rank's collectives say of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -93,7 +93,7 @@ impl Waits {
 
 /// Counts them; `meetings` on one clock where `aligned`, else only what needs no clocks.
 #[must_use]
-pub fn waits(meetings: &[Meeting], ranks: usize, aligned: bool) -> Waits {
+pub fn waits(meetings: &[MatchedCollective], ranks: usize, aligned: bool) -> Waits {
     let mut waits = Waits { ranks: vec![RankWaits::default(); ranks], ..Waits::default() };
     for meeting in meetings.iter().filter(|meeting| meeting.len() > 1) {
         waits.collectives += 1;
@@ -109,7 +109,7 @@ pub fn waits(meetings: &[Meeting], ranks: usize, aligned: bool) -> Waits {
 }
 
 impl Waits {
-    fn without_clocks(&mut self, meeting: &Meeting) {
+    fn without_clocks(&mut self, meeting: &MatchedCollective) {
         let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
         let Some(last) = meeting.iter().min_by_key(|member| stay(member)) else { return };
         let shortest = stay(last);
@@ -122,7 +122,7 @@ impl Waits {
         }
     }
 
-    fn with_clocks(&mut self, meeting: &Meeting) {
+    fn with_clocks(&mut self, meeting: &MatchedCollective) {
         let mut starts: Vec<(i64, usize)> = meeting.iter().map(|&(rank, start, _)| (start, rank)).collect();
         starts.sort_unstable();
         let [(first, _), .., (before, _), (last, late)] = starts[..] else {
@@ -135,7 +135,7 @@ impl Waits {
     }
 
     /// Arrivals in ns: the first, the last but one, the last; and whose that was.
-    fn arrived(&mut self, (first, before, last): (i64, i64, i64), late: usize, meeting: &Meeting) {
+    fn arrived(&mut self, (first, before, last): (i64, i64, i64), late: usize, meeting: &MatchedCollective) {
         add(&mut self.spread_ns, last.saturating_sub(first));
         let others = meeting.len() as i64 - 1;
         self.ranks[late].last += 1;
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     /// Three ranks, one of which always comes 30 ns after the first; 10 ns of transfer.
-    fn meetings() -> Vec<Meeting> {
+    fn meetings() -> Vec<MatchedCollective> {
         (0..12)
             .map(|at| at * 1000)
             .map(|at| vec![(0, at, at + 40), (1, at + 30, at + 40), (2, at + 20, at + 40)])
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn where_all_come_alike_nobody_is_named() {
-        let meetings: Vec<Meeting> =
+        let meetings: Vec<MatchedCollective> =
             (0..12).map(|at| (0..3).map(|rank| (rank, at * 100, at * 100 + 50)).collect()).collect();
         assert_eq!(waits(&meetings, 3, true).straggler(), None);
     }

@@ -29,7 +29,7 @@ pub struct Drift {
 
 /// What is said of one kernel and its past.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Past {
+pub struct HistoryJudgement {
     /// The candidate against all past runs as one side.
     pub judgement: Judgement,
     /// What crept in, the candidate's runs being the newest. `None` for fewer than six runs.
@@ -37,7 +37,11 @@ pub struct Past {
 }
 
 /// Judges candidates whose baseline is all past runs, oldest first.
-pub fn look_back(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> Vec<Past> {
+pub fn judge_history(
+    pairs: &[KernelPair<'_>],
+    rules: &Rules,
+    noise: Option<&Noise>,
+) -> Vec<HistoryJudgement> {
     let sane = rules.sane();
     let gated = pairs.iter().filter(|pair| pair.gated && pair.share >= sane.min_share).count().max(1);
     judge(pairs, rules, noise)
@@ -51,7 +55,7 @@ pub fn look_back(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>)
                     && drift.interval.low > 1.0 + judgement.threshold.value
                     && drift.p < sane.family_error / gated as f64;
             }
-            Past { judgement, drift }
+            HistoryJudgement { judgement, drift }
         })
         .collect()
 }
@@ -116,7 +120,7 @@ mod tests {
             .collect()
     }
 
-    fn look(kernels: &[Vec<Run>]) -> Vec<Past> {
+    fn look(kernels: &[Vec<Run>]) -> Vec<HistoryJudgement> {
         let pairs: Vec<KernelPair<'_>> = kernels
             .iter()
             .map(|runs| {
@@ -124,7 +128,7 @@ mod tests {
                 KernelPair { name: "k", baseline, candidate, share: 0.1, gated: true, threshold: Some(0.02) }
             })
             .collect();
-        look_back(&pairs, &Rules::default(), None)
+        judge_history(&pairs, &Rules::default(), None)
     }
 
     #[test]
@@ -158,7 +162,7 @@ mod tests {
         let mut kernels: Vec<Vec<Run>> = (0..40).map(|kernel| runs(30, 0.0, 100 + kernel)).collect();
         kernels[3][29].trimmed_mean_ns *= 1.1;
         let past = look(&kernels);
-        let regressed = |past: &Past| past.judgement.status == Status::Regressed;
+        let regressed = |past: &HistoryJudgement| past.judgement.status == Status::Regressed;
         assert!(regressed(&past[3]) && past.iter().filter(|past| regressed(past)).count() == 1);
     }
 

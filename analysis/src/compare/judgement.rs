@@ -70,7 +70,8 @@ impl Method {
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
     /// The user, or the default.
-    Asked,
+    #[serde(rename = "asked")]
+    Requested,
     /// What runs of one build were measured to differ by.
     NoiseFloor,
     /// One run per side and no calibration.

@@ -36,19 +36,19 @@ impl<'a> Mix<'a> {
     }
 }
 
-/// Summaries of all runs of one kernel on both sides, at equal mix of launch shapes: [`Run::of`], then [`bring`].
+/// Summaries of all runs of one kernel on both sides, at equal mix of launch shapes: [`Run::of`], then [`normalise`].
 pub fn runs(baseline: &[Calls<'_>], candidate: &[Calls<'_>]) -> [Vec<Run>; 2] {
     let sides = [baseline, candidate];
     let [mut before, mut after] =
         sides.map(|side| -> Vec<Run> { side.iter().map(|calls| Run::of(calls.durations)).collect() });
     let [baseline, candidate] = sides.map(|side| side.iter().map(Mix::of).collect::<Vec<_>>());
-    bring([&mut before, &mut after], [&baseline, &candidate]);
+    normalise([&mut before, &mut after], [&baseline, &candidate]);
     [before, after]
 }
 
 /// Brings summaries of whole runs to equal mix of launch shapes. Shapes that only one side has take no part in the ratio, as
 /// long as every run has a common one. Otherwise, and with one shape or unknown ones, runs stay as they are.
-pub fn bring(sides: [&mut [Run]; 2], mixes: [&[Mix<'_>]; 2]) {
+pub fn normalise(sides: [&mut [Run]; 2], mixes: [&[Mix<'_>]; 2]) {
     let Some(levels) = levels([&*sides[0], &*sides[1]], mixes) else { return };
     let mut brought = Vec::new();
     for (run, mix) in sides.into_iter().zip(mixes).flat_map(|(runs, mixes)| runs.iter_mut().zip(mixes)) {
@@ -226,7 +226,7 @@ mod tests {
         let slower = Run::of(&[990, 990, 990, 990]);
         let mut sides = [[Run::of(mixed.durations)], [slower.clone()]];
         let [before, after] = &mut sides;
-        bring([before, after], [&[Mix::Several(mixed)], &[Mix::One(1)]]);
+        normalise([before, after], [&[Mix::Several(mixed)], &[Mix::One(1)]]);
         assert!((after[0].log_mean() - before[0].log_mean() - 1.1_f64.ln()).abs() < 1e-6);
         assert_eq!((after[0].trimmed_mean_ns, after[0].within), (slower.trimmed_mean_ns, slower.within));
     }

@@ -2,7 +2,7 @@
 //!
 //! What it is: numbers in, judgements out. [`Run::of`] turns the durations of one kernel in one run into a small
 //! summary, [`judge`] compares summaries of both sides, [`Noise::calibrate`] learns from repeated runs of one build
-//! what differs by itself, [`history::look_back`] looks along many past runs, [`mix::bring`] compares launch shapes with
+//! what differs by itself, [`history::judge_history`] looks along many past runs, [`mix::normalise`] compares launch shapes with
 //! their like. What it is not: it opens nothing, matches no names and knows no gate but the one on kernels. The same
 //! input gives the same answer, whatever the order of kernels; no answer is NaN or infinite.
 //!

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::spread::{Observed, Part, Spread};
+use super::spread::{Observed, Spread, VarianceEstimate};
 use super::uncertainty::Uncertainty;
 use super::{KernelPair, Run};
 
@@ -15,7 +15,7 @@ pub struct Noise {
     /// From how many runs.
     pub runs: usize,
     /// What all kernels of a run have in common.
-    pub shared: Part,
+    pub shared: VarianceEstimate,
     /// Kernel by kernel, by name.
     pub kernels: Vec<KernelNoise>,
 }
@@ -26,7 +26,7 @@ pub struct KernelNoise {
     /// The kernel.
     pub name: String,
     /// What this kernel differs by alone, as its own runs show it.
-    pub own: Part,
+    pub own: VarianceEstimate,
     /// What calls within a run explain of it: a variance of ln(trimmed mean).
     pub within: f64,
 }
@@ -82,7 +82,7 @@ impl Noise {
     /// Adds what calibration knows to what the runs of a comparison show.
     pub(super) fn join(&self, pairs: &[KernelPair<'_>], observed: &mut Observed) {
         observed.shared = observed.shared.pooled(self.shared);
-        let known: FxHashMap<&str, Part> =
+        let known: FxHashMap<&str, VarianceEstimate> =
             self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.own)).collect();
         for (pair, own) in pairs.iter().zip(&mut observed.own) {
             *own = own.pooled(known.get(pair.name).copied().unwrap_or_default());

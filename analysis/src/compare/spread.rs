@@ -22,14 +22,14 @@ const OUTLIER: f64 = 3.09;
 
 /// A variance, and how many independent differences it was estimated from.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Part {
+pub struct VarianceEstimate {
     /// Of ln(trimmed mean) of one run. As observed it may be below 0 where it is a difference of two estimates.
     pub variance: f64,
     /// Degrees of freedom; 0 where nothing is known.
     pub freedom: f64,
 }
 
-impl Part {
+impl VarianceEstimate {
     /// Both together, each as much as it knows.
     pub fn pooled(self, other: Self) -> Self {
         let freedom = self.freedom + other.freedom;
@@ -45,9 +45,9 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
     /// What all kernels of a run have in common.
-    pub shared: Part,
+    pub shared: VarianceEstimate,
     /// For each kernel what it has alone.
-    pub own: Vec<Part>,
+    pub own: Vec<VarianceEstimate>,
     /// For each kernel what calls within a run explain of it.
     pub within: Vec<f64>,
 }
@@ -56,9 +56,9 @@ pub struct Observed {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Spread {
     /// What all kernels of a run have in common.
-    pub shared: Part,
+    pub shared: VarianceEstimate,
     /// For each kernel what it has alone.
-    pub own: Vec<Part>,
+    pub own: Vec<VarianceEstimate>,
 }
 
 impl Observed {
@@ -75,7 +75,7 @@ impl Observed {
                 let present = row.iter().zip(&common).filter_map(|(value, common)| Some((*value)? - common));
                 let squares: f64 = present.map(|value| value * value).sum();
                 let variance = if freedom > 0.0 { squares / freedom } else { 0.0 };
-                Part { variance, freedom }
+                VarianceEstimate { variance, freedom }
             })
             .collect();
         let within = kernels
@@ -90,7 +90,7 @@ impl Observed {
 
     /// Draws each kernel towards the others.
     pub fn settle(&self) -> Spread {
-        let shared = Part { variance: self.shared.variance.max(0.0), ..self.shared };
+        let shared = VarianceEstimate { variance: self.shared.variance.max(0.0), ..self.shared };
         let Some(prior) = Prior::of(self) else {
             return Spread { shared, own: self.own.clone() };
         };
@@ -118,7 +118,7 @@ fn freedom(groups: &[&[Run]]) -> f64 {
 
 /// The noise that all kernels share, and how far it moved each run. From products of different kernels only, which are
 /// zero on average where nothing is shared.
-fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (Part, Vec<f64>) {
+fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (VarianceEstimate, Vec<f64>) {
     // Kernels that were looked for in other runs than most cannot be laid beside them.
     let lengths = |groups: &[&[Run]]| groups.iter().map(|group| group.len()).collect::<Vec<usize>>();
     let layout = kernels.iter().map(|groups| lengths(groups)).max().unwrap_or_default();
@@ -131,7 +131,7 @@ fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (Part, Vec
         .collect();
     let freedom = layout.iter().map(|&runs| runs.saturating_sub(1) as f64).sum();
     if complete.len() < ENOUGH_KERNELS || freedom <= 0.0 {
-        return (Part::default(), vec![0.0; width]);
+        return (VarianceEstimate::default(), vec![0.0; width]);
     }
     let squares = |row: &[Option<f64>]| row.iter().flatten().map(|value| value * value).sum::<f64>();
     let mut sizes: Vec<f64> = complete.iter().map(|row| squares(row)).collect();
@@ -149,7 +149,7 @@ fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (Part, Vec
     let alone: f64 = complete.iter().zip(&weights).map(|(row, weight)| weight * weight * squares(row)).sum();
     let together: f64 = common.iter().map(|value| value * value).sum();
     let pairs = 1.0 - weights.iter().map(|weight| weight * weight).sum::<f64>();
-    (Part { variance: (together - alone) / pairs / freedom, freedom }, common)
+    (VarianceEstimate { variance: (together - alone) / pairs / freedom, freedom }, common)
 }
 
 /// What kernels show together about the variance of one.
@@ -165,7 +165,7 @@ struct Prior {
 impl Prior {
     /// `None` for too few kernels, or where nothing varies.
     fn of(observed: &Observed) -> Option<Self> {
-        let known: Vec<(Part, f64)> = observed
+        let known: Vec<(VarianceEstimate, f64)> = observed
             .own
             .iter()
             .copied()
@@ -195,11 +195,12 @@ impl Prior {
         (scale.is_finite() && scale > 0.0).then_some(Self { between, scale, freedom })
     }
 
-    fn draw(&self, own: Part, within: f64) -> Part {
+    fn draw(&self, own: VarianceEstimate, within: f64) -> VarianceEstimate {
         if own.freedom <= 0.0 {
             return own;
         }
-        let expected = Part { variance: self.scale * (self.between + within), freedom: self.freedom };
+        let expected =
+            VarianceEstimate { variance: self.scale * (self.between + within), freedom: self.freedom };
         let bound = expected.variance * chi_square(OUTLIER, own.freedom) / own.freedom;
         if own.variance > bound { own } else { own.pooled(expected) }
     }
@@ -207,7 +208,7 @@ impl Prior {
 
 /// The variance between runs beyond what calls explain, for which the kernels' variances have the most even ratio to
 /// what is expected of them.
-fn shape(known: &[(Part, f64)]) -> f64 {
+fn shape(known: &[(VarianceEstimate, f64)]) -> f64 {
     let mut sizes: Vec<f64> = known.iter().map(|(own, _)| own.variance).collect();
     sizes.sort_by(f64::total_cmp);
     let middle = sizes[sizes.len() / 2];
@@ -257,7 +258,7 @@ mod tests {
         let spread = settled(&runs(80, 6, false, 3));
         assert!(spread.shared.variance < 0.05e-4, "{:?}", spread.shared);
         // One in a thousand is an outlier by chance and stands alone.
-        let alike = |own: &&Part| (0.6e-4..1.8e-4).contains(&own.variance) && own.freedom > 20.0;
+        let alike = |own: &&VarianceEstimate| (0.6e-4..1.8e-4).contains(&own.variance) && own.freedom > 20.0;
         assert!(spread.own.iter().filter(alike).count() >= 78, "{:?}", spread.own);
     }
 

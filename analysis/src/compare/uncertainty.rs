@@ -1,28 +1,37 @@
 //! How far an estimate may be from the truth, when its noise has two sources that are known to different degrees.
 
 use super::distributions::{normal_quantile, student_quantile};
-use super::spread::Part;
+use super::spread::VarianceEstimate;
 
 /// The noise of one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Uncertainty {
     /// What all kernels share: known from few runs.
-    shared: Part,
+    shared: VarianceEstimate,
     /// What the kernel has alone: known from the other kernels too.
-    own: Part,
+    own: VarianceEstimate,
 }
 
 impl Uncertainty {
     /// Of a difference of means over `baseline` and `candidate` runs.
-    pub(super) fn of_runs(shared: Part, own: Part, baseline: usize, candidate: usize) -> Self {
+    pub(super) fn of_runs(
+        shared: VarianceEstimate,
+        own: VarianceEstimate,
+        baseline: usize,
+        candidate: usize,
+    ) -> Self {
         let average = 1.0 / baseline.max(1) as f64 + 1.0 / candidate.max(1) as f64;
-        let averaged = |part: Part| Part { variance: part.variance * average, ..part };
+        let averaged =
+            |part: VarianceEstimate| VarianceEstimate { variance: part.variance * average, ..part };
         Self { shared: averaged(shared), own: averaged(own) }
     }
 
     /// Of an estimate with one source of noise.
     pub(super) fn of_one(deviation: f64, freedom: f64) -> Self {
-        Self { shared: Part::default(), own: Part { variance: deviation * deviation, freedom } }
+        Self {
+            shared: VarianceEstimate::default(),
+            own: VarianceEstimate { variance: deviation * deviation, freedom },
+        }
     }
 
     fn variance(&self) -> f64 {
@@ -43,7 +52,7 @@ impl Uncertainty {
         if variance <= 0.0 {
             return 0.0;
         }
-        let weighted = |part: Part| {
+        let weighted = |part: VarianceEstimate| {
             if part.variance > 0.0 { part.variance * student_quantile(chance, part.freedom) } else { 0.0 }
         };
         (weighted(self.shared) + weighted(self.own)) / variance.sqrt()
@@ -68,7 +77,7 @@ mod tests {
     #[test]
     fn two_equal_sources_lie_in_the_middle() {
         // Student's 97.5 % of 4 and of 8 degrees of freedom: 2.776 and 2.306; four runs a side halve the variance of 2.
-        let parts = [4.0, 8.0].map(|freedom| Part { variance: 1e-4, freedom });
+        let parts = [4.0, 8.0].map(|freedom| VarianceEstimate { variance: 1e-4, freedom });
         let both = Uncertainty::of_runs(parts[0], parts[1], 4, 4);
         assert_eq!(both.shared(), 0.5);
         assert!((both.reach(0.975) - 0.01 * 0.5 * (2.776_445 + 2.306_004)).abs() < 1e-7);

@@ -146,7 +146,7 @@ impl Change {
         // The floor holds the noise already: the estimate must reach it, the bound need not.
         let tolerated = match threshold.source {
             ThresholdSource::SingleRun => threshold.value.ln_1p(),
-            ThresholdSource::Asked | ThresholdSource::NoiseFloor => asked.ln_1p(),
+            ThresholdSource::Requested | ThresholdSource::NoiseFloor => asked.ln_1p(),
         };
         let effective = threshold.value.ln_1p();
         let too_small = self.too_small(pair, rules);
@@ -196,7 +196,7 @@ impl Change {
         let raised = floor.map(|floor| (floor, ThresholdSource::NoiseFloor)).or(single);
         match raised {
             Some((value, source)) if value > asked => Threshold { value, source },
-            _ => Threshold { value: asked, source: ThresholdSource::Asked },
+            _ => Threshold { value: asked, source: ThresholdSource::Requested },
         }
     }
 }

@@ -6,7 +6,7 @@
 
 mod family;
 mod form;
-mod likeness;
+mod similarity;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub use self::form::{normal, without_templates};
 
 /// What identification needs to know of one kernel of one side.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Subject {
+pub struct KernelFeatures {
     /// The full name, without descriptor suffix.
     pub name: String,
     /// The launch shape in words, where kernels are told apart by it.
@@ -45,7 +45,8 @@ pub enum Method {
     /// Of one family of generated kernels.
     Family,
     /// Alike in name, place in the launch order, launch shape and number of calls.
-    Likeness,
+    #[serde(rename = "likeness")]
+    Similarity,
 }
 
 impl Method {
@@ -62,7 +63,7 @@ impl Method {
             Self::Normalised => "normalised",
             Self::Template => "template",
             Self::Family => "family",
-            Self::Likeness => "likeness",
+            Self::Similarity => "likeness",
         }
     }
 
@@ -73,7 +74,7 @@ impl Method {
             Self::Normalised => 0.95,
             Self::Template => 0.8,
             Self::Family => 0.7,
-            Self::Likeness => 0.0,
+            Self::Similarity => 0.0,
         }
     }
 }
@@ -93,7 +94,7 @@ pub struct Pair {
 
 /// Kernels of one family that are left on both sides, too many to say which is which.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kin {
+pub struct RenameCandidates {
     /// What they have in common.
     pub name: String,
     /// Positions in the baseline.
@@ -112,14 +113,14 @@ pub struct Matching {
     /// Positions in the candidate that have no partner.
     pub new: Vec<usize>,
     /// Families among `removed` and `new` that both have members of.
-    pub kin: Vec<Kin>,
+    pub rename_candidates: Vec<RenameCandidates>,
 }
 
 /// Pairs the kernels of both sides. `exact` are the pairs of equal names (whoever joins large tables has them);
 /// `renames` are the user's, baseline's name first.
 pub fn matching(
-    baseline: &[Subject],
-    candidate: &[Subject],
+    baseline: &[KernelFeatures],
+    candidate: &[KernelFeatures],
     exact: &[(usize, usize)],
     renames: &BTreeMap<String, String>,
 ) -> Matching {
@@ -135,8 +136,8 @@ pub fn matching(
     ] {
         by_form(&mut found, baseline, candidate, method, form);
     }
-    for (one, other, score) in likeness::pairs(baseline, candidate, &found.left(0), &found.left(1)) {
-        found.add(one, other, Method::Likeness, score);
+    for (one, other, score) in similarity::pairs(baseline, candidate, &found.left(0), &found.left(1)) {
+        found.add(one, other, Method::Similarity, score);
     }
     found.finish(baseline, candidate)
 }
@@ -166,23 +167,23 @@ impl Found {
         (0..self.taken[side].len()).filter(|&at| !self.taken[side][at]).collect()
     }
 
-    fn finish(mut self, baseline: &[Subject], candidate: &[Subject]) -> Matching {
+    fn finish(mut self, baseline: &[KernelFeatures], candidate: &[KernelFeatures]) -> Matching {
         self.pairs.sort_by_key(|pair| pair.baseline);
         let (removed, new) = (self.left(0), self.left(1));
         let mut before = families(baseline, &removed);
-        let kin = families(candidate, &new)
+        let rename_candidates = families(candidate, &new)
             .into_iter()
             .filter_map(|(name, candidate)| {
                 let baseline = before.remove(&name)?;
-                Some(Kin { name, baseline, candidate })
+                Some(RenameCandidates { name, baseline, candidate })
             })
             .collect();
-        Matching { pairs: self.pairs, removed, new, kin }
+        Matching { pairs: self.pairs, removed, new, rename_candidates }
     }
 }
 
 /// Positions by family; kernels of no family are left out.
-fn families(subjects: &[Subject], positions: &[usize]) -> BTreeMap<String, Vec<usize>> {
+fn families(subjects: &[KernelFeatures], positions: &[usize]) -> BTreeMap<String, Vec<usize>> {
     let mut families: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for &at in positions {
         if let Some(family) = family(&subjects[at].name) {
@@ -194,8 +195,8 @@ fn families(subjects: &[Subject], positions: &[usize]) -> BTreeMap<String, Vec<u
 
 fn by_config(
     found: &mut Found,
-    baseline: &[Subject],
-    candidate: &[Subject],
+    baseline: &[KernelFeatures],
+    candidate: &[KernelFeatures],
     renames: &BTreeMap<String, String>,
 ) {
     for at in found.left(0) {
@@ -213,12 +214,12 @@ fn by_config(
 /// Pairs what is left and has a form that exactly one of each side has.
 fn by_form(
     found: &mut Found,
-    baseline: &[Subject],
-    candidate: &[Subject],
+    baseline: &[KernelFeatures],
+    candidate: &[KernelFeatures],
     method: Method,
     form: impl Fn(&str) -> String,
 ) {
-    let forms = |subjects: &[Subject], left: Vec<usize>| {
+    let forms = |subjects: &[KernelFeatures], left: Vec<usize>| {
         let mut positions: BTreeMap<(String, Option<String>), Vec<usize>> = BTreeMap::new();
         for at in left {
             let key = (form(&subjects[at].name), subjects[at].launch.clone());
@@ -241,10 +242,10 @@ fn by_form(
 mod tests {
     use super::*;
 
-    fn subjects(names: &[&str]) -> Vec<Subject> {
+    fn subjects(names: &[&str]) -> Vec<KernelFeatures> {
         names
             .iter()
-            .map(|name| Subject { name: (*name).to_owned(), calls: 10, ..Subject::default() })
+            .map(|name| KernelFeatures { name: (*name).to_owned(), calls: 10, ..KernelFeatures::default() })
             .collect()
     }
 
@@ -298,8 +299,12 @@ mod tests {
         );
         assert!(answer.pairs.is_empty(), "{answer:?}");
         assert_eq!(
-            answer.kin,
-            [Kin { name: "Cijk_Ailk_Bljk_BBS_BH".to_owned(), baseline: vec![0, 1], candidate: vec![0] }]
+            answer.rename_candidates,
+            [RenameCandidates {
+                name: "Cijk_Ailk_Bljk_BBS_BH".to_owned(),
+                baseline: vec![0, 1],
+                candidate: vec![0]
+            }]
         );
     }
 

@@ -91,7 +91,7 @@ fn gpu(tables: &Tables, ops: &AgentOps, moments: &Moments<'_>) -> (Depth, Idle, 
         });
         let pending = &mut queues[at].1;
         let moment = moments.get(&op, &mut pending.sources);
-        pending.from.push(moment.waiting_from(op.start));
+        pending.from.push(moment.queued_since(op.start));
         pending.start.push(op.start);
         pending.end.push(op.end);
     }

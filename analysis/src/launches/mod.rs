@@ -14,7 +14,7 @@ use serde::Serialize;
 pub use self::depth::{DEPTHS, Depth, Idle, Queues};
 pub use self::latency::{KernelLatency, Latency};
 use self::moments::Moments;
-pub use self::moments::waiting_from;
+pub use self::moments::queued_since;
 use crate::Categories;
 use crate::names::Names;
 use crate::order::Order;

@@ -26,12 +26,12 @@ pub(super) enum Moment {
 }
 
 impl Moment {
-    /// As the function [`waiting_from`] says.
+    /// As the function [`queued_since`] says.
     #[inline]
-    pub(super) fn waiting_from(self, start: i64) -> i64 {
+    pub(super) fn queued_since(self, start: i64) -> i64 {
         match self {
-            Self::Enqueued(moment) => waiting_from(start, Some(moment), None).unwrap_or(start),
-            Self::Called { end, .. } => waiting_from(start, None, Some(end)).unwrap_or(start),
+            Self::Enqueued(moment) => queued_since(start, Some(moment), None).unwrap_or(start),
+            Self::Called { end, .. } => queued_since(start, None, Some(end)).unwrap_or(start),
             Self::Unknown => start,
         }
     }
@@ -41,7 +41,7 @@ impl Moment {
 /// `returned`. Not after its start. `None` where neither is known: it counts while it runs. All in ns.
 #[inline]
 #[must_use]
-pub fn waiting_from(start: i64, enqueued: Option<i64>, returned: Option<i64>) -> Option<i64> {
+pub fn queued_since(start: i64, enqueued: Option<i64>, returned: Option<i64>) -> Option<i64> {
     enqueued.or(returned).map(|moment| moment.min(start))
 }
 

@@ -7,7 +7,7 @@ use crate::order::AgentOps;
 /// The union of the ops of one GPU. Times inside are relative to its first start, so that no sum can overflow.
 pub(super) struct Busy<'a> {
     tables: &'a Tables,
-    /// By start.
+    /// KernelKey start.
     copies: &'a [u32],
     /// The start of the next copy, `i64::MAX` behind the last.
     next_copy: i64,

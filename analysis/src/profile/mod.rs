@@ -13,7 +13,7 @@ use rtl_schema::table::Direction;
 pub use self::part::Part;
 use self::scatter::{Kept, Scattered};
 use self::strata::Strata;
-pub use self::waiting::Waiting;
+pub use self::waiting::CollectiveWaits;
 pub use self::warmup::Warmup;
 use crate::Categories;
 use crate::compare::Run;
@@ -22,7 +22,7 @@ use crate::order::Order;
 
 /// What kernels are told apart by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum By {
+pub enum KernelKey {
     /// The name.
     #[default]
     Name,
@@ -46,7 +46,7 @@ pub struct Profile {
 pub struct Kernel {
     /// Its name without descriptor suffix.
     pub name: String,
-    /// The launch shape in words, with [`By::Launch`].
+    /// The launch shape in words, with [`KernelKey::Launch`].
     pub launch: Option<String>,
     /// Whether it waits for other ranks.
     pub collective: bool,
@@ -59,7 +59,7 @@ pub struct Kernel {
     /// What is known of the launch shapes of the calls that `run` is made of.
     pub mix: Mix,
     /// What its calls are made of, where it is a collective that was matched on several ranks.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<CollectiveWaits>,
     /// The kernels before and after its first call on the first GPU that ran it.
     pub neighbours: [Option<String>; 2],
 }
@@ -95,14 +95,14 @@ pub struct GpuProfile {
     /// Union of all ops in ns.
     pub busy_ns: i64,
     /// What ran on it, warm-up included, so that the books hold all of the wall.
-    pub work: Vec<Work>,
+    pub work: Vec<ActivityTotal>,
 }
 
 /// What one kernel or kind of copy did on one GPU in one launch shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Work {
+pub struct ActivityTotal {
     /// What ran.
-    pub item: Item,
+    pub item: Activity,
     /// The launch shape in words, if known.
     pub shape: Option<String>,
     /// How often.
@@ -113,7 +113,7 @@ pub struct Work {
 
 /// What ran.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Item {
+pub enum Activity {
     /// A position in [`Profile::kernels`].
     Kernel(usize),
     /// Copies or fills, by direction.
@@ -122,7 +122,7 @@ pub enum Item {
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.
-pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup) -> Profile {
+pub fn profile(tables: &Tables, categories: &Categories, by: KernelKey, warmup: Warmup) -> Profile {
     let names = Names::of(tables, categories);
     let order = Order::of(tables);
     let strata = Strata::of(tables, &names, &order);
@@ -164,10 +164,10 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
         .zip(&scattered.lasted)
         .enumerate()
         .map(|(place, (ops, &[wall_ns, busy_ns]))| {
-            let mut work: Vec<Work> = strata
+            let mut work: Vec<ActivityTotal> = strata
                 .of_place(place)
-                .map(|(stratum, amount)| Work {
-                    item: Item::Kernel(position_of_group[groups.of_stratum[stratum]]),
+                .map(|(stratum, amount)| ActivityTotal {
+                    item: Activity::Kernel(position_of_group[groups.of_stratum[stratum]]),
                     shape: strata.shape(stratum).map(str::to_owned),
                     calls: amount.calls,
                     total_ns: amount.total_ns,
@@ -186,10 +186,10 @@ pub fn profile(tables: &Tables, categories: &Categories, by: By, warmup: Warmup)
 }
 
 /// A copy as work of its direction.
-fn copy_work(tables: &Tables, row: u32) -> Work {
+fn copy_work(tables: &Tables, row: u32) -> ActivityTotal {
     let copy = &tables.copies[row as usize];
-    Work {
-        item: Item::Copies(copy.direction),
+    ActivityTotal {
+        item: Activity::Copies(copy.direction),
         shape: None,
         calls: 1,
         total_ns: copy.duration.unwrap_or(0).max(0),

@@ -4,7 +4,7 @@ use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::By;
+use super::KernelKey;
 use crate::labels;
 use crate::names::Names;
 use crate::order::Order;
@@ -24,7 +24,7 @@ pub(super) struct Strata {
     strata: Vec<(usize, Option<u32>)>,
     /// The stratum of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
-    /// By place, then by stratum.
+    /// KernelKey place, then by stratum.
     amounts: Vec<Vec<Amount>>,
 }
 
@@ -152,14 +152,14 @@ impl Strata {
     }
 
     /// What rows are to be told apart by.
-    pub(super) fn groups(&self, by: By) -> Groups {
+    pub(super) fn groups(&self, by: KernelKey) -> Groups {
         let mut groups = Groups::default();
         let mut group_of_kernel: FxHashMap<usize, usize> = FxHashMap::default();
         for (stratum, &(kernel, _)) in self.strata.iter().enumerate() {
             let shape = self.shape(stratum).map(str::to_owned);
-            let known = group_of_kernel.get(&kernel).filter(|_| by == By::Name);
+            let known = group_of_kernel.get(&kernel).filter(|_| by == KernelKey::Name);
             let group = known.copied().unwrap_or_else(|| {
-                let launch = if by == By::Launch { shape.clone() } else { None };
+                let launch = if by == KernelKey::Launch { shape.clone() } else { None };
                 groups.all.push(Group { kernel, launch, shapes: Vec::new(), all_known: true });
                 groups.all.len() - 1
             });

@@ -10,14 +10,14 @@ use rustc_hash::FxHashMap;
 use super::strata::{Group, Groups, Strata};
 use super::{Calls, Mix, Part, Warmup};
 use crate::Stats;
-use crate::align::{self, Meeting, Sequence, synchronises};
+use crate::align::{self, MatchedCollective, Sequence, synchronises};
 use crate::compare::Run;
 use crate::names::Names;
 use crate::ranks::members::Members;
 
 /// A collective's calls on several ranks, matched with each other.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Waiting {
+pub struct CollectiveWaits {
     /// The transfers, one of each collective, group of ranks after group of ranks in launch order, without the warm-up.
     pub run: Run,
     /// The sample standard deviation of the transfers in ns.
@@ -35,8 +35,8 @@ pub struct Waiting {
 /// What collectives say of the ranks of a run.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// By group, of those whose calls were matched.
-    pub(super) waiting: Vec<Option<Waiting>>,
+    /// KernelKey group, of those whose calls were matched.
+    pub(super) waiting: Vec<Option<CollectiveWaits>>,
     /// The rank that the others waited for, where one stands out.
     pub(super) straggler: Option<String>,
 }
@@ -76,10 +76,10 @@ pub(super) fn found(
             sequences.push(Sequence { rank, kind: of_kind.len() as u64 - 1, calls });
         }
     }
-    let mut all: Vec<Meeting> = Vec::new();
+    let mut all: Vec<MatchedCollective> = Vec::new();
     let mut collected: Vec<Collected> = vec![Collected::default(); groups.len()];
-    for group in &align::tell_apart(&sequences).groups {
-        let meetings: Vec<Meeting> = align::meetings(group, &sequences).collect();
+    for group in &align::group_sequences(&sequences).groups {
+        let meetings: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
         let stratum = of_kind[sequences[group.members[0]].kind as usize];
         collected[groups.of_stratum[stratum]].add(&meetings, groups.shape_of_stratum[stratum], warmup);
         all.extend(meetings);
@@ -138,9 +138,9 @@ struct Collected {
 
 impl Collected {
     /// Adds the collectives of one group of ranks.
-    fn add(&mut self, meetings: &[Meeting], shape: u32, warmup: Warmup) {
+    fn add(&mut self, meetings: &[MatchedCollective], shape: u32, warmup: Warmup) {
         let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
-        let transfer = |meeting: &Meeting| meeting.iter().map(stay).min().unwrap_or(0);
+        let transfer = |meeting: &MatchedCollective| meeting.iter().map(stay).min().unwrap_or(0);
         let transfers: Vec<i64> = meetings.iter().map(transfer).collect();
         let skip = warmup.calls(&transfers);
         for (meeting, &transfer) in meetings.iter().zip(&transfers).skip(skip) {
@@ -154,7 +154,7 @@ impl Collected {
         }
     }
 
-    fn finish(self, about: &Group) -> Option<Waiting> {
+    fn finish(self, about: &Group) -> Option<CollectiveWaits> {
         if self.calls == 0 {
             return None;
         }
@@ -169,6 +169,6 @@ impl Collected {
             }
             true => Mix::One,
         };
-        Some(Waiting { run, deviation_ns, mix, calls, transfer_ns, wait_ns })
+        Some(CollectiveWaits { run, deviation_ns, mix, calls, transfer_ns, wait_ns })
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::members::Members;
 use crate::names::Names;
+use crate::stats::CallTotal;
 
 /// One kernel on the ranks that ran it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -31,48 +32,18 @@ pub struct KernelImbalance {
     pub call_rank: String,
 }
 
-/// Calls and time in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Total {
-    /// Calls with a known duration.
-    pub calls: u64,
-    /// Their sum in ns.
-    pub total_ns: i64,
-}
-
-impl Total {
-    /// Adds a call of this many ns.
-    #[inline]
-    pub fn add(&mut self, duration: i64) {
-        self.calls += 1;
-        self.total_ns = self.total_ns.saturating_add(duration);
-    }
-
-    /// Adds the calls of another.
-    pub fn append(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.total_ns = self.total_ns.saturating_add(other.total_ns);
-    }
-
-    /// ns of a call on average.
-    #[must_use]
-    pub fn mean_ns(&self) -> f64 {
-        self.total_ns as f64 / self.calls.max(1) as f64
-    }
-}
-
 /// A kernel that is no collective, with the totals of those that ran it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelTotals {
     /// The kernel.
     pub name: String,
     /// Members, as positions among all, in order.
-    pub ran: Vec<(usize, Total)>,
+    pub ran: Vec<(usize, CallTotal)>,
 }
 
 /// Each kernel that is no collective, by name.
 pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> Vec<KernelTotals> {
-    let mut totals: Vec<Vec<Total>> = vec![Vec::new(); names.kernels.len()];
+    let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
     for row in 0..dispatches.len() {
         let member = members.of_track(dispatches.track[row]).zip(dispatches.duration.valid(row));
@@ -81,7 +52,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> V
         };
         let by_member = &mut totals[names.kernel(dispatches.name[row])];
         if by_member.is_empty() {
-            by_member.resize(members.all.len(), Total::default());
+            by_member.resize(members.all.len(), CallTotal::default());
         }
         by_member[member].add(duration);
     }
@@ -109,7 +80,7 @@ pub fn imbalances(totals: &[KernelTotals], members: &[&str]) -> Vec<KernelImbala
 /// How even one kernel is on `members`; `None` where fewer than two ran it.
 #[must_use]
 pub fn imbalance(kernel: &KernelTotals, members: &[&str]) -> Option<KernelImbalance> {
-    let ran: Vec<(&Total, &str)> =
+    let ran: Vec<(&CallTotal, &str)> =
         kernel.ran.iter().filter_map(|(at, total)| Some((total, *members.get(*at)?))).collect();
     let count = ran.len() as f64;
     let (first, _) = *ran.first().filter(|_| ran.len() > 1)?;
@@ -145,7 +116,7 @@ mod tests {
     use super::*;
 
     fn kernel(totals: &[(u64, i64)]) -> KernelTotals {
-        let all = totals.iter().map(|&(calls, total_ns)| Total { calls, total_ns }).enumerate();
+        let all = totals.iter().map(|&(calls, total_ns)| CallTotal { calls, total_ns }).enumerate();
         let ran = all.filter(|(_, total)| total.calls > 0).collect();
         KernelTotals { name: "gemm".to_owned(), ran }
     }

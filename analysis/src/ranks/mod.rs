@@ -1,26 +1,26 @@
 //! Ranks beside each other: who waited for whom, whose steps take longest, which kernel is slower on which rank.
 //!
-//! Each question has its function: [`together`] matches collectives and says who waited, [`steps`] compares steps,
-//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all of a trace in memory, [`tally`] reduces one that goes by to
+//! Each question has its function: [`collectives`] matches collectives and says who waited, [`steps`] compares steps,
+//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all of a trace in memory, [`streaming`] reduces one that goes by to
 //! what they need.
 
 mod busy;
+pub mod collectives;
 pub mod kernels;
 pub mod members;
 pub mod outliers;
 pub mod steps;
-pub mod tally;
-pub mod together;
+pub mod streaming;
 
 use rtl_schema::Tables;
 use serde::Serialize;
 
+pub use self::collectives::CollectiveGroup;
 pub use self::kernels::KernelImbalance;
 use self::members::Members;
-use self::outliers::Values;
+use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
-pub use self::together::Together;
 use crate::Categories;
 use crate::align::RankWaits;
 use crate::names::Names;
@@ -65,7 +65,7 @@ pub struct Ranks {
     /// By number, then by process and GPU.
     pub ranks: Vec<Rank>,
     /// What groups of ranks did together, most time first.
-    pub collectives: Vec<Together>,
+    pub collectives: Vec<CollectiveGroup>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
     /// The rank that the others waited for, told without clocks, where one stands out.
@@ -85,7 +85,7 @@ pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
     let members = Members::of(tables, &order);
     let busy = busy::busy(tables, &order, &members, &names);
     let mut ranks = Ranks::default();
-    let (waits, meetings) = together::together(tables, &members, &mut ranks);
+    let (waits, meetings) = collectives::collectives(tables, &members, &mut ranks);
     for (at, member) in members.all.iter().enumerate() {
         let waits = waits.ranks.get(at).copied().unwrap_or_default();
         ranks.ranks.push(Rank {
@@ -105,7 +105,7 @@ pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
         let waits: Vec<(i64, u64)> =
             ranks.ranks.iter().map(|rank| (rank.clock_free_wait_ns, rank.collectives)).collect();
         ranks.kernels = kernels::imbalances(&totals, &names);
-        ranks.outliers = outliers::outliers(&Values {
+        ranks.outliers = outliers::outliers(&RankValues {
             names: &names,
             compute: &compute,
             steps: ranks.steps.as_ref(),

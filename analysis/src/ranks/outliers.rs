@@ -60,7 +60,7 @@ pub struct Outlier {
 
 /// What ranks are compared by.
 #[derive(Debug, Clone, Copy)]
-pub struct Values<'a> {
+pub struct RankValues<'a> {
     /// What the ranks are called.
     pub names: &'a [&'a str],
     /// By rank, the union of its own work in ns, where that is known.
@@ -75,7 +75,7 @@ pub struct Values<'a> {
 
 /// Every rank that stands out: by quantity, farthest first.
 #[must_use]
-pub fn outliers(values: &Values<'_>) -> Vec<Outlier> {
+pub fn outliers(values: &RankValues<'_>) -> Vec<Outlier> {
     let names = values.names.iter().copied();
     let mut found = Vec::new();
     let compute = names.clone().zip(values.compute).filter_map(|(name, &ns)| Some((name, ns? as f64)));
@@ -111,7 +111,7 @@ fn add<'a>(
 ) {
     let (ranks, values): (Vec<&str>, Vec<f64>) = values.unzip();
     let median_ns = median(&mut values.clone());
-    found.extend(standing_out(&values).into_iter().map(|(at, spreads)| Outlier {
+    found.extend(far_from_median(&values).into_iter().map(|(at, spreads)| Outlier {
         rank: ranks[at].to_owned(),
         quantity,
         kernel: kernel.map(str::to_owned),
@@ -123,7 +123,7 @@ fn add<'a>(
 
 /// The positions of values that stand out from the others, and by how many spreads.
 #[must_use]
-pub fn standing_out(values: &[f64]) -> Vec<(usize, f64)> {
+pub fn far_from_median(values: &[f64]) -> Vec<(usize, f64)> {
     if values.len() < LEAST_RANKS {
         return Vec::new();
     }
@@ -147,7 +147,7 @@ mod tests {
         // The median is 1004, the deviations are 4, 2, 1, 0, 0, 1, 3 and 196: their median is 1.5, 1.4826 times that is
         // less than 1 % of 1004.
         let values = [1000.0, 1002.0, 1003.0, 1004.0, 1004.0, 1005.0, 1007.0, 1200.0];
-        let found = standing_out(&values);
+        let found = far_from_median(&values);
         assert_eq!(found.len(), 1);
         assert!((found[0].1 - 196.0 / 10.04).abs() < 1e-9, "{found:?}");
     }
@@ -160,7 +160,7 @@ mod tests {
             let one = || (0..ranks).map(|_| 1_000.0 + 100.0 * random.normal()).collect::<Vec<f64>>();
             let hit = std::iter::repeat_with(one)
                 .take(comparisons)
-                .filter(|values| !standing_out(values).is_empty());
+                .filter(|values| !far_from_median(values).is_empty());
             let hit = hit.count();
             assert!(hit <= 20, "{ranks} ranks: {hit} of {comparisons}");
         }
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn values_that_scatter_widely_do_not_stand_out() {
-        assert_eq!(standing_out(&[800.0, 900.0, 1000.0, 1100.0, 1200.0, 1300.0]), []);
+        assert_eq!(far_from_median(&[800.0, 900.0, 1000.0, 1100.0, 1200.0, 1300.0]), []);
     }
 
     #[test]
     fn few_equal_and_missing_values_do_not_stand_out() {
-        assert_eq!(standing_out(&[1.0, 1.0, 1.0, 9.0]), []);
-        assert_eq!(standing_out(&[0.0; 9]), []);
-        assert_eq!(standing_out(&[]), []);
+        assert_eq!(far_from_median(&[1.0, 1.0, 1.0, 9.0]), []);
+        assert_eq!(far_from_median(&[0.0; 9]), []);
+        assert_eq!(far_from_median(&[]), []);
     }
 }

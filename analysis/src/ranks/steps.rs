@@ -9,9 +9,9 @@ use std::cmp::Reverse;
 use rtl_schema::{ProcessId, Tables};
 use serde::Serialize;
 
+use super::collectives::GroupCollectives;
 use super::members::Members;
-use super::together::Meetings;
-use crate::align::Meeting;
+use crate::align::MatchedCollective;
 use crate::names::Names;
 use crate::ranges::Repeated;
 
@@ -63,7 +63,7 @@ pub(super) fn steps(
     tables: &Tables,
     members: &Members,
     names: &Names<'_>,
-    meetings: &[Meetings],
+    meetings: &[GroupCollectives],
 ) -> Option<Steps> {
     in_ranges(tables, members, names).or_else(|| between_collectives(members, meetings))
 }
@@ -88,22 +88,22 @@ fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<St
     }
     let ranks: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
     let name = tables.strings.get(repeated.name);
-    (times.iter().any(|&time| time > 0)).then(|| balance(StepMethod::Ranges, name, &ranks, &times))
+    (times.iter().any(|&time| time > 0)).then(|| step_totals(StepMethod::Ranges, name, &ranks, &times))
 }
 
-fn between_collectives(members: &Members, meetings: &[Meetings]) -> Option<Steps> {
+fn between_collectives(members: &Members, meetings: &[GroupCollectives]) -> Option<Steps> {
     let sizes = meetings
         .iter()
         .map(|group| (group.all.first().map_or(0, Vec::len), group.all.len(), group.kernel.as_str()));
-    let group = &meetings[stepping(sizes)?];
+    let group = &meetings[step_group(sizes)?];
     let ranks: Vec<&str> =
         group.all.first()?.iter().map(|&(member, ..)| members.all[member].name.as_str()).collect();
-    Some(Balance::between(group.all.iter().cloned()).steps(StepMethod::Collectives, &group.kernel, &ranks))
+    Some(StepTotals::between(group.all.iter().cloned()).steps(StepMethod::Collectives, &group.kernel, &ranks))
 }
 
 /// The position of the group between whose collectives steps lie: the largest. Of each group the number of its members,
 /// of its collectives, and the kernel are given.
-pub fn stepping<'a>(groups: impl Iterator<Item = (usize, usize, &'a str)>) -> Option<usize> {
+pub fn step_group<'a>(groups: impl Iterator<Item = (usize, usize, &'a str)>) -> Option<usize> {
     let enough = groups.enumerate().filter(|(_, (_, collectives, _))| *collectives > LEAST);
     let size = |&(_, (ranks, collectives, kernel)): &(usize, (usize, usize, &'a str))| {
         (ranks, collectives, Reverse(kernel))
@@ -113,7 +113,7 @@ pub fn stepping<'a>(groups: impl Iterator<Item = (usize, usize, &'a str)>) -> Op
 
 /// Steps of ranks, added one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Balance {
+pub struct StepTotals {
     /// By rank, the time in all steps in ns, and how often it was the only one that took longest.
     ranks: Vec<(i64, u64)>,
     slowest_ns: i64,
@@ -121,22 +121,22 @@ pub struct Balance {
     steps: u64,
 }
 
-impl Balance {
+impl StepTotals {
     /// The steps between `collectives` of one group, each with start and end of all members, on clocks of their own.
     #[must_use]
-    pub fn between(collectives: impl Iterator<Item = Meeting>) -> Self {
-        let mut balance = Self::default();
-        let mut last: Option<Meeting> = None;
+    pub fn between(collectives: impl Iterator<Item = MatchedCollective>) -> Self {
+        let mut totals = Self::default();
+        let mut last: Option<MatchedCollective> = None;
         for next in collectives {
             if let Some(last) = last {
                 let own = last.iter().zip(&next);
                 let times: Vec<i64> =
                     own.map(|(before, after)| after.1.saturating_sub(before.2).max(0)).collect();
-                balance.add(&times);
+                totals.add(&times);
             }
             last = Some(next);
         }
-        balance
+        totals
     }
 
     /// Adds a step: the time in ns of each rank.
@@ -176,10 +176,10 @@ impl Balance {
 
 /// How even `times` are: of each step the times in ns of all `ranks`.
 #[must_use]
-pub fn balance(method: StepMethod, name: &str, ranks: &[&str], times: &[i64]) -> Steps {
-    let mut balance = Balance::default();
-    times.chunks_exact(ranks.len().max(1)).for_each(|step| balance.add(step));
-    balance.steps(method, name, ranks)
+pub fn step_totals(method: StepMethod, name: &str, ranks: &[&str], times: &[i64]) -> Steps {
+    let mut totals = StepTotals::default();
+    times.chunks_exact(ranks.len().max(1)).for_each(|step| totals.add(step));
+    totals.steps(method, name, ranks)
 }
 
 #[cfg(test)]
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn two_steps_of_three_ranks_by_hand() {
         // The slowest take 30 and 40, the means are 20 and 30.
-        let steps = balance(StepMethod::Ranges, "step", &["a", "b", "c"], &[10, 20, 30, 40, 10, 40]);
+        let steps = step_totals(StepMethod::Ranges, "step", &["a", "b", "c"], &[10, 20, 30, 40, 10, 40]);
         assert_eq!((steps.steps, steps.slowest_ns, steps.mean_ns), (2, 70, 50.0));
         assert!((steps.imbalance - 0.4).abs() < 1e-12);
         let ranks: Vec<_> = steps.ranks.iter().map(|rank| (rank.total_ns, rank.slowest)).collect();
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn steps_in_which_nothing_ran_are_even() {
-        let steps = balance(StepMethod::Ranges, "step", &["a", "b"], &[0, 0, 0, 0]);
+        let steps = step_totals(StepMethod::Ranges, "step", &["a", "b"], &[0, 0, 0, 0]);
         assert_eq!((steps.imbalance, steps.ranks[0].slowest), (0.0, 0));
     }
 }

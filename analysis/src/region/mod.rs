@@ -10,7 +10,7 @@ use serde::Serialize;
 
 pub use self::bound::Bound;
 use self::keep::Keep;
-use crate::{Error, Result, about};
+use crate::{Error, Result, overview};
 
 /// What to keep; the default keeps everything and costs nothing.
 #[derive(Debug, Clone, Default)]
@@ -128,7 +128,7 @@ fn describe(filter: &Filter) -> Vec<String> {
 
 /// The window that `from` and `to` say, if either is set.
 fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
-    let Some(span) = about::span(tables).filter(|_| filter.from.is_some() || filter.to.is_some()) else {
+    let Some(span) = overview::span(tables).filter(|_| filter.from.is_some() || filter.to.is_some()) else {
         return Ok(None);
     };
     let from = filter.from.map_or(i64::MIN, |bound| bound.resolve(span));
@@ -142,7 +142,7 @@ fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
 
 /// Drops the calls and ranges that start before the first op or after the last one's end.
 fn trim(tables: &mut Tables) {
-    if let Some((first, last)) = about::ops_span(tables) {
+    if let Some((first, last)) = overview::ops_span(tables) {
         let mut keep = Keep::everything(tables);
         keep.others(tables, first, last.saturating_add(1));
         keep.apply(tables);

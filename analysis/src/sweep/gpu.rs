@@ -7,7 +7,7 @@ use rtl_schema::{AgentId, Durations, Tables};
 use super::gaps::{Found, Gaps, Op};
 use super::queues::{Queues, Watch};
 use super::unions::{Class, Unions};
-use super::{Gap, Gpu, GpuGaps, Suspects};
+use super::{Gap, Gpu, GpuGaps, SuspiciousRows};
 use crate::names::Names;
 use crate::order::AgentOps;
 use crate::{copies, labels};
@@ -18,8 +18,8 @@ pub(super) struct Swept {
     pub(super) gpu: Gpu,
     pub(super) gaps: GpuGaps,
     pub(super) longest: Vec<Gap>,
-    pub(super) overlaps: Suspects,
-    pub(super) duplicates: Suspects,
+    pub(super) overlaps: SuspiciousRows,
+    pub(super) duplicates: SuspiciousRows,
 }
 
 /// The sweep over the ops of one agent, resumable so that the sweeps of all agents can go through the rows

@@ -125,7 +125,7 @@ pub struct Example {
 
 /// Rows that are suspicious beside another one: how many, and the first few by GPU and start.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Suspects {
+pub struct SuspiciousRows {
     /// How many rows.
     pub count: u64,
     /// The first three of each GPU.
@@ -142,9 +142,9 @@ pub struct Sweep {
     /// The longest gaps of all GPUs: longest first, then by start, then by GPU.
     pub longest: Vec<Gap>,
     /// Dispatches that start on a queue before an earlier one of the same process and queue has ended.
-    pub overlaps: Suspects,
+    pub overlaps: SuspiciousRows,
     /// Dispatches that equal another one in track, name, start and duration (all but the first).
-    pub duplicates: Suspects,
+    pub duplicates: SuspiciousRows,
 }
 
 /// How many rows all GPUs go through before any goes on. The rows of GPUs that ran at the same time lie side by

@@ -5,7 +5,7 @@ use rtl_schema::table::Track;
 use rustc_hash::FxHashMap;
 
 use super::gpu::length;
-use super::{Example, Suspects};
+use super::{Example, SuspiciousRows};
 use crate::labels;
 
 /// How many examples of each GPU are kept.
@@ -104,7 +104,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The overlaps and the duplicates.
-    pub(super) fn finish(self, tables: &Tables) -> (Suspects, Suspects) {
+    pub(super) fn finish(self, tables: &Tables) -> (SuspiciousRows, SuspiciousRows) {
         let examples = |rows: Vec<u32>| {
             rows.into_iter()
                 .map(|row| {
@@ -118,8 +118,8 @@ impl<'a> Watch<'a> {
                 .collect()
         };
         (
-            Suspects { count: self.overlaps, examples: examples(self.overlapping) },
-            Suspects { count: self.duplicates, examples: examples(self.duplicated) },
+            SuspiciousRows { count: self.overlaps, examples: examples(self.overlapping) },
+            SuspiciousRows { count: self.duplicates, examples: examples(self.duplicated) },
         )
     }
 }

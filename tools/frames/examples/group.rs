@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use rtl_analysis::Categories;
-use rtl_analysis::profile::{By, Warmup, profile};
+use rtl_analysis::profile::{KernelKey, Warmup, profile};
 use rtl_schema::{Select, Trace};
 
 /// CPU seconds of this process, all threads: fields 14 and 15 of /proc/self/stat, in ticks of 10 ms.
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let summed = cpu()?;
     let parts = frame.partition_by_stable(["name"], true)?;
     let parted = cpu()?;
-    let reduced = profile(&tables, &Categories::default(), By::Name, Warmup::Keep);
+    let reduced = profile(&tables, &Categories::default(), KernelKey::Name, Warmup::Keep);
     let end = cpu()?;
     println!("columns as a frame              {:.2} s", framed - begin);
     println!("group-by name, sum of durations {:.2} s, {} groups", summed - framed, grouped.height());

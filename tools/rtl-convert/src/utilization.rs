@@ -1,6 +1,6 @@
 //! How busy each GPU was, in equal steps of the trace.
 
-use rtl_analysis::launches::waiting_from;
+use rtl_analysis::launches::queued_since;
 use rtl_schema::AgentId;
 
 use crate::counter_tracks::CounterTrack;
@@ -80,7 +80,7 @@ impl Utilization {
         });
         gpu.work.add(span(to), 1);
         let enqueued = op.detail.map(|latency| start.wrapping_sub(latency));
-        match waiting_from(start, enqueued, returned) {
+        match queued_since(start, enqueued, returned) {
             None => gpu.queued.add(span(to), 1),
             Some(moment) => {
                 gpu.is_tied = true;

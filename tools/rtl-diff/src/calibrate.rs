@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::compare::noise::KernelNoise;
-use rtl_analysis::compare::spread::Part;
+use rtl_analysis::compare::spread::VarianceEstimate;
 use rtl_analysis::compare::{Noise, Run};
 use serde::{Deserialize, Serialize};
 
@@ -133,13 +133,13 @@ pub fn read(path: &Path) -> Result<Noise, Failure> {
     }
     Ok(Noise {
         runs: file.runs,
-        shared: Part { variance: file.shared.variance, freedom: file.shared.freedom },
+        shared: VarianceEstimate { variance: file.shared.variance, freedom: file.shared.freedom },
         kernels: file
             .kernel
             .into_iter()
             .map(|kernel| KernelNoise {
                 name: kernel.name,
-                own: Part { variance: kernel.variance, freedom: kernel.freedom },
+                own: VarianceEstimate { variance: kernel.variance, freedom: kernel.freedom },
                 within: kernel.within,
             })
             .collect(),

@@ -2,8 +2,8 @@
 //! test holds the two together. Times are integer nanoseconds; ratios, shares and means are floating point, and where
 //! nothing is known there is null, never NaN.
 
-use rtl_analysis::books::{Account, GpuAccount, Terms};
 use rtl_analysis::compare::{Judgement, Side};
+use rtl_analysis::decomposition::{GpuWallChange, WallChange, WallTerms};
 use serde::Serialize;
 
 use crate::comparison::{Row as Kernel, Total as Figure, Waits as Collective};
@@ -84,7 +84,7 @@ struct Decomposition<'a> {
     baseline_wall_ns: i64,
     candidate_wall_ns: i64,
     wall_delta_ns: i64,
-    terms: &'a Terms,
+    terms: &'a WallTerms,
     gpus: Vec<GpuTerms<'a>>,
 }
 
@@ -94,7 +94,7 @@ struct GpuTerms<'a> {
     baseline_wall_ns: i64,
     candidate_wall_ns: i64,
     wall_delta_ns: i64,
-    terms: &'a Terms,
+    terms: &'a WallTerms,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -170,7 +170,8 @@ impl<'a> Document<'a> {
                 .map(|files| files.iter().map(|file| file.display().to_string()).collect())
                 .collect(),
         };
-        let Account { baseline_wall_ns, candidate_wall_ns, wall_delta_ns, terms } = &comparison.books.total;
+        let WallChange { baseline_wall_ns, candidate_wall_ns, wall_delta_ns, terms } =
+            &comparison.books.total;
         Self {
             schema: SCHEMA,
             tool_version: env!("CARGO_PKG_VERSION"),
@@ -240,8 +241,8 @@ impl Total {
 }
 
 impl<'a> GpuTerms<'a> {
-    fn of(gpu: &'a GpuAccount) -> Self {
-        let Account { baseline_wall_ns, candidate_wall_ns, wall_delta_ns, terms } = &gpu.account;
+    fn of(gpu: &'a GpuWallChange) -> Self {
+        let WallChange { baseline_wall_ns, candidate_wall_ns, wall_delta_ns, terms } = &gpu.change;
         Self {
             gpu: gpu.gpu,
             baseline_wall_ns: *baseline_wall_ns,

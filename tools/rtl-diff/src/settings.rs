@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cli::{Exit, Failure};
 use regex::Regex;
 use rtl_analysis::compare::{Noise, Rules};
-use rtl_analysis::profile::{By, Warmup};
+use rtl_analysis::profile::{KernelKey, Warmup};
 use rtl_analysis::region::Filter;
 use rtl_schema::Select;
 
@@ -26,7 +26,7 @@ pub struct Manner {
     /// Which columns to read.
     pub select: Select,
     /// What kernels are told apart by.
-    pub by: By,
+    pub by: KernelKey,
     /// What of each kernel is left out.
     pub warmup: Warmup,
     /// Whether any filter is set.
@@ -197,11 +197,11 @@ impl Manner {
         let filter = reading.filter.filter()?;
         let ranges = filter.range.is_some();
         let by = match reading.by {
-            args::By::Name => By::Name,
-            args::By::Launch => By::Launch,
+            args::By::Name => KernelKey::Name,
+            args::By::Launch => KernelKey::Launch,
         };
         let links = ranges || !filter.ranks.is_empty();
-        let shapes = by == By::Launch || !reading.no_mix;
+        let shapes = by == KernelKey::Launch || !reading.no_mix;
         let select = Select { shapes, links, ranges, api: ranges, ..Select::ops() };
         Ok(Self {
             filter,

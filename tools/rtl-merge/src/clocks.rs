@@ -1,8 +1,10 @@
 //! What the traces' clocks need to be one.
 
 use cli::Failure;
-use rtl_analysis::align::{self, Alignment, Clock, Group, Meeting, NodeClock, Refusal, Sequence, Waits};
-use rtl_analysis::ranks::steps::{Balance, stepping};
+use rtl_analysis::align::{
+    self, Alignment, AlignmentError, Clock, Group, MatchedCollective, NodeClock, Sequence, Waits,
+};
+use rtl_analysis::ranks::steps::{StepTotals, step_group};
 use rtl_schema::write::ClockCorrection;
 use rtl_schema::{AgentId, ProcessId};
 use serde_json::Value;
@@ -82,7 +84,7 @@ pub struct Clocks {
     /// By member, what all of it says.
     pub waits: Waits,
     /// The position in `together` of the group between whose collectives steps lie, and its steps.
-    pub steps: Option<(usize, Balance)>,
+    pub steps: Option<(usize, StepTotals)>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched: usize,
 }
@@ -104,7 +106,7 @@ impl Clocks {
         let given = given(inputs, wanted)?;
         let found = Found::of(inputs);
         let inputs = &*inputs;
-        let groups = align::tell_apart(&found.sequences);
+        let groups = align::group_sequences(&found.sequences);
         // The machine whose clock an input has, where that is known and something may be done to it.
         let domains: Vec<Option<usize>> = (0..inputs.len())
             .map(|at| domain(inputs, machines, at).filter(|_| given[at].is_none() && !wanted.no_align))
@@ -112,14 +114,15 @@ impl Clocks {
         let reference = domains.iter().copied().flatten().next();
         let alignment = reference.map(|reference| {
             let domain = |member: usize| domains[found.members[member].input];
-            let meetings = groups.groups.iter().flat_map(|group| align::meetings(group, &found.sequences));
+            let meetings =
+                groups.groups.iter().flat_map(|group| align::matched_collectives(group, &found.sequences));
             let calls: usize = groups
                 .groups
                 .iter()
                 .flat_map(|group| &group.members)
                 .map(|&at| found.sequences[at].calls.len())
                 .sum();
-            let known: Vec<Meeting> = meetings
+            let known: Vec<MatchedCollective> = meetings
                 .step_by(calls.div_ceil(EVIDENCE).max(1))
                 .map(|meeting| meeting.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect())
                 .collect();
@@ -129,7 +132,7 @@ impl Clocks {
         });
         let mut clocks = Self {
             reference: reference.map(|machine| machines.all[machine].evidence.clone()),
-            unmatched: groups.alone.iter().map(|&at| found.sequences[at].calls.len()).sum(),
+            unmatched: groups.unmatched.iter().map(|&at| found.sequences[at].calls.len()).sum(),
             ..Self::default()
         };
         for (at, input) in inputs.iter().enumerate() {
@@ -155,16 +158,16 @@ impl Clocks {
         let sizes = clocks.together.iter().map(|together| {
             (together.members.len(), together.collectives, rtl_schema::identity(&together.name))
         });
-        clocks.steps = stepping(sizes).map(|at| {
-            let meetings = align::meetings(&groups.groups[at], &found.sequences);
-            (at, Balance::between(meetings.map(|meeting| clocks.apply(meeting, &found.members))))
+        clocks.steps = step_group(sizes).map(|at| {
+            let meetings = align::matched_collectives(&groups.groups[at], &found.sequences);
+            (at, StepTotals::between(meetings.map(|meeting| clocks.apply(meeting, &found.members))))
         });
         clocks.members = found.members;
         Ok(clocks)
     }
 
     /// A collective on the merged clock.
-    fn apply(&self, meeting: Meeting, members: &[Member]) -> Meeting {
+    fn apply(&self, meeting: MatchedCollective, members: &[Member]) -> MatchedCollective {
         let moved = |(member, start, end): (usize, i64, i64)| {
             let shift = &self.shifts[members[member].input];
             (member, shift.apply(start), shift.apply(end))
@@ -175,10 +178,10 @@ impl Clocks {
     /// Tells of a group, a few collectives at a time.
     fn together(&mut self, group: &Group, found: &Found) -> Together {
         let meetings = || {
-            let meetings = align::meetings(group, &found.sequences);
+            let meetings = align::matched_collectives(group, &found.sequences);
             meetings.map(|meeting| self.apply(meeting, &found.members))
         };
-        let is_violated = |meeting: &Meeting| {
+        let is_violated = |meeting: &MatchedCollective| {
             let last_start = meeting.iter().map(|&(_, start, _)| start).max();
             meeting.iter().map(|&(.., end)| end).min() < last_start
         };
@@ -193,7 +196,7 @@ impl Clocks {
         let mut meetings = meetings();
         let mut all = align::waits(&[], found.members.len(), is_on_one_clock);
         loop {
-            let some: Vec<Meeting> = meetings.by_ref().take(AT_ONCE).collect();
+            let some: Vec<MatchedCollective> = meetings.by_ref().take(AT_ONCE).collect();
             if some.is_empty() {
                 break;
             }
@@ -304,9 +307,9 @@ fn of_domain(
         Ok(NodeClock { clock, collectives, error_ns }) => {
             return (sampled(clock, input, *error_ns), Method::Collectives(*collectives, *error_ns));
         }
-        Err(Refusal::TooFew(0)) => "no collective in common with the reference".to_owned(),
-        Err(Refusal::TooFew(count)) => format!("only {count} collectives in common with others"),
-        Err(Refusal::Contradicted) => "the collectives contradict each other".to_owned(),
+        Err(AlignmentError::TooFew(0)) => "no collective in common with the reference".to_owned(),
+        Err(AlignmentError::TooFew(count)) => format!("only {count} collectives in common with others"),
+        Err(AlignmentError::Contradicted) => "the collectives contradict each other".to_owned(),
     };
     match ahead {
         Some((own, reference)) => {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use cli::Failure;
-use rtl_analysis::ranks::tally::Kernels;
+use rtl_analysis::ranks::streaming::KernelIndex;
 use serde::Serialize;
 
 use crate::clocks::{Clocks, Method};
@@ -161,7 +161,7 @@ impl Document {
     }
 
     /// Adds how the clocks became one, who waited for whom and how evenly the work is shared.
-    pub fn ranks(&mut self, inputs: &[Survey], clocks: &Clocks, members: &Members, kernels: &Kernels) {
+    pub fn ranks(&mut self, inputs: &[Survey], clocks: &Clocks, members: &Members, kernels: &KernelIndex) {
         self.clocks(clocks, inputs);
         self.waits = Waits::of(clocks, members);
         self.imbalance = Imbalance::of(inputs, members, clocks, kernels);

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rtl_analysis::ranks::kernels::{KernelTotals, Total, imbalances};
-use rtl_analysis::ranks::outliers::{Values, outliers};
-use rtl_analysis::ranks::tally::Kernels;
+use rtl_analysis::ranks::kernels::{KernelTotals, imbalances};
+use rtl_analysis::ranks::outliers::{RankValues, outliers};
+use rtl_analysis::ranks::streaming::KernelIndex;
 use rtl_analysis::ranks::{KernelImbalance, Outlier, StepMethod, Steps};
+use rtl_analysis::stats::CallTotal;
 use serde::Serialize;
 
 use crate::clocks::Clocks;
@@ -51,10 +52,10 @@ pub struct Imbalance {
 impl Imbalance {
     /// From what each trace said of its own ranks.
     #[must_use]
-    pub fn of(inputs: &[Survey], members: &Members, clocks: &Clocks, kernels: &Kernels) -> Self {
+    pub fn of(inputs: &[Survey], members: &Members, clocks: &Clocks, kernels: &KernelIndex) -> Self {
         let names = members.names();
         let mut busy: Vec<Option<(i64, i64)>> = vec![Some((0, 0)); names.len()];
-        let mut totals: Vec<BTreeMap<usize, Total>> = Vec::new();
+        let mut totals: Vec<BTreeMap<usize, CallTotal>> = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             for own in &input.own {
                 let Some(member) = members.position(at, own.process, own.agent) else { continue };
@@ -86,7 +87,8 @@ impl Imbalance {
 
     fn compare(&mut self, names: &[&str], waits: &[(i64, u64)], totals: &[KernelTotals]) {
         let compute: Vec<Option<i64>> = self.ranks.iter().map(|rank| rank.compute_ns).collect();
-        let values = Values { names, compute: &compute, steps: self.steps.as_ref(), waits, kernels: totals };
+        let values =
+            RankValues { names, compute: &compute, steps: self.steps.as_ref(), waits, kernels: totals };
         self.outliers = outliers(&values);
         self.other_outliers = self.outliers.len().saturating_sub(MOST);
         self.outliers.truncate(MOST);
@@ -103,7 +105,7 @@ impl Imbalance {
 }
 
 /// The kernels that any rank ran, by name.
-fn named(totals: Vec<BTreeMap<usize, Total>>, kernels: &Kernels) -> Vec<KernelTotals> {
+fn named(totals: Vec<BTreeMap<usize, CallTotal>>, kernels: &KernelIndex) -> Vec<KernelTotals> {
     let all = kernels.labels().into_iter().zip(totals).filter(|(_, ran)| !ran.is_empty());
     let mut named: Vec<KernelTotals> = all
         .map(|(label, ran)| KernelTotals { name: label.to_owned(), ran: ran.into_iter().collect() })

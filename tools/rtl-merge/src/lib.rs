@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use cli::color::Paint;
 use cli::{Exit, Failure, Output, Progress};
-use rtl_analysis::ranks::tally::Kernels;
+use rtl_analysis::ranks::streaming::KernelIndex;
 
 use crate::args::{Arguments, Format, Report};
 use crate::clocks::Clocks;
@@ -110,7 +110,7 @@ fn attempt(
     left_out: &mut LeftOut,
     out: &mut Output,
 ) -> Result<Document, Ended> {
-    let mut kernels = Kernels::default();
+    let mut kernels = KernelIndex::default();
     let mut inputs = survey(arguments, left_out, &mut kernels, out)?;
     ranks::assign(&mut inputs, given, &arguments.identity)?;
     let machines = Machines::of(&inputs);
@@ -155,7 +155,7 @@ fn require(clocks: &Clocks, inputs: &[Survey]) -> Result<(), Failure> {
 fn survey(
     arguments: &Arguments,
     left_out: &mut LeftOut,
-    kernels: &mut Kernels,
+    kernels: &mut KernelIndex,
     out: &mut Output,
 ) -> Result<Vec<Survey>, Failure> {
     let sizes = left_out.traces.iter().map(|path| size(path)).sum();

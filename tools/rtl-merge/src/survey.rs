@@ -8,8 +8,8 @@ use rtl_schema::{AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, T
 
 use crate::rows::Rows;
 use crate::target::{CLOCK, MERGED, TOTALS};
-use rtl_analysis::align::{Collective, Finder};
-use rtl_analysis::ranks::tally::{Kernels, Own, Tally};
+use rtl_analysis::align::{CollectiveCalls, CollectiveFinder};
+use rtl_analysis::ranks::streaming::{KernelIndex, PlaceTotals, StreamingTotals};
 
 /// The tags that say something of a trace among others, beside [`TOTALS`]. What else it says of itself is only copied.
 const TELLING: [&str; 6] = ["run_id", MERGED, CLOCK, "clock_start", "clock_end", "complete"];
@@ -40,9 +40,9 @@ pub struct Survey {
     /// The starts of its first and its last row in ns, if it has any.
     pub span: Option<(i64, i64)>,
     /// Its synchronising collectives.
-    pub collectives: Vec<Collective>,
+    pub collectives: Vec<CollectiveCalls>,
     /// What each of its processes ran on each GPU.
-    pub own: Vec<Own>,
+    pub own: Vec<PlaceTotals>,
 }
 
 impl Survey {
@@ -51,7 +51,7 @@ impl Survey {
     ///
     /// # Errors
     /// Where it cannot be read to its end.
-    pub fn of(path: &Path, whole: bool, kernels: &mut Kernels) -> Result<Self, Error> {
+    pub fn of(path: &Path, whole: bool, kernels: &mut KernelIndex) -> Result<Self, Error> {
         let trace = Trace::open(path)?;
         // The same tables as the merge itself will read, so that both meet the same processes and agents in one order.
         // Shapes of launches tell collectives apart, but rocm-trace-lite's are text and cost more than all else of a row.
@@ -61,11 +61,11 @@ impl Survey {
                 Select { ids: false, args: false, launch: dialect != Dialect::Lite, ..Select::everything() }
             }
         };
-        let mut finder = Finder::default();
-        let mut tally = Tally::new(kernels);
+        let mut finder = CollectiveFinder::default();
+        let mut tally = StreamingTotals::new(kernels);
         let (mut survey, last) = Self::read(&trace, &select, |piece| {
-            finder.piece(piece);
-            tally.piece(piece);
+            finder.add_chunk(piece);
+            tally.add_chunk(piece);
         })?;
         survey.collectives = finder.finish();
         survey.own = tally.finish();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cli::Failure;
 use rtl_analysis::facts::{Fact, facts};
 use rtl_analysis::kernels::{self, Group};
-use rtl_analysis::profile::{self, By, Profile, Warmup};
+use rtl_analysis::profile::{self, KernelKey, Profile, Warmup};
 use rtl_analysis::ranks::{self, Ranks};
 use rtl_analysis::region::{self, Region};
 use rtl_analysis::{Report, rocprofv3, rpt};
@@ -52,7 +52,7 @@ pub struct Comparable {
 
 impl Comparable {
     fn of(tables: &Tables, question: &Question) -> Self {
-        let profile = profile::profile(tables, &question.options.categories, By::Name, Warmup::Keep);
+        let profile = profile::profile(tables, &question.options.categories, KernelKey::Name, Warmup::Keep);
         let names = profile.kernels.iter().map(|kernel| kernel.name.clone()).collect();
         let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
         Self { profile, names, facts: facts(tables), run: run.map(|(_, value)| value.clone()) }

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
-use rtl_analysis::about::About;
 use rtl_analysis::api::{ApiGroup, UnfinishedCall};
 use rtl_analysis::copies::CopyGroup;
 use rtl_analysis::facts::Fact;
 use rtl_analysis::kernels::Group;
 use rtl_analysis::launches::{Latency, Queues};
-use rtl_analysis::profile::{Item, Kernel, Waiting};
+use rtl_analysis::overview::TraceOverview;
+use rtl_analysis::profile::{Activity, CollectiveWaits, Kernel};
 use rtl_analysis::ranges::RangeReport;
 use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region::Region;
@@ -44,7 +44,7 @@ pub struct Document<'a> {
 struct Input<'a> {
     path: String,
     #[serde(flatten)]
-    about: Option<&'a About>,
+    about: Option<&'a TraceOverview>,
     region: &'a Region,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a str>,
@@ -138,8 +138,8 @@ struct Transfers {
 }
 
 impl Transfers {
-    fn of(waiting: &Waiting) -> Self {
-        let Waiting { run, deviation_ns, calls, transfer_ns, wait_ns, .. } = waiting;
+    fn of(waiting: &CollectiveWaits) -> Self {
+        let CollectiveWaits { run, deviation_ns, calls, transfer_ns, wait_ns, .. } = waiting;
         Self {
             collectives: run.calls,
             total_ns: run.total_ns,
@@ -187,8 +187,8 @@ impl<'a> GpuRow<'a> {
                 let mut work: Vec<Work<'a>> = Vec::new();
                 for part in &place.work {
                     let (kernel, copies) = match &part.item {
-                        Item::Kernel(kernel) => (Some(comparable.names[*kernel].as_str()), None),
-                        Item::Copies(direction) => (None, Some(direction.label())),
+                        Activity::Kernel(kernel) => (Some(comparable.names[*kernel].as_str()), None),
+                        Activity::Copies(direction) => (None, Some(direction.label())),
                     };
                     match work.last_mut().filter(|last| (last.kernel, last.copies) == (kernel, copies)) {
                         Some(last) => {

@@ -2,7 +2,7 @@
 
 use cli::args::Format;
 use cli::{Exit, Failure};
-use rtl_analysis::kernels::{Key, Sort};
+use rtl_analysis::kernels::{GroupBy, Sort};
 use rtl_analysis::region::Filter;
 use rtl_analysis::{Categories, Options, Sections};
 use rtl_schema::Select;
@@ -44,7 +44,7 @@ impl Question {
         let by = (arguments.by != By::Kernel).then_some(arguments.by);
         let options = Options {
             sections,
-            key: Key::Kernel,
+            key: GroupBy::Kernel,
             sort: sort(arguments.sort),
             categories: categories(arguments)?,
             ..Options::default()
@@ -158,15 +158,15 @@ fn sort(by: SortBy) -> Sort {
 }
 
 /// The key of `analysis` for a `--by`.
-pub fn key(by: By) -> Key {
+pub fn key(by: By) -> GroupBy {
     match by {
-        By::Kernel => Key::Kernel,
-        By::Category => Key::Category,
-        By::Gpu => Key::Gpu,
-        By::Queue => Key::Queue,
-        By::Range => Key::Range,
-        By::Shape => Key::Shape,
-        By::Process => Key::Process,
-        By::Rank => Key::Rank,
+        By::Kernel => GroupBy::Kernel,
+        By::Category => GroupBy::Category,
+        By::Gpu => GroupBy::Gpu,
+        By::Queue => GroupBy::Queue,
+        By::Range => GroupBy::Range,
+        By::Shape => GroupBy::Shape,
+        By::Process => GroupBy::Process,
+        By::Rank => GroupBy::Rank,
     }
 }

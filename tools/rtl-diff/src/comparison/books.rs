@@ -1,10 +1,10 @@
-//! The books of two typical runs: [`rtl_analysis::books`] with the kernels of this comparison.
+//! The books of two typical runs: [`rtl_analysis::decomposition`] with the kernels of this comparison.
 
 use std::collections::BTreeMap;
 
-use rtl_analysis::books::{Amount, Books, Fate, Place, balance};
+use rtl_analysis::decomposition::{GpuTime, KernelMatch, KernelTime, WallDecomposition, decompose};
 use rtl_analysis::identity::Matching;
-use rtl_analysis::profile::Item;
+use rtl_analysis::profile::Activity;
 use rtl_schema::table::Direction;
 
 use crate::input::Run;
@@ -22,21 +22,21 @@ pub(super) fn wall(run: &Run) -> i64 {
 }
 
 /// The books from one run to the other; `places` say for each kernel of the runs where it is in `matching`'s lists.
-pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) -> Books {
+pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) -> WallDecomposition {
     let mut items = Items::of(matching);
     let places = [0, 1].map(|side| {
         let gpus = runs[side].profile.gpus.iter();
-        gpus.map(|gpu| Place {
+        gpus.map(|gpu| GpuTime {
             gpu: gpu.gpu,
             wall_ns: gpu.wall_ns,
             busy_ns: gpu.busy_ns,
             amounts: gpu
                 .work
                 .iter()
-                .map(|work| Amount {
+                .map(|work| KernelTime {
                     item: match &work.item {
-                        Item::Kernel(kernel) => items.of_kernel[side][&places[side][*kernel]],
-                        Item::Copies(direction) => items.copies(*direction),
+                        Activity::Kernel(kernel) => items.of_kernel[side][&places[side][*kernel]],
+                        Activity::Copies(direction) => items.copies(*direction),
                     },
                     stratum: items.shape(work.shape.as_deref()),
                     calls: work.calls,
@@ -46,12 +46,12 @@ pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) ->
         })
         .collect::<Vec<_>>()
     });
-    balance(&items.fates, &places[0], &places[1])
+    decompose(&items.matches, &places[0], &places[1])
 }
 
 /// Everything that the books have a line for, numbered.
 struct Items {
-    fates: Vec<Fate>,
+    matches: Vec<KernelMatch>,
     of_kernel: [BTreeMap<usize, usize>; 2],
     of_copies: BTreeMap<Direction, usize>,
     shapes: BTreeMap<String, u32>,
@@ -60,21 +60,27 @@ struct Items {
 impl Items {
     fn of(matching: &Matching) -> Self {
         let mut items = Self {
-            fates: Vec::new(),
+            matches: Vec::new(),
             of_kernel: Default::default(),
             of_copies: BTreeMap::new(),
             shapes: BTreeMap::new(),
         };
         for pair in &matching.pairs {
-            let number = items.fates.len();
-            items.fates.push(if pair.method.is_guess() { Fate::Renamed } else { Fate::Matched });
+            let number = items.matches.len();
+            items.matches.push(if pair.method.is_guess() {
+                KernelMatch::Renamed
+            } else {
+                KernelMatch::Matched
+            });
             items.of_kernel[0].insert(pair.baseline, number);
             items.of_kernel[1].insert(pair.candidate, number);
         }
-        for (side, alone, fate) in [(0, &matching.removed, Fate::Removed), (1, &matching.new, Fate::New)] {
+        for (side, alone, fate) in
+            [(0, &matching.removed, KernelMatch::Removed), (1, &matching.new, KernelMatch::New)]
+        {
             for &at in alone {
-                items.of_kernel[side].insert(at, items.fates.len());
-                items.fates.push(fate);
+                items.of_kernel[side].insert(at, items.matches.len());
+                items.matches.push(fate);
             }
         }
         items
@@ -82,8 +88,8 @@ impl Items {
 
     fn copies(&mut self, direction: Direction) -> usize {
         *self.of_copies.entry(direction).or_insert_with(|| {
-            self.fates.push(Fate::Matched);
-            self.fates.len() - 1
+            self.matches.push(KernelMatch::Matched);
+            self.matches.len() - 1
         })
     }
 

@@ -2,7 +2,7 @@
 
 use cli::{Exit, Failure};
 use rtl_analysis::compare::Run as KernelRun;
-use rtl_analysis::identity::Subject;
+use rtl_analysis::identity::KernelFeatures;
 use rtl_analysis::profile::Kernel;
 
 use super::waits::Waits;
@@ -12,7 +12,7 @@ use crate::input::Run;
 #[derive(Debug, Default)]
 pub(super) struct Joined {
     /// What they are.
-    pub(super) subjects: [Vec<Subject>; 2],
+    pub(super) subjects: [Vec<KernelFeatures>; 2],
     /// Name with launch shape: what calibration knows them by.
     pub(super) titles: [Vec<String>; 2],
     /// Whether they wait for other ranks.
@@ -60,7 +60,7 @@ impl Joined {
             let mut of_run = Vec::with_capacity(numbers.len());
             for (kernel, &number) in run.profile.kernels.iter().zip(numbers) {
                 let place = *position[number].get_or_insert_with(|| {
-                    self.subjects[side].push(Subject {
+                    self.subjects[side].push(KernelFeatures {
                         name: kernel.name.clone(),
                         launch: kernel.launch.clone(),
                         shapes: kernel.shapes.clone(),

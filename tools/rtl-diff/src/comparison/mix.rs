@@ -42,7 +42,7 @@ pub(super) fn level<'a>(joined: &mut Joined, matching: &Matching, sides: [&'a [R
         let [before, after] = [0, 1].map(|side| {
             mixes(&both[side].iter().map(|kernel| kernel.map(mix_of)).collect::<Vec<_>>(), &shapes[side])
         });
-        mix::bring([&mut baseline[pair.baseline], &mut candidate[pair.candidate]], [&before, &after]);
+        mix::normalise([&mut baseline[pair.baseline], &mut candidate[pair.candidate]], [&before, &after]);
     }
 }
 

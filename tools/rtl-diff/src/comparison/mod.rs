@@ -10,9 +10,9 @@ mod waits;
 use std::path::PathBuf;
 
 use cli::Failure;
-use rtl_analysis::books::Books;
-use rtl_analysis::compare::history::{Drift, look_back};
+use rtl_analysis::compare::history::{Drift, judge_history};
 use rtl_analysis::compare::{self, Judgement, KernelPair, Run as KernelRun, Side, Status};
+use rtl_analysis::decomposition::WallDecomposition;
 use rtl_analysis::facts::CUT_OFF;
 use rtl_analysis::identity::{self, Matching, Method};
 
@@ -37,7 +37,7 @@ pub struct Comparison {
     /// GPU time, wall, idle time and launches of the runs.
     pub totals: Totals,
     /// Where the change of wall comes from, between two typical runs.
-    pub books: Books,
+    pub books: WallDecomposition,
     /// Which run of each side the books are of: the one with the median wall. `None` without a baseline.
     pub typical: Option<[usize; 2]>,
     /// In what the two sides were recorded differently.
@@ -168,7 +168,7 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
     mix::level(&mut joined, &matching, [baseline, candidate]);
     let rows = rows(&joined, &matching, settings);
     let typical = books::typical(baseline).zip(books::typical(candidate)).map(|(one, other)| [one, other]);
-    let books = typical.map_or_else(Books::default, |[one, other]| {
+    let books = typical.map_or_else(WallDecomposition::default, |[one, other]| {
         books::of(
             [&baseline[one], &candidate[other]],
             [&joined.of_run[0][one], &joined.of_run[1][other]],
@@ -176,7 +176,7 @@ pub fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Resu
         )
     });
     let files = |runs: &[Run]| runs.iter().map(|run| run.files.clone()).collect();
-    let kin = matching.kin.iter().map(|kin| Kin {
+    let kin = matching.rename_candidates.iter().map(|kin| Kin {
         name: kin.name.clone(),
         removed: kin.baseline.len(),
         new: kin.candidate.len(),
@@ -256,7 +256,7 @@ fn rows(joined: &Joined, matching: &Matching, settings: &Settings) -> Vec<Row> {
         let pairs: Vec<KernelPair> = facts.iter().map(About::pair).collect();
         let noise = settings.noise.as_ref();
         let judgements: Vec<(Judgement, Option<Drift>)> = if settings.history {
-            let pasts = look_back(&pairs, &settings.rules, noise);
+            let pasts = judge_history(&pairs, &settings.rules, noise);
             pasts.into_iter().map(|past| (past.judgement, past.drift)).collect()
         } else {
             let judgements = compare::judge(&pairs, &settings.rules, noise);

@@ -2,8 +2,8 @@
 
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
-use rtl_analysis::books::Terms;
 use rtl_analysis::compare::{Method, Side};
+use rtl_analysis::decomposition::WallTerms;
 
 use super::Answer;
 use crate::comparison::{Change, Row, Total};
@@ -169,7 +169,7 @@ pub(super) fn books(answer: &Answer<'_>) -> Table {
         ("Overlap", "overlap_ns"),
         ("Idle", "idle_ns"),
     ];
-    let largest = books.gpus.iter().flat_map(|gpu| terms(gpu.account.wall_delta_ns, &gpu.account.terms));
+    let largest = books.gpus.iter().flat_map(|gpu| terms(gpu.change.wall_delta_ns, &gpu.change.terms));
     let largest =
         largest.chain(terms(books.total.wall_delta_ns, &books.total.terms)).map(i64::unsigned_abs).max();
     let unit = TimeUnit::of(i64::try_from(largest.unwrap_or(0)).unwrap_or(i64::MAX) / 10);
@@ -179,7 +179,7 @@ pub(super) fn books(answer: &Answer<'_>) -> Table {
             Column::right(header).field(field)
         }),
     ));
-    let mut add = |gpu: Cell, delta: i64, of: &Terms| {
+    let mut add = |gpu: Cell, delta: i64, of: &WallTerms| {
         let time = |value: i64| {
             let sign = if value > 0 { "+" } else { "" };
             Cell::number(format!("{sign}{}", unit.number(value)), value)
@@ -190,12 +190,12 @@ pub(super) fn books(answer: &Answer<'_>) -> Table {
         add(Cell::text("all"), books.total.wall_delta_ns, &books.total.terms);
     }
     for gpu in &books.gpus {
-        add(Cell::number(gpu.gpu.to_string(), gpu.gpu), gpu.account.wall_delta_ns, &gpu.account.terms);
+        add(Cell::number(gpu.gpu.to_string(), gpu.gpu), gpu.change.wall_delta_ns, &gpu.change.terms);
     }
     table
 }
 
-fn terms(delta: i64, terms: &Terms) -> impl Iterator<Item = i64> {
+fn terms(delta: i64, terms: &WallTerms) -> impl Iterator<Item = i64> {
     std::iter::once(delta).chain(terms.named().map(|(_, term)| term))
 }
 

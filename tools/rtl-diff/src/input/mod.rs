@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
 use rtl_analysis::facts::Fact;
-use rtl_analysis::profile::{By, Profile, Warmup};
+use rtl_analysis::profile::{KernelKey, Profile, Warmup};
 
 use self::group::Claim;
 use crate::settings::Manner;
@@ -76,7 +76,7 @@ fn no_rank(path: &Path) -> Failure {
 
 /// A report holds no rows that could still be chosen from.
 fn check_report(path: &Path, manner: &Manner) -> Result<(), Failure> {
-    let what = if manner.by == By::Launch {
+    let what = if manner.by == KernelKey::Launch {
         "told apart by launch shape"
     } else if manner.warmup != Warmup::Keep {
         "freed from its warm-up"

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use rtl_analysis::profile::{Item, Profile};
+use rtl_analysis::profile::{Activity, Profile};
 
 /// Gives kernels that are stored mangled their full names, as reports have them. Names that would become equal to
 /// another kernel's stay as they are stored.
@@ -38,7 +38,7 @@ fn sort(profile: &mut Profile) {
     }
     profile.kernels = order.iter().map(|&old| std::mem::take(&mut profile.kernels[old])).collect();
     for work in profile.gpus.iter_mut().flat_map(|gpu| &mut gpu.work) {
-        if let Item::Kernel(kernel) = &mut work.item {
+        if let Activity::Kernel(kernel) = &mut work.item {
             *kernel = position[*kernel];
         }
     }
@@ -46,14 +46,19 @@ fn sort(profile: &mut Profile) {
 
 #[cfg(test)]
 mod tests {
-    use rtl_analysis::profile::{GpuProfile, Kernel, Work};
+    use rtl_analysis::profile::{ActivityTotal, GpuProfile, Kernel};
 
     use super::*;
 
     fn profile(names: &[&str]) -> Profile {
         let kernels =
             names.iter().map(|name| Kernel { name: (*name).to_owned(), ..Kernel::default() }).collect();
-        let work = |at: usize| Work { item: Item::Kernel(at), shape: None, calls: 1, total_ns: at as i64 };
+        let work = |at: usize| ActivityTotal {
+            item: Activity::Kernel(at),
+            shape: None,
+            calls: 1,
+            total_ns: at as i64,
+        };
         let gpu = GpuProfile { work: (0..names.len()).map(work).collect(), ..GpuProfile::default() };
         Profile { kernels, gpus: vec![gpu], straggler: None }
     }
@@ -64,7 +69,7 @@ mod tests {
         demangle(&mut profile);
         let names: Vec<_> = profile.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(names, ["add", "gemm()"]);
-        assert_eq!(profile.gpus[0].work[0].item, Item::Kernel(1));
+        assert_eq!(profile.gpus[0].work[0].item, Activity::Kernel(1));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cli::Failure;
 use rtl_analysis::categories::COLLECTIVE;
 use rtl_analysis::compare::{Moments, Run};
 use rtl_analysis::facts::Fact;
-use rtl_analysis::profile::{GpuProfile, Item, Kernel, Profile, Waiting, Work};
+use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 
@@ -107,16 +107,16 @@ pub(super) fn read(path: &Path) -> Result<(Claim, Profile, Vec<Fact>), Failure> 
     kernels.sort_by(|one, other| one.name.cmp(&other.name));
     let positions: BTreeMap<&str, usize> =
         kernels.iter().enumerate().map(|(at, kernel)| (kernel.name.as_str(), at)).collect();
-    let work = |part: &Part| -> anyhow::Result<Work> {
+    let work = |part: &Part| -> anyhow::Result<ActivityTotal> {
         let item = match (&part.kernel, &part.copies) {
             (Some(name), _) => match positions.get(name.as_str()) {
-                Some(&at) => Item::Kernel(at),
+                Some(&at) => Activity::Kernel(at),
                 None => anyhow::bail!("{name} is missing among the kernels (was the report cut by `--top`?)"),
             },
-            (None, Some(direction)) => Item::Copies(named(direction)),
+            (None, Some(direction)) => Activity::Copies(named(direction)),
             (None, None) => anyhow::bail!("work of nothing"),
         };
-        Ok(Work { item, shape: None, calls: part.calls, total_ns: part.total_ns })
+        Ok(ActivityTotal { item, shape: None, calls: part.calls, total_ns: part.total_ns })
     };
     let gpus = gpus
         .iter()
@@ -172,7 +172,7 @@ fn kernel(row: Row) -> Kernel {
     }
 }
 
-fn waiting(transfers: &Transfers) -> Waiting {
+fn waiting(transfers: &Transfers) -> CollectiveWaits {
     let &Transfers { collectives, total_ns, calls, transfer_ns, wait_ns, .. } = transfers;
     let moments = Moments {
         calls: collectives,
@@ -183,12 +183,12 @@ fn waiting(transfers: &Transfers) -> Waiting {
         median_ns: transfers.p50_ns,
         p95_ns: transfers.p95_ns,
     };
-    Waiting {
+    CollectiveWaits {
         run: Run::of_moments(moments),
         deviation_ns: transfers.stddev_ns,
         calls,
         transfer_ns,
         wait_ns,
-        ..Waiting::default()
+        ..CollectiveWaits::default()
     }
 }

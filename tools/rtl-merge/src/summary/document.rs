@@ -2,10 +2,10 @@
 //! describes.
 
 use rtl_analysis::Stats;
-use rtl_analysis::about::AboutProcess;
 use rtl_analysis::facts::Fact;
+use rtl_analysis::overview::ProcessInfo;
 use rtl_analysis::region::Region;
-use rtl_analysis::running::{GpuRan, Item, Sketch};
+use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
 use rtl_analysis::sweep::Gpu;
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub struct Input {
     /// The recording mode.
     pub mode: Option<String>,
     /// Its processes.
-    pub processes: Vec<AboutProcess>,
+    pub processes: Vec<ProcessInfo>,
     /// Its ranks, sorted.
     pub ranks: Vec<u32>,
     /// All of it.
@@ -120,11 +120,11 @@ pub fn rows<'a, 'b>(
 }
 
 /// The row of a GPU that the report calls `number`; `positions` are those of the trace's kernels.
-pub fn gpu_row<'a>(kernels: &'a Kernels, positions: &[usize], ran: GpuRan, number: i64) -> GpuRow<'a> {
-    let part = |(item, work): &(Item, rtl_analysis::running::Work)| {
+pub fn gpu_row<'a>(kernels: &'a Kernels, positions: &[usize], ran: GpuTotals, number: i64) -> GpuRow<'a> {
+    let part = |(item, work): &(Activity, rtl_analysis::stats::CallTotal)| {
         let (kernel, copies) = match item {
-            Item::Kernel(kernel) => (Some(kernels.all[positions[*kernel]].name.as_str()), None),
-            Item::Copies(direction) => (None, Some(direction.label())),
+            Activity::Kernel(kernel) => (Some(kernels.all[positions[*kernel]].name.as_str()), None),
+            Activity::Copies(direction) => (None, Some(direction.label())),
         };
         Part { kernel, copies, calls: work.calls, total_ns: work.total_ns }
     };

@@ -1,6 +1,6 @@
 //! The kernels of all traces together.
 
-use rtl_analysis::running::{Kernel, Sketch};
+use rtl_analysis::streaming::{Kernel, Sketch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Every kernel that any trace has run.

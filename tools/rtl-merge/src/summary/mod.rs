@@ -1,6 +1,6 @@
 //! What all ranks ran, rank by rank and kernel by kernel, as one report and without a merged trace.
 //!
-//! One trace after the other is reduced to its kernels while it goes by ([`rtl_analysis::running`]), and what the report says
+//! One trace after the other is reduced to its kernels while it goes by ([`rtl_analysis::streaming`]), and what the report says
 //! of it goes to disk ([`spool`]): memory grows with the kernels, never with ops or traces. Clocks play no part.
 
 pub mod document;
@@ -14,10 +14,10 @@ use std::path::Path;
 
 use cli::{Exit, Failure, Output, Progress, ResultExt};
 use rtl_analysis::Categories;
-use rtl_analysis::about::AboutProcess;
 use rtl_analysis::facts;
+use rtl_analysis::overview::ProcessInfo;
 use rtl_analysis::region::Region;
-use rtl_analysis::running::{PERCENTILE_ERROR, Ran, Running};
+use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Error, Select, Tables, Trace};
 
@@ -80,7 +80,7 @@ struct Read {
     about: Input,
     /// The numbers of its GPUs, whether they ran anything or not.
     gpus: BTreeSet<i64>,
-    ran: Ran,
+    ran: Totals,
 }
 
 impl Read {
@@ -88,14 +88,14 @@ impl Read {
         let trace = Trace::open(path).map_err(unreadable)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (given, named) = (given.rank(path), ranks::of_name(&name));
-        let mut running = Running::new(categories, given, named);
+        let mut running = StreamingSummary::new(categories, given, named);
         let (mut survey, mut last) =
-            Survey::read(&trace, &Select::ops(), |piece| running.piece(piece)).map_err(unreadable)?;
-        while running.end() {
+            Survey::read(&trace, &Select::ops(), |piece| running.add_chunk(piece)).map_err(unreadable)?;
+        while running.end_pass() {
             let mut rows = Rows::default();
             let again = trace.stream(&Select::ops(), |piece| {
                 rows.add(piece);
-                running.piece(piece);
+                running.add_chunk(piece);
                 Ok::<(), Error>(())
             });
             rows.add_last(&again.map_err(unreadable)?);
@@ -118,8 +118,8 @@ impl Read {
     }
 }
 
-fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Ran) -> Input {
-    let process = |process: &rtl_schema::table::Process| AboutProcess {
+fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> Input {
+    let process = |process: &rtl_schema::table::Process| ProcessInfo {
         pid: process.pid,
         rank: process.rank,
         host: process.host.clone(),
@@ -138,7 +138,7 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Ran) -> Input {
         ranks: ranks.into_iter().collect(),
         region: Region { ops_before: ops, ops_after: ops, ..Region::default() },
         run: run.map(|(_, value)| value.clone()),
-        facts: facts::without_rows(tables, ran.graph, ran.endless),
+        facts: facts::facts_without_rows(tables, ran.graph, ran.unfinished),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cli::units;
-use rtl_analysis::about::{About, AboutGpu, Rows};
+use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview};
 use rtl_analysis::region::Region;
 
 /// From so many ops on, people expect a tool to estimate.
@@ -11,7 +11,7 @@ const MANY_OPS: u64 = 50_000_000;
 
 /// The lines about a trace, or several together, in order of reading. `GPU ops` and `API calls` are always there and
 /// begin with a plain number, because scripts for rocm-trace-lite's summary look for them.
-pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'static str, String)> {
+pub(super) fn lines(about: &TraceOverview, region: &Region, together: bool) -> Vec<(&'static str, String)> {
     let recorder = if together { about.tool.clone() } else { recorder(about) };
     let mut lines = vec![("Recorder", recorder)];
     if let Some(processes) = processes(about) {
@@ -43,7 +43,7 @@ pub(super) fn lines(about: &About, region: &Region, together: bool) -> Vec<(&'st
     lines
 }
 
-fn recorder(about: &About) -> String {
+fn recorder(about: &TraceOverview) -> String {
     let mut text = about.tool.clone();
     if let Some(version) = &about.tool_version {
         text = format!("{text} {version}");
@@ -56,7 +56,7 @@ fn recorder(about: &About) -> String {
     format!("{text} (layout {}{schema})", about.dialect)
 }
 
-fn processes(about: &About) -> Option<String> {
+fn processes(about: &TraceOverview) -> Option<String> {
     let mut words = Vec::new();
     match about.processes.as_slice() {
         [only] => {
@@ -80,7 +80,7 @@ fn processes(about: &About) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-fn gpus(gpus: &[AboutGpu]) -> String {
+fn gpus(gpus: &[GpuInfo]) -> String {
     let mut kinds: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for gpu in gpus {
         let kind = match (&gpu.product, &gpu.target) {
@@ -113,7 +113,7 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
 }
 
 /// How many there are, and of which kinds.
-fn ops(rows: &Rows) -> String {
+fn ops(rows: &RowCounts) -> String {
     let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),
         (rows.copies, "copy", "copies"),
@@ -127,7 +127,7 @@ fn ops(rows: &Rows) -> String {
     }
 }
 
-fn others(rows: &Rows) -> Option<String> {
+fn others(rows: &RowCounts) -> Option<String> {
     let kinds = kinds(&[
         (rows.ranges, "range", "ranges"),
         (rows.markers, "marker", "markers"),

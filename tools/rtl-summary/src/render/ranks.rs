@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cli::units;
 use cli::{Cell, Column, Table};
-use rtl_analysis::ranks::{KernelImbalance, Outlier, Quantity, Ranks, StepMethod, Steps, Together};
+use rtl_analysis::ranks::{CollectiveGroup, KernelImbalance, Outlier, Quantity, Ranks, StepMethod, Steps};
 
 use super::sanity::name;
 use super::tables::{count, duration, share};
@@ -68,7 +68,7 @@ pub(super) fn collectives(ranks: &Ranks) -> Table {
     ]);
     let all = ranks.ranks.len();
     for group in &ranks.collectives {
-        let Together { kernel, ranks, collectives, violations, .. } = group;
+        let CollectiveGroup { kernel, ranks, collectives, violations, .. } = group;
         let who = if ranks.len() == all { format!("all {all}") } else { ranks.len().to_string() };
         table.row([
             Cell::text(kernel),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use cli::units;
-use rtl_analysis::sanity::{OddDurations, Sanity};
-use rtl_analysis::sweep::Suspects;
+use rtl_analysis::sanity::{DurationAnomalies, Sanity};
+use rtl_analysis::sweep::SuspiciousRows;
 
 use super::about::counted;
 
@@ -68,7 +68,7 @@ pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
     lines
 }
 
-fn durations([one, many]: [&str; 2], odd: &OddDurations, zero_is_odd: bool, lines: &mut Vec<String>) {
+fn durations([one, many]: [&str; 2], odd: &DurationAnomalies, zero_is_odd: bool, lines: &mut Vec<String>) {
     let findings = [
         (odd.missing, "no end, left out of all times"),
         (odd.negative, "an end before the start, left out of all times"),
@@ -79,7 +79,7 @@ fn durations([one, many]: [&str; 2], odd: &OddDurations, zero_is_odd: bool, line
     }
 }
 
-fn suspects(many: &str, one: &str, suspects: &Suspects, manner: Manner, lines: &mut Vec<String>) {
+fn suspects(many: &str, one: &str, suspects: &SuspiciousRows, manner: Manner, lines: &mut Vec<String>) {
     let words = match suspects.count {
         0 => return,
         1 => one,

@@ -5,14 +5,14 @@ use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::busy::Busy;
-use super::kernels::Total;
 use crate::Categories;
 use crate::categories::COLLECTIVE;
-use crate::running::window::{Outcome, Timed, Window};
+use crate::stats::CallTotal;
+use crate::streaming::window::{Outcome, Timed, Window};
 
 /// The kernels of all traces of a job, each once.
 #[derive(Debug, Default)]
-pub struct Kernels {
+pub struct KernelIndex {
     categories: Categories,
     known: FxHashMap<String, Known>,
 }
@@ -23,7 +23,7 @@ struct Known {
     collective: bool,
 }
 
-impl Kernels {
+impl KernelIndex {
     /// Their identities, by number.
     #[must_use]
     pub fn labels(&self) -> Vec<&str> {
@@ -45,7 +45,7 @@ impl Kernels {
 
 /// What one process ran on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Own {
+pub struct PlaceTotals {
     /// The process.
     pub process: ProcessId,
     /// The GPU.
@@ -54,15 +54,15 @@ pub struct Own {
     /// their starts.
     pub busy_ns: Option<(i64, i64)>,
     /// Its kernels that are no collectives, by number, with their totals.
-    pub kernels: Vec<(u32, Total)>,
+    pub kernels: Vec<(u32, CallTotal)>,
 }
 
-/// A trace on its way: [`Self::piece`] for each piece, then [`Self::finish`].
+/// A trace on its way: [`Self::add_chunk`] for each piece, then [`Self::finish`].
 #[derive(Debug)]
-pub struct Tally<'a> {
-    kernels: &'a mut Kernels,
+pub struct StreamingTotals<'a> {
+    kernels: &'a mut KernelIndex,
     places: Vec<(ProcessId, AgentId, Busy)>,
-    totals: Vec<(Key, Total)>,
+    totals: Vec<(Key, CallTotal)>,
     position: FxHashMap<Key, usize>,
     /// Where a kernel of a track counts, and copies.
     entries: FxHashMap<(TrackId, Option<NameId>), Entry>,
@@ -85,10 +85,10 @@ fn unite(places: &mut [(ProcessId, AgentId, Busy)], op: Timed) {
     places[(op.place >> 1) as usize].2.add(op.start, op.length, op.place & 1 == 1);
 }
 
-impl<'a> Tally<'a> {
+impl<'a> StreamingTotals<'a> {
     /// A trace to come, of a job with these kernels.
     #[must_use]
-    pub fn new(kernels: &'a mut Kernels) -> Self {
+    pub fn new(kernels: &'a mut KernelIndex) -> Self {
         Self {
             kernels,
             places: Vec::new(),
@@ -101,7 +101,7 @@ impl<'a> Tally<'a> {
     }
 
     /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
-    pub fn piece(&mut self, piece: &Tables) {
+    pub fn add_chunk(&mut self, piece: &Tables) {
         let dispatches = &piece.dispatches;
         let copies =
             piece.copies.iter().filter_map(|copy| Some((copy, copy.duration.filter(|&ns| ns >= 0)?)));
@@ -122,16 +122,16 @@ impl<'a> Tally<'a> {
 
     /// What each process ran on each GPU.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Own> {
+    pub fn finish(mut self) -> Vec<PlaceTotals> {
         let outcome = self.window.end(|op| unite(&mut self.places, op));
         let is_known = outcome == Outcome::Complete;
-        let own = |&(process, agent, busy): &(ProcessId, AgentId, Busy)| Own {
+        let own = |&(process, agent, busy): &(ProcessId, AgentId, Busy)| PlaceTotals {
             process,
             agent,
             busy_ns: is_known.then_some((busy.busy_ns, busy.compute_ns)),
             kernels: Vec::new(),
         };
-        let mut all: Vec<Own> = self.places.iter().map(own).collect();
+        let mut all: Vec<PlaceTotals> = self.places.iter().map(own).collect();
         for ((place, kernel), total) in self.totals {
             all[place].kernels.push((kernel, total));
         }
@@ -168,7 +168,7 @@ impl<'a> Tally<'a> {
         let total = known.filter(|known| !known.collective).map(|known| {
             let key = (place, known.number);
             *self.position.entry(key).or_insert_with(|| {
-                self.totals.push((key, Total::default()));
+                self.totals.push((key, CallTotal::default()));
                 self.totals.len() - 1
             })
         });
@@ -220,9 +220,9 @@ mod tests {
         tables
     }
 
-    fn tallied(ops: &[Op], piece: usize, kernels: &mut Kernels) -> Vec<Own> {
-        let mut tally = Tally::new(kernels);
-        ops.chunks(piece).for_each(|ops| tally.piece(&tables(ops)));
+    fn tallied(ops: &[Op], piece: usize, kernels: &mut KernelIndex) -> Vec<PlaceTotals> {
+        let mut tally = StreamingTotals::new(kernels);
+        ops.chunks(piece).for_each(|ops| tally.add_chunk(&tables(ops)));
         let mut own = tally.finish();
         own.sort_by_key(|own| (own.process, own.agent));
         own
@@ -230,11 +230,11 @@ mod tests {
 
     #[test]
     fn own_work_is_told_from_collectives_and_by_kernel() {
-        let mut kernels = Kernels::default();
+        let mut kernels = KernelIndex::default();
         let ops = [(0, 0, 100, 50), (0, 2, 120, 80), (1, 3, 130, 5), (0, 1, 300, 10), (0, 3, 305, 40)];
         let own = tallied(&ops, 1, &mut kernels);
         assert_eq!(own[0].busy_ns, Some((100 + 45, 50 + 45)));
-        assert_eq!(own[0].kernels, [(0, Total { calls: 2, total_ns: 60 })]);
+        assert_eq!(own[0].kernels, [(0, CallTotal { calls: 2, total_ns: 60 })]);
         assert_eq!((own[1].busy_ns, own[1].kernels.len()), (Some((5, 5)), 0));
         assert_eq!(kernels.labels(), ["gemm", "ncclDevKernel_AllReduce"]);
     }
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn the_union_of_rows_in_no_order_is_unknown_and_their_sums_are_not() {
         let ops: Vec<Op> = (0..12).map(|at| (0, 0, 1_000 - at * 10, 7)).collect();
-        let own = tallied(&ops, 3, &mut Kernels::default());
+        let own = tallied(&ops, 3, &mut KernelIndex::default());
         assert_eq!(own[0].busy_ns, None);
-        assert_eq!(own[0].kernels, [(0, Total { calls: 12, total_ns: 84 })]);
+        assert_eq!(own[0].kernels, [(0, CallTotal { calls: 12, total_ns: 84 })]);
     }
 
     proptest! {
@@ -258,7 +258,7 @@ mod tests {
             if is_sorted {
                 ops.sort_by_key(|op| op.2);
             }
-            let mut kernels = Kernels::default();
+            let mut kernels = KernelIndex::default();
             let own = tallied(&ops, piece, &mut kernels);
             let whole = ranks(&tables(&ops), &Categories::default());
             prop_assert_eq!(own.len(), whole.ranks.len());
@@ -269,7 +269,7 @@ mod tests {
             let names: Vec<&str> = whole.ranks.iter().map(|rank| rank.name.as_str()).collect();
             let mut totals: Vec<KernelTotals> = Vec::new();
             for (number, label) in kernels.labels().into_iter().enumerate() {
-                let total = |own: &Own| own.kernels.iter().find(|(known, _)| *known as usize == number).map(|(_, total)| *total);
+                let total = |own: &PlaceTotals| own.kernels.iter().find(|(known, _)| *known as usize == number).map(|(_, total)| *total);
                 let ran = own.iter().enumerate().filter_map(|(at, own)| Some((at, total(own)?)));
                 totals.push(KernelTotals { name: label.to_owned(), ran: ran.collect() });
             }

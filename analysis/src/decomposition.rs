@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// What became of a kernel between the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum KernelMatch {
     /// Both sides ran it.
     Matched,
     /// A guess says that both sides ran it, under two names.
@@ -26,8 +26,8 @@ pub enum Fate {
 
 /// What one kernel in one launch shape did on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Amount {
-    /// Which kernel: a position in the list of fates.
+pub struct KernelTime {
+    /// Which kernel: a position in the list of matches.
     pub item: usize,
     /// Which launch shape; any number that means the same on both sides.
     pub stratum: u32,
@@ -39,7 +39,7 @@ pub struct Amount {
 
 /// One GPU of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct GpuTime {
     /// Its number, the same on both sides.
     pub gpu: i64,
     /// First start to last end in ns.
@@ -47,12 +47,12 @@ pub struct Place {
     /// Union of all ops in ns.
     pub busy_ns: i64,
     /// What ran. Several with the same item and stratum are added.
-    pub amounts: Vec<Amount>,
+    pub amounts: Vec<KernelTime>,
 }
 
 /// What a change of wall consists of, in ns; positive made it longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Terms {
+pub struct WallTerms {
     /// Kernels of both sides were called more or less often.
     pub count_ns: i64,
     /// Their calls took longer or shorter, launch shape by launch shape.
@@ -71,7 +71,7 @@ pub struct Terms {
     pub idle_ns: i64,
 }
 
-impl Terms {
+impl WallTerms {
     /// All terms with their names, in the order of reading.
     pub fn named(&self) -> [(&'static str, i64); 8] {
         [
@@ -109,9 +109,9 @@ impl Terms {
     }
 }
 
-/// The account of one GPU, or of all: the terms sum to `wall_delta_ns` (unless a trace spans centuries).
+/// The change of one GPU, or of all: the terms sum to `wall_delta_ns` (unless a trace spans centuries).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Account {
+pub struct WallChange {
     /// Wall of the baseline in ns.
     pub baseline_wall_ns: i64,
     /// Wall of the candidate in ns.
@@ -120,49 +120,49 @@ pub struct Account {
     pub wall_delta_ns: i64,
     /// What it consists of.
     #[serde(flatten)]
-    pub terms: Terms,
+    pub terms: WallTerms,
 }
 
-/// The account of one GPU.
+/// The change of one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct GpuAccount {
+pub struct GpuWallChange {
     /// Its number.
     pub gpu: i64,
     /// What changed.
     #[serde(flatten)]
-    pub account: Account,
+    pub change: WallChange,
 }
 
 /// All accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Books {
+pub struct WallDecomposition {
     /// All GPUs together: the sum of their accounts.
     #[serde(flatten)]
-    pub total: Account,
+    pub total: WallChange,
     /// Each GPU that either side used, by number.
-    pub gpus: Vec<GpuAccount>,
+    pub gpus: Vec<GpuWallChange>,
 }
 
-/// Explains the change from `baseline` to `candidate`. `fates` has one entry for each item that an amount names; an
+/// Explains the change from `baseline` to `candidate`. `matches` has one entry for each item that an amount names; an
 /// item without one counts as matched. A GPU that only one side used is explained against nothing.
-pub fn balance(fates: &[Fate], baseline: &[Place], candidate: &[Place]) -> Books {
+pub fn decompose(matches: &[KernelMatch], baseline: &[GpuTime], candidate: &[GpuTime]) -> WallDecomposition {
     let mut sides: BTreeMap<i64, [Side; 2]> = BTreeMap::new();
     for (side, places) in [baseline, candidate].into_iter().enumerate() {
         for place in places {
             sides.entry(place.gpu).or_default()[side].add(place);
         }
     }
-    let mut books = Books::default();
+    let mut decomposition = WallDecomposition::default();
     for (gpu, [before, after]) in sides {
-        let account = account(fates, &before, &after);
-        let total = &mut books.total;
-        total.baseline_wall_ns = total.baseline_wall_ns.saturating_add(account.baseline_wall_ns);
-        total.candidate_wall_ns = total.candidate_wall_ns.saturating_add(account.candidate_wall_ns);
-        total.wall_delta_ns = total.wall_delta_ns.saturating_add(account.wall_delta_ns);
-        total.terms.add(&account.terms);
-        books.gpus.push(GpuAccount { gpu, account });
+        let change = change(matches, &before, &after);
+        let total = &mut decomposition.total;
+        total.baseline_wall_ns = total.baseline_wall_ns.saturating_add(change.baseline_wall_ns);
+        total.candidate_wall_ns = total.candidate_wall_ns.saturating_add(change.candidate_wall_ns);
+        total.wall_delta_ns = total.wall_delta_ns.saturating_add(change.wall_delta_ns);
+        total.terms.add(&change.terms);
+        decomposition.gpus.push(GpuWallChange { gpu, change });
     }
-    books
+    decomposition
 }
 
 /// Calls and time.
@@ -182,7 +182,7 @@ struct Side {
 }
 
 impl Side {
-    fn add(&mut self, place: &Place) {
+    fn add(&mut self, place: &GpuTime) {
         self.wall += i128::from(place.wall_ns);
         self.busy += i128::from(place.busy_ns);
         for amount in &place.amounts {
@@ -194,7 +194,7 @@ impl Side {
     }
 }
 
-fn account(fates: &[Fate], before: &Side, after: &Side) -> Account {
+fn change(matches: &[KernelMatch], before: &Side, after: &Side) -> WallChange {
     let none = BTreeMap::new();
     let mut items: Vec<usize> = before.items.keys().chain(after.items.keys()).copied().collect();
     items.sort_unstable();
@@ -203,11 +203,11 @@ fn account(fates: &[Fate], before: &Side, after: &Side) -> Account {
     for item in items {
         let strata = [before, after].map(|side| side.items.get(&item).unwrap_or(&none));
         let change = total(strata[1]).total - total(strata[0]).total;
-        match fates.get(item).copied().unwrap_or(Fate::Matched) {
-            Fate::New => wide[3] += change,
-            Fate::Removed => wide[4] += change,
-            Fate::Renamed => wide[5] += change,
-            Fate::Matched => {
+        match matches.get(item).copied().unwrap_or(KernelMatch::Matched) {
+            KernelMatch::New => wide[3] += change,
+            KernelMatch::Removed => wide[4] += change,
+            KernelMatch::Renamed => wide[5] += change,
+            KernelMatch::Matched => {
                 let [count, duration, mix] = split(strata[0], strata[1]);
                 wide[0] += count;
                 wide[1] += duration;
@@ -221,11 +221,20 @@ fn account(fates: &[Fate], before: &Side, after: &Side) -> Account {
     wide[7] = idle(after) - idle(before);
     let [count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns] =
         wide.map(narrow);
-    Account {
+    WallChange {
         baseline_wall_ns: narrow(before.wall),
         candidate_wall_ns: narrow(after.wall),
         wall_delta_ns: narrow(after.wall - before.wall),
-        terms: Terms { count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns },
+        terms: WallTerms {
+            count_ns,
+            duration_ns,
+            mix_ns,
+            new_ns,
+            removed_ns,
+            renamed_ns,
+            overlap_ns,
+            idle_ns,
+        },
     }
 }
 
@@ -276,110 +285,114 @@ mod tests {
 
     use super::*;
 
-    fn amount(item: usize, stratum: u32, calls: u64, total_ns: i64) -> Amount {
-        Amount { item, stratum, calls, total_ns }
+    fn amount(item: usize, stratum: u32, calls: u64, total_ns: i64) -> KernelTime {
+        KernelTime { item, stratum, calls, total_ns }
     }
 
-    fn place(wall_ns: i64, busy_ns: i64, amounts: &[Amount]) -> Place {
-        Place { gpu: 0, wall_ns, busy_ns, amounts: amounts.to_vec() }
+    fn place(wall_ns: i64, busy_ns: i64, amounts: &[KernelTime]) -> GpuTime {
+        GpuTime { gpu: 0, wall_ns, busy_ns, amounts: amounts.to_vec() }
     }
 
-    fn terms(fates: &[Fate], before: Place, after: Place) -> Terms {
-        balance(fates, &[before], &[after]).total.terms
+    fn terms(matches: &[KernelMatch], before: GpuTime, after: GpuTime) -> WallTerms {
+        decompose(matches, &[before], &[after]).total.terms
     }
 
     #[test]
     fn a_slower_kernel_is_duration_and_a_second_call_is_count() {
         let slower = terms(
-            &[Fate::Matched],
+            &[KernelMatch::Matched],
             place(1000, 400, &[amount(0, 0, 4, 400)]),
             place(1080, 480, &[amount(0, 0, 4, 480)]),
         );
-        assert_eq!(slower, Terms { duration_ns: 80, ..Terms::default() });
+        assert_eq!(slower, WallTerms { duration_ns: 80, ..WallTerms::default() });
         let more = terms(
-            &[Fate::Matched],
+            &[KernelMatch::Matched],
             place(1000, 400, &[amount(0, 0, 4, 400)]),
             place(1100, 500, &[amount(0, 0, 5, 500)]),
         );
-        assert_eq!(more, Terms { count_ns: 100, ..Terms::default() });
+        assert_eq!(more, WallTerms { count_ns: 100, ..WallTerms::default() });
     }
 
     #[test]
     fn a_change_of_both_is_split_at_the_midpoint() {
         // 2 calls of 100, then 4 of 150: count 2 x 125, duration 50 x 3, together 600 - 200.
         let both = terms(
-            &[Fate::Matched],
+            &[KernelMatch::Matched],
             place(200, 200, &[amount(0, 0, 2, 200)]),
             place(600, 600, &[amount(0, 0, 4, 600)]),
         );
-        assert_eq!(both, Terms { count_ns: 250, duration_ns: 150, ..Terms::default() });
+        assert_eq!(both, WallTerms { count_ns: 250, duration_ns: 150, ..WallTerms::default() });
     }
 
     #[test]
     fn calls_that_shift_to_a_larger_shape_are_mix() {
         // Small ones take 10, large ones 100, on both sides.
         let mix = terms(
-            &[Fate::Matched],
+            &[KernelMatch::Matched],
             place(220, 220, &[amount(0, 1, 2, 20), amount(0, 2, 2, 200)]),
             place(310, 310, &[amount(0, 1, 1, 10), amount(0, 2, 3, 300)]),
         );
-        assert_eq!(mix, Terms { mix_ns: 90, ..Terms::default() });
+        assert_eq!(mix, WallTerms { mix_ns: 90, ..WallTerms::default() });
     }
 
     #[test]
     fn what_comes_goes_or_changes_its_name_has_its_own_term() {
-        let fates = [Fate::New, Fate::Removed, Fate::Renamed];
+        let matches = [KernelMatch::New, KernelMatch::Removed, KernelMatch::Renamed];
         let all = terms(
-            &fates,
+            &matches,
             place(300, 300, &[amount(1, 0, 1, 100), amount(2, 0, 1, 200)]),
             place(460, 460, &[amount(0, 0, 1, 250), amount(2, 0, 1, 210)]),
         );
-        assert_eq!(all, Terms { new_ns: 250, removed_ns: -100, renamed_ns: 10, ..Terms::default() });
+        assert_eq!(all, WallTerms { new_ns: 250, removed_ns: -100, renamed_ns: 10, ..WallTerms::default() });
     }
 
     #[test]
     fn what_no_longer_runs_side_by_side_is_overlap_and_waiting_is_idle() {
         let work = [amount(0, 0, 2, 200)];
-        let serial = terms(&[Fate::Matched], place(150, 150, &work), place(250, 200, &work));
-        assert_eq!(serial, Terms { overlap_ns: 50, idle_ns: 50, ..Terms::default() });
+        let serial = terms(&[KernelMatch::Matched], place(150, 150, &work), place(250, 200, &work));
+        assert_eq!(serial, WallTerms { overlap_ns: 50, idle_ns: 50, ..WallTerms::default() });
     }
 
     #[test]
     fn a_gpu_that_only_one_side_used_is_explained_against_nothing() {
-        let extra = Place { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
+        let extra = GpuTime { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
         let both = place(100, 100, &[amount(0, 0, 1, 100)]);
-        let books = balance(&[Fate::Matched], std::slice::from_ref(&both), &[both.clone(), extra]);
-        assert_eq!(books.gpus[1].account.terms, Terms { count_ns: 100, idle_ns: 10, ..Terms::default() });
-        assert_eq!((books.total.wall_delta_ns, books.gpus[0].account.wall_delta_ns), (110, 0));
+        let decomposition =
+            decompose(&[KernelMatch::Matched], std::slice::from_ref(&both), &[both.clone(), extra]);
+        assert_eq!(
+            decomposition.gpus[1].change.terms,
+            WallTerms { count_ns: 100, idle_ns: 10, ..WallTerms::default() }
+        );
+        assert_eq!((decomposition.total.wall_delta_ns, decomposition.gpus[0].change.wall_delta_ns), (110, 0));
     }
 
-    fn places() -> impl Strategy<Value = Vec<Place>> {
+    fn places() -> impl Strategy<Value = Vec<GpuTime>> {
         let amount = (0..6_usize, 0..3_u32, 0..2000_u64, 0..10_000_000_i64)
-            .prop_map(|(item, stratum, calls, total_ns)| Amount { item, stratum, calls, total_ns });
+            .prop_map(|(item, stratum, calls, total_ns)| KernelTime { item, stratum, calls, total_ns });
         let place =
             (0..3_i64, 0..10_000_000_000_i64, 0..10_000_000_000_i64, prop::collection::vec(amount, 0..9))
-                .prop_map(|(gpu, wall_ns, busy_ns, amounts)| Place { gpu, wall_ns, busy_ns, amounts });
+                .prop_map(|(gpu, wall_ns, busy_ns, amounts)| GpuTime { gpu, wall_ns, busy_ns, amounts });
         prop::collection::vec(place, 0..4)
     }
 
     proptest! {
         #[test]
         fn the_terms_sum_to_the_change_of_wall(before in places(), after in places()) {
-            let fates = [Fate::Matched, Fate::Matched, Fate::New, Fate::Removed, Fate::Renamed];
-            let books = balance(&fates, &before, &after);
-            for account in books.gpus.iter().map(|gpu| &gpu.account).chain([&books.total]) {
-                prop_assert_eq!(account.terms.sum(), i128::from(account.wall_delta_ns));
-                prop_assert_eq!(account.candidate_wall_ns - account.baseline_wall_ns, account.wall_delta_ns);
+            let matches = [KernelMatch::Matched, KernelMatch::Matched, KernelMatch::New, KernelMatch::Removed, KernelMatch::Renamed];
+            let decomposition = decompose(&matches, &before, &after);
+            for change in decomposition.gpus.iter().map(|gpu| &gpu.change).chain([&decomposition.total]) {
+                prop_assert_eq!(change.terms.sum(), i128::from(change.wall_delta_ns));
+                prop_assert_eq!(change.candidate_wall_ns - change.baseline_wall_ns, change.wall_delta_ns);
             }
-            let by_gpu: i64 = books.gpus.iter().map(|gpu| gpu.account.terms.duration_ns).sum();
-            prop_assert_eq!(by_gpu, books.total.terms.duration_ns);
+            let by_gpu: i64 = decomposition.gpus.iter().map(|gpu| gpu.change.terms.duration_ns).sum();
+            prop_assert_eq!(by_gpu, decomposition.total.terms.duration_ns);
         }
 
         #[test]
         fn the_way_back_is_the_change_reversed(before in places(), after in places()) {
-            let matched = [Fate::Matched; 6];
-            let there = balance(&matched, &before, &after).total.terms;
-            let back = balance(&matched, &after, &before).total.terms;
+            let matched = [KernelMatch::Matched; 6];
+            let there = decompose(&matched, &before, &after).total.terms;
+            let back = decompose(&matched, &after, &before).total.terms;
             prop_assert_eq!(there.overlap_ns, -back.overlap_ns);
             prop_assert_eq!(there.count_ns, -back.count_ns);
             prop_assert_eq!(there.duration_ns, -back.duration_ns);

@@ -5,8 +5,8 @@
 //! means come from a [`Sketch`], which says how far off they may be. A trace whose rows are far from the order of their
 //! starts is read several times, because busy time is a union of intervals.
 
-mod ran;
 mod sketch;
+mod totals;
 pub(crate) mod window;
 
 use std::collections::BTreeMap;
@@ -15,16 +15,17 @@ use rtl_schema::table::{AgentKind, Direction};
 use rtl_schema::{AgentId, NameId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
-pub use self::ran::{GpuRan, Item, Kernel, Ran, RankRan, Work};
 pub use self::sketch::{PERCENTILE_ERROR, Sketch};
+pub use self::totals::{Activity, GpuTotals, Kernel, RankTotals, Totals};
 use self::window::{Outcome, Timed, Window};
 use crate::Categories;
 use crate::categories::COLLECTIVE;
+use crate::stats::CallTotal;
 use crate::sweep::{Class, Gpu, Unions, described};
 
-/// A trace on its way: [`Self::piece`] for each piece, then [`Self::end`], and all of that again where that says so.
+/// A trace on its way: [`Self::add_chunk`] for each piece, then [`Self::end_pass`], and all of that again where that says so.
 #[derive(Debug)]
-pub struct Running<'a> {
+pub struct StreamingSummary<'a> {
     categories: &'a Categories,
     /// What the user says that its rank is, and what it is where nobody says.
     ranks: [Option<u32>; 2],
@@ -33,7 +34,7 @@ pub struct Running<'a> {
     /// By rank and kernel.
     sketches: Vec<((Option<u32>, usize), Sketch)>,
     /// By agent and what ran.
-    work: Vec<((AgentId, Item), Work)>,
+    work: Vec<((AgentId, Activity), CallTotal)>,
     entries: FxHashMap<(TrackId, What), Entry>,
     sweeps: Vec<((AgentId, Whose), Sweep)>,
     /// The two sweeps that an op counts in: that of its GPU, and that of its rank there.
@@ -42,7 +43,7 @@ pub struct Running<'a> {
     /// How many ops this reading has had.
     ops: u32,
     is_first: bool,
-    endless: u64,
+    unfinished: u64,
     graph: bool,
 }
 
@@ -123,7 +124,7 @@ fn sweep(sweeps: &mut [((AgentId, Whose), Sweep)], places: &[[usize; 2]], op: Ti
     }
 }
 
-impl<'a> Running<'a> {
+impl<'a> StreamingSummary<'a> {
     /// A trace to come. All of its processes have the rank that is `given`, whatever the trace says; those of which it says
     /// nothing have the `other` one.
     #[must_use]
@@ -141,13 +142,13 @@ impl<'a> Running<'a> {
             window: Window::default(),
             ops: 0,
             is_first: true,
-            endless: 0,
+            unfinished: 0,
             graph: false,
         }
     }
 
     /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
-    pub fn piece(&mut self, piece: &Tables) {
+    pub fn add_chunk(&mut self, piece: &Tables) {
         let dispatches = &piece.dispatches;
         let counts = self.is_first;
         let copies =
@@ -155,7 +156,7 @@ impl<'a> Running<'a> {
         let mut copies = copies.peekable();
         for row in 0..dispatches.len() {
             let Some(duration) = dispatches.duration.valid(row) else {
-                self.endless += u64::from(counts && dispatches.duration.get(row).is_none());
+                self.unfinished += u64::from(counts && dispatches.duration.get(row).is_none());
                 continue;
             };
             let start = dispatches.start[row];
@@ -194,7 +195,7 @@ impl<'a> Running<'a> {
 
     /// Ends a reading. Whether the trace must be read once more, from the start.
     #[must_use]
-    pub fn end(&mut self) -> bool {
+    pub fn end_pass(&mut self) -> bool {
         let outcome = self.window.end(|op| sweep(&mut self.sweeps, &self.places, op));
         if outcome == Outcome::Anew {
             self.sweeps.iter_mut().for_each(|(_, sweep)| *sweep = Sweep::default());
@@ -205,17 +206,17 @@ impl<'a> Running<'a> {
 
     /// What it said; `last` is what [`rtl_schema::Trace::stream`] left.
     #[must_use]
-    pub fn finish(self, last: &Tables) -> Ran {
+    pub fn finish(self, last: &Tables) -> Totals {
         // In the order of names, so that nothing depends on that of rows.
         let mut order: Vec<usize> = (0..self.kernels.len()).collect();
         order.sort_by(|&one, &other| self.kernels[one].cmp(&self.kernels[other]));
         let mut position = vec![0; order.len()];
         order.iter().enumerate().for_each(|(new, &old)| position[old] = new);
-        let mut ranks: BTreeMap<Option<u32>, RankRan> = BTreeMap::new();
+        let mut ranks: BTreeMap<Option<u32>, RankTotals> = BTreeMap::new();
         for ((rank, kernel), sketch) in self.sketches {
             ranks.entry(rank).or_default().kernels.push((position[kernel], sketch));
         }
-        let mut gpus: Vec<GpuRan> = Vec::new();
+        let mut gpus: Vec<GpuTotals> = Vec::new();
         let is_cpu =
             |agent: AgentId| last.agents.get(agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
         for ((agent, whose), sweep) in self.sweeps.iter().filter(|((agent, _), _)| !is_cpu(*agent)) {
@@ -224,27 +225,28 @@ impl<'a> Running<'a> {
                 Whose::Rank(rank) => ranks.entry(*rank).or_default().gpus.push(gpu),
                 Whose::All => {
                     let own = self.work.iter().filter(|((place, _), _)| place == agent);
-                    let mut work: Vec<(Item, Work)> = own
+                    let mut work: Vec<(Activity, CallTotal)> = own
                         .map(|&((_, item), work)| match item {
-                            Item::Kernel(kernel) => (Item::Kernel(position[kernel]), work),
-                            Item::Copies(_) => (item, work),
+                            Activity::Kernel(kernel) => (Activity::Kernel(position[kernel]), work),
+                            Activity::Copies(_) => (item, work),
                         })
                         .collect();
                     work.sort_unstable_by_key(|&(item, _)| item);
-                    gpus.push(GpuRan { gpu, work });
+                    gpus.push(GpuTotals { gpu, work });
                 }
             }
         }
         let number = |gpu: &Gpu| gpu.gpu;
         gpus.sort_by_key(|ran| number(&ran.gpu));
-        let mut ranks: Vec<RankRan> = ranks.into_iter().map(|(rank, ran)| RankRan { rank, ..ran }).collect();
+        let mut ranks: Vec<RankTotals> =
+            ranks.into_iter().map(|(rank, ran)| RankTotals { rank, ..ran }).collect();
         for ran in &mut ranks {
             ran.kernels.sort_by_key(|&(kernel, _)| kernel);
             ran.gpus.sort_by_key(number);
         }
         let mut kernels = self.kernels;
         kernels.sort_unstable();
-        Ran { kernels, ranks, gpus, endless: self.endless, graph: self.graph }
+        Totals { kernels, ranks, gpus, unfinished: self.unfinished, graph: self.graph }
     }
 
     #[cold]
@@ -258,9 +260,9 @@ impl<'a> Running<'a> {
                 let kernel = self.kernel(rtl_schema::identity(piece.strings.get(name)));
                 let is_collective = self.kernels[kernel].category == COLLECTIVE;
                 let class = if is_collective { Class::Collective } else { Class::Kernel };
-                (Some(found(&mut self.sketches, (rank, kernel))), Item::Kernel(kernel), class)
+                (Some(found(&mut self.sketches, (rank, kernel))), Activity::Kernel(kernel), class)
             }
-            What::Copy(direction) => (None, Item::Copies(direction), Class::Copy),
+            What::Copy(direction) => (None, Activity::Copies(direction), Class::Copy),
         };
         let work = found(&mut self.work, (place.agent, item));
         let pair = [Whose::All, Whose::Rank(rank)].map(|whose| found(&mut self.sweeps, (place.agent, whose)));
@@ -325,15 +327,15 @@ mod tests {
         tables
     }
 
-    fn ran(ops: &[Op], piece: usize) -> (Ran, usize) {
+    fn ran(ops: &[Op], piece: usize) -> (Totals, usize) {
         let categories = Categories::default();
-        let mut running = Running::new(&categories, None, None);
+        let mut summary = StreamingSummary::new(&categories, None, None);
         let mut readings = 0;
         loop {
             readings += 1;
-            ops.chunks(piece).for_each(|ops| running.piece(&tables(ops)));
-            if !running.end() {
-                return (running.finish(&tables(&[])), readings);
+            ops.chunks(piece).for_each(|ops| summary.add_chunk(&tables(ops)));
+            if !summary.end_pass() {
+                return (summary.finish(&tables(&[])), readings);
             }
         }
     }
@@ -351,10 +353,10 @@ mod tests {
         assert_eq!(busy, [(Some(0), 100), (Some(1), 80)]);
         let of_zero = &ran.ranks[0].kernels;
         assert_eq!((of_zero.len(), of_zero[0].0, of_zero[0].1.total_ns()), (1, 0, 60));
-        let work = |calls, total_ns| Work { calls, total_ns };
-        let copies = Item::Copies(Direction::Unknown);
+        let work = |calls, total_ns| CallTotal { calls, total_ns };
+        let copies = Activity::Copies(Direction::Unknown);
         let expected =
-            [(Item::Kernel(0), work(2, 60)), (Item::Kernel(1), work(1, 80)), (copies, work(1, 40))];
+            [(Activity::Kernel(0), work(2, 60)), (Activity::Kernel(1), work(1, 80)), (copies, work(1, 40))];
         assert_eq!(ran.gpus[0].work, expected);
     }
 

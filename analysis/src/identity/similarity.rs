@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Subject, normal};
+use super::{KernelFeatures, normal};
 
 /// What a pair must reach to be shown.
 const ENOUGH: f64 = 0.6;
@@ -12,8 +12,8 @@ const LIMIT: usize = 1_000_000;
 
 /// The likeliest partners among what is left, best first, each position at most once.
 pub(super) fn pairs(
-    baseline: &[Subject],
-    candidate: &[Subject],
+    baseline: &[KernelFeatures],
+    candidate: &[KernelFeatures],
     removed: &[usize],
     new: &[usize],
 ) -> Vec<(usize, usize, f64)> {
@@ -52,7 +52,7 @@ struct Traits<'a> {
 }
 
 impl<'a> Traits<'a> {
-    fn of(subject: &'a Subject) -> Self {
+    fn of(subject: &'a KernelFeatures) -> Self {
         let words = subject.name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         Self {
             words: words.map(str::to_ascii_lowercase).collect(),
@@ -97,13 +97,13 @@ impl<'a> Traits<'a> {
 mod tests {
     use super::*;
 
-    fn subject(name: &str, calls: u64, neighbours: [&str; 2], shape: &str) -> Subject {
-        Subject {
+    fn subject(name: &str, calls: u64, neighbours: [&str; 2], shape: &str) -> KernelFeatures {
+        KernelFeatures {
             name: name.to_owned(),
             calls,
             neighbours: neighbours.map(|name| Some(name.to_owned())),
             shapes: vec![shape.to_owned()],
-            ..Subject::default()
+            ..KernelFeatures::default()
         }
     }
 

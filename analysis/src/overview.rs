@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A process of the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct AboutProcess {
+pub struct ProcessInfo {
     /// The operating system's id.
     pub pid: Option<i64>,
     /// Rank in the distributed job.
@@ -19,7 +19,7 @@ pub struct AboutProcess {
 
 /// A GPU of the trace, whether it ran anything or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct AboutGpu {
+pub struct GpuInfo {
     /// Its number.
     pub gpu: i64,
     /// `AMD Instinct MI300X`, if known.
@@ -32,7 +32,7 @@ pub struct AboutGpu {
 
 /// How many rows of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Rows {
+pub struct RowCounts {
     /// Kernel launches.
     pub dispatches: u64,
     /// Copies and fills.
@@ -53,7 +53,7 @@ pub struct Rows {
 
 /// What a trace is and how far to trust it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct About {
+pub struct TraceOverview {
     /// The dialect's stable name ([`rtl_schema::Dialect::label`]).
     pub dialect: String,
     /// The schema version as stated.
@@ -65,9 +65,9 @@ pub struct About {
     /// The recording mode.
     pub mode: Option<String>,
     /// All processes that rows or metadata name.
-    pub processes: Vec<AboutProcess>,
+    pub processes: Vec<ProcessInfo>,
     /// All GPUs, by number.
-    pub gpus: Vec<AboutGpu>,
+    pub gpus: Vec<GpuInfo>,
     /// Distinct host names, sorted.
     pub hosts: Vec<String>,
     /// Distinct ranks, sorted.
@@ -79,16 +79,16 @@ pub struct About {
     /// `end_ns - start_ns`; 0 without rows.
     pub span_ns: i64,
     /// Rows of each kind.
-    pub rows: Rows,
+    pub rows: RowCounts,
     /// Sentences on how far to trust it, e.g. what a lite-mode trace leaves out.
     pub notes: Vec<String>,
 }
 
 /// Describes `tables`.
-pub fn about(tables: &Tables) -> About {
+pub fn overview(tables: &Tables) -> TraceOverview {
     let about = &tables.info;
     let span = span(tables);
-    About {
+    TraceOverview {
         dialect: about.dialect.label().to_owned(),
         schema_version: about.schema_version.clone(),
         tool: about.tool.clone(),
@@ -97,7 +97,7 @@ pub fn about(tables: &Tables) -> About {
         processes: tables
             .processes
             .iter()
-            .map(|process| AboutProcess {
+            .map(|process| ProcessInfo {
                 pid: process.pid,
                 rank: process.rank,
                 host: process.host.clone(),
@@ -152,12 +152,12 @@ fn wider(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 
-fn gpus(tables: &Tables) -> Vec<AboutGpu> {
-    let mut gpus: Vec<AboutGpu> = tables
+fn gpus(tables: &Tables) -> Vec<GpuInfo> {
+    let mut gpus: Vec<GpuInfo> = tables
         .agents
         .iter()
         .filter(|agent| agent.kind == AgentKind::Gpu)
-        .map(|agent| AboutGpu {
+        .map(|agent| GpuInfo {
             gpu: agent.number,
             product: agent.product.clone(),
             target: agent.target.clone(),
@@ -168,9 +168,9 @@ fn gpus(tables: &Tables) -> Vec<AboutGpu> {
     gpus
 }
 
-fn rows(tables: &Tables) -> Rows {
+fn rows(tables: &Tables) -> RowCounts {
     let markers = tables.ranges.iter().filter(|range| range.is_marker()).count() as u64;
-    Rows {
+    RowCounts {
         dispatches: tables.dispatches.len() as u64,
         copies: tables.copies.len() as u64,
         barriers: tables.barriers.len() as u64,

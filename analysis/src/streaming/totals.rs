@@ -3,6 +3,7 @@
 use rtl_schema::table::Direction;
 
 use super::Sketch;
+use crate::stats::CallTotal;
 use crate::sweep::Gpu;
 
 /// A kernel: all stored names with the same identity.
@@ -16,43 +17,34 @@ pub struct Kernel {
 
 /// What ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Item {
-    /// A position in [`Ran::kernels`].
+pub enum Activity {
+    /// A position in [`Totals::kernels`].
     Kernel(usize),
     /// Copies or fills, by direction.
     Copies(Direction),
 }
 
-/// How often something ran, and how long in all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Work {
-    /// How often.
-    pub calls: u64,
-    /// How long, in ns.
-    pub total_ns: i64,
-}
-
 /// What the ops of one trace say.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Ran {
+pub struct Totals {
     /// Its kernels, by label.
     pub kernels: Vec<Kernel>,
     /// By rank; one without rank comes first.
-    pub ranks: Vec<RankRan>,
+    pub ranks: Vec<RankTotals>,
     /// GPUs that ran anything, by number.
-    pub gpus: Vec<GpuRan>,
+    pub gpus: Vec<GpuTotals>,
     /// Dispatches without an end: they are in no figure.
-    pub endless: u64,
+    pub unfinished: u64,
     /// Whether any dispatch came out of a graph launch.
     pub graph: bool,
 }
 
 /// What one rank ran.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RankRan {
+pub struct RankTotals {
     /// The rank, if known.
     pub rank: Option<u32>,
-    /// Positions in [`Ran::kernels`] and the durations of each.
+    /// Positions in [`Totals::kernels`] and the durations of each.
     pub kernels: Vec<(usize, Sketch)>,
     /// What this rank did on the GPUs that it used, by number.
     pub gpus: Vec<Gpu>,
@@ -60,9 +52,9 @@ pub struct RankRan {
 
 /// What ran on one GPU.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct GpuRan {
+pub struct GpuTotals {
     /// How busy it was.
     pub gpu: Gpu,
     /// By kernel, then by direction of copies.
-    pub work: Vec<(Item, Work)>,
+    pub work: Vec<(Activity, CallTotal)>,
 }

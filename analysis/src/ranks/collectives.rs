@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Ranks;
 use super::members::{Member, Members};
-use crate::align::{self, Meeting, RankWaits, Waits};
+use crate::align::{self, MatchedCollective, RankWaits, Waits};
 
 /// A larger share of collectives in which a member ends before the last one starts says that the clocks of their
 /// members are not one.
@@ -13,7 +13,7 @@ const CONTRADICTED: f64 = 0.01;
 
 /// What one group of ranks did together with one kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Together {
+pub struct CollectiveGroup {
     /// The kernel.
     pub kernel: String,
     /// Its members, by rank.
@@ -37,23 +37,27 @@ pub struct Together {
 }
 
 /// The collectives of one group and what it ran.
-pub(super) struct Meetings {
+pub(super) struct GroupCollectives {
     pub(super) kernel: String,
     /// The indices of its members, and of each collective the start and end of each of them.
-    pub(super) all: Vec<Meeting>,
+    pub(super) all: Vec<MatchedCollective>,
 }
 
 /// Fills in the groups and the straggler; the waits by member, and the collectives of each group.
-pub(super) fn together(tables: &Tables, members: &Members, into: &mut Ranks) -> (Waits, Vec<Meetings>) {
+pub(super) fn collectives(
+    tables: &Tables,
+    members: &Members,
+    into: &mut Ranks,
+) -> (Waits, Vec<GroupCollectives>) {
     let count = members.all.len();
     let mut sums = Waits { ranks: vec![RankWaits::default(); count], ..Waits::default() };
     let found = align::collectives(tables);
     let (sequences, kernels) = align::sequences(found, |process, agent| members.of_place(process, agent));
-    let groups = align::tell_apart(&sequences);
-    into.unmatched_calls = groups.alone.iter().map(|&at| sequences[at].calls.len() as u64).sum();
+    let groups = align::group_sequences(&sequences);
+    into.unmatched_calls = groups.unmatched.iter().map(|&at| sequences[at].calls.len() as u64).sum();
     let mut meetings = Vec::new();
     for group in &groups.groups {
-        let all: Vec<Meeting> = align::meetings(group, &sequences).collect();
+        let all: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
         let first = all.first().into_iter().flatten();
         let together: Vec<&Member> = first.map(|&(member, ..)| &members.all[member]).collect();
         let violations = all.iter().filter(|meeting| is_violated(meeting)).count();
@@ -62,7 +66,7 @@ pub(super) fn together(tables: &Tables, members: &Members, into: &mut Ranks) -> 
         let waits = align::waits(&all, count, on_one_clock);
         let kernel = identity(&kernels[group.members[0]]).to_owned();
         let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
-        into.collectives.push(Together {
+        into.collectives.push(CollectiveGroup {
             kernel: kernel.clone(),
             ranks: together.iter().map(|member| member.name.clone()).collect(),
             collectives: waits.collectives,
@@ -75,10 +79,11 @@ pub(super) fn together(tables: &Tables, members: &Members, into: &mut Ranks) -> 
             clock_free_transfer_ns: waits.clock_free_transfer_ns,
         });
         sums.append(&waits);
-        meetings.push(Meetings { kernel, all });
+        meetings.push(GroupCollectives { kernel, all });
     }
     into.collectives.sort_by(|one, other| {
-        let time = |group: &Together| group.clock_free_wait_ns.saturating_add(group.clock_free_transfer_ns);
+        let time =
+            |group: &CollectiveGroup| group.clock_free_wait_ns.saturating_add(group.clock_free_transfer_ns);
         time(other)
             .cmp(&time(one))
             .then_with(|| (&one.kernel, &one.ranks).cmp(&(&other.kernel, &other.ranks)))
@@ -88,7 +93,7 @@ pub(super) fn together(tables: &Tables, members: &Members, into: &mut Ranks) -> 
 }
 
 /// Whether a member ends before the last one starts.
-fn is_violated(meeting: &Meeting) -> bool {
+fn is_violated(meeting: &MatchedCollective) -> bool {
     let last_start = meeting.iter().map(|&(_, start, _)| start).max();
     meeting.iter().map(|&(.., end)| end).min() < last_start
 }
