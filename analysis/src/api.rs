@@ -1,7 +1,7 @@
 //! API calls by function.
 
 use rtl_schema::{NameId, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Stats;
 use crate::kernels::collect;
@@ -11,7 +11,7 @@ use crate::names::slot;
 const INFO_BREAK: i64 = 1;
 
 /// All calls of one function.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ApiGroup {
     /// The library or layer, if known.
     pub domain: Option<String>,
@@ -29,7 +29,7 @@ pub struct ApiGroup {
 }
 
 /// A call without an end.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UnfinishedCall {
     /// The library or layer, if known.
     pub domain: Option<String>,

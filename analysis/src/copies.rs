@@ -2,10 +2,10 @@
 
 use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Direction};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// All copies that went one way.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CopyGroup {
     /// `host-to-device`, `device-to-host`, `device-to-device`, `host-to-host`, `fill`, `unknown`.
     pub direction: String,

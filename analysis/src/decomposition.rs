@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What became of a kernel between the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ pub struct GpuTime {
 }
 
 /// What a change of wall consists of, in ns; positive made it longer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallTerms {
     /// Kernels of both sides were called more or less often.
     pub count_ns: i64,
@@ -110,7 +110,7 @@ impl WallTerms {
 }
 
 /// The change of one GPU, or of all: the terms sum to `wall_delta_ns` (unless a trace spans centuries).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallChange {
     /// Wall of the baseline in ns.
     pub baseline_wall_ns: i64,
@@ -124,7 +124,7 @@ pub struct WallChange {
 }
 
 /// The change of one GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuWallChange {
     /// Its number.
     pub gpu: i64,
@@ -134,7 +134,7 @@ pub struct GpuWallChange {
 }
 
 /// All accounts.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallDecomposition {
     /// All GPUs together: the sum of their accounts.
     #[serde(flatten)]

@@ -2,10 +2,10 @@
 
 use rtl_schema::Tables;
 use rtl_schema::table::AgentKind;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One fact: what it is about, and what is so, in words that can be compared.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// `GPUs`, `mode`, ...
     pub what: String,

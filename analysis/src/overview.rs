@@ -2,10 +2,10 @@
 
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Dialect, Durations, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A process of the trace.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProcessInfo {
     /// The operating system's id.
     pub pid: Option<i64>,
@@ -18,7 +18,7 @@ pub struct ProcessInfo {
 }
 
 /// A GPU of the trace, whether it ran anything or not.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuInfo {
     /// Its number.
     pub gpu: i64,
@@ -31,7 +31,7 @@ pub struct GpuInfo {
 }
 
 /// How many rows of each kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowCounts {
     /// Kernel launches.
     pub dispatches: u64,
@@ -52,7 +52,7 @@ pub struct RowCounts {
 }
 
 /// What a trace is and how far to trust it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TraceOverview {
     /// The dialect's stable name ([`rtl_schema::Dialect::label`]).
     pub dialect: String,

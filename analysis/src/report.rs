@@ -16,7 +16,7 @@ use crate::sanity::{self, Sanity};
 use crate::sweep::{self, Gap, Gpu, GpuGaps, Sweep};
 
 /// Which parts of a report to compute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sections {
     /// What the trace is.
     pub about: bool,

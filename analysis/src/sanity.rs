@@ -1,7 +1,7 @@
 //! What in a trace deserves a second look.
 
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::kernels::Group;
 use crate::labels;
@@ -9,7 +9,7 @@ use crate::names::slot;
 use crate::sweep::{SuspiciousRows, Sweep};
 
 /// Rows by what is odd about their durations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DurationAnomalies {
     /// Ends where it starts.
     pub zero: u64,
@@ -20,7 +20,7 @@ pub struct DurationAnomalies {
 }
 
 /// Ids of the trace that lead nowhere, or values that cannot be.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BadRows {
     /// `dangling name`, `dangling link`, `dangling reference`, `missing start`, `bad value`.
     pub kind: String,
@@ -33,7 +33,7 @@ pub struct BadRows {
 }
 
 /// What the recorder says it lost.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Loss {
     /// The recorder's name for the reason.
     pub reason: String,
@@ -42,7 +42,7 @@ pub struct Loss {
 }
 
 /// A kernel of which one call took more than half the time of all its calls (four or more).
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Dominant {
     /// The kernel.
     pub kernel: String,
@@ -61,7 +61,7 @@ pub struct Dominant {
 }
 
 /// All findings.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sanity {
     /// Dispatches with odd durations.
     pub dispatches: DurationAnomalies,

@@ -1,9 +1,9 @@
 //! One set of durations in numbers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What is said of a set of durations. All zero for an empty set.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// How many durations.
     pub calls: u64,

@@ -4,7 +4,7 @@
 //! median of the slopes between any two runs (Theil 1950, Sen 1968), which a few bad runs do not move, with the interval
 //! that Kendall's rank correlation gives it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::distributions::{normal_quantile, two_sided};
 use super::{Interval, Judgement, KernelPair, Noise, Rules, Run, judge};
@@ -13,7 +13,7 @@ use super::{Interval, Judgement, KernelPair, Noise, Rules, Run, judge};
 const ENOUGH_RUNS: usize = 6;
 
 /// What crept in from the oldest run to the newest.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// From how many runs.
     pub runs: usize,
@@ -28,7 +28,7 @@ pub struct Drift {
 }
 
 /// What is said of one kernel and its past.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryJudgement {
     /// The candidate against all past runs as one side.
     pub judgement: Judgement,

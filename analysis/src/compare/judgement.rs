@@ -1,9 +1,9 @@
 //! What is said of one kernel.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What happened to a kernel that both sides ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Slower than the threshold allows, beyond doubt.
@@ -17,7 +17,7 @@ pub enum Status {
 }
 
 /// What decided the status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The whole interval lies beyond the threshold.
@@ -43,7 +43,7 @@ pub enum Reason {
 }
 
 /// Where the uncertainty comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Several runs (or calibration runs) show how runs differ.
@@ -66,7 +66,7 @@ impl Method {
 }
 
 /// What set the threshold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
     /// The user, or the default.
@@ -79,7 +79,7 @@ pub enum ThresholdSource {
 }
 
 /// The slowdown that is tolerated for one kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Threshold {
     /// As a fraction: 0.05 for +5 %.
     pub value: f64,
@@ -88,7 +88,7 @@ pub struct Threshold {
 }
 
 /// A kernel on one side. Over several runs times are medians of the runs' values, `min_ns` is the shortest of all.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Side {
     /// In how many runs it ran.
     pub runs: usize,
@@ -107,7 +107,7 @@ pub struct Side {
 }
 
 /// Bounds of a ratio, candidate over baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
     pub low: f64,
@@ -116,7 +116,7 @@ pub struct Interval {
 }
 
 /// What is said of one kernel that both sides ran. All numbers are finite.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The verdict.
     pub status: Status,

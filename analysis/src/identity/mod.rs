@@ -10,7 +10,7 @@ mod similarity;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::family::family;
 pub use self::form::{normal, without_templates};
@@ -31,7 +31,7 @@ pub struct KernelFeatures {
 }
 
 /// How a pair was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The names are equal.

@@ -2,7 +2,7 @@
 
 use rtl_schema::table::Track;
 use rtl_schema::{ProcessId, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Sources;
 use super::moments::{Moments, copies, dispatches};
@@ -13,7 +13,7 @@ use crate::order::{AgentOps, Order};
 pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
 
 /// How many ops were enqueued and not yet finished on a GPU or one of its queues, from its first start to its last end.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Depth {
     /// The GPU's number.
     pub gpu: i64,
@@ -36,7 +36,7 @@ pub struct Depth {
 
 /// Why a GPU was idle between its first start and its last end. `host_ns + waiting_ns` is its `idle_ns` in
 /// [`crate::sweep::Gpu`].
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Idle {
     /// The GPU's number.
     pub gpu: i64,
@@ -54,7 +54,7 @@ pub struct Idle {
 }
 
 /// What was queued on every GPU that has an op which is tied to the host.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Queues {
     /// GPUs by number, each with its queues behind it where it has several.
     pub depth: Vec<Depth>,

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use rtl_schema::{NameId, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Sources;
 use super::moments::{Moment, Moments, copies, dispatches};
@@ -13,7 +13,7 @@ use crate::order::Order;
 
 /// From the host to the start on the GPU: from the moment of enqueueing where that is recorded, else from the start of the
 /// launching call. Of several ops of one call (a graph launch) only the first one tells of the launch.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
     /// Where the moments come from.
     #[serde(flatten)]
@@ -31,7 +31,7 @@ pub struct Latency {
 }
 
 /// The launch latency of one kernel.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelLatency {
     /// The kernel's name.
     pub name: String,

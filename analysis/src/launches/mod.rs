@@ -9,7 +9,7 @@ mod latency;
 mod moments;
 
 use rtl_schema::Tables;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::depth::{DEPTHS, Depth, Idle, Queues};
 pub use self::latency::{KernelLatency, Latency};
@@ -20,7 +20,7 @@ use crate::names::Names;
 use crate::order::Order;
 
 /// How it is known when ops were enqueued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sources {
     /// Ops with a recorded moment.
     pub enqueued: u64,

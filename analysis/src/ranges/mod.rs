@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use self::attribution::{Attribution, Cursor};
 pub(crate) use self::repeated::Repeated;
@@ -17,7 +17,7 @@ use crate::Stats;
 use crate::order::Order;
 
 /// How ops were tied to ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RangeMethod {
     /// Ops carry the id of their innermost range (roctxId); ranges around that one on its thread enclose them too.
@@ -40,7 +40,7 @@ impl RangeMethod {
 }
 
 /// All ranges, or all markers, of one name.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RangeGroup {
     /// The text the user gave.
     pub name: String,
@@ -60,7 +60,7 @@ pub struct RangeGroup {
 }
 
 /// What ranges and markers say.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RangeReport {
     /// How ops were tied to ranges: one for each trace that has ranges, each kind once.
     pub methods: Vec<RangeMethod>,

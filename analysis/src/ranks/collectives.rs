@@ -1,7 +1,7 @@
 //! What ranks did together, and who waited for whom.
 
 use rtl_schema::{Tables, identity};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Ranks;
 use super::members::{Member, Members};
@@ -12,7 +12,7 @@ use crate::align::{self, MatchedCollective, RankWaits, Waits};
 const CONTRADICTED: f64 = 0.01;
 
 /// What one group of ranks did together with one kernel.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CollectiveGroup {
     /// The kernel.
     pub kernel: String,

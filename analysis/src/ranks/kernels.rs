@@ -1,14 +1,14 @@
 //! How evenly each kernel is spread over the ranks that ran it.
 
 use rtl_schema::Tables;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::members::Members;
 use crate::names::Names;
 use crate::stats::CallTotal;
 
 /// One kernel on the ranks that ran it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct KernelImbalance {
     /// The kernel.
     pub name: String,

@@ -13,7 +13,7 @@ pub mod steps;
 pub mod streaming;
 
 use rtl_schema::Tables;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::collectives::CollectiveGroup;
 pub use self::kernels::KernelImbalance;
@@ -27,7 +27,7 @@ use crate::names::Names;
 use crate::order::Order;
 
 /// One rank: a GPU that a process ran something on.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rank {
     /// `rank 3`, with the GPU where the process uses several; what is known of the process where it has no rank.
     pub name: String,
@@ -60,7 +60,7 @@ pub struct Rank {
 }
 
 /// All that is said of ranks.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Ranks {
     /// By number, then by process and GPU.
     pub ranks: Vec<Rank>,

@@ -6,7 +6,7 @@
 //! of five. The spread is that of normal values with this median absolute deviation, and at least 1 % of the median:
 //! ranks that are almost equal must not stand out by nanoseconds.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::kernels::KernelTotals;
 use super::steps::{RankSteps, Steps};
@@ -28,7 +28,7 @@ const LEAST_RANKS: usize = 5;
 const LEAST_SHARE: f64 = 0.005;
 
 /// What was compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Union of its own work in ns ([`super::Rank::compute_ns`]).
@@ -42,7 +42,7 @@ pub enum Quantity {
 }
 
 /// A rank that stands out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlier {
     /// The rank.
     pub rank: String,

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use rtl_schema::{ProcessId, Tables};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::collectives::GroupCollectives;
 use super::members::Members;
@@ -19,7 +19,7 @@ use crate::ranges::Repeated;
 const LEAST: usize = 3;
 
 /// How steps were told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepMethod {
     /// By ranges of one name.
@@ -29,7 +29,7 @@ pub enum StepMethod {
 }
 
 /// One rank's steps.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RankSteps {
     /// The rank.
     pub name: String,
@@ -40,7 +40,7 @@ pub struct RankSteps {
 }
 
 /// How even the steps are.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
     /// How they were told.
     pub method: StepMethod,

@@ -6,7 +6,7 @@ mod steady;
 
 use regex::Regex;
 use rtl_schema::Tables;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::bound::Bound;
 use self::keep::Keep;
@@ -36,7 +36,7 @@ pub struct Filter {
 }
 
 /// What was kept.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Region {
     /// Whether any filter was set.
     pub filtered: bool,

@@ -11,7 +11,7 @@ mod unions;
 use std::cmp::Reverse;
 
 use rtl_schema::Tables;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::gpu::Sweeper;
 pub(crate) use self::gpu::described;
@@ -22,7 +22,7 @@ use crate::names::Names;
 use crate::order::Order;
 
 /// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gpu {
     /// Its number in the trace.
     pub gpu: i64,
@@ -72,7 +72,7 @@ pub struct Gpu {
 pub const BUCKETS: [i64; 8] = [0, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Gaps of similar length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bucket {
     /// Shortest gap that falls into it, in ns.
     pub from_ns: i64,
@@ -85,7 +85,7 @@ pub struct Bucket {
 }
 
 /// The gaps of one GPU; their sum is its `idle_ns`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuGaps {
     /// The GPU's number.
     pub gpu: i64,
@@ -96,7 +96,7 @@ pub struct GpuGaps {
 }
 
 /// A time in which a GPU stood idle between two ops.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Gap {
     /// The GPU's number.
     pub gpu: i64,
@@ -113,7 +113,7 @@ pub struct Gap {
 }
 
 /// Two rows that are suspicious together.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Example {
     /// `GPU 0 queue 2`.
     pub place: String,
@@ -124,7 +124,7 @@ pub struct Example {
 }
 
 /// Rows that are suspicious beside another one: how many, and the first few by GPU and start.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SuspiciousRows {
     /// How many rows.
     pub count: u64,
@@ -133,7 +133,7 @@ pub struct SuspiciousRows {
 }
 
 /// What one pass over the ops of every GPU, in order of start, tells.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sweep {
     /// GPUs with at least one op, by number.
     pub gpus: Vec<Gpu>,

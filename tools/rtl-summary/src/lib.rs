@@ -1,93 +1,83 @@
-//! Where did the GPU time go? The verb behind `rtl-summary`.
+//! Where did the GPU time go? The library behind `rtl-summary`.
 //!
-//! It reads as the data flows: [`args`] is what was typed, [`question`] what it means, [`answer`] what one
-//! trace says to it, [`document`] the versioned shape of the answer, [`render`] one file per format.
-//! What it is not: it computes nothing (that is `analysis`) and knows no table of any tool (that is `schema`).
+//! [`args`] is the command line, [`options`] its meaning. [`compute`] turns the tables of a trace into a [`Report`],
+//! section by section ([`sections`]), and [`render`] prints it, one file per format. The JSON types are those of
+//! `rtl-report`; all figures come from `rtl-analysis`.
 
-pub mod answer;
-/// What was typed.
+/// The command line.
 pub mod args;
-pub mod document;
-pub mod info;
-mod naming;
-pub mod question;
+pub mod choices;
+pub mod comparison;
+pub mod compute;
+mod file_info;
+pub mod kernel_names;
+pub mod options;
 pub mod render;
+pub mod report;
+pub mod section;
+pub mod sections;
 pub mod style;
+mod tables;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::combine;
-use rtl_schema::{Tables, Trace};
+use rtl_schema::Tables;
 
-use crate::answer::Answer;
 use crate::args::Arguments;
-use crate::info::Stored;
-use crate::question::Question;
+pub use crate::options::Options;
+pub use crate::report::Report;
 
-/// Answers for every trace that was named, then for all of them together.
+/// Runs the command line.
 ///
 /// # Errors
-/// Where the command line makes no sense, or no trace can be read; with several traces those that can be
-/// read are answered and the exit code still says [`Exit::Input`].
+/// As [`report()`], and where the command line is invalid.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    let question = Question::of(&arguments)?;
-    let sizes: Vec<u64> =
-        arguments.traces.iter().map(|path| std::fs::metadata(path).map_or(0, |file| file.len())).collect();
-    let progress = Progress::new("reading", sizes.iter().sum(), arguments.display.console.quiet);
-    let several = arguments.traces.len() > 1;
+    report(&Options::try_from(&arguments)?, &arguments.traces, out)
+}
 
-    let mut answers = Vec::new();
-    let mut together: Option<Tables> = None;
-    let mut failed = false;
-    for (path, size) in arguments.traces.iter().zip(sizes) {
-        let answered = read(path, &question).and_then(|(mut tables, stored)| {
-            let answer = Answer::of(path, &mut tables, &question)?;
-            Ok((Answer { stored, ..answer }, tables))
-        });
-        match answered {
-            Ok((answer, tables)) => {
-                answers.push(answer);
-                if several {
-                    match &mut together {
-                        Some(all) => combine::append(all, tables),
-                        None => together = Some(tables),
-                    }
+/// Prints a report on each trace, then one on all of them combined.
+///
+/// # Errors
+/// Where no trace can be read, and, with [`Options::strict`], where a trace has findings. Of several traces those that
+/// can be read are reported, and the exit code is [`Exit::Input`].
+pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result<Exit, Failure> {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+    let progress =
+        Progress::new("reading", traces.iter().map(|path| size(path)).sum(), options.console.quiet);
+    let mut reports = Vec::new();
+    let mut all: Option<Tables> = None;
+    for path in traces {
+        match compute::trace(path, options) {
+            Ok((report, tables)) => {
+                reports.push(report);
+                match &mut all {
+                    Some(all) => combine::append(all, tables),
+                    None if traces.len() > 1 => all = Some(tables),
+                    None => {}
                 }
             }
-            Err(failure) if several => {
-                out.failure(&failure);
-                failed = true;
-            }
+            Err(failure) if traces.len() > 1 => out.failure(&failure),
             Err(failure) => return Err(failure),
         }
-        progress.advance(size);
+        progress.advance(size(path));
     }
     drop(progress);
 
-    let combined = match together {
-        Some(tables) if answers.len() > 1 => Some(Answer::combined(&tables, &question)),
-        _ => None,
-    };
-    if !answers.is_empty() {
-        render::render(&arguments, &question, &answers, combined.as_ref(), out)?;
+    let exit = if reports.len() == traces.len() { Exit::Success } else { Exit::Input };
+    let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
+    let combined = all.filter(|_| reports.len() > 1).map(|tables| compute::combined(&tables, options));
+    if !reports.is_empty() {
+        render::render(options, reports, combined, out)?;
     }
-    if question.strict {
-        let reasons = answers.iter().flat_map(Answer::strict_failures).collect::<Vec<_>>();
-        if let Some(reason) = reasons.first() {
-            let more = reasons.len() - 1;
-            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-            return Err(Failure::input(anyhow::anyhow!("not sound: {reason}{more}"))
-                .with_hint("the section `sanity` has the details; without --strict they are only reported"));
+    match failures.as_slice() {
+        [first, others @ ..] if options.strict => {
+            let more =
+                if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+            Err(Failure::input(anyhow::anyhow!("not sound: {first}{more}"))
+                .with_hint("the section `sanity` has the details; without --strict they are only reported"))
         }
+        _ => Ok(exit),
     }
-    Ok(if failed { Exit::Input } else { Exit::Success })
-}
-
-/// The rows of a trace, and what the file itself holds, where that is asked.
-fn read(path: &Path, question: &Question) -> Result<(Tables, Option<Stored>), Failure> {
-    let trace = Trace::open(path)?;
-    let tables = trace.read(&question.select)?;
-    let stored = if question.info { Some(Stored::of(&trace, &tables)?) } else { None };
-    Ok((tables, stored))
 }

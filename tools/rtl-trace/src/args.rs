@@ -3,30 +3,30 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// Run a command with its GPU work recorded, then say where the time went
+/// Run a command, record its GPU work and report where the time went
 ///
-/// Each process of the command that uses a GPU records its own file; at the end they are one trace. The command keeps
+/// Each process of the command that uses a GPU records a file; rtl-trace merges them into one trace. The command keeps
 /// its arguments, its input and output, its signals and its exit code.
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-trace", version, after_help = EXAMPLES, after_long_help = ENDING)]
 pub struct Arguments {
-    /// The trace to write; one that was there before stays until the new one is whole
+    /// The trace to write; an existing trace stays until the new one is complete
     #[arg(short, long, value_name = "FILE", default_value = "trace.db")]
     pub output: PathBuf,
 
-    /// What is recorded: lite, standard, hip or full; by default what RTL_MODE says, else lite
+    /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else lite]
     #[arg(short, long, value_enum, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 
-    /// The tracer [default: RTL_LIB, else librtl.so beside this program or in ../lib]
+    /// The tracer library [default: RTL_LIB, else librtl.so beside this program or in ../lib]
     #[arg(long, value_name = "FILE")]
     pub lib: Option<PathBuf>,
 
-    /// Do not write the trace for Perfetto (.json.gz), which takes longest
+    /// Do not write the trace for Perfetto (.json.gz), the slowest output
     #[arg(long)]
     pub no_perfetto: bool,
 
-    /// Starts or stops the recording of a process that runs: --control PID start, or stop
+    /// Start or stop the recording of a running process: --control PID start, or stop
     #[arg(long, value_name = "PID")]
     pub control: Option<u32>,
 
@@ -34,27 +34,27 @@ pub struct Arguments {
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 
-    /// The command and its arguments; behind --control, start or stop
+    /// The command and its arguments; after --control, start or stop
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
 }
 
-/// What is recorded, by the names that RTL_MODE has.
+/// The recording modes of RTL_MODE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Kernels without a completion signal of the application
+    /// Kernels that have no completion signal of the application
     Lite,
     /// All kernels
     #[value(alias = "default")]
     Standard,
-    /// All kernels, and the calls of HIP
+    /// All kernels, and HIP calls
     Hip,
     /// All kernels, and every batch
     Full,
 }
 
 impl Mode {
-    /// What RTL_MODE is set to.
+    /// The value of RTL_MODE.
     #[must_use]
     pub fn value(self) -> &'static str {
         match self {
@@ -84,9 +84,9 @@ const ENDING: &str = concat!(
     "
 
 Exit codes:
-  that of the command, or 128 and the number of the signal that ended it
-  2    usage
-  125  the command was not started, or ended well and its trace could not be written
+  that of the command, or 128 + n if signal n ended it
+  2    usage error
+  125  the command was not started, or it succeeded and its trace could not be written
   126  the command cannot be executed
   127  there is no such command"
 );

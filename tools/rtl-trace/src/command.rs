@@ -1,4 +1,4 @@
-//! The command: how it is started, what it is told while it runs, and how it ended.
+//! Runs the command and forwards signals to it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,35 +14,35 @@ use signal_hook::iterator;
 
 use crate::status;
 
-/// What is passed on.
-const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+/// The signals that are forwarded.
+const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// What a terminal sends to all processes in its foreground.
-const OF_TERMINALS: [i32; 3] = [SIGHUP, SIGINT, SIGQUIT];
+/// The signals that a terminal sends to all processes in its foreground.
+const FROM_TERMINAL: [i32; 3] = [SIGHUP, SIGINT, SIGQUIT];
 
-/// The signals that were meant for the command.
+/// Forwards signals to the command.
 #[derive(Debug, Default)]
 pub struct Signals {
-    to: Arc<Addressee>,
-    /// How many have come that ask for the end.
-    asked: Arc<AtomicU32>,
+    command: Arc<CommandPid>,
+    /// The number of signals that asked for the end.
+    end_requests: Arc<AtomicU32>,
 }
 
-/// The process that signals go to.
+/// The pid of the command.
 #[derive(Debug, Default)]
-struct Addressee {
-    /// Its number; `None` before it is started, 0 when it has ended.
+struct CommandPid {
+    /// `None` before the start, 0 after the end.
     pid: Mutex<Option<u32>>,
     started: Condvar,
 }
 
-impl Addressee {
+impl CommandPid {
     fn set(&self, pid: u32) {
         *self.pid.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
         self.started.notify_all();
     }
 
-    /// Its number, once it is started: a signal that comes before is for it, too.
+    /// Waits for the start: signals that arrive earlier are forwarded too.
     fn get(&self) -> u32 {
         let pid = self.pid.lock().unwrap_or_else(PoisonError::into_inner);
         let started = self.started.wait_while(pid, |pid| pid.is_none());
@@ -51,36 +51,36 @@ impl Addressee {
 }
 
 impl Signals {
-    /// From now on signals are passed on instead of ending this process. Those that this process ignores, as nohup has it
-    /// do, stay ignored, by the command too.
+    /// From now on signals are forwarded instead of ending this process. Signals that this process ignores, as under
+    /// nohup, stay ignored, by the command too.
     ///
     /// # Errors
-    /// The system has no thread or no pipe for it.
+    /// Where the system has no thread or no pipe left.
     pub fn catch() -> io::Result<Self> {
         atomic_file::keep_on_signals();
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
-        let caught = PASSED_ON.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+        let caught = FORWARDED.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
         let mut signals = iterator::Signals::new(caught)?;
         let caught = Self::default();
-        let (to, asked) = (Arc::clone(&caught.to), Arc::clone(&caught.asked));
+        let (command, end_requests) = (Arc::clone(&caught.command), Arc::clone(&caught.end_requests));
         std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             for signal in &mut signals {
                 if ![SIGUSR1, SIGUSR2].contains(&signal) {
-                    asked.fetch_add(1, Ordering::Relaxed);
+                    end_requests.fetch_add(1, Ordering::Relaxed);
                 }
-                // The command has had the terminal's as well, and two of them mean something else to some.
-                if !(OF_TERMINALS.contains(&signal) && is_in_foreground()) {
-                    pass_on(signal, to.get());
+                // The terminal sent this signal to the command too, and programs treat a second one differently.
+                if !(FROM_TERMINAL.contains(&signal) && is_in_foreground()) {
+                    forward(signal, command.get());
                 }
             }
         })?;
         Ok(caught)
     }
 
-    /// How many signals have asked for the end.
+    /// The number of signals that asked for the end.
     #[must_use]
-    pub fn asked_to_end(&self) -> u32 {
-        self.asked.load(Ordering::Relaxed)
+    pub fn end_requests(&self) -> u32 {
+        self.end_requests.load(Ordering::Relaxed)
     }
 }
 
@@ -90,24 +90,24 @@ fn is_in_foreground() -> bool {
     terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp()))
 }
 
-fn pass_on(signal: i32, to: u32) {
+fn forward(signal: i32, to: u32) {
     let pid = i32::try_from(to).ok().and_then(Pid::from_raw);
     if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
-        // It may have ended a moment ago.
+        // The process may have ended a moment ago.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// The signals that a process ignores, a bit each, from its `/proc/PID/status`.
+/// The mask of ignored signals in `/proc/PID/status`.
 fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Runs the command with these variables until it ends.
+/// Runs the command with `variables` until it ends.
 ///
 /// # Errors
-/// It cannot be started: [`status::NOT_FOUND`] or [`status::NOT_EXECUTABLE`].
+/// [`status::NOT_FOUND`] or [`status::NOT_EXECUTABLE`] where the command cannot be started.
 pub fn run(
     line: &[OsString],
     variables: &[(&str, OsString)],
@@ -122,9 +122,9 @@ pub fn run(
 }
 
 fn wait(running: &mut Child, signals: &Signals) -> io::Result<ExitStatus> {
-    signals.to.set(running.id());
+    signals.command.set(running.id());
     let status = running.wait();
-    signals.to.set(0);
+    signals.command.set(0);
     status
 }
 
@@ -132,7 +132,7 @@ fn not_started(program: &OsStr, error: io::Error) -> Failure {
     let program = program.to_string_lossy();
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let hint = "a shell's own commands and aliases need the shell: sh -c '...'";
+            let hint = "commands and aliases of a shell need the shell: sh -c '...'";
             Failure::new(status::NOT_FOUND, anyhow::anyhow!("no such command: {program}")).with_hint(hint)
         }
         _ => Failure::new(status::NOT_EXECUTABLE, error).context(format!("cannot execute {program}")),
@@ -144,26 +144,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_process_ignores_is_a_mask_of_its_status() {
+    fn ignored_signals_are_a_mask_in_the_status_file() {
         assert_eq!(ignored("Name:\tcat\nSigBlk:\t0000000000000002\nSigIgn:\t0000000000001001\n"), 0x1001);
         assert_eq!(ignored("Name:\tcat\n"), 0);
     }
 
     #[test]
-    fn a_signal_waits_for_the_process_that_it_is_for() {
-        let to = Arc::new(Addressee::default());
+    fn a_signal_waits_for_the_start_of_the_command() {
+        let pid = Arc::new(CommandPid::default());
         let waiting = std::thread::spawn({
-            let to = Arc::clone(&to);
-            move || to.get()
+            let pid = Arc::clone(&pid);
+            move || pid.get()
         });
-        to.set(4711);
+        pid.set(4711);
         assert_eq!(waiting.join().unwrap(), 4711);
-        to.set(0);
-        assert_eq!(to.get(), 0);
+        pid.set(0);
+        assert_eq!(pid.get(), 0);
     }
 
     #[test]
-    fn what_cannot_be_started_is_told_apart() {
+    fn missing_and_non_executable_commands_have_different_exit_codes() {
         let signals = Signals::default();
         let exit = |line: &str| run(&[line.into()], &[], &signals).unwrap_err().exit();
         assert_eq!(exit("/nowhere/at-all"), status::NOT_FOUND);

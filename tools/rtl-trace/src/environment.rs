@@ -1,4 +1,4 @@
-//! What the command's processes find in their environment.
+//! The environment of the command's processes.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -10,14 +10,14 @@ use cli::Failure;
 use crate::args::Mode;
 use crate::status;
 
-/// Variables that say to which run a process belongs, as the tracer asks them.
-const RUNS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
+/// The variables from which the tracer takes the run id.
+const RUN_IDS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 
-/// The variables to set: the tracer at `library` writes into `folder`, and all files are of one run, that of the
-/// environment as `inherited` or a new one.
+/// The variables to set: the tracer at `library` writes into `folder`, and all files have one run id, from the inherited
+/// environment or a new one.
 ///
 /// # Errors
-/// Neither the runtime nor the loader can be told of a library whose path has what separates libraries there.
+/// Where the path of the library contains a separator of `HSA_TOOLS_LIB` or `LD_PRELOAD`.
 pub fn variables(
     library: &Path,
     folder: &Path,
@@ -26,40 +26,40 @@ pub fn variables(
 ) -> Result<Vec<(&'static str, OsString)>, Failure> {
     if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
         let what =
-            format!("{} has a space or a colon in its path, where a loader would cut it", library.display());
+            format!("{} has a space or a colon in its path, at which loaders split", library.display());
         return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
-            .with_hint("--lib names a copy or a link elsewhere"));
+            .with_hint("pass a copy or a link elsewhere with --lib"));
     }
-    let run = RUNS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
+    let run = RUN_IDS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
     let mut variables = vec![
         ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
         ("LD_PRELOAD", preloaded(library, companion(library, mode, &inherited), inherited("LD_PRELOAD"))),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
-        // Left by a program that records itself, and would keep what it starts from leaving files.
+        // A program that embeds the tracer sets it, and its children would write no files.
         ("RTL_EMBEDDED", OsString::new()),
     ];
     variables.extend(mode.map(|mode| ("RTL_MODE", mode.value().into())));
     Ok(variables)
 }
 
-/// The tools that the environment names and that the command will do without.
+/// The tools in the inherited `HSA_TOOLS_LIB` that the command runs without.
 #[must_use]
 pub fn replaced(library: &Path, inherited: impl Fn(&str) -> Option<OsString>) -> Option<OsString> {
     inherited("HSA_TOOLS_LIB").filter(|tools| !tools.is_empty() && tools != library.as_os_str())
 }
 
-/// What catches calls of HIP, where those are to be recorded: it lies beside the tracer.
+/// The library that records HIP calls, in mode hip; it is installed beside the tracer.
 fn companion(
     library: &Path,
     mode: Option<Mode>,
     inherited: impl Fn(&str) -> Option<OsString>,
 ) -> Option<PathBuf> {
-    let is_asked = mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip);
-    Some(library.with_file_name("librtl_hip.so")).filter(|companion| is_asked && companion.exists())
+    let is_hip = mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip);
+    Some(library.with_file_name("librtl_hip.so")).filter(|companion| is_hip && companion.exists())
 }
 
-/// The library before all others, so that it stands in for those of roctx, and its companion.
+/// The library before all others, so that its roctx functions win, and its companion.
 fn preloaded(library: &Path, companion: Option<PathBuf>, others: Option<OsString>) -> OsString {
     let mut all = library.as_os_str().to_owned();
     if let Some(companion) = companion {
@@ -73,7 +73,7 @@ fn preloaded(library: &Path, companion: Option<PathBuf>, others: Option<OsString
     all
 }
 
-/// A file of its own for each process, also of those on other hosts that share the folder.
+/// One file for each process, also on other hosts that share the folder.
 fn pattern(folder: &Path) -> OsString {
     let mut pattern = Vec::new();
     for &byte in folder.as_os_str().as_bytes() {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_are_of_one_run_which_is_the_schedulers_where_there_is_one() {
+    fn all_files_have_one_run_id_from_the_scheduler_where_there_is_one() {
         assert!(set(&[("SLURM_JOB_ID", "42")]).contains(&("RTL_RUN_ID", "42".into())));
         assert!(
             set(&[("SLURM_JOB_ID", "42"), ("RTL_RUN_ID", "mine")]).contains(&("RTL_RUN_ID", "mine".into()))
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_library_is_preloaded_before_what_the_user_preloads() {
+    fn the_library_is_preloaded_before_the_libraries_of_the_user() {
         assert!(set(&[]).contains(&("LD_PRELOAD", "/lib/librtl.so".into())));
         assert!(
             set(&[("LD_PRELOAD", "/a.so:/b.so")])
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_catches_calls_is_preloaded_where_it_lies_beside_the_library_and_calls_are_asked_for() {
+    fn the_hip_library_is_preloaded_in_mode_hip_where_it_is_installed() {
         let folder = tempfile::tempdir().unwrap();
         let library = folder.path().join("librtl.so");
         let preloaded = |mode, inherited: Option<&str>| {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn another_tool_of_the_environment_is_told() {
+    fn another_tool_of_the_environment_is_reported() {
         let library = Path::new("/lib/librtl.so");
         assert_eq!(replaced(library, |_| None), None);
         assert_eq!(replaced(library, |_| Some("/lib/librtl.so".into())), None);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_whose_path_a_loader_would_cut_is_refused() {
+    fn a_library_whose_path_loaders_would_split_is_refused() {
         for library in ["/my lib/librtl.so", "/a:b/librtl.so"] {
             let failure = variables(Path::new(library), Path::new("/x"), None, |_| None).unwrap_err();
             assert!(failure.lines("rtl-trace").contains("has a space or a colon"), "{library}");

@@ -1,18 +1,17 @@
-//! A command with its GPU work recorded. The verb behind `rtl-trace`.
+//! Runs a command with its GPU work recorded. The library behind `rtl-trace`.
 //!
-//! It reads as time passes: [`args`] is what was typed, [`library`] and [`environment`] are what the command's processes
-//! load, [`command`] runs it, [`recordings`] are the files that the processes leave, [`report`] makes one trace of them
-//! and says what it holds, [`target`] is where all that goes; [`status`] is what the shell sees.
-//! [`control`] is the one part that runs no command. What it is not: it records
-//! nothing (that is librtl.so) and reads no trace (those are rtl-merge, rtl-summary and rtl-convert, as libraries).
+//! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
+//! [`recordings`] lists the files that the processes wrote, [`report`] merges and summarises them, [`target`] names the
+//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process. librtl.so
+//! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
 
-/// What was typed.
+/// The command line.
 pub mod args;
 pub mod command;
 pub mod control;
+pub mod diagnose;
 pub mod environment;
 pub mod library;
-pub mod reason;
 pub mod recordings;
 pub mod report;
 pub mod status;
@@ -28,15 +27,15 @@ use crate::args::Arguments;
 use crate::command::Signals;
 use crate::target::Target;
 
-/// Runs the command and reports what it did.
+/// Runs the command and reports on its GPU work.
 ///
 /// # Errors
-/// The command is not started, or it ended well and its trace could not be written; where it failed itself, its exit code
-/// matters more, and ours is only told.
+/// Where the command cannot be started, or it succeeded and its trace could not be written. Where the command failed, its
+/// exit code is kept and a failure of our own is only printed.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(flag) = arguments.command.first().filter(|word| word.to_string_lossy().starts_with('-')) {
         let what = format!("unexpected argument '{}'", flag.to_string_lossy());
-        return Err(Failure::usage(what).with_hint("flags of the command stand behind it; see `--help`"));
+        return Err(Failure::usage(what).with_hint("flags of the command follow the command; see `--help`"));
     }
     if let Some(pid) = arguments.control {
         let done = control::run(pid, &arguments.command)?;
@@ -56,12 +55,12 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
     }
     let signals =
-        Signals::catch().with_exit(status::OWN).with_context(|| "cannot pass on signals".to_owned())?;
+        Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
     let ended = command::run(&arguments.command, &variables, &signals)?;
     let exit = status::of(ended);
     match finish(&arguments, &target, folder, &signals, out).with_exit(status::OWN) {
         Ok(()) => Ok(exit),
-        // Whoever reads our answer went away; the command has ended as it has.
+        // The reader of the report closed the pipe; the exit code stays that of the command.
         Err(failure) if failure.is_broken_pipe() => Ok(exit),
         Err(failure) if exit == Exit::Success => Err(failure),
         Err(failure) => {
@@ -71,7 +70,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     }
 }
 
-/// Makes the trace of what was recorded, and reports it.
+/// Merges the recordings into the trace and prints the report.
 fn finish(
     arguments: &Arguments,
     target: &Target,
@@ -84,19 +83,19 @@ fn finish(
         if !quiet {
             let are = if count == 1 { "process is" } else { "processes are" };
             out.warning(&format!(
-                "the command has ended, {count} {are} still recording: waiting; ctrl-c stops that"
+                "the command has ended, {count} {are} still recording: waiting (Ctrl-C stops waiting)"
             ));
         }
     })?;
     let files = recordings::list(folder.path())?;
     if files.is_empty() {
-        let (why, hint) = reason::of_no_trace(|name| var_os(name));
+        let (why, hint) = diagnose::no_trace(|name| var_os(name));
         out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
         return Ok(());
     }
     match report::collect(&files, folder.path(), target) {
         Ok(None) => {}
-        // What could not be read may be all that there is of a process.
+        // A recording that cannot be read may be the only one of its process.
         Ok(Some(missing)) => {
             let kept = folder.keep();
             let kept = kept.display();
@@ -123,7 +122,7 @@ fn finish(
     Ok(())
 }
 
-/// The files that were written.
+/// The list of output files.
 fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Result<String> {
     let mut text = "Output files:\n".to_owned();
     let perfetto = (!arguments.no_perfetto).then_some(&target.perfetto);

@@ -1,4 +1,4 @@
-//! Where the tracer is.
+//! Finds the tracer library.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use crate::status;
 
 const NAME: &str = "librtl.so";
 
-/// The tracer: `given` on the command line, else `named` by RTL_LIB, else found from where `program` is: beside it,
-/// or in the folders for libraries of the same prefix.
+/// The tracer: `given` on the command line, else `named` by RTL_LIB, else beside `program` or in the library folders of
+/// its prefix.
 ///
 /// # Errors
-/// There is none.
+/// Where no such file exists.
 pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Result<PathBuf, Failure> {
     let named = named.filter(|name| !name.is_empty()).map(PathBuf::from);
-    let (candidates, who) = match (given, named) {
+    let (candidates, source) = match (given, named) {
         (Some(given), _) => (vec![given.to_owned()], "--lib"),
         (None, Some(named)) => (vec![named], "RTL_LIB"),
         (None, None) => (beside(program), ""),
@@ -24,15 +24,15 @@ pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Re
     match candidates.iter().find_map(|candidate| candidate.canonicalize().ok().filter(|file| file.is_file()))
     {
         Some(library) => Ok(library),
-        None if who.is_empty() => {
+        None if source.is_empty() => {
             let folders: Vec<String> =
                 candidates.iter().filter_map(|file| Some(file.parent()?.display().to_string())).collect();
             let what = format!("no {NAME} in {}", folders.join(", "));
             Err(Failure::new(status::OWN, anyhow::anyhow!(what))
-                .with_hint("--lib FILE or RTL_LIB says where it is"))
+                .with_hint("set its path with --lib FILE or RTL_LIB"))
         }
         None => {
-            let what = format!("{who} names {}, which is no file", candidates[0].display());
+            let what = format!("{source} names {}, which is not a file", candidates[0].display());
             Err(Failure::new(status::OWN, anyhow::anyhow!(what)))
         }
     }
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_beside_the_program_or_in_the_prefixs_lib() {
+    fn the_library_is_beside_the_program_or_in_the_lib_folders_of_the_prefix() {
         for place in ["bin", "lib", "lib64", "lib/rtl"] {
             let (_prefix, program, library) = installed(place);
             assert_eq!(find(None, None, &program).unwrap(), library);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_goes_before_the_environment_and_that_before_the_prefix() {
+    fn the_command_line_precedes_the_environment_and_the_environment_the_prefix() {
         let (_prefix, program, library) = installed("lib");
         let (_other, _, environment) = installed("lib");
         let (_third, _, given) = installed("lib");
@@ -77,12 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_and_not_there_is_an_error_and_not_replaced_by_something_else() {
+    fn a_named_library_that_is_missing_is_an_error() {
         let (_prefix, program, _) = installed("lib");
         let failure = find(Some(Path::new("/nowhere/librtl.so")), None, &program).unwrap_err();
         assert_eq!(
             failure.lines("rtl-trace"),
-            "rtl-trace: error: --lib names /nowhere/librtl.so, which is no file\n"
+            "rtl-trace: error: --lib names /nowhere/librtl.so, which is not a file\n"
         );
         let failure = find(None, None, Path::new("/nowhere/bin/rtl-trace")).unwrap_err();
         assert!(failure.lines("rtl-trace").contains("no librtl.so in /nowhere/bin, /nowhere/bin/../lib,"));

@@ -1,4 +1,4 @@
-//! The files that the processes of a run leave, and who still writes one.
+//! The files that the processes of a run record, and the processes that still record.
 
 use std::fs;
 use std::io;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::command::Signals;
 
-/// How long to wait between two looks at who still records.
-const LOOK: Duration = Duration::from_millis(20);
+/// The time between two checks for processes that still record.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The recordings in a folder by their names.
+/// The recordings in a folder, sorted by name.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -26,27 +26,27 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Waits while processes that outlive the command still record, at most until one more signal asks for the end than the
-/// command has seen. `told` is given their number, once.
+/// Waits for processes that outlive the command and still record, until another signal asks for the end. Calls
+/// `on_wait` once with their number.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub fn wait(folder: &Path, signals: &Signals, told: impl FnOnce(usize)) -> io::Result<()> {
-    let (asked, mut told) = (signals.asked_to_end(), Some(told));
+pub fn wait(folder: &Path, signals: &Signals, on_wait: impl FnOnce(usize)) -> io::Result<()> {
+    let (requests, mut on_wait) = (signals.end_requests(), Some(on_wait));
     loop {
         let count = list(folder)?.iter().filter(|file| is_recording(file)).count();
-        if count == 0 || signals.asked_to_end() > asked {
+        if count == 0 || signals.end_requests() > requests {
             return Ok(());
         }
-        if let Some(told) = told.take() {
-            told(count);
+        if let Some(on_wait) = on_wait.take() {
+            on_wait(count);
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Whether a thread of the process that the file is named after has it open: the tracer's has open files of its own.
-/// Those of other hosts cannot be asked.
+/// Whether a thread of the process in the file's name has the file open; the tracer's thread has its own descriptors.
+/// Processes of other hosts are invisible.
 fn is_recording(file: &Path) -> bool {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = stem.rsplit('_').take(2).filter_map(|part| part.parse::<u32>().ok());
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_are_in_the_order_of_their_names_and_others_are_none() {
+    fn recordings_are_sorted_by_name_and_other_files_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["b_2.db", "a_1.db", "note.txt"] {
             fs::write(folder.path().join(name), "").unwrap();

@@ -1,18 +1,18 @@
-//! What the shell sees: the command's own end, else ours, by the rules of env(1) and timeout(1).
+//! Exit codes by the rules of env(1) and timeout(1): those of the command, else our own.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use cli::Exit;
 
-/// A failure of our own.
+/// A failure of rtl-trace itself.
 pub const OWN: Exit = Exit::Command(125);
-/// The command is there and cannot be executed.
+/// The command exists and cannot be executed.
 pub const NOT_EXECUTABLE: Exit = Exit::Command(126);
 /// There is no such command.
 pub const NOT_FOUND: Exit = Exit::Command(127);
 
-/// The exit code of a command that ended like this: its own, or 128 and the signal that ended it.
+/// The exit code of the command: its own, or 128 + n for signal n.
 #[must_use]
 pub fn of(status: ExitStatus) -> Exit {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));

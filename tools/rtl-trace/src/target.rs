@@ -1,4 +1,4 @@
-//! What is written, and the folder in which the processes of the command record.
+//! The output files, and the folder in which the processes of the command record.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::status;
 
-/// The files that a run leaves.
+/// The output files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The trace.
@@ -33,13 +33,13 @@ impl Target {
         Self { trace: trace.to_owned(), summary: beside("_summary.txt"), perfetto: beside(".json.gz") }
     }
 
-    /// A folder beside the trace for the files of the run's processes, so that they only need another name in the end.
+    /// Creates a folder beside the trace for the recordings of the processes, so that a rename publishes the trace.
     ///
     /// # Errors
-    /// The trace cannot be written there, or its name is that of something else.
+    /// Where the folder cannot be written, or the output exists and is not a trace.
     pub fn folder(&self) -> Result<TempDir, Failure> {
         if self.trace.exists() && Trace::open(&self.trace).is_err() {
-            let what = format!("{} exists and is no trace", self.trace.display());
+            let what = format!("{} exists and is not a trace", self.trace.display());
             return Err(
                 Failure::new(status::OWN, anyhow::anyhow!(what)).with_hint("name another file with -o")
             );
@@ -66,16 +66,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_trace_is_not_in_danger() {
+    fn a_file_that_is_not_a_trace_is_never_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("train.py");
         std::fs::write(&script, "print()").unwrap();
         let failure = Target::of(&script).folder().unwrap_err();
-        assert!(failure.lines("rtl-trace").contains("train.py exists and is no trace\nhint:"));
+        assert!(failure.lines("rtl-trace").contains("train.py exists and is not a trace\nhint:"));
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_told_before_anything_runs() {
+    fn a_missing_folder_is_reported_before_the_command_runs() {
         let folder = tempfile::tempdir().unwrap();
         let failure = Target::of(&folder.path().join("no/trace.db")).folder().unwrap_err();
         assert_eq!(failure.exit(), status::OWN);

@@ -12,7 +12,7 @@ use running::{Traced, text};
 use support::stacks;
 
 #[test]
-fn one_process_gives_one_trace_its_summary_and_a_picture() -> io::Result<()> {
+fn one_process_gives_one_trace_its_summary_and_a_perfetto_trace() -> io::Result<()> {
     let Some(traced) = Traced::on_a_gpu() else { return Ok(()) };
     let program = traced.program.iter().map(OsString::as_os_str);
     let output = traced.command(&["-m", "standard"], program.chain([OsStr::new("20")])).output()?;
@@ -31,7 +31,7 @@ fn one_process_gives_one_trace_its_summary_and_a_picture() -> io::Result<()> {
 }
 
 #[test]
-fn several_processes_give_one_trace_that_tells_them_apart() -> io::Result<()> {
+fn several_processes_give_one_trace_that_names_each_process() -> io::Result<()> {
     let Some(traced) = Traced::on_a_gpu() else { return Ok(()) };
     let output = traced.shell(&["-o", "job.db", "--no-perfetto"], "\"$@\" 20 & \"$@\" 30 & wait");
     assert!(output.status.success(), "{output:?}");
@@ -102,7 +102,7 @@ fn a_process_that_outlives_the_command_is_waited_for_while_it_records() {
 }
 
 #[test]
-fn a_recording_that_cannot_be_read_is_told_and_never_deleted() {
+fn a_recording_that_cannot_be_read_is_reported_and_never_deleted() {
     let Some(traced) = Traced::on_a_gpu() else { return };
     let damaged = "printf damaged > \"$(dirname \"$RTL_OUTPUT\")/host_1.db\"";
     let kept = || {
@@ -141,7 +141,7 @@ fn the_exit_code_is_that_of_the_command() {
 }
 
 #[test]
-fn what_was_not_started_has_the_codes_that_env_gives() {
+fn a_command_that_cannot_be_started_has_the_exit_codes_of_env() {
     let traced = Traced::plain();
     fs::write(traced.path().join("text"), "not a program").unwrap();
     fs::write(traced.path().join("train.py"), "print()").unwrap();
@@ -155,7 +155,7 @@ fn what_was_not_started_has_the_codes_that_env_gives() {
     assert_eq!(exit(&[], "./text").0, Some(126));
     let (code, told) = exit(&["-o", "train.py"], "true");
     assert_eq!(code, Some(125));
-    assert!(told.starts_with("rtl-trace: error: train.py exists and is no trace\nhint:"), "{told}");
+    assert!(told.starts_with("rtl-trace: error: train.py exists and is not a trace\nhint:"), "{told}");
     assert_eq!(exit(&["--lib", "/nowhere/librtl.so"], "true").0, Some(2), "given twice");
     assert_eq!(exit(&["--no-such-flag"], "true").0, Some(2));
     assert_eq!(traced.files(), ["text", "train.py"]);
@@ -210,7 +210,7 @@ fn signals_go_to_the_command_and_what_is_ignored_stays_ignored() {
 }
 
 #[test]
-fn another_tool_in_the_environment_is_told_and_left_out() {
+fn another_tool_in_the_environment_is_reported_and_omitted() {
     let traced = Traced::plain();
     let mut command = traced.command(&[], ["sh", "-c", "echo $HSA_TOOLS_LIB"].map(OsStr::new));
     let output = command.env("HSA_TOOLS_LIB", "/opt/other.so").output().unwrap();

@@ -2,23 +2,23 @@
 
 use cli::{Failure, Layout, Output};
 
-use super::{View, tables};
-use crate::answer::Answer;
-use crate::args::{Arguments, Section};
-use crate::info;
+use crate::file_info;
+use crate::options::Options;
+use crate::report::Report;
+use crate::section::{Block, RenderOptions};
 
 pub(super) fn render(
-    arguments: &Arguments,
-    answer: Option<&Answer>,
-    view: View,
+    options: &Options,
+    report: Option<&Report>,
+    view: RenderOptions,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let Some(answer) = answer else { return Ok(()) };
-    if arguments.info {
-        return info::render(answer, Layout::Csv, out);
+    let (Some(report), Some(section)) = (report, options.sections.first()) else { return Ok(()) };
+    if options.info {
+        return file_info::render(report, Layout::Csv, out);
     }
-    let section = arguments.section.first().copied().unwrap_or(Section::Kernels);
-    if let Some(table) = tables::section(section, answer, view) {
+    let blocks = (section.blocks)(report, view);
+    if let Some(Block::Table { table, .. }) = blocks.first() {
         table.render(Layout::Csv, out)?;
     }
     Ok(())

@@ -1,22 +1,50 @@
-//! `rtl-summary/1`, on one line per document so that it can be logged.
+//! `rtl-summary/1`.
 
 use std::io::Write;
 
 use cli::{Failure, Output};
+use rtl_report::{Document, SCHEMA, Sections};
 
-use super::View;
-use crate::answer::Answer;
-use crate::args::By;
-use crate::document::Document;
+use crate::choices::Top;
+use crate::report::Report;
 
 pub(super) fn render(
-    answers: &[Answer],
-    combined: Option<&Answer>,
-    by: Option<By>,
-    view: View,
+    mut reports: Vec<Report>,
+    combined: Option<Report>,
+    top: Top,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let document = Document::of(answers, combined, by, |len| view.top.of(len));
+    let cut = |mut sections: Sections| {
+        for rows in sections.kernels.iter_mut().chain(&mut sections.groups) {
+            rows.truncate(top.of(rows.len()));
+        }
+        if let Some(calls) = &mut sections.api {
+            calls.truncate(top.of(calls.len()));
+        }
+        if let Some(latency) = &mut sections.launches {
+            latency.kernels.truncate(top.of(latency.kernels.len()));
+        }
+        sections
+    };
+    let mut take = |(input, report): (usize, &mut Report)| Sections {
+        input: Some(input),
+        ..cut(std::mem::take(&mut report.sections))
+    };
+    let (sections, parts) = match combined {
+        Some(combined) => (cut(combined.sections), reports.iter_mut().enumerate().map(take).collect()),
+        None => {
+            let first = reports.iter_mut().enumerate().next().map(&mut take).unwrap_or_default();
+            (Sections { input: None, ..first }, Vec::new())
+        }
+    };
+    let document = Document {
+        schema: SCHEMA.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        inputs: reports.into_iter().map(|report| report.input).collect(),
+        approximate: Vec::new(),
+        sections,
+        reports: parts,
+    };
     serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(())

@@ -1,58 +1,64 @@
-//! For issues and pull requests: the tables of the text report, with full names.
+//! The tables of the text report for issues and pull requests, with full names.
 
 use std::io::Write;
 
-use cli::{Failure, Layout, Output};
+use cli::{Failure, Layout, Output, escape_control};
 
-use super::{View, about, tables, title};
-use crate::answer::Answer;
-use crate::args::Section;
-use crate::info;
-use crate::question::Question;
+use crate::file_info;
+use crate::options::Options;
+use crate::report::Report;
+use crate::section::{Block, RenderOptions};
+use crate::sections::blocks;
 
 pub(super) fn render(
-    question: &Question,
-    answers: &[Answer],
-    combined: Option<&Answer>,
-    view: View,
+    options: &Options,
+    reports: &[Report],
+    inputs: usize,
+    view: RenderOptions,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    for (position, answer) in answers.iter().chain(combined).enumerate() {
+    for (position, report) in reports.iter().enumerate() {
         if position > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "## `{}`\n", title(answer, answers.len()))?;
-        if let Some(about) = &answer.report.about {
-            for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-                writeln!(out, "- {word}: {}", cli::escape_control(&text))?;
+        writeln!(out, "## `{}`\n", report.title(inputs))?;
+        for block in blocks(report, view, options.info) {
+            write(&block, out)?;
+        }
+        if options.info {
+            file_info::render(report, Layout::Markdown, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
+    match block {
+        Block::Lines(lines) => {
+            for (label, text) in lines {
+                writeln!(out, "- {label}: {}", escape_control(text))?;
             }
         }
-        if question.info {
-            info::render(answer, Layout::Markdown, out)?;
-            continue;
+        Block::Table { heading, table } if !table.is_empty() => {
+            writeln!(out, "\n### {heading}\n")?;
+            table.render(Layout::Markdown, out)?;
         }
-        for (section, heading) in super::headings(answer, view) {
-            if let Some(table) = tables::section(section, answer, view).filter(|table| !table.is_empty()) {
-                writeln!(out, "\n### {heading}\n")?;
-                table.render(Layout::Markdown, out)?;
-            }
-            for (at, sentence) in super::remarks(section, answer, true).iter().enumerate() {
-                writeln!(out, "{}- {}", if at == 0 { "\n" } else { "" }, cli::escape_control(sentence))?;
-            }
-            if section == Section::Gaps
-                && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
-            {
-                writeln!(out, "\n### Longest gaps\n")?;
-                tables::longest_gaps(gaps, super::origin(answer)).render(Layout::Markdown, out)?;
-            }
+        Block::Remarks(sentences) if !sentences.is_empty() => {
+            writeln!(out)?;
+            list(sentences, out)?;
         }
-        let findings = super::findings(answer, true);
-        if !findings.is_empty() {
+        Block::Findings(sentences) if !sentences.is_empty() => {
             writeln!(out, "\n### Sanity\n")?;
-            for finding in findings {
-                writeln!(out, "- {}", cli::escape_control(&finding))?;
-            }
+            list(sentences, out)?;
         }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn list(sentences: &[String], out: &mut Output) -> Result<(), Failure> {
+    for sentence in sentences {
+        writeln!(out, "- {}", escape_control(sentence))?;
     }
     Ok(())
 }

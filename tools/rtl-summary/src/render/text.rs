@@ -1,92 +1,83 @@
-//! For people at a terminal: sections with a bold title, tables that fit.
+//! Sections with bold headings for a terminal, and tables that fit its width.
 
 use std::io::Write;
 
 use cli::color::Paint;
-use cli::{Failure, Layout, Output};
+use cli::{Failure, Layout, Output, escape_control};
 
-use super::{View, about, tables, title};
-use crate::answer::Answer;
-use crate::args::{Arguments, Section};
-use crate::info;
-use crate::question::Question;
+use crate::file_info;
+use crate::options::Options;
+use crate::report::Report;
+use crate::section::{Block, RenderOptions};
+use crate::sections::{KERNELS, blocks};
 
 pub(super) fn render(
-    arguments: &Arguments,
-    question: &Question,
-    answers: &[Answer],
-    combined: Option<&Answer>,
-    view: View,
+    options: &Options,
+    reports: &[Report],
+    inputs: usize,
+    view: RenderOptions,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let paint = Paint::new(arguments.display.console.color, out.is_terminal());
+    let paint = Paint::new(options.console.color, out.is_terminal());
     let width = (!view.full_names).then(cli::terminal::width);
     let layout = Layout::Text { width, paint };
-    for (position, answer) in answers.iter().chain(combined).enumerate() {
+    for (position, report) in reports.iter().enumerate() {
         if position > 0 {
             writeln!(out)?;
         }
-        let of_one = if answer.path.is_some() { "Trace: " } else { "" };
-        let title = format!("{of_one}{}", title(answer, answers.len()));
-        writeln!(out, "{}", paint.bold(&cli::escape_control(&title)))?;
-        if question.info {
-            about_lines(answer, paint, layout, out)?;
-            info::render(answer, layout, out)?;
-        } else {
-            report(question, answer, view, paint, layout, out)?;
+        let prefix = if report.is_combined { "" } else { "Trace: " };
+        let title = format!("{prefix}{}", report.title(inputs));
+        writeln!(out, "{}", paint.bold(&escape_control(&title)))?;
+        for block in blocks(report, view, options.info) {
+            write(&block, options, paint, layout, out)?;
+        }
+        if options.info {
+            file_info::render(report, layout, out)?;
         }
     }
     Ok(())
 }
 
-fn report(
-    question: &Question,
-    answer: &Answer,
-    view: View,
+fn write(
+    block: &Block,
+    options: &Options,
     paint: Paint,
     layout: Layout,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    about_lines(answer, paint, layout, out)?;
-    for (section, heading) in super::headings(answer, view) {
-        if let Some(table) = tables::section(section, answer, view).filter(|table| !table.is_empty()) {
-            writeln!(out, "\n{}", paint.bold(&heading))?;
+    match block {
+        Block::Lines(lines) => {
+            for (label, text) in lines {
+                let label = paint.dim(&format!("{:<10}", format!("{label}:")));
+                writeln!(out, "  {label} {}", wrapped(&escape_control(text), layout, 13))?;
+            }
+        }
+        Block::Table { heading, table } if !table.is_empty() => {
+            writeln!(out, "\n{}", paint.bold(heading))?;
             table.render(layout, out)?;
         }
-        for sentence in super::remarks(section, answer, view.full_names) {
-            writeln!(out, "{}", wrapped(&cli::escape_control(&sentence), layout, 2))?;
+        Block::Table { .. } => {}
+        Block::Remarks(sentences) => {
+            for sentence in sentences {
+                writeln!(out, "{}", wrapped(&escape_control(sentence), layout, 2))?;
+            }
         }
-        if section == Section::Gaps
-            && let Some(gaps) = answer.report.longest_gaps.as_deref().filter(|gaps| !gaps.is_empty())
-        {
-            writeln!(out, "\n{}", paint.bold("Longest gaps"))?;
-            tables::longest_gaps(gaps, super::origin(answer)).render(layout, out)?;
+        Block::Findings(sentences) if sentences.is_empty() => {
+            if !options.includes(&KERNELS) {
+                writeln!(out, "\nSanity: nothing to report")?;
+            }
         }
-    }
-    let findings = super::findings(answer, view.full_names);
-    if !findings.is_empty() {
-        writeln!(out, "\n{}", paint.bold("Sanity"))?;
-        for finding in findings {
-            let lines = wrapped(&cli::escape_control(&finding), layout, 2);
-            writeln!(out, "{} {lines}", paint.yellow("!"))?;
+        Block::Findings(sentences) => {
+            writeln!(out, "\n{}", paint.bold("Sanity"))?;
+            for sentence in sentences {
+                writeln!(out, "{} {}", paint.yellow("!"), wrapped(&escape_control(sentence), layout, 2))?;
+            }
         }
-    } else if question.options.sections.sanity && !question.options.sections.kernels {
-        writeln!(out, "\nSanity: nothing to report")?;
     }
     Ok(())
 }
 
-fn about_lines(answer: &Answer, paint: Paint, layout: Layout, out: &mut Output) -> Result<(), Failure> {
-    let Some(about) = &answer.report.about else { return Ok(()) };
-    for (word, text) in about::lines(about, &answer.region, answer.path.is_none()) {
-        let text = wrapped(&cli::escape_control(&text), layout, 13);
-        let word = format!("{word}:");
-        writeln!(out, "  {} {text}", paint.dim(&format!("{word:<10}")))?;
-    }
-    Ok(())
-}
-
-/// `text` broken between words so that it fits beside and below an indentation.
+/// `text` with line breaks so that it fits beside and below an indentation.
 fn wrapped(text: &str, layout: Layout, indent: usize) -> String {
     let Layout::Text { width: Some(width), .. } = layout else { return text.to_owned() };
     let mut lines = String::with_capacity(text.len());

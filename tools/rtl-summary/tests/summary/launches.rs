@@ -56,8 +56,8 @@ Launches of    Count  Mean (us)     Min     p50     p95     p99     Max  Stddev
 (copies)           1     50.000  50.000  50.000  50.000  50.000  50.000       -
 node               1     50.000  50.000  50.000  50.000  50.000  50.000       -
 gemm               2     22.500   5.000   5.000  40.000  40.000  40.000  24.749
-left out: 1 op not the first of its call (a graph launch)
-left out: 1 op starts before its launch: clocks disagree
+excluded: 1 op that is not the first of its call (a graph launch)
+excluded: 1 op that starts before its launch (clocks disagree)
 
 Queue depth: ops enqueued and not ended
 Place          Ops  Mean depth  Max  Empty %  2 or more %  10 or more %  100 or more %
@@ -68,7 +68,7 @@ GPU 0 queue 1    1        1.00    1     0.00         0.00          0.00         
 GPU 1            1        1.00    1     0.00         0.00          0.00           0.00
 GPU 0: idle 150.000 us: 67 % host-bound (no work enqueued), 33 % waiting (enqueued, not started)
 GPU 1: never idle
-an op counts as enqueued when its call has returned: less may be host-bound
+ops count as enqueued when their call returns: host-bound idle time may be overestimated
 
 "#]]
     );

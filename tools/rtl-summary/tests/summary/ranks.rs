@@ -36,7 +36,7 @@ GPU 0    0  2.040 us  1.200 us  100 ns        0     12  360 ns    480 ns     0  
 GPU 1    1  2.090 us  1.610 us  130 ns       12     12    0 ns    480 ns    12                  0 ns    12
 GPU 2    2  2.040 us  1.320 us  110 ns        0     12  240 ns    480 ns     0                240 ns     0
 12 steps are the ranges step: the slowest rank computes 14.71% longer than the mean
-the others waited for GPU 1, told without clocks
+straggler: GPU 1; the other ranks waited for it (found without clocks)
 
 Collectives
 Collective                      Ranks  Count  Arrival spread    Wait  Transfer  Violated  Without clocks: wait  transfer
@@ -117,10 +117,17 @@ fn the_slow_rank_is_named_from_the_files_of_all_ranks() {
             assert_eq!(outlier["rank"], "rank 2", "{outlier}");
         }
         let text = folder.answer(&format!("{files} --by rank --section ranks"));
-        assert!(text.contains("\nthe others waited for rank 2, told without clocks\n"), "{text}");
-        assert_eq!(text.contains("rtl-merge puts them on one"), nodes == 2, "{text}");
+        assert!(
+            text.contains("\nstraggler: rank 2; the other ranks waited for it (found without clocks)\n"),
+            "{text}"
+        );
+        assert_eq!(text.contains("rtl-merge aligns them"), nodes == 2, "{text}");
         assert!(text.contains("\nrank 2 stands out: its own work takes "), "{text}");
-        assert_eq!(text.matches("\nRanks\n").count(), 1, "one rank alone is compared with nobody: {text}");
+        assert_eq!(
+            text.matches("\nRanks\n").count(),
+            1,
+            "a single rank has no other to compare with: {text}"
+        );
     }
 }
 

@@ -150,7 +150,7 @@ fn command_lines_that_make_no_sense() {
     misused("two-kernels.db --rank -1", "");
     misused("two-kernels.db --info --section gpus", "--info");
     misused("two-kernels.db --format csv --section gpus,gaps", "csv holds one table");
-    misused("two-kernels.db --format csv --section sanity", "this section is no table");
+    misused("two-kernels.db --format csv --section sanity", "this section has no table");
 }
 
 #[test]

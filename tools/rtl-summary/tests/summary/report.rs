@@ -318,7 +318,7 @@ GPU        At        Gap  After                                           Before
   0  17.001 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
 
 Sanity
-! one of 10 calls holds 17.000 s of the 17.000 s of ncclDevKernel_AllReduce_Sum_bf…DevKernelArgsStorage<4096ul>) (at 0
+! one of 10 calls takes 17.000 s of the 17.000 s of ncclDevKernel_AllReduce_Sum_bf…DevKernelArgsStorage<4096ul>) (at 0
   ns on GPU 0; median 40.000 us): a wait for late ranks or a first call?
 
 "#]]
@@ -746,7 +746,7 @@ Place  Ops  Mean depth  Max  Empty %  2 or more %  10 or more %  100 or more %
 ──────────────────────────────────────────────────────────────────────────────
 GPU 0    5        1.05    2     5.15        10.31          0.00           0.00
 GPU 0: idle 150 ns: 33 % host-bound (no work enqueued), 67 % waiting (enqueued, not started)
-an op counts as enqueued when its call has returned: less may be host-bound
+ops count as enqueued when their call returns: host-bound idle time may be overestimated
 
 Ranges and markers, GPU work by launch link
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy

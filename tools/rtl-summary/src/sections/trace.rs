@@ -1,64 +1,72 @@
-//! What a trace is and how far to trust it, as pairs of a word and what there is to say.
+//! What the trace is and how far to trust it.
 
 use std::collections::BTreeMap;
 
 use cli::units;
 use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview};
-use rtl_analysis::region::Region;
 
-/// From so many ops on, people expect a tool to estimate.
+use crate::report::Report;
+use crate::section::{Block, Section};
+use crate::tables::counted;
+
+/// The number of ops from which the report states that figures are exact.
 const MANY_OPS: u64 = 50_000_000;
 
-/// The lines about a trace, or several together, in order of reading. `GPU ops` and `API calls` are always there and
-/// begin with a plain number, because scripts for rocm-trace-lite's summary look for them.
-pub(super) fn lines(about: &TraceOverview, region: &Region, together: bool) -> Vec<(&'static str, String)> {
-    let recorder = if together { about.tool.clone() } else { recorder(about) };
+pub(crate) static TRACE: Section = Section {
+    name: "trace",
+    help: "What the trace is and how far to trust it",
+    has_table: false,
+    select: |select| (select.ranges, select.api) = (true, true),
+    analysis: |needed| needed.about = true,
+    compute: |context, report| report.input.info = context.analysis.about.take(),
+    blocks: |report, _| report.input.info.iter().map(|info| Block::Lines(lines(info, report))).collect(),
+    ..Section::DEFAULT
+};
+
+/// Scripts for rocm-trace-lite's summary look for `GPU ops` and `API calls`, so these lines are always printed and
+/// begin with a plain number.
+fn lines(info: &TraceOverview, report: &Report) -> Vec<(&'static str, String)> {
+    let recorder = if report.is_combined { info.tool.clone() } else { recorder(info) };
     let mut lines = vec![("Recorder", recorder)];
-    if let Some(processes) = processes(about) {
-        lines.push(("Processes", processes));
+    lines.extend(processes(info).map(|processes| ("Processes", processes)));
+    if !info.gpus.is_empty() {
+        lines.push(("GPUs", gpus(&info.gpus)));
     }
-    if !about.gpus.is_empty() {
-        lines.push(("GPUs", gpus(&about.gpus)));
-    }
-    if !together {
+    if !report.is_combined {
         // Several traces need not share a clock.
-        lines.push(("Span", units::duration(about.span_ns)));
+        lines.push(("Span", units::duration(info.span_ns)));
     }
-    lines.push(("GPU ops", ops(&about.rows)));
-    lines.push(("API calls", about.rows.api_calls.to_string()));
-    lines.extend(others(&about.rows).map(|others| ("Also", others)));
+    lines.push(("GPU ops", ops(&info.rows)));
+    lines.push(("API calls", info.rows.api_calls.to_string()));
+    lines.extend(other_rows(&info.rows).map(|others| ("Also", others)));
+    let region = &report.input.region;
     if region.filtered {
-        let kept = format!(
-            "{} of {} ops: {}",
-            units::count(region.ops_after),
-            units::count(region.ops_before),
-            region.description.join(", ")
-        );
-        lines.push(("Region", kept));
+        let (after, before) = (units::count(region.ops_after), units::count(region.ops_before));
+        lines.push(("Region", format!("{after} of {before} ops: {}", region.description.join(", "))));
     }
-    if about.rows.dispatches + about.rows.copies >= MANY_OPS {
+    if info.rows.dispatches + info.rows.copies >= MANY_OPS {
         lines.push(("Exactness", "every figure is exact, percentiles too".to_owned()));
     }
-    lines.extend(about.notes.iter().map(|note| ("Note", note.clone())));
+    lines.extend(info.notes.iter().map(|note| ("Note", note.clone())));
     lines
 }
 
-fn recorder(about: &TraceOverview) -> String {
-    let mut text = about.tool.clone();
-    if let Some(version) = &about.tool_version {
+fn recorder(info: &TraceOverview) -> String {
+    let mut text = info.tool.clone();
+    if let Some(version) = &info.tool_version {
         text = format!("{text} {version}");
     }
-    if let Some(mode) = &about.mode {
+    if let Some(mode) = &info.mode {
         text = format!("{text}, mode {mode}");
     }
-    let stated = about.schema_version.as_deref().filter(|version| !about.dialect.ends_with(version));
+    let stated = info.schema_version.as_deref().filter(|version| !info.dialect.ends_with(version));
     let schema = stated.map(|version| format!(" {version}")).unwrap_or_default();
-    format!("{text} (layout {}{schema})", about.dialect)
+    format!("{text} (layout {}{schema})", info.dialect)
 }
 
-fn processes(about: &TraceOverview) -> Option<String> {
+fn processes(info: &TraceOverview) -> Option<String> {
     let mut words = Vec::new();
-    match about.processes.as_slice() {
+    match info.processes.as_slice() {
         [only] => {
             words.extend(only.pid.map(|pid| format!("pid {pid}")));
             words.extend(only.rank.map(|rank| format!("rank {rank}")));
@@ -67,10 +75,10 @@ fn processes(about: &TraceOverview) -> Option<String> {
         }
         several => {
             words.push(several.len().to_string());
-            if let [first, .., last] = about.ranks.as_slice() {
+            if let [first, .., last] = info.ranks.as_slice() {
                 words.push(format!("ranks {first} to {last}"));
             }
-            match about.hosts.as_slice() {
+            match info.hosts.as_slice() {
                 [] => {}
                 [host] => words.push(format!("on {host}")),
                 hosts => words.push(format!("on {} hosts", hosts.len())),
@@ -97,7 +105,7 @@ fn gpus(gpus: &[GpuInfo]) -> String {
     kinds.collect::<Vec<_>>().join("; ")
 }
 
-/// Ascending numbers, three or more in a row by their ends: `0 to 7`, `0, 2, 3`.
+/// Ascending numbers, with runs of three or more as ranges: `0 to 7`, `0, 2, 3`.
 fn list(numbers: &[i64]) -> String {
     let runs = numbers.chunk_by(|&number, &next| number.checked_add(1) == Some(next));
     let words = runs.flat_map(|run| match run {
@@ -107,12 +115,7 @@ fn list(numbers: &[i64]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// `1 copy`, `2 copies`.
-pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{} {}", units::count(count), if count == 1 { one } else { many })
-}
-
-/// How many there are, and of which kinds.
+/// The number of ops by kind.
 fn ops(rows: &RowCounts) -> String {
     let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),
@@ -127,7 +130,7 @@ fn ops(rows: &RowCounts) -> String {
     }
 }
 
-fn others(rows: &RowCounts) -> Option<String> {
+fn other_rows(rows: &RowCounts) -> Option<String> {
     let kinds = kinds(&[
         (rows.ranges, "range", "ranges"),
         (rows.markers, "marker", "markers"),

@@ -1,26 +1,31 @@
-//! Findings as sentences.
-
-use std::borrow::Cow;
+//! Rows that cannot be right, lost records, and calls that dominate their kernel.
 
 use cli::units;
 use rtl_analysis::sanity::{DurationAnomalies, Sanity};
-use rtl_analysis::sweep::SuspiciousRows;
 
-use super::about::counted;
+use crate::section::{Block, Section};
+use crate::tables::{counted, kernel_name};
 
-/// Columns of a kernel's name within a sentence.
-const NAME: usize = 60;
+pub(crate) static SANITY: Section = Section {
+    name: "sanity",
+    help: "Rows that cannot be right, and lost records",
+    has_table: false,
+    analysis: |needed| needed.sanity = true,
+    compute: |context, report| {
+        let mut sanity = context.analysis.sanity.take();
+        let dominant = sanity.iter_mut().flat_map(|sanity| &mut sanity.dominant);
+        dominant.for_each(|dominant| context.names.rename(&mut dominant.kernel));
+        report.sections.sanity = sanity;
+    },
+    blocks: |report, view| {
+        let sanity = report.sections.sanity.iter();
+        sanity.map(|sanity| Block::Findings(findings(sanity, report.origin(), view.full_names))).collect()
+    },
+    ..Section::DEFAULT
+};
 
-/// How to write findings.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
-    /// The start of the trace in ns, which moments are shown relative to.
-    pub(super) origin: i64,
-    pub(super) full_names: bool,
-}
-
-/// One sentence for each finding; none where there is nothing to say.
-pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
+/// One sentence for each finding.
+fn findings(sanity: &Sanity, origin: i64, full_names: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {
         let what = if loss.reason.contains("skipped:") { "skipped" } else { "lost" };
@@ -51,16 +56,28 @@ pub(super) fn sentences(sanity: &Sanity, manner: Manner) -> Vec<String> {
         let count = counted(sanity.unresolved_names, "dispatch", "dispatches");
         lines.push(format!("{count} of kernels that the recorder could not name (kernel_0x...)"));
     }
-    suspects("overlap on one queue", "overlaps another on its queue", &sanity.overlaps, manner, &mut lines);
-    suspects("repeat another one", "repeats another one", &sanity.duplicates, manner, &mut lines);
+    let suspicious = [
+        ("overlap on one queue", "overlaps another on its queue", &sanity.overlaps),
+        ("repeat another one", "repeats another one", &sanity.duplicates),
+    ];
+    for (many, one, rows) in suspicious.into_iter().filter(|(.., rows)| rows.count > 0) {
+        let example = rows.examples.first().map(|first| {
+            let lead = if rows.count == 1 { ":" } else { ", the first:" };
+            let at = units::duration(first.start_ns.saturating_sub(origin));
+            format!("{lead} {} at {at} on {}", kernel_name(&first.name, full_names), first.place)
+        });
+        let count = counted(rows.count, "dispatch", "dispatches");
+        let what = if rows.count == 1 { one } else { many };
+        lines.push(format!("{count} {what}{}", example.unwrap_or_default()));
+    }
     for dominant in &sanity.dominant {
         lines.push(format!(
-            "one of {} calls holds {} of the {} of {} (at {} on {}; median {}): a wait for late ranks or a first call?",
+            "one of {} calls takes {} of the {} of {} (at {} on {}; median {}): a wait for late ranks or a first call?",
             units::count(dominant.calls),
             units::duration(dominant.max_ns),
             units::duration(dominant.total_ns),
-            name(&dominant.kernel, manner.full_names),
-            units::duration(dominant.start_ns.saturating_sub(manner.origin)),
+            kernel_name(&dominant.kernel, full_names),
+            units::duration(dominant.start_ns.saturating_sub(origin)),
             dominant.place,
             units::duration(dominant.p50_ns),
         ));
@@ -77,27 +94,4 @@ fn durations([one, many]: [&str; 2], odd: &DurationAnomalies, zero_is_odd: bool,
     for (count, words) in findings.into_iter().filter(|(count, _)| *count > 0) {
         lines.push(format!("{} with {words}", counted(count, one, many)));
     }
-}
-
-fn suspects(many: &str, one: &str, suspects: &SuspiciousRows, manner: Manner, lines: &mut Vec<String>) {
-    let words = match suspects.count {
-        0 => return,
-        1 => one,
-        _ => many,
-    };
-    let example = suspects.examples.first().map(|first| {
-        let such = if suspects.count == 1 { ":" } else { ", the first:" };
-        let at = units::duration(first.start_ns.saturating_sub(manner.origin));
-        format!("{such} {} at {at} on {}", name(&first.name, manner.full_names), first.place)
-    });
-    let count = counted(suspects.count, "dispatch", "dispatches");
-    lines.push(format!("{count} {words}{}", example.unwrap_or_default()));
-}
-
-/// A kernel's name within a sentence.
-pub(super) fn name(full: &str, full_names: bool) -> Cow<'_, str> {
-    if full_names {
-        return full.into();
-    }
-    cli::shorten_distinct(&[full], NAME).pop().map_or(full.into(), Cow::from)
 }

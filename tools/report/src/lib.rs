@@ -1,0 +1,168 @@
+//! The versioned report `rtl-summary/1`.
+//!
+//! rtl-summary and `rtl-merge --summary-only` write these types as JSON, rtl-diff reads them back, and
+//! `docs/rtl-summary.schema.json` describes them; a test of rtl-summary compares the two. Times are integer
+//! nanoseconds of the trace's own clock; means and shares are floating point. Within version 1 fields are only
+//! added, so a reader ignores unknown fields. The order of fields is the order of the JSON keys.
+
+mod row;
+
+use rtl_analysis::Stats;
+use rtl_analysis::api::{ApiGroup, UnfinishedCall};
+use rtl_analysis::copies::CopyGroup;
+use rtl_analysis::facts::Fact;
+use rtl_analysis::launches::{Latency, Queues};
+use rtl_analysis::overview::{ProcessInfo, TraceOverview};
+use rtl_analysis::ranges::RangeReport;
+use rtl_analysis::ranks::Ranks;
+use rtl_analysis::region::Region;
+use rtl_analysis::sanity::Sanity;
+use rtl_analysis::sweep::{Gap, Gpu, GpuGaps};
+use serde::{Deserialize, Serialize};
+
+pub use self::row::{GpuRow, Row, Transfers, Work};
+
+/// The name and version of the report.
+pub const SCHEMA: &str = "rtl-summary/1";
+
+/// A whole report. With several inputs `sections` covers all of them and `reports` has one entry for each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The version of the program that wrote the report.
+    pub tool_version: String,
+    /// The traces, in the order of the command line.
+    #[serde(default)]
+    pub inputs: Vec<Input>,
+    /// Names of fields whose figures are not exact.
+    #[serde(default)]
+    pub approximate: Vec<String>,
+    /// The sections about all inputs.
+    #[serde(flatten)]
+    pub sections: Sections,
+    /// The sections about each input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Sections>,
+}
+
+/// One trace. `I` is [`TraceOverview`], or [`StreamedInfo`] in a report of `rtl-merge --summary-only`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Input<I = TraceOverview> {
+    /// The path as given.
+    #[serde(default)]
+    pub path: String,
+    /// The section `trace`.
+    #[serde(flatten)]
+    pub info: Option<I>,
+    /// The region of interest.
+    #[serde(default)]
+    pub region: Region,
+    /// The run of which the trace is a part (`run_id`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The properties in which two comparable runs agree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Vec<Fact>>,
+    /// The metadata as stored, with `--info`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<Tag>,
+}
+
+/// The part of [`TraceOverview`] that needs no rows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct StreamedInfo {
+    /// The stable name of the dialect.
+    pub dialect: String,
+    /// The recording tool.
+    pub tool: String,
+    /// The version of the recording tool.
+    pub tool_version: Option<String>,
+    /// The recording mode.
+    pub mode: Option<String>,
+    /// All processes.
+    pub processes: Vec<ProcessInfo>,
+    /// Distinct ranks, sorted.
+    pub ranks: Vec<u32>,
+}
+
+/// One metadata entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tag {
+    /// The name.
+    pub tag: String,
+    /// The value.
+    pub value: String,
+}
+
+/// The sections of a report; `None` for a section that was not requested.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Sections {
+    /// The position in [`Document::inputs`] of the trace that the sections are about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<usize>,
+    /// Kernels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<Vec<Row>>,
+    /// The `--by` of `groups`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Dispatches grouped by another key than the kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<Row>>,
+    /// Kernel categories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub categories: Option<Vec<Row>>,
+    /// Busy and idle time of GPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<Vec<GpuRow>>,
+    /// Gaps of GPUs by length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<Vec<GpuGaps>>,
+    /// The longest gaps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_gaps: Option<Vec<Gap>>,
+    /// Copies by direction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Vec<CopyGroup>>,
+    /// API calls by function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api: Option<Vec<ApiGroup>>,
+    /// API calls that had not returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_calls: Option<Vec<UnfinishedCall>>,
+    /// Launch latency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launches: Option<Latency>,
+    /// Queue depth and reasons of idle time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Queues>,
+    /// Ranges and markers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranges: Option<RangeReport>,
+    /// Ranks, collectives and imbalance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Ranks>,
+    /// Findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sanity: Option<Sanity>,
+}
+
+/// The sections that `rtl-merge --summary-only` writes for each rank of each trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RankReport {
+    /// The position of the trace in [`Document::inputs`].
+    pub input: usize,
+    /// The rank, if known.
+    pub rank: Option<u32>,
+    /// Kernels, largest total first.
+    pub kernels: Vec<Row>,
+    /// GPUs that the rank used, by their numbers in the trace.
+    pub gpus: Vec<Gpu>,
+}
+
+/// Sum of the squares of the durations behind `stats`, in ns^2.
+pub fn squares_ns2(stats: &Stats) -> f64 {
+    let calls = stats.calls as f64;
+    stats.stddev_ns * stats.stddev_ns * (calls - 1.0).max(0.0) + calls * stats.mean_ns * stats.mean_ns
+}

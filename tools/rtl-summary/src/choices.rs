@@ -1,0 +1,101 @@
+//! Values of flags.
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rtl_analysis::kernels::{GroupBy, Sort};
+
+/// A value of a flag: its name on the command line, its help and its meaning.
+pub type Choice<T> = (&'static str, &'static str, T);
+
+/// The values of `--by`.
+pub const GROUP_BY: [Choice<GroupBy>; 8] = [
+    ("kernel", "Kernels", GroupBy::Kernel),
+    ("category", "Kernel categories: gemm, attention, collective, ...", GroupBy::Category),
+    ("gpu", "GPUs", GroupBy::Gpu),
+    ("queue", "Queues", GroupBy::Queue),
+    ("range", "The innermost roctx ranges around the launches", GroupBy::Range),
+    ("shape", "Kernels with their launch shapes", GroupBy::Shape),
+    ("process", "Processes", GroupBy::Process),
+    ("rank", "Ranks", GroupBy::Rank),
+];
+
+/// The values of `--sort`; ties are in order of the name.
+pub const SORT: [Choice<Sort>; 9] = [
+    ("total", "Total time", Sort::Total),
+    ("calls", "Number of calls", Sort::Calls),
+    ("mean", "Mean duration", Sort::Mean),
+    ("min", "Shortest call", Sort::Min),
+    ("p50", "Median", Sort::P50),
+    ("p95", "95th percentile", Sort::P95),
+    ("p99", "99th percentile", Sort::P99),
+    ("max", "Longest call", Sort::Max),
+    ("name", "Name, ascending", Sort::Name),
+];
+
+/// The parser of a flag with these values.
+pub fn parser<T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = Choice<T>>,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<Choice<T>> = choices.into_iter().collect();
+    let names = choices.iter().map(|(name, help, _)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(move |text| {
+        let choice = choices.iter().find(|(name, ..)| *name == text);
+        choice.map(|(.., value)| value.clone()).ok_or("unknown value")
+    })
+}
+
+/// The name of a `--by`, on the command line and in JSON.
+pub fn label(by: GroupBy) -> &'static str {
+    GROUP_BY.iter().find(|(.., value)| *value == by).map_or("", |(name, ..)| name)
+}
+
+/// The form of kernel names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Names {
+    /// The full name; mangled names are demangled
+    #[default]
+    Full,
+    /// The mangled name where the trace has it
+    Mangled,
+    /// Without return type, template arguments and parameters
+    Short,
+}
+
+/// The reports of other tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Style {
+    /// RTG's rpt
+    Rpt,
+    /// rocprofv3 -S
+    Rocprofv3,
+}
+
+/// How many rows of a table are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Top {
+    /// All rows.
+    All,
+    /// At most this number of rows.
+    Rows(usize),
+}
+
+impl Top {
+    /// The number of rows to print out of `len`.
+    pub fn of(self, len: usize) -> usize {
+        match self {
+            Self::All => len,
+            Self::Rows(rows) => rows.min(len),
+        }
+    }
+}
+
+impl std::str::FromStr for Top {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "all" => Ok(Self::All),
+            _ => text.parse().map(Self::Rows).map_err(|_| "expected a number or `all`"),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The figures by which rtl-diff compares saved reports.
+
+use std::collections::HashMap;
+
+use rtl_analysis::Categories;
+use rtl_analysis::profile::{self, Activity, Kernel, KernelKey, Profile, Warmup};
+use rtl_report::{Row, Transfers, Work, squares_ns2};
+use rtl_schema::Tables;
+
+use crate::kernel_names::KernelNames;
+
+/// Trimmed means and transfers of kernels, and the activities of GPUs.
+#[derive(Debug)]
+pub struct Comparison {
+    profile: Profile,
+    /// The printed names of the kernels of `profile`.
+    names: Vec<String>,
+}
+
+impl Comparison {
+    /// Profiles `tables`.
+    pub fn new(tables: &Tables, categories: &Categories, names: &KernelNames) -> Self {
+        let profile = profile::profile(tables, categories, KernelKey::Name, Warmup::Keep);
+        let names = profile.kernels.iter().map(|kernel| names.printed(kernel.name.clone())).collect();
+        Self { profile, names }
+    }
+
+    /// Adds the figures of kernels to `rows`.
+    pub fn extend(&self, rows: &mut [Row]) {
+        let kernels: HashMap<&str, &Kernel> =
+            self.names.iter().map(String::as_str).zip(&self.profile.kernels).collect();
+        for row in rows {
+            let kernel = kernels.get(row.name.as_str());
+            row.trimmed_mean_ns = kernel.map(|kernel| kernel.run.trimmed_mean_ns);
+            row.transfers = kernel.and_then(|kernel| kernel.waiting.as_ref()).map(Transfers::from);
+            row.squares_ns2 = Some(squares_ns2(&row.stats));
+        }
+    }
+
+    /// The activities of a GPU, summed over launch shapes.
+    pub fn work(&self, gpu: i64) -> Option<Vec<Work>> {
+        let profile = self.profile.gpus.iter().find(|profile| profile.gpu == gpu)?;
+        let mut all: Vec<Work> = Vec::new();
+        for part in &profile.work {
+            let (kernel, copies) = match &part.item {
+                Activity::Kernel(kernel) => (Some(self.names[*kernel].clone()), None),
+                Activity::Copies(direction) => (None, Some(direction.label().to_owned())),
+            };
+            match all.last_mut().filter(|last| last.kernel == kernel && last.copies == copies) {
+                Some(last) => {
+                    last.calls += part.calls;
+                    last.total_ns = last.total_ns.saturating_add(part.total_ns);
+                }
+                None => all.push(Work { kernel, copies, calls: part.calls, total_ns: part.total_ns }),
+            }
+        }
+        Some(all)
+    }
+}

@@ -1,0 +1,107 @@
+//! The printed forms of kernel names.
+
+use std::collections::HashMap;
+
+use rtl_analysis::kernels::Group;
+use rtl_schema::{NameId, Tables};
+
+use crate::choices::Names;
+
+/// Maps stored kernel names to printed names.
+#[derive(Debug, Default)]
+pub struct KernelNames {
+    names: Names,
+    /// The mangled names by stored name, with [`Names::Mangled`].
+    mangled: HashMap<String, String>,
+    /// The printed name of each kernel of the report; `None` where it is the stored name.
+    forms: HashMap<String, Option<String>>,
+}
+
+impl KernelNames {
+    /// The names of `kernels`. A kernel whose demangled name is also another kernel's name keeps its stored name.
+    pub fn new(names: Names, tables: &Tables, kernels: &[Group]) -> Self {
+        let mangled = if names == Names::Mangled { mangled_names(tables) } else { HashMap::new() };
+        let mut all = Self { names, mangled, forms: HashMap::new() };
+        for name in kernels.iter().filter_map(|group| group.kernel.as_deref()) {
+            if !all.forms.contains_key(name) {
+                let form = all.form(name).filter(|form| form != name);
+                all.forms.insert(name.to_owned(), form);
+            }
+        }
+        if names == Names::Full {
+            keep_distinct(&mut all.forms);
+        }
+        all
+    }
+
+    /// The printed form of a stored name.
+    pub fn printed(&self, stored: String) -> String {
+        let form = match self.forms.get(&stored) {
+            Some(form) => form.clone(),
+            // A copy, or a kernel that is not in the report.
+            None => self.form(&stored),
+        };
+        form.unwrap_or(stored)
+    }
+
+    /// Replaces a stored name by its printed form.
+    pub fn rename(&self, name: &mut String) {
+        *name = self.printed(std::mem::take(name));
+    }
+
+    /// Renames the kernels of groups, in their labels too.
+    pub fn rename_groups(&self, groups: &mut [Group]) {
+        for group in groups {
+            if let Some(stored) = &group.kernel {
+                let printed = self.printed(stored.clone());
+                if printed != *stored {
+                    group.label = group.label.replacen(stored, &printed, 1);
+                    group.kernel = Some(printed);
+                }
+            }
+        }
+    }
+
+    fn form(&self, stored: &str) -> Option<String> {
+        match self.names {
+            Names::Full => rtl_schema::demangle(stored),
+            Names::Mangled => self.mangled.get(stored).cloned(),
+            Names::Short => {
+                let full = rtl_schema::demangle(stored);
+                Some(rtl_schema::shorten(full.as_deref().unwrap_or(stored)).to_owned())
+            }
+        }
+    }
+}
+
+/// Removes the forms that several kernels share.
+fn keep_distinct(forms: &mut HashMap<String, Option<String>>) {
+    let mut users: HashMap<String, u32> = HashMap::new();
+    for (stored, form) in &*forms {
+        *users.entry(form.as_ref().unwrap_or(stored).clone()).or_default() += 1;
+    }
+    for form in forms.values_mut() {
+        form.take_if(|form| users.get(form.as_str()) != Some(&1));
+    }
+}
+
+fn mangled_names(tables: &Tables) -> HashMap<String, String> {
+    let name = |id| rtl_schema::identity(tables.strings.get(id)).to_owned();
+    let symbols = tables.symbols.iter().filter(|symbol| symbol.mangled != NameId::NONE);
+    symbols.map(|symbol| (name(symbol.name), name(symbol.mangled))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_would_become_equal_stay_as_they_are_stored() {
+        let stored = ["_ZN1AC1Ev", "_ZN1AC2Ev", "_Z4gemmv"];
+        let mut forms = stored.map(|name| (name.to_owned(), rtl_schema::demangle(name))).into();
+        let form = |forms: &HashMap<String, Option<String>>, name: &str| forms[name].clone();
+        assert_eq!(form(&forms, "_ZN1AC1Ev"), form(&forms, "_ZN1AC2Ev"), "both are A::A()");
+        keep_distinct(&mut forms);
+        assert_eq!(stored.map(|name| form(&forms, name)), [None, None, Some("gemm()".to_owned())]);
+    }
+}

@@ -1,0 +1,77 @@
+//! Launch latency.
+
+use cli::{Cell, Column, Table};
+use rtl_analysis::Stats;
+use rtl_analysis::launches::Latency;
+
+use crate::section::{Block, Section};
+use crate::tables::{Scale, count, counted, stat_cells, stat_columns};
+
+pub(crate) static LAUNCHES: Section = Section {
+    name: "launches",
+    help: "Launch latency: from the launch on the host to the start on the GPU",
+    select: |select| (select.links, select.api) = (true, true),
+    analysis: |needed| needed.launches = true,
+    compute: |context, report| {
+        let mut latency = context.analysis.launches.take();
+        let kernels = latency.iter_mut().flat_map(|latency| &mut latency.kernels);
+        kernels.for_each(|kernel| context.names.rename(&mut kernel.name));
+        report.sections.launches = latency;
+    },
+    blocks: |report, view| {
+        let Some(all) = &report.sections.launches else { return Vec::new() };
+        let heading = format!("Launch latency, {}", source(all));
+        let table = Block::top_table(&heading, all.kernels.len(), view.top, |shown| latency(all, shown));
+        vec![table, Block::Remarks(excluded(all))]
+    },
+    ..Section::DEFAULT
+};
+
+/// The start of the latency, for the heading.
+fn source(latency: &Latency) -> &'static str {
+    match (latency.sources.enqueued, latency.sources.called) {
+        (_, 0) => "from enqueueing to the start on the GPU",
+        (0, _) => "from the start of the launching call to the start on the GPU",
+        _ => "from enqueueing, or else the start of the launching call, to the start on the GPU",
+    }
+}
+
+/// All kernels, all copies, then each kernel.
+fn latency(latency: &Latency, shown: usize) -> Table {
+    let kernels = latency.kernels.iter().map(|kernel| (kernel.name.as_str(), &kernel.stats));
+    let totals = [("(all kernels)", &latency.all), ("(copies)", &latency.copies)];
+    let totals = totals.into_iter().filter(|(_, stats)| stats.calls > 0);
+    let rows: Vec<(&str, &Stats)> = totals.chain(kernels.take(shown)).collect();
+    let scale = Scale::of_calls(rows.iter().map(|(_, stats)| *stats));
+    let mut columns = vec![Column::name("Launches of").field("name"), Column::right("Count").field("calls")];
+    columns.extend(stat_columns(scale));
+    let mut table = Table::new(columns);
+    for (name, stats) in rows {
+        let mut cells = vec![Cell::text(name), count(stats.calls)];
+        cells.extend(stat_cells(stats, scale));
+        table.row(cells);
+    }
+    table
+}
+
+/// Ops without a launch latency.
+fn excluded(latency: &Latency) -> Vec<String> {
+    let reasons = [
+        (
+            latency.later,
+            "that is not the first of its call (a graph launch)",
+            "that are not the first of their call (graph launches)",
+        ),
+        (
+            latency.negative,
+            "that starts before its launch (clocks disagree)",
+            "that start before their launch (clocks disagree)",
+        ),
+        (latency.sources.unknown, "without a known launch", "without a known launch"),
+    ];
+    let reasons = reasons.into_iter().filter(|(rows, ..)| *rows > 0);
+    let sentence = |(rows, one, many)| {
+        format!("excluded: {} {}", counted(rows, "op", "ops"), if rows == 1 { one } else { many })
+    };
+    reasons.map(sentence).collect()
+}

@@ -1,0 +1,51 @@
+//! The sections of the report, one file each.
+//!
+//! A new section is a file with a [`Section`], an entry in [`SECTIONS`] and its JSON field in
+//! [`rtl_report::Sections`], described in `docs/rtl-summary.schema.json`. The values of `--section`, their help and
+//! all formats follow from the list.
+
+mod api;
+mod categories;
+mod collectives;
+mod copies;
+mod gaps;
+mod gpus;
+mod imbalance;
+mod kernels;
+mod launches;
+mod queues;
+mod ranges;
+mod ranks;
+mod sanity;
+mod trace;
+
+pub(crate) use self::gpus::GPUS;
+pub(crate) use self::kernels::KERNELS;
+pub(crate) use self::sanity::SANITY;
+pub(crate) use self::trace::TRACE;
+use crate::report::Report;
+use crate::section::{Block, RenderOptions, Section};
+
+/// All sections in the order in which they are printed.
+pub static SECTIONS: [&Section; 14] = [
+    &TRACE,
+    &KERNELS,
+    &categories::CATEGORIES,
+    &GPUS,
+    &gaps::GAPS,
+    &copies::COPIES,
+    &api::API,
+    &launches::LAUNCHES,
+    &queues::QUEUES,
+    &ranks::RANKS,
+    &collectives::COLLECTIVES,
+    &imbalance::IMBALANCE,
+    &ranges::RANGES,
+    &SANITY,
+];
+
+/// All printed parts of a report, only those of the section `trace` with `--info`.
+pub(crate) fn blocks(report: &Report, view: RenderOptions, info: bool) -> impl Iterator<Item = Block> {
+    let sections = SECTIONS.iter().filter(move |section| !info || section.name == TRACE.name);
+    sections.flat_map(move |section| (section.blocks)(report, view))
+}

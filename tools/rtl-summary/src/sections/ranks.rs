@@ -1,0 +1,157 @@
+//! Ranks side by side: waits, steps and outliers.
+
+use std::collections::HashMap;
+
+use cli::{Cell, Column, Table, units};
+use rtl_analysis::ranks::{self, Outlier, Quantity, Ranks, StepMethod, Steps};
+
+use crate::report::Report;
+use crate::section::{Block, Context, Section};
+use crate::tables::{count, duration, kernel_name, mean_duration, optional, round_duration};
+
+pub(crate) static RANKS: Section = Section {
+    name: "ranks",
+    help: "Ranks side by side: waits, steps and outliers [default: with `--by rank`]",
+    blocks: |report, view| {
+        let Some(ranks) = &report.sections.ranks else { return Vec::new() };
+        // A single rank has no other to compare with.
+        match view.is_csv || ranks.ranks.len() > 1 {
+            true => {
+                vec![Block::table("Ranks", table(ranks)), Block::Remarks(remarks(ranks, view.full_names))]
+            }
+            false => Vec::new(),
+        }
+    },
+    ..SECTION_ABOUT_RANKS
+};
+
+/// The declaration that `ranks`, `collectives` and `imbalance` share: they print parts of one JSON field.
+pub(super) const SECTION_ABOUT_RANKS: Section = Section {
+    by_default: false,
+    select: |select| {
+        (select.shapes, select.links, select.ranges, select.api) = (true, true, true, true);
+    },
+    compute,
+    ..Section::DEFAULT
+};
+
+fn compute(context: &mut Context<'_>, report: &mut Report) {
+    if report.sections.ranks.is_some() {
+        return;
+    }
+    let mut ranks = ranks::ranks(context.tables, context.categories);
+    let rename = |name: &mut String| context.names.rename(name);
+    ranks.collectives.iter_mut().for_each(|group| rename(&mut group.kernel));
+    ranks.kernels.iter_mut().for_each(|kernel| rename(&mut kernel.name));
+    ranks.outliers.iter_mut().filter_map(|outlier| outlier.kernel.as_mut()).for_each(rename);
+    let steps = ranks.steps.iter_mut().filter(|steps| steps.method == StepMethod::Collectives);
+    steps.for_each(|steps| rename(&mut steps.name));
+    report.sections.ranks = Some(ranks);
+}
+
+/// One row for each rank. Figures that need aligned clocks come before the others.
+fn table(ranks: &Ranks) -> Table {
+    let mut table = Table::new([
+        Column::name("Rank").field("name"),
+        Column::right("GPU").field("gpu").optional(),
+        Column::right("Busy").field("busy_ns").optional(),
+        Column::right("Compute").field("compute_ns"),
+        Column::right("Step").field("mean_step_ns"),
+        Column::right("Slowest").field("slowest_steps"),
+        Column::right("Coll.").field("collectives"),
+        Column::right("Wait").field("wait_ns"),
+        Column::right("Transfer").field("transfer_ns"),
+        Column::right("Last").field("last"),
+        Column::right("Held up others").field("delay_ns").optional(),
+        Column::right("Without clocks: wait").field("clock_free_wait_ns"),
+        Column::right("transfer").field("clock_free_transfer_ns").optional(),
+        Column::right("last").field("clock_free_last"),
+    ]);
+    let steps: HashMap<&str, _> =
+        ranks.steps.iter().flat_map(|steps| &steps.ranks).map(|rank| (rank.name.as_str(), rank)).collect();
+    let repeated = ranks.steps.as_ref().map_or(1, |steps| steps.steps.max(1));
+    for rank in &ranks.ranks {
+        let own = steps.get(rank.name.as_str());
+        let matched = |cell: Cell| if rank.collectives > 0 { cell } else { Cell::none() };
+        table.row([
+            Cell::text(&rank.name),
+            Cell::number(rank.gpu.to_string(), rank.gpu),
+            duration(rank.busy_ns),
+            duration(rank.compute_ns),
+            optional(own, |own| mean_duration(own.total_ns as f64 / repeated as f64)),
+            optional(own, |own| count(own.slowest)),
+            count(rank.collectives),
+            optional(rank.wait_ns, duration),
+            optional(rank.transfer_ns, duration),
+            optional(rank.last, count),
+            optional(rank.delay_ns, duration),
+            matched(duration(rank.clock_free_wait_ns)),
+            matched(duration(rank.clock_free_transfer_ns)),
+            matched(count(rank.clock_free_last)),
+        ]);
+    }
+    table
+}
+
+/// Steps, the straggler, limits of the figures, and outliers.
+fn remarks(ranks: &Ranks, full_names: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(steps) = &ranks.steps {
+        lines.push(step_sentence(steps, &kernel_name(&steps.name, full_names)));
+    }
+    if let Some(straggler) = &ranks.straggler {
+        lines.push(format!("straggler: {straggler}; the other ranks waited for it (found without clocks)"));
+    }
+    let matched = || ranks.ranks.iter().filter(|rank| rank.collectives > 0);
+    if matched().next().is_some() && matched().all(|rank| rank.timed_collectives == 0) {
+        lines.push(
+            "the clocks of ranks with common collectives are not aligned: rtl-merge aligns them".to_owned(),
+        );
+    } else if !matched().all(|rank| rank.timed_collectives == rank.collectives) {
+        lines.push("figures that need clocks cover only ranks whose clocks are aligned".to_owned());
+    }
+    if ranks.unmatched_calls > 0 {
+        let calls = units::count(ranks.unmatched_calls);
+        lines.push(format!("collective calls without a match on other ranks: {calls}"));
+    }
+    lines.extend(ranks.outliers.iter().map(|outlier| outlier_sentence(outlier, full_names)));
+    lines
+}
+
+fn step_sentence(steps: &Steps, name: &str) -> String {
+    let count = units::count(steps.steps);
+    let beyond = units::percent(steps.imbalance);
+    match steps.method {
+        StepMethod::Ranges => {
+            format!(
+                "{count} steps are the ranges {name}: the slowest rank computes {beyond} longer than the mean"
+            )
+        }
+        StepMethod::Collectives => {
+            format!(
+                "{count} steps lie between calls of {name}: the last rank takes {beyond} longer than the mean"
+            )
+        }
+    }
+}
+
+fn outlier_sentence(outlier: &Outlier, full_names: bool) -> String {
+    let what = match outlier.quantity {
+        Quantity::Compute => "its own work takes".to_owned(),
+        Quantity::Steps => "a step takes".to_owned(),
+        Quantity::Wait => "its wait in a collective is".to_owned(),
+        Quantity::Kernel => {
+            format!(
+                "a call of {} takes",
+                kernel_name(outlier.kernel.as_deref().unwrap_or_default(), full_names)
+            )
+        }
+    };
+    format!(
+        "{} stands out: {what} {}, the median of ranks is {} ({} spreads away)",
+        outlier.rank,
+        round_duration(outlier.value_ns),
+        round_duration(outlier.median_ns),
+        units::fixed(outlier.spreads.abs(), 1)
+    )
+}
