@@ -51,4 +51,4 @@ pub use output::Output;
 pub use progress::Progress;
 pub use run::run;
 pub use shorten::{escape_control, shorten_distinct};
-pub use table::{Align, Cell, Column, Layout, Table};
+pub use table::{Align, Cell, Column, Layout, Table, TableOf};

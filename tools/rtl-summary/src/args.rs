@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Args, Parser};
 use rtl_analysis::kernels::{GroupBy, Sort};
 
 use crate::choices::{GROUP_BY, Names, SORT, Style, Top, parser};
@@ -19,6 +19,14 @@ pub struct Arguments {
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
 
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub options: Options,
+}
+
+/// The flags, for [`crate::report`] too; the default is the whole report as text.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Options {
     /// Group the main table by this key
     #[arg(long, value_parser = parser(GROUP_BY), default_value = "kernel", value_name = "KEY")]
     pub by: GroupBy,

@@ -13,8 +13,9 @@ use crate::choices::Style;
 use crate::comparison::Comparison;
 use crate::file_info;
 use crate::kernel_names::KernelNames;
-use crate::options::Options;
+
 use crate::report::Report;
+use crate::request::Request;
 use crate::section::Context;
 use crate::style;
 
@@ -22,38 +23,39 @@ use crate::style;
 ///
 /// # Errors
 /// Where the trace cannot be read or has no such region.
-pub fn trace(path: &Path, options: &Options) -> Result<(Report, Tables), Failure> {
+pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Tables), Failure> {
     let trace = Trace::open(path)?;
-    let mut tables = trace.read(&options.select())?;
-    let file = if options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
+    let mut tables = trace.read(&request.select())?;
+    let file = if request.options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
     let name = path.display().to_string();
-    let region = region::apply(&mut tables, &options.filter)
+    let region = region::apply(&mut tables, &request.filter)
         .with_context(|| name.clone())
         .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")?;
     let mut report =
         Report { input: Input { path: name, region, ..Input::default() }, file, ..Report::default() };
-    if options.for_comparison() {
+    if request.for_comparison() {
         report.input.facts = Some(facts(&tables));
         let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
         report.input.run = run.map(|(_, value)| value.clone());
     }
-    if options.info {
+    if request.options.info {
         let tags = tables.info.metadata.iter();
         report.input.metadata =
             tags.map(|(tag, value)| Tag { tag: tag.clone(), value: value.clone() }).collect();
     }
-    sections(&mut report, &tables, options);
+    sections(&mut report, &tables, request);
     Ok((report, tables))
 }
 
 /// The report on the rows of several traces.
-pub fn combined(tables: &Tables, options: &Options) -> Report {
+pub(crate) fn combined(tables: &Tables, request: &Request<'_>) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
-    sections(&mut report, tables, options);
+    sections(&mut report, tables, request);
     report
 }
 
-fn sections(report: &mut Report, tables: &Tables, options: &Options) {
+fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
+    let options = request.options;
     if let Some(style) = options.style {
         report.styled = Some(match style {
             Style::Rpt => style::rpt::render(&rpt::report(tables, &rpt::Options::default())),
@@ -64,21 +66,21 @@ fn sections(report: &mut Report, tables: &Tables, options: &Options) {
         return;
     }
     let analysis = rtl_analysis::Options {
-        sections: options.analysis(),
+        sections: request.analysis(),
         sort: options.sort,
-        categories: options.categories.clone(),
+        categories: request.categories.clone(),
         ..rtl_analysis::Options::default()
     };
     let analysis = rtl_analysis::report(tables, &analysis);
     let names = KernelNames::new(options.names, tables, analysis.kernels.as_deref().unwrap_or_default());
     let mut context = Context {
         tables,
-        categories: &options.categories,
+        categories: &request.categories,
         by: options.by,
         sort: options.sort,
-        comparison: options.for_comparison().then(|| Comparison::new(tables, &options.categories, &names)),
+        comparison: request.for_comparison().then(|| Comparison::new(tables, &request.categories, &names)),
         analysis,
         names,
     };
-    options.sections.iter().for_each(|section| (section.compute)(&mut context, report));
+    request.sections.iter().for_each(|section| (section.compute)(&mut context, report));
 }

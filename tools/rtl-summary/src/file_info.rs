@@ -35,10 +35,10 @@ pub(crate) fn render(report: &Report, layout: Layout, out: &mut Output) -> Resul
     if report.input.metadata.is_empty() {
         return Ok(());
     }
-    let mut table = Table::new([Column::left("Metadata").field("tag"), Column::name("Value").field("value")]);
-    for entry in &report.input.metadata {
-        table.row([Cell::text(&entry.tag), Cell::text(&entry.value)]);
-    }
+    let table = Table::of(&report.input.metadata)
+        .column(Column::left("Metadata").field("tag"), |entry| Cell::text(&entry.tag))
+        .column(Column::name("Value").field("value"), |entry| Cell::text(&entry.value))
+        .build();
     if bullet.is_some() {
         writeln!(out)?;
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cli::units::{self, TimeUnit};
-use cli::{Cell, Column, Table};
+use cli::{Cell, Column, Table, TableOf};
 use rtl_analysis::Stats;
 use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
@@ -83,75 +83,38 @@ pub(crate) fn groups(rows: &[Row], by: GroupBy) -> Table {
         _ => label[..1].to_uppercase() + &label[1..],
     };
     let scales = Scales::of(rows.iter().map(|row| &row.stats));
-    // Kernels share shapes, so a shape is printed with its kernel.
-    let with_kernel = by == GroupBy::Shape;
-    let mut columns: Vec<Column> =
-        with_kernel.then(|| Column::name("Kernel").field("kernel")).into_iter().collect();
-    columns.extend([
-        Column::name(header).field("name"),
-        Column::right("Calls").field("calls"),
-        Column::right(scales.total.head("Total")).field("total_ns"),
-        Column::right("%").field("share"),
-        Column::right("Cum %").field("cumulative_share").optional(),
-    ]);
-    columns.extend(stat_columns(scales.call));
-    let mut table = Table::new(columns);
-    for row in rows {
-        let kernel = with_kernel.then(|| Cell::text(row.kernel.as_deref().unwrap_or_default()));
-        let cells = [
-            Cell::text(&row.name),
-            count(row.stats.calls),
-            scales.total.time(row.stats.total_ns),
-            share(row.share),
-            share(row.cumulative_share),
-        ];
-        table.row(kernel.into_iter().chain(cells).chain(stat_cells(&row.stats, scales.call)));
-    }
+    let table = Table::of(rows)
+        // Kernels share shapes, so a shape is printed with its kernel.
+        .column_if(by == GroupBy::Shape, Column::name("Kernel").field("kernel"), |row| {
+            Cell::text(row.kernel.as_deref().unwrap_or_default())
+        })
+        .column(Column::name(header).field("name"), |row| Cell::text(&row.name))
+        .column(Column::right("Calls").field("calls"), |row| count(row.stats.calls))
+        .column(Column::right(scales.total.head("Total")).field("total_ns"), |row| {
+            scales.total.time(row.stats.total_ns)
+        })
+        .column(Column::right("%").field("share"), |row| share(row.share))
+        .column(Column::right("Cum %").field("cumulative_share").optional(), |row| {
+            share(row.cumulative_share)
+        });
+    stat_columns(table, scales.call, |row| &row.stats).build()
+}
+
+/// Adds the columns of the durations of calls. All share the unit in the header of the first.
+pub(crate) fn stat_columns<R>(table: TableOf<R>, scale: Scale, stats: impl Fn(&R) -> &Stats) -> TableOf<R> {
+    let rounded = |nanoseconds: f64| Cell::number(scale.text(nanoseconds.round() as i64), nanoseconds);
     table
-}
-
-/// The columns of durations of calls.
-pub(crate) fn stat_columns(scale: Scale) -> impl Iterator<Item = Column> {
-    [
-        ("Mean", "mean_ns"),
-        ("Min", "min_ns"),
-        ("p50", "p50_ns"),
-        ("p95", "p95_ns"),
-        ("p99", "p99_ns"),
-        ("Max", "max_ns"),
-        ("Stddev", "stddev_ns"),
-    ]
-    .into_iter()
-    .enumerate()
-    .map(move |(at, (name, field))| {
-        // All columns share the unit in the header of the first.
-        let header = if at == 0 { scale.head(name) } else { name.to_owned() };
-        let column = Column::right(header).field(field);
-        match name {
-            "Min" | "p95" | "p99" | "Stddev" => column.optional(),
-            "p50" | "Max" => column.optional_late(),
-            _ => column,
-        }
-    })
-}
-
-/// The cells of [`stat_columns`].
-pub(crate) fn stat_cells(stats: &Stats, scale: Scale) -> impl Iterator<Item = Cell> {
-    let deviation = match stats.calls {
-        // A single call has no deviation.
-        0 | 1 => units::NONE.to_owned(),
-        _ => scale.text(stats.stddev_ns.round() as i64),
-    };
-    [
-        Cell::number(scale.text(stats.mean_ns.round() as i64), stats.mean_ns),
-        scale.time(stats.min_ns),
-        scale.time(stats.p50_ns),
-        scale.time(stats.p95_ns),
-        scale.time(stats.p99_ns),
-        scale.time(stats.max_ns),
-        Cell::number(deviation, stats.stddev_ns),
-    ]
-    .into_iter()
+        .column(Column::right(scale.head("Mean")).field("mean_ns"), |row| rounded(stats(row).mean_ns))
+        .column(Column::right("Min").field("min_ns").optional(), |row| scale.time(stats(row).min_ns))
+        .column(Column::right("p50").field("p50_ns").optional_late(), |row| scale.time(stats(row).p50_ns))
+        .column(Column::right("p95").field("p95_ns").optional(), |row| scale.time(stats(row).p95_ns))
+        .column(Column::right("p99").field("p99_ns").optional(), |row| scale.time(stats(row).p99_ns))
+        .column(Column::right("Max").field("max_ns").optional_late(), |row| scale.time(stats(row).max_ns))
+        .column(Column::right("Stddev").field("stddev_ns").optional(), |row| match stats(row) {
+            // A single call has no deviation.
+            stats if stats.calls < 2 => Cell::number(units::NONE, stats.stddev_ns),
+            stats => rounded(stats.stddev_ns),
+        })
 }
 
 pub(crate) fn count(number: u64) -> Cell {

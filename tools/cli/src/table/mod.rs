@@ -7,7 +7,7 @@ mod text;
 
 use std::io::{self, Write};
 
-pub use self::model::{Align, Cell, Column, Table};
+pub use self::model::{Align, Cell, Column, Table, TableOf};
 use crate::color::Paint;
 
 /// How to print a table.

@@ -111,10 +111,48 @@ impl From<&str> for Cell {
     }
 }
 
+/// A table of rows of type `R`, whose columns are declared together with their cells.
+#[derive(Clone, Debug)]
+pub struct TableOf<R> {
+    rows: Vec<R>,
+    table: Table,
+}
+
+impl<R> TableOf<R> {
+    /// Adds a column.
+    #[must_use]
+    pub fn column(mut self, column: Column, cell: impl Fn(&R) -> Cell) -> Self {
+        for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
+            cells.push(cell(row));
+        }
+        self.table.columns.push(column);
+        self
+    }
+
+    /// Adds a column where `is_shown`.
+    #[must_use]
+    pub fn column_if(self, is_shown: bool, column: Column, cell: impl Fn(&R) -> Cell) -> Self {
+        if is_shown { self.column(column, cell) } else { self }
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn build(self) -> Table {
+        self.table
+    }
+}
+
 impl Table {
     /// A table without rows.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// A table with a row for each of `rows`, still without columns.
+    pub fn of<R>(rows: impl IntoIterator<Item = R>) -> TableOf<R> {
+        let rows: Vec<R> = rows.into_iter().collect();
+        let table = Self { columns: Vec::new(), rows: rows.iter().map(|_| Vec::new()).collect() };
+        TableOf { rows, table }
     }
 
     /// Adds a row. Missing cells are empty and cells beyond the last column are dropped.

@@ -3,18 +3,18 @@
 use cli::{Failure, Layout, Output};
 
 use crate::file_info;
-use crate::options::Options;
 use crate::report::Report;
+use crate::request::Request;
 use crate::section::{Block, RenderOptions};
 
 pub(super) fn render(
-    options: &Options,
+    request: &Request<'_>,
     report: Option<&Report>,
     view: RenderOptions,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let (Some(report), Some(section)) = (report, options.sections.first()) else { return Ok(()) };
-    if options.info {
+    let (Some(report), Some(section)) = (report, request.sections.first()) else { return Ok(()) };
+    if request.options.info {
         return file_info::render(report, Layout::Csv, out);
     }
     let blocks = (section.blocks)(report, view);

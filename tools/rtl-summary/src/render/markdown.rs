@@ -5,13 +5,13 @@ use std::io::Write;
 use cli::{Failure, Layout, Output, escape_control};
 
 use crate::file_info;
-use crate::options::Options;
 use crate::report::Report;
+use crate::request::Request;
 use crate::section::{Block, RenderOptions};
 use crate::sections::blocks;
 
 pub(super) fn render(
-    options: &Options,
+    request: &Request<'_>,
     reports: &[Report],
     inputs: usize,
     view: RenderOptions,
@@ -22,10 +22,10 @@ pub(super) fn render(
             writeln!(out)?;
         }
         writeln!(out, "## `{}`\n", report.title(inputs))?;
-        for block in blocks(report, view, options.info) {
+        for block in blocks(report, view, request.options.info) {
             write(&block, out)?;
         }
-        if options.info {
+        if request.options.info {
             file_info::render(report, Layout::Markdown, out)?;
         }
     }

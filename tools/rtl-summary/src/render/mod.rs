@@ -10,38 +10,39 @@ use std::io::Write;
 use cli::args::Format;
 use cli::{Failure, Output};
 
-use crate::options::Options;
 use crate::report::Report;
+use crate::request::Request;
 use crate::section::RenderOptions;
 
 /// Prints the reports in the requested format; `combined` is the report on all traces.
 ///
 /// # Errors
 /// Those of the writer.
-pub fn render(
-    options: &Options,
+pub(crate) fn render(
+    request: &Request<'_>,
     mut reports: Vec<Report>,
     combined: Option<Report>,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let inputs = reports.len();
-    if options.format == Format::Json && options.style.is_none() {
-        return json::render(reports, combined, options.top, out);
+    let (inputs, options) = (reports.len(), request.options);
+    let format = options.display.format;
+    if format == Format::Json && options.style.is_none() {
+        return json::render(reports, combined, request.top, out);
     }
     reports.extend(combined);
     let view = RenderOptions {
         by: options.by,
-        top: options.top,
-        full_names: options.full_names || options.format == Format::Markdown,
-        is_csv: options.format == Format::Csv,
+        top: request.top,
+        full_names: options.display.full_names || format == Format::Markdown,
+        is_csv: format == Format::Csv,
     };
     if options.style.is_some() {
         return styled(&reports, inputs, out);
     }
-    match options.format {
-        Format::Csv => csv::render(options, reports.last(), view, out),
-        Format::Markdown => markdown::render(options, &reports, inputs, view, out),
-        Format::Text | Format::Json => text::render(options, &reports, inputs, view, out),
+    match format {
+        Format::Csv => csv::render(request, reports.last(), view, out),
+        Format::Markdown => markdown::render(request, &reports, inputs, view, out),
+        Format::Text | Format::Json => text::render(request, &reports, inputs, view, out),
     }
 }
 

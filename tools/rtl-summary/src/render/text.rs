@@ -6,19 +6,19 @@ use cli::color::Paint;
 use cli::{Failure, Layout, Output, escape_control};
 
 use crate::file_info;
-use crate::options::Options;
 use crate::report::Report;
+use crate::request::Request;
 use crate::section::{Block, RenderOptions};
 use crate::sections::{KERNELS, blocks};
 
 pub(super) fn render(
-    options: &Options,
+    request: &Request<'_>,
     reports: &[Report],
     inputs: usize,
     view: RenderOptions,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let paint = Paint::new(options.console.color, out.is_terminal());
+    let paint = Paint::new(request.options.display.console.color, out.is_terminal());
     let width = (!view.full_names).then(cli::terminal::width);
     let layout = Layout::Text { width, paint };
     for (position, report) in reports.iter().enumerate() {
@@ -28,10 +28,10 @@ pub(super) fn render(
         let prefix = if report.is_combined { "" } else { "Trace: " };
         let title = format!("{prefix}{}", report.title(inputs));
         writeln!(out, "{}", paint.bold(&escape_control(&title)))?;
-        for block in blocks(report, view, options.info) {
-            write(&block, options, paint, layout, out)?;
+        for block in blocks(report, view, request.options.info) {
+            write(&block, request, paint, layout, out)?;
         }
-        if options.info {
+        if request.options.info {
             file_info::render(report, layout, out)?;
         }
     }
@@ -40,7 +40,7 @@ pub(super) fn render(
 
 fn write(
     block: &Block,
-    options: &Options,
+    request: &Request<'_>,
     paint: Paint,
     layout: Layout,
     out: &mut Output,
@@ -63,7 +63,7 @@ fn write(
             }
         }
         Block::Findings(sentences) if sentences.is_empty() => {
-            if !options.includes(&KERNELS) {
+            if !request.includes(&KERNELS) {
                 writeln!(out, "\nSanity: nothing to report")?;
             }
         }

@@ -4,7 +4,7 @@ use cli::{Cell, Column, Table, units};
 use rtl_analysis::api::{ApiGroup, UnfinishedCall};
 
 use crate::section::{Block, Section};
-use crate::tables::{Scales, count, share, stat_cells, stat_columns};
+use crate::tables::{Scales, count, share, stat_columns};
 
 pub(crate) static API: Section = Section {
     name: "api",
@@ -30,33 +30,29 @@ pub(crate) static API: Section = Section {
 fn api(all: &[ApiGroup], shown: usize) -> Table {
     let rows = &all[..shown];
     let scales = Scales::of(rows.iter().map(|row| &row.stats));
-    let domains = all.iter().any(|row| row.domain.is_some());
-    let errors = all.iter().any(|row| row.errors > 0);
-    let unfinished = all.iter().any(|row| row.unfinished > 0);
-    let mut columns = vec![Column::name("Call").field("name")];
-    columns.extend(domains.then(|| Column::left("Domain").field("domain").optional_late()));
-    columns.extend([
-        Column::right("Calls").field("calls"),
-        Column::right(scales.total.head("Total")).field("total_ns"),
-        Column::right("%").field("share").optional_late(),
-    ]);
-    columns.extend(errors.then(|| Column::right("Errors").field("errors")));
-    columns.extend(unfinished.then(|| Column::right("Unfinished").field("unfinished")));
-    columns.extend(stat_columns(scales.call));
-    let mut table = Table::new(columns);
-    for row in rows {
-        let mut cells = vec![Cell::text(&row.name)];
-        cells.extend(domains.then(|| Cell::text(row.domain.as_deref().unwrap_or_default())));
-        cells.extend([count(row.stats.calls), scales.total.time(row.stats.total_ns), share(row.share)]);
-        cells.extend(errors.then(|| count(row.errors)));
-        cells.extend(unfinished.then(|| count(row.unfinished)));
-        cells.extend(stat_cells(&row.stats, scales.call));
-        table.row(cells);
-    }
-    table
+    let has = |test: fn(&ApiGroup) -> bool| all.iter().any(test);
+    let table = Table::of(rows)
+        .column(Column::name("Call").field("name"), |row| Cell::text(&row.name))
+        .column_if(
+            has(|row| row.domain.is_some()),
+            Column::left("Domain").field("domain").optional_late(),
+            |row| Cell::text(row.domain.as_deref().unwrap_or_default()),
+        )
+        .column(Column::right("Calls").field("calls"), |row| count(row.stats.calls))
+        .column(Column::right(scales.total.head("Total")).field("total_ns"), |row| {
+            scales.total.time(row.stats.total_ns)
+        })
+        .column(Column::right("%").field("share").optional_late(), |row| share(row.share))
+        .column_if(has(|row| row.errors > 0), Column::right("Errors").field("errors"), |row| {
+            count(row.errors)
+        })
+        .column_if(has(|row| row.unfinished > 0), Column::right("Unfinished").field("unfinished"), |row| {
+            count(row.unfinished)
+        });
+    stat_columns(table, scales.call, |row| &row.stats).build()
 }
 
-/// Calls that had not returned, as sentences.
+/// One sentence for each call that had not returned.
 fn unfinished(calls: &[UnfinishedCall]) -> Vec<String> {
     let several = calls.iter().any(|call| call.pid != calls[0].pid);
     let sentence = |call: &UnfinishedCall| {

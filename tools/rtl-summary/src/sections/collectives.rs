@@ -1,7 +1,7 @@
 //! Collectives: arrivals, waits and transfers of each group of ranks.
 
 use cli::{Cell, Column, Table};
-use rtl_analysis::ranks::{CollectiveGroup, Ranks};
+use rtl_analysis::ranks::Ranks;
 
 use super::ranks::SECTION_ABOUT_RANKS;
 use crate::section::{Block, Section};
@@ -19,32 +19,25 @@ pub(crate) static COLLECTIVES: Section = Section {
 
 /// One row for each group of ranks and kernel.
 fn collectives(ranks: &Ranks) -> Table {
-    let mut table = Table::new([
-        Column::name("Collective").field("kernel"),
-        Column::right("Ranks").field("ranks"),
-        Column::right("Count").field("collectives"),
-        Column::right("Arrival spread").field("arrival_spread_ns"),
-        Column::right("Wait").field("wait_ns"),
-        Column::right("Transfer").field("transfer_ns"),
-        Column::right("Violated").field("violations").optional(),
-        Column::right("Without clocks: wait").field("clock_free_wait_ns"),
-        Column::right("transfer").field("clock_free_transfer_ns"),
-    ]);
     let all = ranks.ranks.len();
-    for group in &ranks.collectives {
-        let CollectiveGroup { kernel, ranks, collectives, violations, .. } = group;
-        let members = if ranks.len() == all { format!("all {all}") } else { ranks.len().to_string() };
-        table.row([
-            Cell::text(kernel),
-            Cell::number(members, ranks.len()),
-            count(*collectives),
-            optional(group.arrival_spread_ns, duration),
-            optional(group.wait_ns, duration),
-            optional(group.transfer_ns, duration),
-            count(*violations),
-            duration(group.clock_free_wait_ns),
-            duration(group.clock_free_transfer_ns),
-        ]);
-    }
-    table
+    Table::of(&ranks.collectives)
+        .column(Column::name("Collective").field("kernel"), |group| Cell::text(&group.kernel))
+        .column(Column::right("Ranks").field("ranks"), |group| match group.ranks.len() {
+            members if members == all => Cell::number(format!("all {all}"), all),
+            members => Cell::number(members.to_string(), members),
+        })
+        .column(Column::right("Count").field("collectives"), |group| count(group.collectives))
+        .column(Column::right("Arrival spread").field("arrival_spread_ns"), |group| {
+            optional(group.arrival_spread_ns, duration)
+        })
+        .column(Column::right("Wait").field("wait_ns"), |group| optional(group.wait_ns, duration))
+        .column(Column::right("Transfer").field("transfer_ns"), |group| optional(group.transfer_ns, duration))
+        .column(Column::right("Violated").field("violations").optional(), |group| count(group.violations))
+        .column(Column::right("Without clocks: wait").field("clock_free_wait_ns"), |group| {
+            duration(group.clock_free_wait_ns)
+        })
+        .column(Column::right("transfer").field("clock_free_transfer_ns"), |group| {
+            duration(group.clock_free_transfer_ns)
+        })
+        .build()
 }

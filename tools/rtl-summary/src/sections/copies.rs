@@ -18,31 +18,22 @@ pub(crate) static COPIES: Section = Section {
 };
 
 fn copies(rows: &[CopyGroup]) -> Table {
-    let mut table = Table::new([
-        Column::left("Direction").field("direction"),
-        Column::right("Count").field("count").optional_late(),
-        Column::right("Bytes").field("bytes"),
-        Column::right("Unknown size").field("unknown_bytes").optional_late(),
-        Column::right("Time").field("total_ns"),
-        Column::right("Bandwidth").field("bytes_per_second"),
-    ]);
-    for row in rows {
-        let bandwidth = optional(row.bytes_per_second, |rate| {
-            let (scale, unit) = if rate < 1e8 { (1e6, "MB/s") } else { (1e9, "GB/s") };
-            Cell::number(format!("{} {unit}", units::fixed(rate / scale, 2)), rate)
-        });
-        let bytes = match row.unknown_bytes {
+    Table::of(rows)
+        .column(Column::left("Direction").field("direction"), |row| Cell::text(&row.direction))
+        .column(Column::right("Count").field("count").optional_late(), |row| count(row.count))
+        .column(Column::right("Bytes").field("bytes"), |row| match row.unknown_bytes {
             all if all == row.count => Cell::number(units::NONE, row.bytes),
             _ => Cell::number(units::bytes(row.bytes), row.bytes),
-        };
-        table.row([
-            Cell::text(&row.direction),
-            count(row.count),
-            bytes,
-            count(row.unknown_bytes),
-            duration(row.total_ns),
-            bandwidth,
-        ]);
-    }
-    table
+        })
+        .column(Column::right("Unknown size").field("unknown_bytes").optional_late(), |row| {
+            count(row.unknown_bytes)
+        })
+        .column(Column::right("Time").field("total_ns"), |row| duration(row.total_ns))
+        .column(Column::right("Bandwidth").field("bytes_per_second"), |row| {
+            optional(row.bytes_per_second, |rate| {
+                let (scale, unit) = if rate < 1e8 { (1e6, "MB/s") } else { (1e9, "GB/s") };
+                Cell::number(format!("{} {unit}", units::fixed(rate / scale, 2)), rate)
+            })
+        })
+        .build()
 }

@@ -30,28 +30,23 @@ pub(crate) static GAPS: Section = Section {
 };
 
 fn gaps(rows: &[GpuGaps]) -> Table {
-    let mut table = Table::new([
-        Column::right("GPU").field("gpu"),
-        Column::left("Gap").field("bucket"),
-        Column::right("Count").field("count"),
-        Column::right("Total").field("total_ns"),
-    ]);
-    for gpu in rows {
-        for bucket in gpu.buckets.iter().filter(|bucket| bucket.count > 0) {
-            let words = match (bucket.from_ns, bucket.below_ns) {
+    let buckets = rows.iter().flat_map(|gpu| gpu.buckets.iter().map(move |bucket| (gpu, bucket)));
+    Table::of(buckets.filter(|(_, bucket)| bucket.count > 0))
+        .column(Column::right("GPU").field("gpu"), |(gpu, _)| gpu_number(&gpu.label, gpu.gpu))
+        .column(Column::left("Gap").field("bucket"), |(_, bucket)| {
+            Cell::text(match (bucket.from_ns, bucket.below_ns) {
                 (0, Some(below)) => format!("below {}", whole(below)),
                 (from, Some(below)) => format!("{} to {}", whole(from), whole(below)),
                 (from, None) => format!("{} or more", whole(from)),
-            };
-            table.row([
-                Cell::number(gpu.label.trim_start_matches("GPU "), gpu.gpu),
-                Cell::text(words),
-                count(bucket.count),
-                duration(bucket.total_ns),
-            ]);
-        }
-    }
-    table
+            })
+        })
+        .column(Column::right("Count").field("count"), |(_, bucket)| count(bucket.count))
+        .column(Column::right("Total").field("total_ns"), |(_, bucket)| duration(bucket.total_ns))
+        .build()
+}
+
+fn gpu_number(label: &str, gpu: i64) -> Cell {
+    Cell::number(label.trim_start_matches("GPU "), gpu)
 }
 
 /// The bound of a bucket: `10 us`, `1 ms`.
@@ -63,21 +58,13 @@ fn whole(nanoseconds: i64) -> String {
 
 /// The longest gaps; `origin` is the start of the trace in ns.
 fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
-    let mut table = Table::new([
-        Column::right("GPU").field("gpu"),
-        Column::right("At").field("start_ns").optional_late(),
-        Column::right("Gap").field("duration_ns"),
-        Column::name("After").field("before"),
-        Column::name("Before").field("after"),
-    ]);
-    for gap in rows {
-        table.row([
-            Cell::number(gap.label.trim_start_matches("GPU "), gap.gpu),
-            Cell::number(units::duration(gap.start_ns.saturating_sub(origin)), gap.start_ns),
-            duration(gap.duration_ns),
-            Cell::text(&gap.before),
-            Cell::text(&gap.after),
-        ]);
-    }
-    table
+    Table::of(rows)
+        .column(Column::right("GPU").field("gpu"), |gap| gpu_number(&gap.label, gap.gpu))
+        .column(Column::right("At").field("start_ns").optional_late(), |gap| {
+            Cell::number(units::duration(gap.start_ns.saturating_sub(origin)), gap.start_ns)
+        })
+        .column(Column::right("Gap").field("duration_ns"), |gap| duration(gap.duration_ns))
+        .column(Column::name("After").field("before"), |gap| Cell::text(&gap.before))
+        .column(Column::name("Before").field("after"), |gap| Cell::text(&gap.after))
+        .build()
 }

@@ -25,33 +25,21 @@ pub(crate) static GPUS: Section = Section {
 
 fn gpus(rows: &[GpuRow]) -> Table {
     let scale = Scale::of_totals(rows.iter().map(|row| row.gpu.wall_ns));
-    let mut table = Table::new([
-        Column::left("GPU").field("gpu"),
-        Column::right("Ops").field("ops").optional(),
-        Column::right("Busy %").field("busy_share"),
-        Column::right(scale.head("Wall")).field("wall_ns"),
-        Column::right("Busy").field("busy_ns"),
-        Column::right("Idle").field("idle_ns"),
-        Column::right("Kernels").field("kernel_ns").optional(),
-        Column::right("Collectives").field("collective_ns").optional_late(),
-        Column::right("Copies").field("copy_ns").optional(),
-        Column::right("Overlap").field("overlap_ns").optional(),
-        Column::right("Exposed coll.").field("exposed_collective_ns").optional_late(),
-    ]);
-    for GpuRow { gpu, .. } in rows {
-        table.row([
-            Cell::number(gpu.label.clone(), gpu.gpu),
-            count(gpu.ops),
-            share(gpu.busy_share),
-            scale.time(gpu.wall_ns),
-            scale.time(gpu.busy_ns),
-            scale.time(gpu.idle_ns),
-            scale.time(gpu.kernel_ns),
-            scale.time(gpu.collective_ns),
-            scale.time(gpu.copy_ns),
-            scale.time(gpu.overlap_ns),
-            scale.time(gpu.exposed_collective_ns),
-        ]);
-    }
-    table
+    Table::of(rows.iter().map(|row| &row.gpu))
+        .column(Column::left("GPU").field("gpu"), |gpu| Cell::number(&gpu.label, gpu.gpu))
+        .column(Column::right("Ops").field("ops").optional(), |gpu| count(gpu.ops))
+        .column(Column::right("Busy %").field("busy_share"), |gpu| share(gpu.busy_share))
+        .column(Column::right(scale.head("Wall")).field("wall_ns"), |gpu| scale.time(gpu.wall_ns))
+        .column(Column::right("Busy").field("busy_ns"), |gpu| scale.time(gpu.busy_ns))
+        .column(Column::right("Idle").field("idle_ns"), |gpu| scale.time(gpu.idle_ns))
+        .column(Column::right("Kernels").field("kernel_ns").optional(), |gpu| scale.time(gpu.kernel_ns))
+        .column(Column::right("Collectives").field("collective_ns").optional_late(), |gpu| {
+            scale.time(gpu.collective_ns)
+        })
+        .column(Column::right("Copies").field("copy_ns").optional(), |gpu| scale.time(gpu.copy_ns))
+        .column(Column::right("Overlap").field("overlap_ns").optional(), |gpu| scale.time(gpu.overlap_ns))
+        .column(Column::right("Exposed coll.").field("exposed_collective_ns").optional_late(), |gpu| {
+            scale.time(gpu.exposed_collective_ns)
+        })
+        .build()
 }

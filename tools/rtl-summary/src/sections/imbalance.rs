@@ -22,31 +22,18 @@ pub(crate) static IMBALANCE: Section = Section {
 
 /// One row for each kernel that several ranks ran.
 fn imbalance(kernels: &[KernelImbalance]) -> Table {
-    let mut table = Table::new([
-        Column::name("Kernel").field("name"),
-        Column::right("Ranks").field("ranks"),
-        Column::right("Fewest calls").field("least_calls").optional(),
-        Column::right("Most calls").field("most_calls"),
-        Column::right("Mean").field("mean_ns"),
-        Column::right("Most").field("most_ns"),
-        Column::right("Max/mean - 1 (%)").field("imbalance"),
-        Column::left("Of").field("rank"),
-        Column::right("A call (%)").field("call_imbalance"),
-        Column::left("of").field("call_rank"),
-    ]);
-    for kernel in kernels {
-        table.row([
-            Cell::text(&kernel.name),
-            count(kernel.ranks),
-            count(kernel.least_calls),
-            count(kernel.most_calls),
-            mean_duration(kernel.mean_ns),
-            duration(kernel.most_ns),
-            share(kernel.imbalance),
-            Cell::text(&kernel.rank),
-            share(kernel.call_imbalance),
-            Cell::text(&kernel.call_rank),
-        ]);
-    }
-    table
+    Table::of(kernels)
+        .column(Column::name("Kernel").field("name"), |kernel| Cell::text(&kernel.name))
+        .column(Column::right("Ranks").field("ranks"), |kernel| count(kernel.ranks))
+        .column(Column::right("Fewest calls").field("least_calls").optional(), |kernel| {
+            count(kernel.least_calls)
+        })
+        .column(Column::right("Most calls").field("most_calls"), |kernel| count(kernel.most_calls))
+        .column(Column::right("Mean").field("mean_ns"), |kernel| mean_duration(kernel.mean_ns))
+        .column(Column::right("Most").field("most_ns"), |kernel| duration(kernel.most_ns))
+        .column(Column::right("Max/mean - 1 (%)").field("imbalance"), |kernel| share(kernel.imbalance))
+        .column(Column::left("Of").field("rank"), |kernel| Cell::text(&kernel.rank))
+        .column(Column::right("A call (%)").field("call_imbalance"), |kernel| share(kernel.call_imbalance))
+        .column(Column::left("of").field("call_rank"), |kernel| Cell::text(&kernel.call_rank))
+        .build()
 }

@@ -5,7 +5,7 @@ use rtl_analysis::Stats;
 use rtl_analysis::launches::Latency;
 
 use crate::section::{Block, Section};
-use crate::tables::{Scale, count, counted, stat_cells, stat_columns};
+use crate::tables::{Scale, count, counted, stat_columns};
 
 pub(crate) static LAUNCHES: Section = Section {
     name: "launches",
@@ -43,15 +43,10 @@ fn latency(latency: &Latency, shown: usize) -> Table {
     let totals = totals.into_iter().filter(|(_, stats)| stats.calls > 0);
     let rows: Vec<(&str, &Stats)> = totals.chain(kernels.take(shown)).collect();
     let scale = Scale::of_calls(rows.iter().map(|(_, stats)| *stats));
-    let mut columns = vec![Column::name("Launches of").field("name"), Column::right("Count").field("calls")];
-    columns.extend(stat_columns(scale));
-    let mut table = Table::new(columns);
-    for (name, stats) in rows {
-        let mut cells = vec![Cell::text(name), count(stats.calls)];
-        cells.extend(stat_cells(stats, scale));
-        table.row(cells);
-    }
-    table
+    let table = Table::of(rows)
+        .column(Column::name("Launches of").field("name"), |(name, _)| Cell::text(*name))
+        .column(Column::right("Count").field("calls"), |(_, stats)| count(stats.calls));
+    stat_columns(table, scale, |(_, stats)| stats).build()
 }
 
 /// Ops without a launch latency.

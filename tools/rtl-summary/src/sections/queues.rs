@@ -21,30 +21,19 @@ pub(crate) static QUEUES: Section = Section {
 };
 
 fn depth(rows: &[Depth]) -> Table {
-    let mut table = Table::new([
-        Column::left("Place").field("place"),
-        Column::right("Ops").field("ops"),
-        Column::right("Mean depth").field("mean"),
-        Column::right("Max").field("max"),
-        Column::right("Empty %").field("empty_share"),
-        Column::right("2 or more %").field("at_least_2_share").optional_late(),
-        Column::right("10 or more %").field("at_least_10_share").optional_late(),
-        Column::right("100 or more %").field("at_least_100_share").optional_late(),
-    ]);
-    for row in rows {
-        let [any, two, ten, hundred] = row.at_least;
-        table.row([
-            Cell::text(&row.label),
-            count(row.sources.known() + row.sources.unknown),
-            Cell::number(units::fixed(row.mean, 2), row.mean),
-            count(row.max),
-            share(1.0 - any),
-            share(two),
-            share(ten),
-            share(hundred),
-        ]);
+    let mut table = Table::of(rows)
+        .column(Column::left("Place").field("place"), |row| Cell::text(&row.label))
+        .column(Column::right("Ops").field("ops"), |row| count(row.sources.known() + row.sources.unknown))
+        .column(Column::right("Mean depth").field("mean"), |row| {
+            Cell::number(units::fixed(row.mean, 2), row.mean)
+        })
+        .column(Column::right("Max").field("max"), |row| count(row.max))
+        .column(Column::right("Empty %").field("empty_share"), |row| share(1.0 - row.at_least[0]));
+    for (position, bound) in [(1, 2), (2, 10), (3, 100)] {
+        let column = Column::right(format!("{bound} or more %")).field(format!("at_least_{bound}_share"));
+        table = table.column(column.optional_late(), |row| share(row.at_least[position]));
     }
-    table
+    table.build()
 }
 
 /// Why each GPU was idle, and what limits that statement.

@@ -4,7 +4,7 @@ use cli::{Cell, Column, Table, units};
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, RangeReport};
 
 use crate::section::{Block, Section};
-use crate::tables::{count, duration};
+use crate::tables::{count, duration, mean_duration};
 
 pub(crate) static RANGES: Section = Section {
     name: "ranges",
@@ -35,28 +35,27 @@ fn heading(ranges: &RangeReport) -> String {
 }
 
 fn ranges(rows: &[RangeGroup]) -> Table {
-    let mut table = Table::new([
-        Column::name("Range").field("name"),
-        Column::left("Kind").field("kind").optional_late(),
-        Column::right("Count").field("count"),
-        Column::right("Host total").field("total_ns"),
-        Column::right("Host mean").field("mean_ns").optional_late(),
-        Column::right("Ops").field("ops"),
-        Column::right("GPU time").field("gpu_ns"),
-        Column::right("GPU busy").field("gpu_busy_ns").optional_late(),
-    ]);
-    for row in rows {
-        let mean = Cell::number(units::duration(row.stats.mean_ns.round() as i64), row.stats.mean_ns);
-        let mut cells = vec![Cell::text(&row.name)];
-        if row.marker {
-            // A marker has no duration and encloses no ops.
-            cells.extend([Cell::text("marker"), count(row.count)]);
-            cells.extend([0; 5].map(|nothing| Cell::number(units::NONE, nothing)));
-        } else {
-            cells.extend([Cell::text("range"), count(row.count), duration(row.stats.total_ns), mean]);
-            cells.extend([count(row.ops), duration(row.gpu_ns), duration(row.gpu_busy_ns)]);
-        }
-        table.row(cells);
-    }
-    table
+    // A marker has no duration and encloses no ops.
+    let of_range = |row: &RangeGroup, cell: Cell| match row.marker {
+        true => Cell::number(units::NONE, 0),
+        false => cell,
+    };
+    Table::of(rows)
+        .column(Column::name("Range").field("name"), |row| Cell::text(&row.name))
+        .column(Column::left("Kind").field("kind").optional_late(), |row| {
+            Cell::text(if row.marker { "marker" } else { "range" })
+        })
+        .column(Column::right("Count").field("count"), |row| count(row.count))
+        .column(Column::right("Host total").field("total_ns"), |row| {
+            of_range(row, duration(row.stats.total_ns))
+        })
+        .column(Column::right("Host mean").field("mean_ns").optional_late(), |row| {
+            of_range(row, mean_duration(row.stats.mean_ns))
+        })
+        .column(Column::right("Ops").field("ops"), |row| of_range(row, count(row.ops)))
+        .column(Column::right("GPU time").field("gpu_ns"), |row| of_range(row, duration(row.gpu_ns)))
+        .column(Column::right("GPU busy").field("gpu_busy_ns").optional_late(), |row| {
+            of_range(row, duration(row.gpu_busy_ns))
+        })
+        .build()
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::ranks::{self, Outlier, Quantity, Ranks, StepMethod, Steps};
+use rtl_analysis::ranks::{self, Outlier, Quantity, Rank, Ranks, StepMethod, Steps};
 
 use crate::report::Report;
 use crate::section::{Block, Context, Section};
@@ -51,46 +51,41 @@ fn compute(context: &mut Context<'_>, report: &mut Report) {
 
 /// One row for each rank. Figures that need aligned clocks come before the others.
 fn table(ranks: &Ranks) -> Table {
-    let mut table = Table::new([
-        Column::name("Rank").field("name"),
-        Column::right("GPU").field("gpu").optional(),
-        Column::right("Busy").field("busy_ns").optional(),
-        Column::right("Compute").field("compute_ns"),
-        Column::right("Step").field("mean_step_ns"),
-        Column::right("Slowest").field("slowest_steps"),
-        Column::right("Coll.").field("collectives"),
-        Column::right("Wait").field("wait_ns"),
-        Column::right("Transfer").field("transfer_ns"),
-        Column::right("Last").field("last"),
-        Column::right("Held up others").field("delay_ns").optional(),
-        Column::right("Without clocks: wait").field("clock_free_wait_ns"),
-        Column::right("transfer").field("clock_free_transfer_ns").optional(),
-        Column::right("last").field("clock_free_last"),
-    ]);
     let steps: HashMap<&str, _> =
         ranks.steps.iter().flat_map(|steps| &steps.ranks).map(|rank| (rank.name.as_str(), rank)).collect();
-    let repeated = ranks.steps.as_ref().map_or(1, |steps| steps.steps.max(1));
-    for rank in &ranks.ranks {
-        let own = steps.get(rank.name.as_str());
-        let matched = |cell: Cell| if rank.collectives > 0 { cell } else { Cell::none() };
-        table.row([
-            Cell::text(&rank.name),
-            Cell::number(rank.gpu.to_string(), rank.gpu),
-            duration(rank.busy_ns),
-            duration(rank.compute_ns),
-            optional(own, |own| mean_duration(own.total_ns as f64 / repeated as f64)),
-            optional(own, |own| count(own.slowest)),
-            count(rank.collectives),
-            optional(rank.wait_ns, duration),
-            optional(rank.transfer_ns, duration),
-            optional(rank.last, count),
-            optional(rank.delay_ns, duration),
-            matched(duration(rank.clock_free_wait_ns)),
-            matched(duration(rank.clock_free_transfer_ns)),
-            matched(count(rank.clock_free_last)),
-        ]);
-    }
-    table
+    let repeated = ranks.steps.as_ref().map_or(1, |steps| steps.steps.max(1)) as f64;
+    let step = |rank: &Rank| steps.get(rank.name.as_str());
+    let matched = |rank: &Rank, cell: Cell| if rank.collectives > 0 { cell } else { Cell::none() };
+    Table::of(&ranks.ranks)
+        .column(Column::name("Rank").field("name"), |rank| Cell::text(&rank.name))
+        .column(Column::right("GPU").field("gpu").optional(), |rank| {
+            Cell::number(rank.gpu.to_string(), rank.gpu)
+        })
+        .column(Column::right("Busy").field("busy_ns").optional(), |rank| duration(rank.busy_ns))
+        .column(Column::right("Compute").field("compute_ns"), |rank| duration(rank.compute_ns))
+        .column(Column::right("Step").field("mean_step_ns"), |rank| {
+            optional(step(rank), |own| mean_duration(own.total_ns as f64 / repeated))
+        })
+        .column(Column::right("Slowest").field("slowest_steps"), |rank| {
+            optional(step(rank), |own| count(own.slowest))
+        })
+        .column(Column::right("Coll.").field("collectives"), |rank| count(rank.collectives))
+        .column(Column::right("Wait").field("wait_ns"), |rank| optional(rank.wait_ns, duration))
+        .column(Column::right("Transfer").field("transfer_ns"), |rank| optional(rank.transfer_ns, duration))
+        .column(Column::right("Last").field("last"), |rank| optional(rank.last, count))
+        .column(Column::right("Held up others").field("delay_ns").optional(), |rank| {
+            optional(rank.delay_ns, duration)
+        })
+        .column(Column::right("Without clocks: wait").field("clock_free_wait_ns"), |rank| {
+            matched(rank, duration(rank.clock_free_wait_ns))
+        })
+        .column(Column::right("transfer").field("clock_free_transfer_ns").optional(), |rank| {
+            matched(rank, duration(rank.clock_free_transfer_ns))
+        })
+        .column(Column::right("last").field("clock_free_last"), |rank| {
+            matched(rank, count(rank.clock_free_last))
+        })
+        .build()
 }
 
 /// Steps, the straggler, limits of the figures, and outliers.

@@ -1,0 +1,121 @@
+//! The flags with their values parsed, their files read and their sections chosen.
+
+use std::path::Path;
+
+use cli::args::Format;
+use cli::{Exit, Failure, ResultExt};
+use rtl_analysis::kernels::GroupBy;
+use rtl_analysis::region::Filter;
+use rtl_analysis::{Categories, Sections};
+use rtl_schema::Select;
+
+use crate::args::Options;
+use crate::choices::{Names, Style, Top};
+use crate::section::Section;
+use crate::sections::{GPUS, KERNELS, SANITY, SECTIONS, TRACE};
+
+/// The number of rows of a table in formats for people.
+const ROWS: usize = 20;
+
+/// What to read, compute and print.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) filter: Filter,
+    pub(crate) categories: Categories,
+    /// The sections to compute, in the order of [`SECTIONS`].
+    pub(crate) sections: Vec<&'static Section>,
+    pub(crate) top: Top,
+}
+
+impl<'a> Request<'a> {
+    /// # Errors
+    /// A usage error for invalid filters and contradictory flags; an input error for a file of rules that cannot be
+    /// read.
+    pub(crate) fn new(options: &'a Options) -> Result<Self, Failure> {
+        let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
+        Ok(Self {
+            options,
+            filter: options.filter.filter()?,
+            categories: options.categories.as_deref().map(categories).transpose()?.unwrap_or_default(),
+            sections: sections(options)?,
+            top: options.top.unwrap_or(if is_for_people { Top::Rows(ROWS) } else { Top::All }),
+        })
+    }
+
+    /// Whether a section is requested.
+    pub(crate) fn includes(&self, section: &Section) -> bool {
+        self.sections.iter().any(|requested| requested.name == section.name)
+    }
+
+    /// Whether the report gets the figures by which rtl-diff compares saved reports.
+    pub(crate) fn for_comparison(&self) -> bool {
+        let Options { style, info, display, .. } = self.options;
+        let is_report = display.format == Format::Json && style.is_none() && !info;
+        is_report && self.includes(&KERNELS) && self.includes(&GPUS)
+    }
+
+    /// The parts of `rtl_analysis::report` that the sections need.
+    pub(crate) fn analysis(&self) -> Sections {
+        let mut needed = Sections::default();
+        self.sections.iter().for_each(|section| (section.analysis)(&mut needed));
+        needed
+    }
+
+    /// The columns to read.
+    pub(crate) fn select(&self) -> Select {
+        let Options { by, names, style, info, .. } = self.options;
+        if *info {
+            return Select { args: false, ..Select::everything() };
+        }
+        let mut select = Select::ops();
+        self.sections.iter().for_each(|section| (section.select)(&mut select));
+        if let Some(style) = style {
+            (select.ids, select.ranges, select.api) = (true, true, true);
+            select.secondary = *style == Style::Rocprofv3;
+        }
+        let by_range = *by == GroupBy::Range || self.filter.range.is_some();
+        select.ranges |= by_range;
+        select.api |= by_range;
+        select.links |=
+            by_range || matches!(by, GroupBy::Process | GroupBy::Rank) || !self.filter.ranks.is_empty();
+        select.launch |= *by == GroupBy::Shape || *names == Names::Mangled;
+        select
+    }
+}
+
+fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
+    let is_csv = options.display.format == Format::Csv;
+    let named = |section: &Section| options.section.iter().any(|named| named.name == section.name);
+    let mut chosen: Vec<&Section> = match (options.section.as_slice(), is_csv) {
+        _ if options.info => vec![&TRACE],
+        ([], true) => vec![&KERNELS],
+        ([], false) => {
+            let by_rank = options.by == GroupBy::Rank;
+            SECTIONS.into_iter().filter(|section| section.by_default || by_rank).collect()
+        }
+        ([_, _, ..], true) => {
+            return Err(Failure::usage("csv holds one table, but several sections are requested")
+                .with_hint("name one `--section`, or use `--format json`"));
+        }
+        ([only], true) if !only.has_table => {
+            return Err(Failure::usage("this section has no table").with_hint("use `--format json`"));
+        }
+        _ => SECTIONS.into_iter().filter(|section| named(section)).collect(),
+    };
+    // `--strict` needs the findings, printed or not.
+    if options.strict && chosen.iter().all(|section| section.name != SANITY.name) {
+        chosen.push(&SANITY);
+    }
+    Ok(chosen)
+}
+
+fn categories(path: &Path) -> Result<Categories, Failure> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read {}", path.display()))
+        .with_hint("--categories takes a TOML file of [[rule]] tables")?;
+    Categories::from_toml(&text)
+        .with_exit(Exit::Usage)
+        .with_context(|| path.display().to_string())
+        .with_hint("a rule is `[[rule]]`, `category = \"gemm\"`, `match = \"Cijk_.*\"`")
+}
