@@ -1,8 +1,9 @@
-//! The writer of whole native files: merge, convert, fixtures and the generator use it.
+//! Writers of native, RPD and rocpd files.
 //!
-//! [`NativeWriter::push_tables`] writes a whole [`Tables`]; [`TraceImport`] takes a trace that comes in pieces, so that memory does not
-//! grow with its rows; who produces rows one by one uses [`NativeWriter::push_op`], [`NativeWriter::push_call`] and [`NativeWriter::push_metadata`].
-//! The file appears under its name only with [`NativeWriter::finish`]; a writer that is dropped leaves nothing behind.
+//! [`NativeWriter`] writes rows of the native layout one by one, or whole [`Tables`]; [`TraceImport`] takes a trace in
+//! pieces, so that memory does not grow with its rows. [`Recording`](crate::append::Recording) adds publication: a file that
+//! is a valid database after every write. [`RpdWriter`] and [`RocpdWriter`] write other tools' files. An output appears
+//! under its name only with `finish`; a writer that is dropped leaves nothing behind.
 
 mod checkpoint;
 mod extras;
@@ -12,51 +13,60 @@ mod mapping;
 mod metadata;
 mod numbering;
 mod output;
+mod params;
 mod rocpd;
 mod rows;
 mod rpd;
 mod secondary_tables;
+mod string_ids;
+mod template;
 
+use std::fs::File;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use crate::btree::{Builder, Datum, TableId};
+use crate::btree::{Database, Datum, Pattern, PushError, TableId, Target};
 use crate::table::{Agent, OpaqueTable, Process};
-use crate::{Id, Result, Tables};
+use crate::{Error, Id, Result, Tables};
 pub use atomic_file::IfExists;
 pub use checkpoint::StringLog;
 pub(crate) use extras::add as add_extras;
 pub use import::TraceImport;
 use layout::Table;
-pub(crate) use layout::{statement, views};
+use layout::statement;
+pub(crate) use layout::views;
 pub use mapping::{ClockCorrection, TraceMapping};
 use numbering::Queues;
 pub(crate) use output::OutputFile;
+pub use params::{CopyParams, LaunchParams};
 pub use rocpd::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
     ProcessIdentity, ProcessInfo, Region, RocpdWriter, TableSetId,
 };
-pub(crate) use rows::{CALL_COLUMNS_OF_ITS_OWN, OP_COLUMNS_OF_ITS_OWN, call_row, op_row};
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
+use rows::{call_row, op_row};
 pub use rpd::RpdWriter;
 pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
+use string_ids::StringIds;
+pub use template::{CallDelta, CallTemplate, RowDelta, RowTemplate};
 
 /// The version of the native layout, metadata tag `rtl_schema`.
 pub const VERSION: &str = "1";
 
-/// A native file in the making. Memory is bounded by its distinct strings, never by its rows.
+/// A writer of rows of the native layout. Memory is bounded by the distinct strings, never by the rows.
 #[derive(Debug)]
-pub struct NativeWriter {
-    builder: Builder,
-    tables: [Option<TableId>; Table::COUNT],
-    strings: FxHashMap<Box<str>, StringId>,
+pub struct NativeWriter<T = File> {
     output: OutputFile,
-    /// What only SQLite itself can write waits for the end.
+    limit: Option<u64>,
+    database: Database<T>,
+    tables: [Option<TableId>; Table::COUNT],
+    strings: StringIds,
+    /// Written by SQLite itself, at the end.
     opaque_tables: Vec<OpaqueTable>,
     queues: Queues,
-    /// How many ranges were numbered, and the numbers of those that parts to come may name, by their id space and
-    /// their number there.
+    /// How many ranges were numbered, and the numbers of those that later traces may name, by their id space and their
+    /// number there.
     ranges: i64,
     range_numbers: FxHashMap<(u32, Id), i64>,
 }
@@ -65,35 +75,64 @@ impl NativeWriter {
     /// Starts a file that will be at `path`, in a temporary one beside it.
     ///
     /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) if the target exists and must stay;
-    /// [`Error::Io`](crate::Error::Io) if its folder cannot be written.
+    /// [`Error::Refused`] if the target exists and must stay; [`Error::Io`] if its folder cannot be written.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self> {
-        Self::start(OutputFile::create(path.as_ref(), if_exists)?)
+        let (output, file) = OutputFile::create(path.as_ref(), if_exists)?;
+        Self::start(output, file, None)
     }
 
     /// Fills the empty file at `place`, which the caller gives the name `path`.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if it cannot be written.
+    /// [`Error::Io`] if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(OutputFile::given(place, path)?)
+        let (output, file) = OutputFile::given(place, path)?;
+        Self::start(output, file, None)
     }
 
-    fn start((output, file): (OutputFile, std::fs::File)) -> Result<Self> {
-        let builder = Builder::create(file).map_err(|source| output.io(source))?;
-        let mut writer = Self {
-            builder,
-            tables: [None; Table::COUNT],
-            strings: FxHashMap::default(),
-            output,
-            opaque_tables: Vec::new(),
-            queues: Queues::default(),
-            ranges: 0,
-            range_numbers: FxHashMap::default(),
-        };
-        for table in [Table::String, Table::Metadata, Table::Op] {
-            writer.table(table);
+    /// Writes all of `tables`. Ops get new ids, in the order of their old ones where those were read; calls
+    /// and ranges too. Everything else reads back as it was.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot grow.
+    pub fn push_tables(&mut self, tables: &Tables) -> Result<()> {
+        let mut import = TraceImport::default();
+        import.push(self, tables)?;
+        import.finish(self, tables)
+    }
+
+    /// Adds a process; `number` is its value in pid columns.
+    pub fn push_process(&mut self, process: &Process, number: i64) -> Result<()> {
+        metadata::process(self, process, Some(number))
+    }
+
+    /// Adds an agent; `number` is its value in gpuId columns, `process` the value in pid columns of the process that listed
+    /// it.
+    pub fn push_agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
+        metadata::agent(self, agent, process, number)
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if meanwhile another file has the name and must stay.
+    pub fn finish(mut self) -> Result<()> {
+        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
+        drop(self.database);
+        add_extras(&self.output, &self.opaque_tables, "")?;
+        self.output.finish()
+    }
+}
+
+impl<T: Target> NativeWriter<T> {
+    /// Starts with the tables, strings and metadata that every file has.
+    pub(crate) fn start(output: OutputFile, target: T, limit: Option<u64>) -> Result<Self> {
+        let mut database = Database::create(target, limit).map_err(|source| output.io(source))?;
+        let mut tables = [None; Table::COUNT];
+        for table in Table::ALWAYS {
+            tables[table as usize] = Some(database.table(table.name(), statement(table.name()), true));
         }
+        let mut writer = Self::new(output, limit, database, tables);
         writer.intern("")?;
         for kind in OpKind::ALL {
             writer.intern(kind.label())?;
@@ -102,58 +141,108 @@ impl NativeWriter {
         Ok(writer)
     }
 
-    #[inline]
-    fn table(&mut self, table: Table) -> TableId {
-        let builder = &mut self.builder;
-        *self.tables[table as usize]
-            .get_or_insert_with(|| builder.table(table.name(), statement(table.name())))
+    fn new(
+        output: OutputFile,
+        limit: Option<u64>,
+        database: Database<T>,
+        tables: [Option<TableId>; Table::COUNT],
+    ) -> Self {
+        Self {
+            output,
+            limit,
+            database,
+            tables,
+            strings: StringIds::default(),
+            opaque_tables: Vec::new(),
+            queues: Queues::default(),
+            ranges: 0,
+            range_numbers: FxHashMap::default(),
+        }
     }
 
-    /// The id of `text`, which is written when it is new.
+    #[inline]
+    fn table(&mut self, table: Table) -> TableId {
+        if let Some(id) = table.always() {
+            return id;
+        }
+        let database = &mut self.database;
+        *self.tables[table as usize]
+            .get_or_insert_with(|| database.table(table.name(), statement(table.name()), false))
+    }
+
+    /// The id of `text`, which is added when it is new. Memory grows with the distinct strings.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the file cannot grow; so for all that follow.
+    /// [`Error::Full`] if the row exceeds the size limit; [`Error::Io`] if the file cannot grow, and from then on. The same
+    /// holds for all other rows.
     pub fn intern(&mut self, text: &str) -> Result<StringId> {
-        if let Some(&id) = self.strings.get(text) {
+        if let Some(id) = self.strings.permanent(text) {
             return Ok(id);
         }
-        let id = StringId(self.row(Table::String, &[text.into()])?);
-        self.strings.insert(text.into(), id);
+        let id = self.push_string(text)?;
+        self.strings.insert_permanent(text, id);
         Ok(id)
     }
 
-    /// Writes a metadata row; rows keep their order and a tag may repeat.
+    /// The id of a string that may be one of millions, as the arguments of calls are. It is remembered as long as it comes
+    /// again soon: memory does not grow, and a string can be in the file more than once.
+    pub fn intern_transient(&mut self, text: &str) -> Result<StringId> {
+        if let Some(id) = self.strings.transient(text) {
+            return Ok(id);
+        }
+        let id = self.push_string(text)?;
+        self.strings.insert_transient(text.into(), id);
+        Ok(id)
+    }
+
+    fn push_string(&mut self, text: &str) -> Result<StringId> {
+        self.row(Table::String, &[text.into()]).map(StringId)
+    }
+
+    /// Adds a metadata row; rows keep their order and a tag may repeat.
     pub fn push_metadata(&mut self, tag: &str, value: &str) -> Result<()> {
         self.row(Table::Metadata, &[tag.into(), value.into()])?;
         Ok(())
     }
 
-    /// Writes who a process is; `number` is what pid columns hold for it.
-    pub fn push_process(&mut self, process: &Process, number: i64) -> Result<()> {
-        metadata::process(self, process, Some(number))
-    }
-
-    /// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what pid columns hold for the one
-    /// that listed it.
-    pub fn push_agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
-        metadata::agent(self, agent, process, number)
-    }
-
-    /// Writes an op, range or marker and returns its id; ids count from 1.
+    /// Adds an op, range or marker and returns its id; ids count from 1.
     #[inline]
     pub fn push_op(&mut self, op: &Op) -> Result<i64> {
         let table = self.table(Table::Op);
-        self.builder.integers(table, &op_row(op)).map_err(|source| self.output.io(source))
+        self.database.push_integers(table, &op_row(op)).map_err(|why| self.error(why))
     }
 
-    /// Writes an API call and returns its id; ids count from 1.
+    /// Adds an API call and returns its id; ids count from 1.
     #[inline]
     pub fn push_call(&mut self, call: &Call) -> Result<i64> {
         let table = self.table(Table::Api);
-        self.builder.integers(table, &call_row(call)).map_err(|source| self.output.io(source))
+        self.database.push_integers(table, &call_row(call)).map_err(|why| self.error(why))
     }
 
-    /// The file's number for a range of a part.
+    #[inline]
+    fn push_pattern<const N: usize>(
+        &mut self,
+        table: Table,
+        pattern: &Pattern<N>,
+        numbers: &[i64; N],
+    ) -> Result<i64> {
+        let table = self.table(table);
+        self.database.push_pattern(table, pattern, numbers).map_err(|why| self.error(why))
+    }
+
+    /// Adds a row behind its id and returns the id.
+    fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
+        let table = self.table(table);
+        self.database.push_row(table, row).map_err(|why| self.error(why))
+    }
+
+    /// Adds a row with this id, greater than that of all rows before.
+    fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
+        let table = self.table(table);
+        self.database.push_row_at(table, id, row).map_err(|why| self.error(why))
+    }
+
+    /// The number in the file of a range of a part.
     #[inline]
     fn range_number(&mut self, space: u32, range: Id) -> i64 {
         *self.range_numbers.entry((space, range)).or_insert_with(|| {
@@ -162,37 +251,35 @@ impl NativeWriter {
         })
     }
 
-    /// Writes a row behind its id and returns that.
-    fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
-        let table = self.table(table);
-        self.builder.row(table, row).map_err(|source| self.output.io(source))
+    #[cold]
+    fn error(&self, why: PushError) -> Error {
+        match why {
+            PushError::Full => self.output.full(self.limit.unwrap_or_default()),
+            PushError::Io(source) => self.output.io(source),
+        }
     }
 
-    /// Writes a row with this id, greater than that of all rows before.
-    fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
-        let table = self.table(table);
-        self.builder.row_at(table, id, row).map_err(|source| self.output.io(source))
+    /// Makes everything added so far part of the file, with `closing` as its last metadata rows until the next time.
+    pub(crate) fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
+        let rows: Vec<[Datum<'_>; 2]> =
+            closing.iter().map(|(tag, value)| [(*tag).into(), value.as_str().into()]).collect();
+        let table = self.table(Table::Metadata);
+        self.database.publish(views(), Some((table, &rows))).map_err(|source| self.output.io(source))
     }
 
-    /// Writes all of `tables`. Ops get new ids, in the order of their old ones where those were read; calls
-    /// and ranges too. Everything else reads back as it was.
-    ///
-    /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the file cannot grow.
-    pub fn push_tables(&mut self, tables: &Tables) -> Result<()> {
-        let mut import = TraceImport::default();
-        import.push(self, tables)?;
-        import.finish(self, tables)
+    /// Drops what was added since the last publication.
+    pub(crate) fn rollback(&mut self) {
+        self.database.rollback();
     }
 
-    /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// [`Error::Refused`](crate::Error::Refused) if meanwhile another file has the name and must stay.
-    pub fn finish(self) -> Result<()> {
-        let views: Vec<(&str, &str)> = views().collect();
-        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
-        add_extras(&self.output, &self.opaque_tables, "")?;
-        self.output.finish()
+    /// How many ops and how many API calls the file holds, as last published.
+    pub(crate) fn published_rows(&self) -> [i64; 2] {
+        [Table::Op, Table::Api]
+            .map(|table| self.tables[table as usize].map_or(0, |table| self.database.published_rows(table)))
+    }
+
+    /// Returns the target of the bytes, in which everything published is.
+    pub(crate) fn into_target(self) -> Result<T> {
+        self.database.finish().map_err(|source| self.output.io(source))
     }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use rtl_schema::append::{CallDelta, CallTemplate, Recording, RowDelta, RowTemplate, Target};
-use rtl_schema::write::{Call, Op};
+use rtl_schema::append::{Recording, Target};
+use rtl_schema::write::{Call, CallDelta, CallTemplate, Op, RowDelta, RowTemplate};
 
 type Result<T = ()> = anyhow::Result<T>;
 
@@ -25,28 +25,28 @@ impl Target for Memory {
     }
 }
 
-/// The file of these ops and how many of them were written like the one before. It is published after every `pause` ops.
-fn written(ops: &[(Op, RowDelta)], pause: usize, is_short: bool) -> Result<(Vec<u8>, usize)> {
+/// The file of these ops and how many of them were written by a template. It is published after every `pause` ops.
+fn written(ops: &[(Op, RowDelta)], pause: usize, is_templated: bool) -> Result<(Vec<u8>, usize)> {
     let file = Memory::default();
     let mut recording = Recording::start(file.clone(), Path::new("trace.db"), None)?;
     let mut last: Option<(Op, RowTemplate)> = None;
-    let mut short = 0;
-    for (at, &(op, own)) in ops.iter().enumerate() {
-        let added = match &last {
-            Some((like, alike)) if is_short && *like == op => recording.push_op_templated(alike, own)?,
-            _ => None,
-        };
-        let RowDelta { start, end, items, correlation } = own;
+    let mut whole_rows = 0;
+    for (at, &(op, delta)) in ops.iter().enumerate() {
+        let RowDelta { start, end, items, correlation } = delta;
         let items = op.items.map(|[_, y, z]| [items, y, z]);
-        let whole = Op { start, end: Some(end), items, correlation, ..op };
-        let id = match added {
-            Some(id) => id,
-            None => {
-                last = RowTemplate::of(&whole).map(|alike| (op, alike));
-                recording.push_op(&whole)?
-            }
+        let mut whole = || {
+            whole_rows += 1;
+            Op { start, end: Some(end), items, correlation, ..op }
         };
-        short += usize::from(added.is_some());
+        let id = if is_templated {
+            let (_, template) = match &mut last {
+                Some(last) if last.0 == op => last,
+                last => last.insert((op, RowTemplate::default())),
+            };
+            recording.push_op_templated(template, delta, whole)?
+        } else {
+            recording.push_op(&whole())?
+        };
         assert_eq!(id, at as i64 + 1);
         if (at + 1) % pause == 0 {
             recording.publish(&[("rows", id.to_string())])?;
@@ -54,7 +54,7 @@ fn written(ops: &[(Op, RowDelta)], pause: usize, is_short: bool) -> Result<(Vec<
     }
     recording.publish(&[])?;
     drop(recording);
-    Ok((file.0.take(), short))
+    Ok((file.0.take(), ops.len() - whole_rows))
 }
 
 /// An integer of any width, around where the width changes too.
@@ -183,14 +183,25 @@ fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
         correlation: 70_000,
         ..Call::default()
     };
-    let alike = CallTemplate::of(&first).ok_or_else(|| anyhow::anyhow!("no pattern"))?;
+    let mut template = CallTemplate::default();
+    let whole = |own: CallDelta| Call {
+        start: own.start,
+        duration: Some(own.duration),
+        correlation: own.correlation,
+        ..first
+    };
     // Durations from 2 ns to 2 s take 1 to 4 bytes.
     for number in 0..4_600 {
         let (start, duration) = (first.start + 700 * number, 2 + 97 * number * number);
         let correlation = first.correlation + number;
-        let id = recordings.0.push_call(&Call { start, duration: Some(duration), correlation, ..first })?;
         let own = CallDelta { start, duration, correlation };
-        assert_eq!(recordings.1.push_call_templated(&alike, own)?, Some(id), "{duration} ns");
+        let id = recordings.0.push_call(&whole(own))?;
+        let mut is_whole = false;
+        let added = recordings.1.push_call_templated(&mut template, own, || {
+            is_whole = true;
+            whole(own)
+        })?;
+        assert_eq!((added, is_whole), (id, number == 0), "{duration} ns");
     }
     let own = CallDelta { start: first.start, duration: 300, correlation: first.correlation };
     for other in [
@@ -200,11 +211,13 @@ fn calls_that_are_alike_are_the_bytes_of_calls_added_one_by_one() -> Result {
         CallDelta { start: 1 << 50, ..own },
         CallDelta { correlation: 5, ..own },
     ] {
-        assert_eq!(
-            recordings.1.push_call_templated(&alike, other)?,
-            None,
-            "a number that takes other bytes: {other:?}"
-        );
+        let id = recordings.0.push_call(&whole(other))?;
+        let mut is_whole = false;
+        let added = recordings.1.push_call_templated(&mut template.clone(), other, || {
+            is_whole = true;
+            whole(other)
+        })?;
+        assert_eq!((added, is_whole), (id, true), "a number that takes other bytes: {other:?}");
     }
     recordings.0.publish(&[])?;
     recordings.1.publish(&[])?;

@@ -3,8 +3,8 @@
 use std::io;
 
 use super::encode::{Datum, Record};
-use super::store::{Store, Target, Use};
-use super::tree::{Keep, Tree};
+use super::store::{ReadOrder, Store, Target};
+use super::tree::{Lifetime, Tree};
 
 /// Pages that the catalog of a native file takes at most.
 pub(crate) const PAGES: usize = 8;
@@ -30,17 +30,17 @@ pub(crate) fn publish<'a, T: Target>(
     store: &mut Store<T>,
 ) -> io::Result<Vec<u32>> {
     for page in before {
-        store.give_back(page, Use::First);
+        store.give_back(page, ReadOrder::First);
     }
     let mut catalog = Tree::new();
     let mut record = Record::new();
     for table in tables {
-        catalog.push(record.cells(&row(table)), store, Keep::UntilNext)?;
+        catalog.push(record.cells(&row(table)), store, Lifetime::Publication)?;
     }
     // The first page is an inner node, which needs two children.
-    catalog.finish_leaf(store, Keep::UntilNext)?;
+    catalog.finish_leaf(store, Lifetime::Publication)?;
     for view in views {
-        catalog.push(record.cells(&row(view)), store, Keep::UntilNext)?;
+        catalog.push(record.cells(&row(view)), store, Lifetime::Publication)?;
     }
     let (children, right) = catalog.publish_below_root(store)?;
     store.publish(children, right)?;

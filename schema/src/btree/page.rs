@@ -100,7 +100,7 @@ impl Leaf {
 
     /// Adds a row of a pattern that its numbers fit. False, and nothing has happened, where the page is nearly full.
     #[inline]
-    pub(crate) fn push_like<const N: usize>(
+    pub(crate) fn push_pattern<const N: usize>(
         &mut self,
         row: i64,
         pattern: &Pattern<N>,
@@ -198,7 +198,7 @@ mod tests {
             let mut leaf = Leaf::new();
             leaf.content -= filled;
             let would_fit = leaf.fits(Leaf::HEAD + record.len());
-            assert!(!leaf.push_like(7, &pattern, &[999]) || would_fit, "behind {filled} bytes");
+            assert!(!leaf.push_pattern(7, &pattern, &[999]) || would_fit, "behind {filled} bytes");
         }
     }
 }

@@ -74,7 +74,7 @@ pub(crate) struct Store<T> {
 
 /// What a page was used for: when a reader comes to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum ReadOrder {
     /// As soon as it begins.
     First,
     /// At the end of a long table.
@@ -85,9 +85,9 @@ pub(crate) enum Use {
 #[derive(Debug, Clone, Default)]
 struct Free {
     /// The published file calls them free: they may be written. The oldest come first.
-    now: Vec<(u32, Use)>,
+    now: Vec<(u32, ReadOrder)>,
     /// The published file still needs them; they are free in the next.
-    soon: Vec<(u32, Use)>,
+    soon: Vec<(u32, ReadOrder)>,
     /// The page that lists them in the published file.
     list: Option<u32>,
 }
@@ -122,7 +122,7 @@ impl<T: Target> Store<T> {
         })
     }
 
-    /// Goes on where [`Self::settle`] was, in a file that ends there.
+    /// Goes on where [`Self::flush_all`] was, in a file that ends there.
     pub(crate) fn resume(target: T, next: u32) -> Self {
         Self {
             target,
@@ -168,7 +168,7 @@ impl<T: Target> Store<T> {
     pub(crate) fn borrow(&mut self) -> io::Result<u32> {
         let resting = if self.is_short { 0 } else { Self::at_rest(self.kept()) };
         let is_rested = self.free.now.len() > resting;
-        let usable = |(_, used): &(u32, Use)| *used == Use::First || is_rested;
+        let usable = |(_, used): &(u32, ReadOrder)| *used == ReadOrder::First || is_rested;
         if let Some(at) = self.free.now.iter().position(usable) {
             return Ok(self.free.now.remove(at).0);
         }
@@ -177,7 +177,7 @@ impl<T: Target> Store<T> {
     }
 
     /// Takes back a page that was borrowed for the last publication.
-    pub(crate) fn give_back(&mut self, page: u32, used: Use) {
+    pub(crate) fn give_back(&mut self, page: u32, used: ReadOrder) {
         self.free.soon.push((page, used));
     }
 
@@ -199,7 +199,7 @@ impl<T: Target> Store<T> {
 
     /// Writes what waits. The number of the page after the last one is all that [`Self::resume`] needs, as long as nothing
     /// was published or borrowed.
-    pub(crate) fn settle(&mut self) -> io::Result<u32> {
+    pub(crate) fn flush_all(&mut self) -> io::Result<u32> {
         self.flush()?;
         Ok(self.next)
     }
@@ -235,7 +235,7 @@ impl<T: Target> Store<T> {
         let list = self.borrow()?;
         let mut free = Free { now: std::mem::take(&mut self.free.now), soon: Vec::new(), list: Some(list) };
         free.now.append(&mut self.free.soon);
-        free.now.extend(self.free.list.map(|page| (page, Use::First)));
+        free.now.extend(self.free.list.map(|page| (page, ReadOrder::First)));
         self.write(list, &trunk(&free.now))?;
         self.flush()?;
         let count = self.published.count.wrapping_add(1);
@@ -265,7 +265,7 @@ fn offset(page: u32) -> u64 {
 
 /// The list of unused pages. There are never more than those of two publications and those at rest: it has room for
 /// 1,022.
-fn trunk(free: &[(u32, Use)]) -> Page {
+fn trunk(free: &[(u32, ReadOrder)]) -> Page {
     let mut page = [0; SIZE];
     page[4..8].copy_from_slice(&(free.len() as u32).to_be_bytes());
     for (place, (free, _)) in page[8..].chunks_exact_mut(4).zip(free) {
@@ -325,11 +325,11 @@ mod tests {
         let mut store = Store::create(Nowhere).unwrap();
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
-        store.give_back(first, Use::First);
+        store.give_back(first, ReadOrder::First);
         let second = store.borrow().unwrap();
         assert_ne!(second, first, "the file still refers to it");
         store.publish(&[], second).unwrap();
-        store.give_back(second, Use::First);
+        store.give_back(second, ReadOrder::First);
         let reused = [store.borrow().unwrap(), store.borrow().unwrap()];
         assert!(reused.contains(&first) && !reused.contains(&second));
     }
@@ -344,7 +344,7 @@ mod tests {
             if seen.contains(&page) {
                 break page;
             }
-            store.give_back(page, Use::Last);
+            store.give_back(page, ReadOrder::Last);
             seen.push(page);
         };
         assert!(seen.len() > *AT_REST.start() / 2, "{} publications", seen.len());
@@ -357,7 +357,7 @@ mod tests {
         let page = store.borrow().unwrap();
         store.publish(&[], page).unwrap();
         let (kept, next) = (store.kept(), store.next);
-        store.give_back(page, Use::Last);
+        store.give_back(page, ReadOrder::Last);
         store.append().unwrap();
         store.borrow().unwrap();
         store.rollback();

@@ -4,7 +4,7 @@ use std::io;
 
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
 use super::pattern::{LONGEST, Pattern};
-use super::store::{Store, Target, Use};
+use super::store::{ReadOrder, Store, Target};
 
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
 /// get a new place in the file each time they are published.
@@ -35,11 +35,11 @@ pub(crate) fn take(state: &mut &[u8]) -> Option<i64> {
 
 /// Where finished pages go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum Lifetime {
     /// They stay as they are.
-    Forever,
+    File,
     /// Until the next publication.
-    UntilNext,
+    Publication,
 }
 
 impl Tree {
@@ -108,10 +108,10 @@ impl Tree {
         &mut self,
         record: &[u8],
         store: &mut Store<T>,
-        keep: Keep,
+        lifetime: Lifetime,
     ) -> io::Result<i64> {
         let row = self.last + 1;
-        self.push_at(row, record, store, keep)?;
+        self.push_at(row, record, store, lifetime)?;
         Ok(row)
     }
 
@@ -122,7 +122,7 @@ impl Tree {
         row: i64,
         record: &[u8],
         store: &mut Store<T>,
-        keep: Keep,
+        lifetime: Lifetime,
     ) -> io::Result<()> {
         if row <= self.last {
             return Err(io::Error::new(
@@ -132,11 +132,11 @@ impl Tree {
         }
         if record.len() < 0x80 {
             if !self.leaf.fits(Leaf::HEAD + record.len()) {
-                self.finish_leaf(store, keep)?;
+                self.finish_leaf(store, lifetime)?;
             }
             self.leaf.push_short(row, record);
         } else {
-            self.push_long(row, record, store, keep)?;
+            self.push_long(row, record, store, lifetime)?;
         }
         self.last = row;
         self.changed = true;
@@ -145,18 +145,18 @@ impl Tree {
 
     /// Adds a row of a pattern that its numbers fit, and returns its rowid.
     #[inline]
-    pub(crate) fn push_like<const N: usize, T: Target>(
+    pub(crate) fn push_pattern<const N: usize, T: Target>(
         &mut self,
         pattern: &Pattern<N>,
         numbers: &[i64; N],
         store: &mut Store<T>,
-        keep: Keep,
+        lifetime: Lifetime,
     ) -> io::Result<i64> {
         let row = self.last + 1;
-        if !self.leaf.push_like(row, pattern, numbers) {
+        if !self.leaf.push_pattern(row, pattern, numbers) {
             let mut place = [0; LONGEST];
             pattern.write(numbers, &mut place);
-            return self.push(&place[LONGEST - pattern.length()..], store, keep);
+            return self.push(&place[LONGEST - pattern.length()..], store, lifetime);
         }
         self.last = row;
         self.changed = true;
@@ -169,7 +169,7 @@ impl Tree {
         row: i64,
         record: &[u8],
         store: &mut Store<T>,
-        keep: Keep,
+        lifetime: Lifetime,
     ) -> io::Result<()> {
         let (head, width) = page::head(record.len(), row);
         let head = &head[..width];
@@ -177,12 +177,12 @@ impl Tree {
         let (local, rest) = record.split_at(local);
         let tail = 4 * usize::from(!rest.is_empty());
         if !self.leaf.fits(head.len() + local.len() + tail) {
-            self.finish_leaf(store, keep)?;
+            self.finish_leaf(store, lifetime)?;
         }
         if rest.is_empty() {
             self.leaf.push(head, local, &[]);
         } else {
-            let first = self.overflow(rest, store, keep)?;
+            let first = self.overflow(rest, store, lifetime)?;
             self.leaf.push(head, local, &first.to_be_bytes());
         }
         Ok(())
@@ -192,12 +192,16 @@ impl Tree {
     // Within who adds a row it would be a page on the stack of each row.
     #[cold]
     #[inline(never)]
-    pub(crate) fn finish_leaf<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<()> {
-        let page = self.place(store, keep)?;
+    pub(crate) fn finish_leaf<T: Target>(
+        &mut self,
+        store: &mut Store<T>,
+        lifetime: Lifetime,
+    ) -> io::Result<()> {
+        let page = self.place(store, lifetime)?;
         store.write(page, self.leaf.page())?;
         self.leaf.clear();
         let leaf = Child { page, last: self.last };
-        self.finished(0, leaf, store, keep)
+        self.finished(0, leaf, store, lifetime)
     }
 
     /// Adds a finished child to the open node of a level.
@@ -206,7 +210,7 @@ impl Tree {
         level: usize,
         child: Child,
         store: &mut Store<T>,
-        keep: Keep,
+        lifetime: Lifetime,
     ) -> io::Result<()> {
         if level == self.levels.len() {
             self.levels.push(Vec::new());
@@ -218,17 +222,22 @@ impl Tree {
         }
         let children = std::mem::replace(open, vec![child]);
         let Some((right, others)) = children.split_last() else { return Ok(()) };
-        let page = self.place(store, keep)?;
+        let page = self.place(store, lifetime)?;
         let mut node = [0; SIZE];
         page::interior(&mut node, 0, others, right.page);
         store.write(page, &node)?;
-        self.finished(level + 1, Child { page, last: right.last }, store, keep)
+        self.finished(level + 1, Child { page, last: right.last }, store, lifetime)
     }
 
     /// Writes what does not fit onto a leaf as a chain of pages and returns the first.
-    fn overflow<T: Target>(&mut self, rest: &[u8], store: &mut Store<T>, keep: Keep) -> io::Result<u32> {
+    fn overflow<T: Target>(
+        &mut self,
+        rest: &[u8],
+        store: &mut Store<T>,
+        lifetime: Lifetime,
+    ) -> io::Result<u32> {
         let parts: Vec<&[u8]> = rest.chunks(OVERFLOW).collect();
-        let places = parts.iter().map(|_| self.place(store, keep)).collect::<io::Result<Vec<u32>>>()?;
+        let places = parts.iter().map(|_| self.place(store, lifetime)).collect::<io::Result<Vec<u32>>>()?;
         let mut page = [0; SIZE];
         for (at, part) in parts.iter().enumerate() {
             let next = places.get(at + 1).copied().unwrap_or_default();
@@ -240,10 +249,10 @@ impl Tree {
         Ok(places.first().copied().unwrap_or_default())
     }
 
-    fn place<T: Target>(&mut self, store: &mut Store<T>, keep: Keep) -> io::Result<u32> {
-        match keep {
-            Keep::Forever => store.append(),
-            Keep::UntilNext => {
+    fn place<T: Target>(&mut self, store: &mut Store<T>, lifetime: Lifetime) -> io::Result<u32> {
+        match lifetime {
+            Lifetime::File => store.append(),
+            Lifetime::Publication => {
                 let page = store.borrow()?;
                 self.published.push(page);
                 Ok(page)
@@ -256,7 +265,7 @@ impl Tree {
         if !self.changed {
             return Ok(());
         }
-        self.withdraw(store, Use::Last);
+        self.withdraw(store, ReadOrder::Last);
         self.write_open(store)
     }
 
@@ -266,10 +275,10 @@ impl Tree {
         records: impl Iterator<Item = Vec<u8>>,
         store: &mut Store<T>,
     ) -> io::Result<()> {
-        self.withdraw(store, Use::First);
+        self.withdraw(store, ReadOrder::First);
         let mut whole = self.clone();
         for record in records {
-            whole.push(&record, store, Keep::UntilNext)?;
+            whole.push(&record, store, Lifetime::Publication)?;
         }
         whole.write_open(store)?;
         self.published = whole.published;
@@ -278,19 +287,19 @@ impl Tree {
     }
 
     /// Gives up the pages of the last publication.
-    fn withdraw<T: Target>(&mut self, store: &mut Store<T>, used: Use) {
+    fn withdraw<T: Target>(&mut self, store: &mut Store<T>, used: ReadOrder) {
         for page in self.published.drain(..) {
             store.give_back(page, used);
         }
     }
 
     fn write_open<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
-        let mut root = self.place(store, Keep::UntilNext)?;
+        let mut root = self.place(store, Lifetime::Publication)?;
         store.write(root, self.leaf.page())?;
         let mut node = [0; SIZE];
         for level in 0..self.levels.len() {
             page::interior(&mut node, 0, &self.levels[level], root);
-            root = self.place(store, Keep::UntilNext)?;
+            root = self.place(store, Lifetime::Publication)?;
             store.write(root, &node)?;
         }
         self.changed = false;
@@ -303,7 +312,7 @@ impl Tree {
         &mut self,
         store: &mut Store<T>,
     ) -> io::Result<(&[Child], u32)> {
-        let right = self.place(store, Keep::UntilNext)?;
+        let right = self.place(store, Lifetime::Publication)?;
         store.write(right, self.leaf.page())?;
         Ok((self.levels.first().map_or(&[], Vec::as_slice), right))
     }

@@ -9,11 +9,12 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::layout::Table;
+use super::layout::{Table, statement};
 use super::numbering::Queues;
 use super::output::OutputFile;
-use super::{NativeWriter, StringId, statement};
-use crate::btree::{Builder, put, take};
+use super::string_ids::StringIds;
+use super::{NativeWriter, StringId};
+use crate::btree::{Database, put, take};
 use crate::{Result, Tables};
 
 /// The strings of a file in the making, in a file of their own.
@@ -44,7 +45,7 @@ impl NativeWriter {
         let mut save = || {
             let (known, mut bytes) = texts.written;
             let mut new: Vec<(StringId, &str)> = (self.strings.iter())
-                .map(|(text, &id)| (id, text.as_ref()))
+                .map(|(text, id)| (id, text))
                 .filter(|&(id, _)| id.0 > known as i64)
                 .collect();
             new.sort_unstable();
@@ -64,7 +65,7 @@ impl NativeWriter {
                 [i64::from(space), old, new].into_iter().for_each(|number| put(&mut state, number));
             }
             self.queues.save(&mut state);
-            self.builder.save(&mut state)
+            self.database.save(&mut state)
         };
         save().map_err(|source| self.output.io(source))?;
         Ok(state)
@@ -95,19 +96,20 @@ impl NativeWriter {
                 let table = Table::ALL.into_iter().find(|table| table.name() == name)?;
                 Some((table.name(), statement(table.name())))
             };
-            let Some(builder) = Builder::restored(file, state, table)? else { return Ok(None) };
-            Ok(Some((list, known, ranges, range_numbers, queues, builder)))
+            let Some(database) = Database::restored(file, state, table)? else { return Ok(None) };
+            Ok(Some((list, known, ranges, range_numbers, queues, database)))
         };
         let restored = restore().map_err(|source| output.io(source))?;
-        Ok(restored.map(|(list, strings, ranges, range_numbers, queues, builder)| {
+        Ok(restored.map(|(list, strings, ranges, range_numbers, queues, database)| {
             let mut tables = [None; Table::COUNT];
-            for (name, id) in builder.tables() {
+            for (name, id) in database.tables() {
                 if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
                     tables[table as usize] = Some(id);
                 }
             }
-            let opaque_tables = Vec::new();
-            (Self { builder, tables, strings, output, opaque_tables, queues, ranges, range_numbers }, list)
+            let writer =
+                Self { strings, queues, ranges, range_numbers, ..Self::new(output, None, database, tables) };
+            (writer, list)
         }))
     }
 
@@ -117,17 +119,15 @@ impl NativeWriter {
     }
 }
 
-type Known = FxHashMap<Box<str>, StringId>;
-
 /// The first strings of a list, which goes on behind them.
-fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(StringLog, Known)>> {
+fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(StringLog, StringIds)>> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let mut content = Vec::new();
     file.read_to_end(&mut content)?;
     let Some(mut list) = usize::try_from(bytes).ok().and_then(|bytes| content.get(..bytes)) else {
         return Ok(None);
     };
-    let mut known = Known::default();
+    let mut known = StringIds::default();
     while let Some(length) = take(&mut list) {
         let Some((text, rest)) =
             usize::try_from(length).ok().and_then(|length| list.split_at_checked(length))
@@ -136,7 +136,7 @@ fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(StringLo
         };
         list = rest;
         let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
-        known.insert(text.into(), StringId(known.len() as i64 + 1));
+        known.insert_permanent(text, StringId(known.len() as i64 + 1));
     }
     file.set_len(bytes as u64)?;
     let written = (known.len(), bytes as u64);

@@ -1,4 +1,6 @@
-//! The statements of `sql/`, and which tables a file has.
+//! The tables of the native layout and their statements in `sql/`.
+
+use crate::btree::TableId;
 
 const TABLES: &str = include_str!("../../../sql/tables.sql");
 const VIEWS: &str = include_str!("../../../sql/views.sql");
@@ -24,6 +26,8 @@ pub(super) enum Table {
 }
 
 impl Table {
+    /// Every file has these; their ids are their places here.
+    pub(super) const ALWAYS: [Self; 3] = [Self::String, Self::Metadata, Self::Op];
     pub(super) const COUNT: usize = 13;
     pub(super) const ALL: [Self; Self::COUNT] = [
         Self::String,
@@ -40,6 +44,12 @@ impl Table {
         Self::Counter,
         Self::Stackframe,
     ];
+
+    /// The id of a table that every file has.
+    #[inline]
+    pub(super) fn always(self) -> Option<TableId> {
+        ((self as usize) < Self::ALWAYS.len()).then_some(TableId(self as usize))
+    }
 
     pub(super) fn name(self) -> &'static str {
         match self {

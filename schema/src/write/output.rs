@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists, Options};
 
+use crate::btree::PushError;
 use crate::{Error, Result};
 
 /// The file that a writer fills.
@@ -37,6 +38,11 @@ impl OutputFile {
         Ok((Self { path: path.to_owned(), kind: Kind::Given(place.to_owned()) }, file))
     }
 
+    /// A file that the caller creates and names.
+    pub(crate) fn named(path: &Path) -> Self {
+        Self { path: path.to_owned(), kind: Kind::Given(path.to_owned()) }
+    }
+
     /// The path of the content while it grows.
     pub(crate) fn place(&self) -> &Path {
         match &self.kind {
@@ -55,6 +61,17 @@ impl OutputFile {
 
     pub(crate) fn io(&self, source: io::Error) -> Error {
         io_error("write", &self.path, source)
+    }
+
+    pub(crate) fn full(&self, limit: u64) -> Error {
+        Error::Full { path: self.path.clone(), limit }
+    }
+
+    pub(crate) fn push(&self, error: PushError) -> Error {
+        match error {
+            PushError::Full => self.full(u64::MAX),
+            PushError::Io(source) => self.io(source),
+        }
     }
 
     pub(crate) fn sqlite(&self, source: rusqlite::Error) -> Error {

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::OutputFile;
 use crate::Result;
-use crate::btree::{Builder, Datum, TableId};
+use crate::btree::{Database, Datum, TableId};
 
 pub use info::{AgentInfo, CounterInfo, KernelInfo, ProcessInfo};
 pub use records::{Argument, Event, KernelDispatch, MemoryAllocation, MemoryCopy, ProcessIdentity, Region};
@@ -60,7 +60,7 @@ struct Set {
 /// A database in the making. Memory grows with the distinct texts and threads.
 #[derive(Debug)]
 pub struct RocpdWriter {
-    builder: Builder,
+    database: Database<File>,
     output: OutputFile,
     sets: Vec<Set>,
     /// What SQLite keeps of the ids of each table.
@@ -77,16 +77,17 @@ impl RocpdWriter {
     }
 
     fn start((output, file): (OutputFile, File)) -> Result<Self> {
-        let mut builder = Builder::create(file).map_err(|source| output.io(source))?;
-        let sequence = builder.table("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)");
-        Ok(Self { builder, output, sets: Vec::new(), sequence })
+        let mut database = Database::create(file, None).map_err(|source| output.io(source))?;
+        let sequence = database.table("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)", true);
+        Ok(Self { database, output, sets: Vec::new(), sequence })
     }
 
     /// Adds the tables of a process.
     pub fn add_process(&mut self, origin: ProcessIdentity) -> TableSetId {
         let uuid = format!("_{}", origin.guid.replace('-', "_"));
-        let tables = statements(RECORDS)
-            .map(|(name, sql)| self.builder.table(format!("{name}{uuid}"), filled(sql, &uuid, &origin.guid)));
+        let tables = statements(RECORDS).map(|(name, sql)| {
+            self.database.table(format!("{name}{uuid}"), filled(sql, &uuid, &origin.guid), true)
+        });
         let tables = tables.collect();
         self.sets.push(Set {
             origin,
@@ -289,19 +290,19 @@ impl RocpdWriter {
     pub fn finish(mut self, infos: &[ProcessInfo<'_>]) -> Result<()> {
         for set in 0..self.sets.len() {
             for (at, (name, _)) in statements(RECORDS).enumerate() {
-                let rows = self.builder.rows(self.sets[set].tables[at]);
+                let rows = self.database.rows(self.sets[set].tables[at]);
                 if rows > 0 {
                     let name = format!("{name}{}", self.sets[set].uuid);
                     // Here the first column is stored, in the place of an id.
-                    let added = self.builder.cells(self.sequence, &[name.as_str().into(), rows.into()]);
-                    added.map_err(|source| self.output.io(source))?;
+                    let added = self.database.push_cells(self.sequence, &[name.as_str().into(), rows.into()]);
+                    added.map_err(|error| self.output.push(error))?;
                 }
             }
         }
         let views = info::views(&self.sets);
-        let views: Vec<(&str, &str)> =
-            views.iter().map(|(name, sql)| (name.as_str(), sql.as_str())).collect();
-        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
+        let views = views.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
+        self.database.publish(views, None).map_err(|source| self.output.io(source))?;
+        drop(self.database);
         info::write(&self.output, &self.sets, infos).map_err(|source| self.output.sqlite(source))?;
         self.output.finish()
     }
@@ -328,8 +329,8 @@ impl RocpdWriter {
         row[0] = set.origin.guid.as_str().into();
         let end = cells.len() + 1;
         row[1..end].copy_from_slice(cells);
-        let added = self.builder.row(set.tables[table as usize], &row[..end]);
-        added.map_err(|source| self.output.io(source))
+        let added = self.database.push_row(set.tables[table as usize], &row[..end]);
+        added.map_err(|error| self.output.push(error))
     }
 }
 

@@ -171,14 +171,14 @@ pub struct Call {
 }
 
 /// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
-pub(crate) const OP_COLUMNS_OF_ITS_OWN: [usize; 4] = [2, 3, 7, 10];
+pub(super) const OP_DELTA_COLUMNS: [usize; 4] = [2, 3, 7, 10];
 
 /// Where start, duration and the correlation id are in a call's row.
-pub(crate) const CALL_COLUMNS_OF_ITS_OWN: [usize; 3] = [0, 1, 4];
+pub(super) const CALL_DELTA_COLUMNS: [usize; 3] = [0, 1, 4];
 
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
-pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
+pub(super) fn op_row(op: &Op) -> [Option<i64>; 25] {
     // Beside a known x, NULL means 1: most launches then end at their x.
     let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
@@ -214,7 +214,7 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
 
 /// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
 #[inline]
-pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
+pub(super) fn call_row(call: &Call) -> [Option<i64>; 12] {
     [
         Some(call.start),
         call.duration,

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::numbering::{Places, Queues, RenumberedOps};
 use super::{OutputFile, add_extras};
-use crate::btree::{Builder, Datum};
+use crate::btree::{Database, Datum};
 use crate::{Id, Result, Tables};
 use ids::{Numbers, Texts};
 use launches::Launches;
@@ -34,7 +34,7 @@ pub(crate) const EXECUTED: &str = "executed";
 /// with the distinct strings and the API calls.
 #[derive(Debug)]
 pub struct RpdWriter {
-    builder: Builder,
+    database: Database<File>,
     tables: TableIds,
     output: OutputFile,
     texts: Texts,
@@ -59,10 +59,10 @@ impl RpdWriter {
     }
 
     fn start((output, file): (OutputFile, File)) -> Result<Self> {
-        let mut builder = Builder::create(file).map_err(|source| output.io(source))?;
-        let tables = TableIds::create(&mut builder);
+        let mut database = Database::create(file, None).map_err(|source| output.io(source))?;
+        let tables = TableIds::create(&mut database);
         let mut rpd = Self {
-            builder,
+            database,
             tables,
             output,
             texts: Texts::default(),
@@ -118,8 +118,8 @@ impl RpdWriter {
             }
         }
         self.source(last)?;
-        let views: Vec<(&str, &str)> = views().collect();
-        self.builder.finish(&views).map_err(|source| self.output.io(source))?;
+        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
+        drop(self.database);
         add_extras(&self.output, &[], FINISH)?;
         self.output.finish()?;
         Ok(self.left_out)
@@ -137,17 +137,17 @@ impl RpdWriter {
 
     #[inline]
     fn integers<const N: usize>(&mut self, table: Table, row: [i64; N]) -> Result<i64> {
-        let added = self.builder.integers(self.tables.of(table), &row.map(Some));
-        added.map_err(|source| self.output.io(source))
+        let added = self.database.push_integers(self.tables.of(table), &row.map(Some));
+        added.map_err(|error| self.output.push(error))
     }
 
     fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
-        let added = self.builder.row(self.tables.of(table), row);
-        added.map_err(|source| self.output.io(source))
+        let added = self.database.push_row(self.tables.of(table), row);
+        added.map_err(|error| self.output.push(error))
     }
 
     fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
-        let added = self.builder.row_at(self.tables.of(table), id, row);
-        added.map_err(|source| self.output.io(source))
+        let added = self.database.push_row_at(self.tables.of(table), id, row);
+        added.map_err(|error| self.output.push(error))
     }
 }

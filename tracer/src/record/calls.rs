@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use rtl_schema::append::{CallDelta, CallTemplate, CopyParams, LaunchParams, Target};
-use rtl_schema::write::{Call, StringId};
+use rtl_schema::append::Target;
+use rtl_schema::write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId};
 
 use super::close::Close;
 use super::open_calls::OpenCalls;
@@ -39,8 +39,10 @@ struct Last {
     tid: u32,
     stream: u64,
     parent: u64,
-    /// What others like it are written by. Nothing is prepared for a call that is not repeated.
-    alike: Option<CallTemplate>,
+    /// Its row, if it has no parameters, arguments or status beside that.
+    row: Option<Call>,
+    /// Empty until a call is repeated.
+    template: CallTemplate,
 }
 
 /// Their tags.
@@ -100,26 +102,31 @@ impl<T: Target + Close> Session<T> {
             return Ok(());
         };
         let is_plain = told.asked.is_none() && told.arguments.is_none() && call.status == 0;
-        let last = self.calls.last[source as usize].get(call.function.number()).and_then(Option::as_ref);
-        let before =
-            last.filter(|last| (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent));
-        let is_repeated = before.is_some();
-        if let (true, Some(recording), Some(alike)) =
-            (is_plain, &mut self.recording, before.and_then(|last| last.alike.as_ref()))
-        {
-            let own = CallDelta { start: call.start, duration, correlation: call.correlation as i64 };
-            if recording.push_call_templated(alike, own)?.is_some() {
-                return Ok(());
-            }
+        let number = call.function.number();
+        let last = self.calls.last[source as usize].get_mut(number).and_then(Option::as_mut);
+        let repeated = last
+            .filter(|last| {
+                is_plain && (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent)
+            })
+            .and_then(|last| Some((last.row?, &mut last.template)));
+        if let (Some(recording), Some((row, template))) = (&mut self.recording, repeated) {
+            let (start, correlation) = (call.start, call.correlation as i64);
+            let delta = CallDelta { start, duration, correlation };
+            recording.push_call_templated(template, delta, || Call {
+                start,
+                duration: Some(duration),
+                correlation,
+                ..row
+            })?;
+            return Ok(());
         }
         let row = self.write_whole_call(source, told)?;
         let last = &mut self.calls.last[source as usize];
-        let number = call.function.number();
         if last.len() <= number {
             last.resize_with(number + 1, || None);
         }
-        let alike = if is_repeated && is_plain { CallTemplate::of(&row) } else { None };
-        last[number] = Some(Last { tid, stream: call.stream, parent: call.parent, alike });
+        let (stream, parent, row) = (call.stream, call.parent, is_plain.then_some(row));
+        last[number] = Some(Last { tid, stream, parent, row, template: CallTemplate::default() });
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! The rows of one kernel: what they say, and the short way to one that says what the last one said.
+//! Writes dispatch rows, with a fast path when only timestamps, grid-x and correlation id change.
 
-use rtl_schema::append::{Recording, RowDelta, RowTemplate, Target};
-use rtl_schema::write::{Op, OpKind};
+use rtl_schema::append::{Recording, Target};
+use rtl_schema::write::{Op, OpKind, RowDelta, RowTemplate};
 
 use super::naming::Named;
 use crate::dispatch::Dispatch;
@@ -11,22 +11,22 @@ use crate::dispatch::Dispatch;
 pub(super) struct Rows {
     named: Named,
     last: Dispatch,
-    /// What others like the last one are written by. Nothing is prepared for a launch that is not repeated.
-    alike: Option<RowTemplate>,
+    /// Empty until a launch is repeated.
+    template: RowTemplate,
 }
 
 impl Rows {
     /// Writes a dispatch that is not like the one before it.
     ///
     /// # Errors
-    /// Those of [`Recording::op`].
+    /// Those of [`Recording::push_op`].
     pub(super) fn begin<T: Target>(
         named: Named,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<Self> {
         recording.push_op(&op(dispatch, named))?;
-        Ok(Self { named, last: *dispatch, alike: None })
+        Ok(Self { named, last: *dispatch, template: RowTemplate::default() })
     }
 
     /// What the kernel is called.
@@ -67,36 +67,21 @@ impl Rows {
     /// Writes a dispatch with which they go on.
     ///
     /// # Errors
-    /// Those of [`Recording::op`].
+    /// Those of [`Recording::push_op`].
     #[inline]
     pub(super) fn write<T: Target>(
         &mut self,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<()> {
-        if let Some(alike) = &self.alike {
-            let own = RowDelta {
-                start: dispatch.start,
-                end: dispatch.end,
-                items: u64::from(dispatch.grid[0]),
-                correlation: dispatch.correlation as i64,
-            };
-            if recording.push_op_templated(alike, own)?.is_some() {
-                return Ok(());
-            }
-        }
-        self.write_whole(dispatch, recording)
-    }
-
-    #[cold]
-    fn write_whole<T: Target>(
-        &mut self,
-        dispatch: &Dispatch,
-        recording: &mut Recording<T>,
-    ) -> rtl_schema::Result<()> {
-        let op = op(dispatch, self.named);
-        recording.push_op(&op)?;
-        self.alike = RowTemplate::of(&op);
+        let delta = RowDelta {
+            start: dispatch.start,
+            end: dispatch.end,
+            items: u64::from(dispatch.grid[0]),
+            correlation: dispatch.correlation as i64,
+        };
+        let named = self.named;
+        recording.push_op_templated(&mut self.template, delta, || op(dispatch, named))?;
         Ok(())
     }
 }

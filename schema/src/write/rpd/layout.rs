@@ -1,4 +1,6 @@
-use crate::btree::{Builder, TableId};
+use std::fs::File;
+
+use crate::btree::{Database, TableId};
 use crate::write::layout::{table_of, views_of};
 
 const TABLES: &str = include_str!("../../../../sql/rpd/tables.sql");
@@ -42,8 +44,8 @@ const NAMES: [&str; 12] = [
 pub(super) struct TableIds([TableId; NAMES.len()]);
 
 impl TableIds {
-    pub(super) fn create(builder: &mut Builder) -> Self {
-        Self(NAMES.map(|name| builder.table(name, table_of(TABLES, name))))
+    pub(super) fn create(database: &mut Database<File>) -> Self {
+        Self(NAMES.map(|name| database.table(name, table_of(TABLES, name), true)))
     }
 
     #[inline]

@@ -1,40 +1,40 @@
-//! The strings that a recording has, of which it need not remember all.
+//! The ids of the strings in a file. StringIds that seldom come again are forgotten.
 
 use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use crate::write::StringId;
+use super::StringId;
 
-/// What strings that may be forgotten occupy at most, in bytes, of those met of late and again of those before them.
-const MOST: usize = 8 << 20;
+/// Bytes of the transient strings of each of two generations at most.
+const CAPACITY: usize = 8 << 20;
 
-/// What a text needs beside its own bytes: its place in a table that is half empty, and the allocator's.
-const BESIDE: usize = 64;
+/// Bytes of a string beside its own: its entry in a hash table that is half empty, and the allocator's.
+const OVERHEAD: usize = 64;
 
-/// Which strings a file has.
+/// The ids of the strings in a file.
 #[derive(Debug)]
-pub(super) struct Strings {
+pub(super) struct StringIds {
     permanent: FxHashMap<Box<str>, StringId>,
-    /// Those met of late, and those before them.
+    /// The newer and the older generation.
     transient: [FxHashMap<Box<str>, StringId>; 2],
-    /// What those met of late occupy.
-    occupied: usize,
-    most: usize,
+    /// Bytes of the newer generation.
+    used: usize,
+    capacity: usize,
 }
 
-impl Default for Strings {
+impl Default for StringIds {
     fn default() -> Self {
-        Self::within(MOST)
+        Self::with_capacity(CAPACITY)
     }
 }
 
-impl Strings {
-    fn within(most: usize) -> Self {
-        Self { permanent: FxHashMap::default(), transient: Default::default(), occupied: 0, most }
+impl StringIds {
+    fn with_capacity(capacity: usize) -> Self {
+        Self { permanent: FxHashMap::default(), transient: Default::default(), used: 0, capacity }
     }
 
-    /// The id of a text that is never forgotten from now on, if it is known.
+    /// The id of a string that is remembered for good from now on, if it is known.
     #[inline]
     pub(super) fn permanent(&mut self, text: &str) -> Option<StringId> {
         self.permanent.get(text).copied().or_else(|| self.promote(text))
@@ -47,15 +47,24 @@ impl Strings {
         Some(id)
     }
 
-    /// The id of a text that may be forgotten, if it is known.
+    /// The id of a transient string, if it is known.
     pub(super) fn transient(&mut self, text: &str) -> Option<StringId> {
-        let [late, before] = &mut self.transient;
-        if let Some(&id) = late.get(text).or_else(|| self.permanent.get(text)) {
+        let [newer, older] = &mut self.transient;
+        if let Some(&id) = newer.get(text).or_else(|| self.permanent.get(text)) {
             return Some(id);
         }
-        let (text, id) = before.remove_entry(text)?;
+        let (text, id) = older.remove_entry(text)?;
         self.insert_transient(text, id);
         Some(id)
+    }
+
+    /// The permanent strings with their ids, in any order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, StringId)> {
+        self.permanent.iter().map(|(text, &id)| (&**text, id))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.permanent.len()
     }
 
     pub(super) fn insert_permanent(&mut self, text: &str, id: StringId) {
@@ -63,14 +72,14 @@ impl Strings {
     }
 
     pub(super) fn insert_transient(&mut self, text: Box<str>, id: StringId) {
-        let occupied = text.len() + BESIDE;
-        if self.occupied + occupied > self.most {
-            let [late, before] = &mut self.transient;
-            mem::swap(late, before);
-            late.clear();
-            self.occupied = 0;
+        let used = text.len() + OVERHEAD;
+        if self.used + used > self.capacity {
+            let [newer, older] = &mut self.transient;
+            mem::swap(newer, older);
+            newer.clear();
+            self.used = 0;
         }
-        self.occupied += occupied;
+        self.used += used;
         self.transient[0].insert(text, id);
     }
 }
@@ -79,11 +88,11 @@ impl Strings {
 mod tests {
     use super::*;
 
-    /// So many strings of one byte are met of late at most.
+    /// So many strings of one byte are met of newer at capacity.
     const FEW: usize = 4;
 
-    fn few() -> Strings {
-        Strings::within(FEW * (1 + BESIDE))
+    fn few() -> StringIds {
+        StringIds::with_capacity(FEW * (1 + OVERHEAD))
     }
 
     #[test]

@@ -1,10 +1,9 @@
-//! What calls asked for, beside their rows.
+//! Parameters and results of calls, beside their rows.
 
-use super::database::Table;
-use super::recording::Recording;
+use super::layout::Table;
+use super::{NativeWriter, OpKind, StringId};
 use crate::Result;
 use crate::btree::{Datum, Target};
-use crate::write::{OpKind, StringId};
 
 /// A row of `rocpd_kernelapi`; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,21 +31,25 @@ pub struct CopyParams {
     pub extent: Option<(u64, u64)>,
 }
 
-impl<T: Target> Recording<T> {
-    /// Says what the call asked for that was added last: a kernel.
+impl<T: Target> NativeWriter<T> {
+    /// Adds the launch parameters of the call that was added last.
     ///
     /// # Errors
-    /// As [`Recording::intern`].
+    /// Those of [`Self::intern`].
     pub fn push_launch_params(&mut self, call: i64, params: &LaunchParams) -> Result<()> {
         let size = |size: u32| Datum::from(i64::from(size));
         let ([gx, gy, gz], [ix, iy, iz]) = (params.groups.map(size), params.items.map(size));
-        self.add_at(Table::Launches, call, &[Datum::Null, gx, gy, gz, ix, iy, iz, (params.lds as i64).into()])
+        self.row_at(
+            Table::Kernelapi,
+            call,
+            &[Datum::Null, gx, gy, gz, ix, iy, iz, (params.lds as i64).into()],
+        )
     }
 
-    /// Says what the call asked for that was added last: a copy or a fill.
+    /// Adds the copy parameters of the call that was added last.
     ///
     /// # Errors
-    /// As [`Recording::intern`].
+    /// Those of [`Self::intern`].
     pub fn push_copy_params(&mut self, call: i64, params: &CopyParams) -> Result<()> {
         let address = |address: u64| format!("0x{address:x}");
         let (destination, source) = (address(params.destination), params.source.map(address));
@@ -62,14 +65,13 @@ impl<T: Target> Recording<T> {
             width.into(),
             height.into(),
         ];
-        let known = if width.is_some() { 8 } else { 5 };
-        self.add_at(Table::Copies, call, &cells[..known])
+        self.row_at(Table::Copyapi, call, &cells)
     }
 
-    /// Says what a call has returned.
+    /// Adds the status that a call has returned.
     ///
     /// # Errors
-    /// As [`Recording::intern`].
+    /// Those of [`Self::intern`].
     pub fn push_return_value(
         &mut self,
         call: i64,
@@ -78,6 +80,7 @@ impl<T: Target> Recording<T> {
         value: StringId,
     ) -> Result<()> {
         let cells = [call.into(), Datum::Null, kind.0.into(), name.0.into(), value.0.into()];
-        self.add(Table::Arguments, &cells)
+        self.row(Table::Arg, &cells)?;
+        Ok(())
     }
 }
