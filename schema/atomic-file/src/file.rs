@@ -44,6 +44,12 @@ impl AtomicFile {
         Ok(Self { destination, temporary })
     }
 
+    /// The same content for another destination in the same folder.
+    #[must_use]
+    pub fn redirect(self, destination: Destination) -> Self {
+        Self { destination, ..self }
+    }
+
     /// The output as the user named it.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -1,4 +1,4 @@
-//! A folder with a file for each table, written as a trace is read.
+//! A folder with a file for each table, written while the trace is read.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use rtl_schema::Tables;
 
 use crate::table::Table;
 
-/// Rows of a frame, and of a row group: what is in memory at once.
+/// Rows of a frame and of a row group: the rows in memory.
 const ROWS: usize = 1 << 16;
 
-/// How tables are stored.
+/// The format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text, one line a row.
@@ -23,7 +23,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What names of files end with.
+    /// The ending of file names.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -32,14 +32,14 @@ impl Kind {
     }
 }
 
-/// The files of one folder in the making: those of `tables` that have rows, and that of the ops.
+/// The files of one folder: those of `tables` that have rows, and always that of the ops.
 pub struct Files<'a> {
     folder: &'a Path,
     kind: Kind,
-    tables: &'a [Table],
-    /// A column that the name of the folder says.
+    tables: &'a [&'static Table],
+    /// A column that the name of the folder states.
     partition: Option<&'a str>,
-    open: Vec<(Table, Out)>,
+    open: Vec<(&'static Table, Out)>,
 }
 
 enum Out {
@@ -48,40 +48,45 @@ enum Out {
 }
 
 impl<'a> Files<'a> {
-    /// In a folder that exists. The column `partition`, if there is one, is left out of all files.
-    pub fn new(folder: &'a Path, kind: Kind, tables: &'a [Table], partition: Option<&'a str>) -> Self {
+    /// Files in an existing folder, without the column `partition`.
+    pub fn new(
+        folder: &'a Path,
+        kind: Kind,
+        tables: &'a [&'static Table],
+        partition: Option<&'a str>,
+    ) -> Self {
         Self { folder, kind, tables, partition, open: Vec::new() }
     }
 
-    /// Writes the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out. Memory does not grow with them.
+    /// Writes a batch of rows, as [`rtl_schema::Trace::stream`] passes it. Memory does not grow with the rows.
     ///
     /// # Errors
-    /// Where a file cannot grow.
-    pub fn piece(&mut self, piece: &Tables) -> PolarsResult<()> {
-        for &table in self.tables.iter().filter(|table| !table.is_reference()) {
-            self.rows(table, piece)?;
+    /// A file cannot grow.
+    pub fn push(&mut self, batch: &Tables) -> PolarsResult<()> {
+        for &table in self.tables.iter().filter(|table| !table.is_reference) {
+            self.rows(table, batch)?;
         }
         Ok(())
     }
 
-    /// Writes the tables that rows refer to, from what is left when all pieces were given, and completes the files.
+    /// Writes the tables that rows refer to, from the tables that remain after the last batch, and completes the files.
     ///
     /// # Errors
-    /// As [`Self::piece`].
+    /// As [`Self::push`].
     pub fn finish(mut self, last: &Tables) -> PolarsResult<()> {
-        for &table in self.tables.iter().filter(|table| table.is_reference()) {
+        for &table in self.tables.iter().filter(|table| table.is_reference) {
             self.rows(table, last)?;
         }
-        if self.tables.contains(&Table::Ops) && self.open.iter().all(|(table, _)| *table != Table::Ops) {
-            // Whoever opens the folder asks for them first, and finds the columns of a trace without any.
-            let none = self.frame(Table::Ops, &Tables::default(), 0..0)?;
-            self.out(Table::Ops, &none)?.write(&none)?;
+        if self.tables.contains(&Table::OPS) && self.open.iter().all(|(table, _)| *table != Table::OPS) {
+            // Readers open this file first; an empty trace has its columns too.
+            let none = self.frame(Table::OPS, &Tables::default(), 0..0)?;
+            self.out(Table::OPS, &none)?.write(&none)?;
         }
         self.open.into_iter().try_for_each(|(_, out)| out.finish())
     }
 
-    fn rows(&mut self, table: Table, tables: &Tables) -> PolarsResult<()> {
-        let rows = table.rows(tables);
+    fn rows(&mut self, table: &'static Table, tables: &Tables) -> PolarsResult<()> {
+        let rows = (table.rows)(tables);
         for first in (0..rows).step_by(ROWS) {
             let frame = self.frame(table, tables, first..rows.min(first + ROWS))?;
             self.out(table, &frame)?.write(&frame)?;
@@ -89,8 +94,13 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    fn frame(&self, table: Table, tables: &Tables, rows: std::ops::Range<usize>) -> PolarsResult<DataFrame> {
-        let frame = table.frame(tables, rows)?;
+    fn frame(
+        &self,
+        table: &'static Table,
+        tables: &Tables,
+        rows: std::ops::Range<usize>,
+    ) -> PolarsResult<DataFrame> {
+        let frame = (table.frame)(tables, rows)?;
         Ok(match self.partition {
             Some(column) => frame.drop_many([column]),
             None => frame,
@@ -98,7 +108,7 @@ impl<'a> Files<'a> {
     }
 
     /// The file of a table, with the columns of `frame` where it is new.
-    fn out(&mut self, table: Table, frame: &DataFrame) -> PolarsResult<&mut Out> {
+    fn out(&mut self, table: &'static Table, frame: &DataFrame) -> PolarsResult<&mut Out> {
         let at = match self.open.iter().position(|(open, _)| *open == table) {
             Some(at) => at,
             None => {
@@ -111,8 +121,8 @@ impl<'a> Files<'a> {
         Ok(&mut self.open[at].1)
     }
 
-    fn path(&self, table: Table) -> PathBuf {
-        self.folder.join(table.name()).with_extension(self.kind.ending())
+    fn path(&self, table: &'static Table) -> PathBuf {
+        self.folder.join(table.name).with_extension(self.kind.ending())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows of a table as they become a frame.
+//! Builds a frame from rows.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use polars::prelude::*;
 use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
-/// Columns in the making: all of them have one value for each row of `rows`.
+/// Columns with one value for each row of `rows`.
 pub(crate) struct Frame<'a> {
     pub(crate) tables: &'a Tables,
     rows: Range<usize>,
@@ -18,7 +18,7 @@ impl<'a> Frame<'a> {
         Self { tables, rows, columns: Vec::new() }
     }
 
-    /// A column of numbers or truths, of one type whether it has values or not.
+    /// A column of numbers or booleans; its type does not depend on its values.
     pub(crate) fn add<T>(mut self, name: &str, value: impl Fn(usize) -> T) -> Self
     where
         Series: NamedFrom<Vec<T>, [T]>,
@@ -28,7 +28,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    /// A column of texts of the trace: each is stored once, however many rows have it.
+    /// A column of strings of the trace, each stored once.
     pub(crate) fn text(mut self, name: &str, value: impl Fn(usize) -> NameId) -> PolarsResult<Self> {
         let mut places = FxHashMap::<NameId, IdxSize>::default();
         let mut distinct: Vec<Option<&str>> = Vec::new();
@@ -51,7 +51,7 @@ impl<'a> Frame<'a> {
         Ok(self)
     }
 
-    /// A column of one of a few words.
+    /// A column with few distinct strings.
     pub(crate) fn word(mut self, name: &str, value: impl Fn(usize) -> Option<&'a str>) -> Self {
         let words: Vec<Option<&str>> = self.rows.clone().map(value).collect();
         self.columns.push(Series::new(name.into(), words).into_column());
@@ -83,12 +83,12 @@ pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
     (agent.kind == rtl_schema::table::AgentKind::Gpu).then_some(agent.number)
 }
 
-/// The same for where an op ran.
+/// The number of the GPU of a track.
 pub(crate) fn gpu_of(tables: &Tables, track: TrackId) -> Option<i64> {
     gpu(tables, Some(tables.tracks.get(track).agent))
 }
 
-/// Zero is no id.
+/// The id, unless it is 0.
 pub(crate) fn known(id: i64) -> Option<i64> {
     Some(id).filter(|&id| id != 0)
 }

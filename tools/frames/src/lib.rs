@@ -1,10 +1,9 @@
-//! The columns of a trace as polars DataFrames, for the tools that regroup, join and write columns.
+//! The tables of a trace as polars DataFrames, and as CSV and Parquet files.
 //!
-//! What it is: [`columns`] turns [`rtl_schema::Tables`] into frames, [`kernels`] numbers the kernels of many runs by joining
-//! them, [`table`] has every table with all its columns and [`files`] writes them as CSV or Parquet. What it is not: the way to statistics of single kernels. Those need durations in launch order, and a counting
-//! sort into one buffer (`rtl_analysis::profile`) does more for less than a partition of the same rows: docs/bench/tools.md.
+//! [`table`] declares every table with its columns, [`files`] writes them, [`kernels`] numbers the kernels of several runs.
+//! Statistics of single kernels are not made here: they need durations in launch order, which `rtl_analysis::profile`
+//! computes without frames.
 
-pub mod columns;
 pub mod files;
 mod frame;
 pub mod kernels;

@@ -67,19 +67,19 @@ fn trace() -> Tables {
 
 fn written(tables: &Tables, kind: Kind, partition: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut files = Files::new(folder.path(), kind, &Table::ALL, partition);
-    files.piece(tables).unwrap();
+    let mut files = Files::new(folder.path(), kind, Table::ALL, partition);
+    files.push(tables).unwrap();
     files.finish(tables).unwrap();
     folder
 }
 
-fn parquet(folder: &Path, table: Table) -> DataFrame {
-    let path = folder.join(format!("{}.parquet", table.name()));
+fn parquet(folder: &Path, table: &Table) -> DataFrame {
+    let path = folder.join(format!("{}.parquet", table.name));
     ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
 }
 
-fn csv(folder: &Path, table: Table) -> DataFrame {
-    let path = folder.join(format!("{}.csv", table.name()));
+fn csv(folder: &Path, table: &Table) -> DataFrame {
+    let path = folder.join(format!("{}.csv", table.name));
     let options = CsvReadOptions::default().with_infer_schema_length(None);
     options.into_reader_with_file_handle(File::open(path).unwrap()).finish().unwrap()
 }
@@ -107,8 +107,8 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn what_is_unknown_is_null_in_both_formats() {
     let tables = trace();
-    let parquet = parquet(written(&tables, Kind::Parquet, None).path(), Table::Ops);
-    let csv = csv(written(&tables, Kind::Csv, None).path(), Table::Ops);
+    let parquet = parquet(written(&tables, Kind::Parquet, None).path(), Table::OPS);
+    let csv = csv(written(&tables, Kind::Csv, None).path(), Table::OPS);
     for ops in [parquet, csv] {
         for (name, expected) in [
             ("id", ["1", "2", "3"]),
@@ -143,8 +143,8 @@ fn what_is_unknown_is_null_in_both_formats() {
 
 #[test]
 fn columns_have_their_type_whether_they_have_values_or_not() {
-    let full = parquet(written(&trace(), Kind::Parquet, None).path(), Table::Ops);
-    let empty = parquet(written(&Tables::default(), Kind::Parquet, None).path(), Table::Ops);
+    let full = parquet(written(&trace(), Kind::Parquet, None).path(), Table::OPS);
+    let empty = parquet(written(&Tables::default(), Kind::Parquet, None).path(), Table::OPS);
     assert_eq!(full.schema(), empty.schema());
     assert_eq!(empty.height(), 0);
     assert_eq!(full.column("bytes").unwrap().dtype(), &DataType::UInt64);
@@ -164,8 +164,8 @@ fn tables_without_rows_have_no_file() {
 #[test]
 fn the_column_that_the_folder_says_is_in_no_file() {
     let folder = written(&trace(), Kind::Parquet, Some("gpu"));
-    assert!(parquet(folder.path(), Table::Ops).column("gpu").is_err());
-    assert!(parquet(folder.path(), Table::ApiCalls).column("pid").is_ok());
+    assert!(parquet(folder.path(), Table::OPS).column("gpu").is_err());
+    assert!(parquet(folder.path(), Table::API_CALLS).column("pid").is_ok());
 }
 
 #[test]
@@ -180,9 +180,9 @@ fn any_text_reads_back_from_both_formats() {
         let name = tables.strings.intern(text);
         tables.dispatches.push(Dispatch { name, track, duration: Some(1), ..Dispatch::default() });
     }
-    let read = parquet(written(&tables, Kind::Parquet, None).path(), Table::Ops);
+    let read = parquet(written(&tables, Kind::Parquet, None).path(), Table::OPS);
     assert_eq!(column(&read, "name"), texts);
-    let read = csv(written(&tables, Kind::Csv, None).path(), Table::Ops);
+    let read = csv(written(&tables, Kind::Csv, None).path(), Table::OPS);
     assert_eq!(column(&read, "name"), texts);
 }
 
@@ -205,7 +205,7 @@ fn a_long_table_is_written_in_groups_of_rows_and_reads_as_one() {
         });
     }
     let folder = written(&tables, Kind::Parquet, None);
-    let read = parquet(folder.path(), Table::Ops);
+    let read = parquet(folder.path(), Table::OPS);
     let ids = read.column("id").unwrap().i64().unwrap().clone();
     assert_eq!(ids.iter().collect::<Vec<_>>(), (0..70_000).map(Some).collect::<Vec<_>>());
     let names = read.column("name").unwrap().str().unwrap().clone();

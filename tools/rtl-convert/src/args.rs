@@ -4,11 +4,9 @@ use clap::{Parser, ValueEnum};
 use cli::Failure;
 
 use crate::format::Format;
-use crate::names::NameStyle;
 use crate::options::Options;
 use crate::partition::SplitBy;
 use crate::render_options::RenderOptions;
-use crate::tracks::GroupBy;
 
 /// Convert a trace to another format: exact, in bounded memory
 ///
@@ -38,25 +36,9 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "PART")]
     pub split: Option<SplitBy>,
 
-    /// Omit arguments (launch shapes, sizes, ids): half the size, twice as fast to open
-    #[arg(long)]
-    pub no_args: bool,
-
-    /// Tracks of GPU ops: by queue or by stream
-    #[arg(long, value_enum, default_value_t, value_name = "KEY", hide_possible_values = true)]
-    pub group_by: GroupBy,
-
-    /// Kernel names: full, mangled (as stored) or short (without types)
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide_possible_values = true)]
-    pub names: NameStyle,
-
-    /// In Perfetto's formats, name launching calls after the kernels that they launched
-    #[arg(long)]
-    pub kernel_names: bool,
-
-    /// In pftrace, write GPU ops as GPU render stages instead of slices: smaller, without arguments and arrows
-    #[arg(long)]
-    pub gpu_events: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub render: RenderOptions,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
@@ -85,14 +67,7 @@ impl Arguments {
             format: self.format,
             force: self.force,
             split: self.split,
-            render: RenderOptions {
-                no_args: self.no_args,
-                group_by: self.group_by,
-                names: self.names,
-                kernel_names: self.kernel_names,
-                gpu_events: self.gpu_events,
-                progress: !self.console.quiet,
-            },
+            render: RenderOptions { progress: !self.console.quiet, ..self.render },
         })
     }
 }

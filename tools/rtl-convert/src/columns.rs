@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use atomic_file::AtomicDir;
 use cli::Failure;
 use frames::PolarsError;
 use frames::files::{Files, Kind};
@@ -11,7 +12,7 @@ use rtl_schema::Tables;
 
 use crate::databases;
 use crate::format::{Format, Job, Written};
-use crate::output_folder::OutputFolder;
+use crate::output_folder;
 use crate::partition::{Partition, SplitBy};
 use crate::rows::RowCounts;
 use crate::split;
@@ -39,23 +40,24 @@ pub const PARQUET: Format = Format {
 };
 
 /// Tables whose rows belong to a GPU.
-const OF_GPU: [Table; 2] = [Table::Ops, Table::Counters];
+const OF_GPU: [&Table; 2] = [Table::OPS, Table::COUNTERS];
 
 fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
-    let folder = OutputFolder::create(job)?;
+    let folder = output_folder::create(job)?;
     let mut rows = RowCounts::default();
     match job.split {
-        None => rows.all = table_files(job, kind, &folder.path(), &Table::ALL, None)?,
+        None => rows.all = table_files(job, kind, &folder.place(), Table::ALL, None)?,
         Some(by) => {
             let mut parts = split::partitions(job.source, by)?;
-            let host: Vec<Table> = Table::ALL.into_iter().filter(|table| !OF_GPU.contains(table)).collect();
+            let host: Vec<&Table> =
+                Table::ALL.iter().copied().filter(|table| !OF_GPU.contains(table)).collect();
             if by == SplitBy::Gpu {
                 let rest = Partition::without(by);
                 let path = partition(&folder, &rest)?;
                 rows.all += table_files(job, kind, &path, &host, Some("gpu"))?;
                 parts.retain(|part| part != &rest);
             }
-            let tables = if by == SplitBy::Gpu { OF_GPU.as_slice() } else { &Table::ALL };
+            let tables = if by == SplitBy::Gpu { OF_GPU.as_slice() } else { Table::ALL };
             for part in parts {
                 let path = partition(&folder, &part)?;
                 let column = part.column();
@@ -64,7 +66,7 @@ fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
             }
         }
     }
-    folder.finish()?;
+    folder.commit()?;
     Ok(Written::one(job, rows))
 }
 
@@ -73,14 +75,14 @@ fn table_files(
     job: &Job<'_>,
     kind: Kind,
     path: &Path,
-    tables: &[Table],
+    tables: &[&'static Table],
     partition: Option<&str>,
 ) -> Result<u64, Failure> {
     let mut files = Files::new(path, kind, tables, partition);
     let mut rows = 0;
     let (last, _) = databases::stream(job, |batch| {
         rows += counted(batch, tables);
-        files.piece(batch).map_err(io_error)
+        files.push(batch).map_err(io_error)
     })?;
     files.finish(&last).map_err(|error| {
         Failure::input(io_error(error)).context(format!("cannot write {}", job.output.display()))
@@ -88,14 +90,14 @@ fn table_files(
     Ok(rows)
 }
 
-fn counted(batch: &Tables, tables: &[Table]) -> u64 {
-    let counted = [Table::Ops, Table::ApiCalls, Table::Ranges];
-    counted.iter().filter(|table| tables.contains(table)).map(|table| table.rows(batch) as u64).sum()
+fn counted(batch: &Tables, tables: &[&Table]) -> u64 {
+    let counted = [Table::OPS, Table::API_CALLS, Table::RANGES];
+    counted.iter().filter(|table| tables.contains(table)).map(|table| (table.rows)(batch) as u64).sum()
 }
 
 /// Creates the folder of a part, with a Hive name.
-fn partition(folder: &OutputFolder, part: &Partition) -> Result<PathBuf, Failure> {
-    let path = folder.path().join(part.partition());
+fn partition(folder: &AtomicDir, part: &Partition) -> Result<PathBuf, Failure> {
+    let path = folder.place().join(part.partition());
     std::fs::create_dir(&path).map_err(Failure::input)?;
     Ok(path)
 }

@@ -1,4 +1,4 @@
-//! Counters that the trace has samples of: hardware counters, memory, and what a monitor watched.
+//! Counter tracks from the samples of a trace: hardware counters, memory, monitors.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,27 @@ use crate::tracks::TrackGroup;
 /// Time in ns and value.
 pub type Sample = (i64, f64);
 
-/// A quantity over time. A value holds until the next one.
+/// A counter over time. A value holds until the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CounterTrack {
-    /// What it belongs to.
+    /// The GPU or process.
     pub group: TrackGroup,
-    /// What is counted.
+    /// The name of the counter.
     pub name: String,
-    /// In which unit; empty for a bare number.
+    /// The unit; empty for a bare number.
     pub unit: &'static str,
-    /// Time in ns and value, finite, in order of time.
+    /// Times in ns and finite values, in time order.
     pub samples: Vec<Sample>,
 }
 
-/// The counters of these rows but for those of the hardware.
+/// The counter tracks of these rows, except hardware counters.
 pub fn of(tables: &Tables) -> Vec<CounterTrack> {
     let mut all = memory(tables);
     all.extend(monitors(tables));
     all
 }
 
-/// Samples by group, name and unit, so that their order does not depend on that of the rows.
+/// Samples by group, name and unit: their order does not depend on that of the rows.
 #[derive(Default)]
 struct Samples(BTreeMap<(TrackGroup, String, &'static str), Vec<Sample>>);
 
@@ -52,15 +52,15 @@ impl Samples {
     }
 }
 
-/// Hardware counters: what was counted during a dispatch is its value from start to end, and 0 between dispatches.
+/// Hardware counters: the value of a dispatch from its start to its end, 0 between dispatches.
 #[derive(Debug)]
 pub struct HardwareCounters {
-    /// What was counted in each dispatch, all instances of a counter together.
+    /// The counters of each dispatch, summed over the instances of a counter.
     counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
     samples: BTreeMap<(AgentId, NameId), Ended>,
 }
 
-/// Values by time, and when dispatches ended.
+/// Values by time, and the ends of dispatches.
 #[derive(Debug, Default)]
 struct Ended {
     values: BTreeMap<i64, f64>,
@@ -68,7 +68,7 @@ struct Ended {
 }
 
 impl HardwareCounters {
-    /// The counters of a trace, `None` where it has none.
+    /// The counters of a trace; `None` where it has none.
     pub fn of(tables: &Tables) -> Option<Self> {
         let mut counted: FxHashMap<_, Vec<(NameId, f64)>> = FxHashMap::default();
         for counter in tables.counters.iter().filter(|counter| counter.value.is_finite()) {
@@ -81,7 +81,7 @@ impl HardwareCounters {
         (!counted.is_empty()).then(|| Self { counted, samples: BTreeMap::new() })
     }
 
-    /// Looks for the dispatches in a piece, which must be read with their ids.
+    /// Adds the dispatches of a batch, which must be read with their ids.
     pub fn add(&mut self, tables: &Tables) {
         for dispatch in tables.dispatches.iter() {
             let track = tables.tracks.get(dispatch.track);
@@ -96,7 +96,7 @@ impl HardwareCounters {
         }
     }
 
-    /// The counters of each GPU.
+    /// The counter tracks of each GPU.
     pub fn counter_tracks(self, tables: &Tables) -> Vec<CounterTrack> {
         let counter_track = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
             for end in ends {
@@ -113,7 +113,7 @@ impl HardwareCounters {
     }
 }
 
-/// Bytes that are allocated on each GPU, and scratch of its queues.
+/// Allocated bytes of each GPU, and the scratch of its queues.
 fn memory(tables: &Tables) -> Vec<CounterTrack> {
     let mut order: Vec<usize> = (0..tables.allocations.len()).collect();
     order.sort_by_key(|&row| (tables.allocations[row].start, tables.allocations[row].id));
@@ -151,7 +151,7 @@ fn memory(tables: &Tables) -> Vec<CounterTrack> {
     samples.counter_tracks()
 }
 
-/// What was watched from outside: clocks, power.
+/// Monitored quantities: clocks, power.
 fn monitors(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     for monitor in &tables.monitors {

@@ -1,13 +1,13 @@
 //! Formats that keep the rows of a trace as they are stored: our own layout and RPD's.
 
+use atomic_file::AtomicFile;
 use cli::Failure;
 use rtl_schema::write::{NativeWriter, RpdWriter, TraceImport};
 use rtl_schema::{Select, Tables};
 
 use crate::format::{Format, Job, Written};
-use crate::output_file::OutputFile;
 use crate::rows::RowCounts;
-use crate::source::{StreamError, read_failure};
+use crate::source::StreamError;
 
 /// Our own layout: every row of every input.
 pub const NATIVE: Format = Format {
@@ -32,21 +32,22 @@ pub const RPD: Format = Format {
 };
 
 fn native(job: &Job<'_>) -> Result<Written, Failure> {
-    let file = OutputFile::create(job)?;
-    let mut writer = NativeWriter::within(file.path(), job.output).map_err(read_failure)?;
+    let file = AtomicFile::create(job.output, &job.rules())?;
+    let mut writer = NativeWriter::within(file.place(), job.output)?;
     let mut incoming = TraceImport::default();
     let (last, rows) = stream(job, |batch| incoming.push(&mut writer, batch))?;
-    incoming.finish(&mut writer, &last).and_then(|()| writer.finish()).map_err(read_failure)?;
-    file.finish()?;
+    incoming.finish(&mut writer, &last)?;
+    writer.finish()?;
+    file.commit()?;
     Ok(Written::one(job, rows))
 }
 
 fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
-    let file = OutputFile::create(job)?;
-    let mut writer = RpdWriter::within(file.path(), job.output).map_err(read_failure)?;
+    let file = AtomicFile::create(job.output, &job.rules())?;
+    let mut writer = RpdWriter::within(file.place(), job.output)?;
     let (last, rows) = stream(job, |batch| writer.push(batch))?;
-    let without_end = writer.finish(&last).map_err(read_failure)?;
-    file.finish()?;
+    let without_end = writer.finish(&last)?;
+    file.commit()?;
     Ok(Written::one(job, RowCounts { without_end, ..rows }))
 }
 

@@ -1,68 +1,53 @@
 use rtl_schema::{Id, NameId, ShapeId, SymbolId};
 
+use crate::labelled_enum::labelled_enum;
 use crate::sort::Record;
 
-/// What an event is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A kernel.
-    Kernel,
-    /// A copy or fill.
-    Copy,
-    /// A barrier packet.
-    Barrier,
-    /// An API call.
-    Call,
-    /// A range.
-    Range,
-    /// A marker: an instant.
-    Marker,
-}
-
-impl Kind {
-    /// All of them; the position is the number of each.
-    pub const ALL: [Self; 6] =
-        [Self::Kernel, Self::Copy, Self::Barrier, Self::Call, Self::Range, Self::Marker];
-
-    /// The word that viewers filter by.
-    pub fn category(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Copy => "copy",
-            Self::Barrier => "barrier",
-            Self::Call => "api",
-            Self::Range => "range",
-            Self::Marker => "marker",
-        }
+labelled_enum! {
+    /// The kind of an event, with the category that viewers filter by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kind {
+        /// A kernel.
+        Kernel = "kernel",
+        /// A copy or fill.
+        Copy = "copy",
+        /// A barrier packet.
+        Barrier = "barrier",
+        /// An API call.
+        Call = "api",
+        /// A range.
+        Range = "range",
+        /// A marker: an instant.
+        Marker = "marker",
     }
 }
 
-/// A row of a trace as viewers draw it. The order of the fields is the order of events: by start, then by what nests.
+/// A row on a timeline. Fields are in sort order: by start, then so that enclosing events come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     /// Start in ns.
     pub start: i64,
-    /// Orders what starts together on a track ([`crate::lanes::Stacking::order`]).
+    /// Sorts events of a track that start together ([`crate::lanes::Stacking::order`]).
     pub order: i64,
     /// The number of its track.
     pub track: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its name.
     pub name: NameId,
     /// Its length in ns, not negative.
     pub duration: i64,
-    /// The number of the flow from its launch or to what it launched; 0 is none.
+    /// The number of the flow between a call and its ops; 0 is none.
     pub flow: u32,
-    /// The thread that asked for an op.
+    /// The thread that enqueued an op.
     pub tid: Option<i64>,
-    /// The id of the innermost range an op was launched in; 0 is none.
+    /// The id of the innermost range around the launch of an op; 0 is none.
     pub range: Id,
     /// Correlation id; 0 is unknown.
     pub correlation: Id,
     /// Bytes of a copy.
     pub bytes: Option<u64>,
-    /// From enqueueing to start in ns, of an op; the status that it returned where that is not 0, of a call.
+    /// Of an op: ns from enqueueing to start. Of a call: the returned status, unless 0.
     pub detail: Option<i64>,
     /// Launch shape of a kernel.
     pub shape: Option<ShapeId>,
@@ -70,12 +55,12 @@ pub struct Event {
     pub symbol: Option<SymbolId>,
     /// The arguments of a call as one text.
     pub text: NameId,
-    /// The function of a call that goes by the name of its kernel; `NONE` for all other events.
+    /// The function of a call that is named after its kernel; `NONE` for all other events.
     pub function: NameId,
 }
 
 impl Event {
-    /// An event of which only this is known.
+    /// An event without optional values.
     pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
         Self {
             start,
@@ -98,7 +83,7 @@ impl Event {
     }
 }
 
-/// Marks an absent number.
+/// An absent number.
 const ABSENT: u32 = u32::MAX;
 
 impl Record for Event {

@@ -1,96 +1,53 @@
-//! What viewers show of an event besides its name and its time.
+//! The arguments of an event: what viewers show besides its name and times.
 
 use rtl_schema::table::{Shape, Symbol};
 
 use crate::event::{Event, Kind};
+use crate::labelled_enum::labelled_enum;
 use crate::timeline;
 
-/// What an argument tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventArg {
-    /// Work-items of the launch by axis.
-    WorkItems,
-    /// Work-items of a work-group by axis.
-    WorkGroup,
-    /// Work-groups by axis, where work-items are unknown.
-    WorkGroups,
-    /// Bytes of LDS of a work-group.
-    Lds,
-    /// Bytes of scratch of a work-item.
-    Scratch,
-    /// Vector registers.
-    Vgprs,
-    /// Accumulation registers.
-    Agprs,
-    /// Scalar registers.
-    Sgprs,
-    /// Which way a copy went.
-    Direction,
-    /// Bytes of a copy.
-    Bytes,
-    /// The thread that asked for an op.
-    Thread,
-    /// The innermost range that an op was launched in.
-    Range,
-    /// What ties a call to its ops.
-    Correlation,
-    /// The arguments of a call, as one text.
-    Arguments,
-    /// The function of a call that goes by its kernel's name.
-    Function,
-    /// Nanoseconds from enqueueing to start.
-    Latency,
-    /// The status that a call returned, where it is not 0.
-    Result,
-}
-
-impl EventArg {
-    /// All of them; the position is the number of each.
-    pub const ALL: [Self; 17] = [
-        Self::WorkItems,
-        Self::WorkGroup,
-        Self::WorkGroups,
-        Self::Lds,
-        Self::Scratch,
-        Self::Vgprs,
-        Self::Agprs,
-        Self::Sgprs,
-        Self::Direction,
-        Self::Bytes,
-        Self::Thread,
-        Self::Range,
-        Self::Correlation,
-        Self::Arguments,
-        Self::Function,
-        Self::Latency,
-        Self::Result,
-    ];
-
-    /// The word that viewers show.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::WorkItems => "work-items",
-            Self::WorkGroup => "work-group",
-            Self::WorkGroups => "work-groups",
-            Self::Lds => "lds",
-            Self::Scratch => "scratch",
-            Self::Vgprs => "vgprs",
-            Self::Agprs => "agprs",
-            Self::Sgprs => "sgprs",
-            Self::Direction => "direction",
-            Self::Bytes => "bytes",
-            Self::Thread => "thread",
-            Self::Range => "range",
-            Self::Correlation => "correlation",
-            Self::Arguments => "arguments",
-            Self::Function => "function",
-            Self::Latency => "launch_latency_ns",
-            Self::Result => "result",
-        }
+labelled_enum! {
+    /// An argument of an event.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EventArg {
+        /// Work-items of the launch, by axis.
+        WorkItems = "work-items",
+        /// Work-items of a work-group, by axis.
+        WorkGroup = "work-group",
+        /// Work-groups by axis, where work-items are unknown.
+        WorkGroups = "work-groups",
+        /// Bytes of LDS of a work-group.
+        Lds = "lds",
+        /// Bytes of scratch of a work-item.
+        Scratch = "scratch",
+        /// Vector registers.
+        Vgprs = "vgprs",
+        /// Accumulation registers.
+        Agprs = "agprs",
+        /// Scalar registers.
+        Sgprs = "sgprs",
+        /// The direction of a copy.
+        Direction = "direction",
+        /// Bytes of a copy.
+        Bytes = "bytes",
+        /// The thread that enqueued an op.
+        Thread = "thread",
+        /// The innermost range around the launch of an op.
+        Range = "range",
+        /// The correlation id of a call and its ops.
+        Correlation = "correlation",
+        /// The arguments of a call as one text.
+        Arguments = "arguments",
+        /// The function of a call that is named after its kernel.
+        Function = "function",
+        /// Nanoseconds from enqueueing to start.
+        Latency = "launch_latency_ns",
+        /// The status that a call returned, unless 0.
+        Result = "result",
     }
 }
 
-/// What an argument says.
+/// The value of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgValue<'a> {
     /// A number, in the unit of the argument.
@@ -99,7 +56,7 @@ pub enum ArgValue<'a> {
     Text(&'a str),
 }
 
-/// The arguments that all launches of a shape share.
+/// The arguments of a launch shape.
 pub fn of_shape(shape: Shape, mut each: impl FnMut(EventArg, ArgValue<'_>)) {
     let axes = [
         (EventArg::WorkItems, shape.items),
@@ -119,7 +76,7 @@ pub fn of_shape(shape: Shape, mut each: impl FnMut(EventArg, ArgValue<'_>)) {
     }
 }
 
-/// The numbers that all launches of a kernel share.
+/// The arguments of a loaded kernel.
 pub fn of_symbol(symbol: &Symbol, mut each: impl FnMut(EventArg, i64)) {
     let registers =
         [(EventArg::Vgprs, symbol.vgprs), (EventArg::Agprs, symbol.agprs), (EventArg::Sgprs, symbol.sgprs)];
@@ -130,13 +87,13 @@ pub fn of_symbol(symbol: &Symbol, mut each: impl FnMut(EventArg, i64)) {
     }
 }
 
-/// Which way a copy went, in a word; `None` for what is no copy.
+/// The direction of a copy; `None` for other events.
 #[inline]
 pub fn direction(event: &Event) -> Option<&'static str> {
     (event.kind == Kind::Copy).then(|| timeline::direction(event).label())
 }
 
-/// The numbers that an event has of its own.
+/// The arguments of the event itself.
 #[inline]
 pub fn of_event(event: &Event, mut each: impl FnMut(EventArg, i64)) {
     if let Some(bytes) = event.bytes {

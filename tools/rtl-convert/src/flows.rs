@@ -1,17 +1,17 @@
-//! The arrows from calls to what they launched: an op and a call of one space with the same correlation id.
+//! Flow arrows from calls to their ops: an op and a call of one correlation space with the same correlation id.
 
 use std::ops::Range;
 
 use rtl_schema::{Id, ProcessId, Tables};
 
-/// The calls that ops can be tied to, by number; 0 is none.
+/// The calls that ops may belong to, by number; 0 is none.
 #[derive(Debug, Default)]
 pub struct Flows {
     /// Space and correlation id of every call, ascending; number 1 is the first.
     calls: Vec<(u32, Id)>,
-    /// When each of them returned, in ns; of several with one id, the first.
+    /// The return of each call in ns; of several calls with one id, that of the first.
     returned: Vec<i64>,
-    /// How many ops each of them launched.
+    /// The number of ops of each call.
     launched: Vec<u32>,
 }
 
@@ -33,7 +33,7 @@ impl Flows {
         Self { calls, returned, launched }
     }
 
-    /// The number of the calls of a correlation id; 0 where there is none.
+    /// The number of the calls with a correlation id; 0 is none.
     #[inline]
     pub fn number(&self, process: ProcessId, correlation: Id, tables: &Tables) -> u32 {
         if correlation == 0 || self.calls.is_empty() {
@@ -43,7 +43,7 @@ impl Flows {
         self.calls.binary_search(&key).map_or(0, |at| at as u32 + 1)
     }
 
-    /// Counts one more op of that number.
+    /// Counts an op of the call of that number.
     #[inline]
     pub fn launch(&mut self, number: u32) {
         if let Some(at) = number.checked_sub(1) {
@@ -51,7 +51,7 @@ impl Flows {
         }
     }
 
-    /// What is needed to draw them.
+    /// The arrows of all calls.
     pub fn arrows(self) -> Arrows {
         let mut next = 0_u32;
         let first = |&count: &u32| {
@@ -72,14 +72,14 @@ impl Flows {
 /// One end of an arrow, or of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// A call launched these ops, each of which has a number of its own in the trace.
+    /// At a call: it launched these ops.
     Leaves {
         /// The number of the call.
         call: u32,
         /// The numbers of its ops.
         ops: Range<u32>,
     },
-    /// An op was launched.
+    /// At an op.
     Arrives {
         /// The number of the call.
         call: u32,
@@ -88,20 +88,20 @@ pub enum End {
     },
 }
 
-/// The arrows while events are drawn in order of time. An arrow points forward: an op that starts before its call, which
-/// clocks that disagree make, has none.
+/// The arrows while events are written in time order. An arrow points forward: an op that starts before its call,
+/// because their clocks disagree, has none.
 #[derive(Debug, Default)]
 pub struct Arrows {
     /// The number of the first op of each call.
     first: Vec<u32>,
     launched: Vec<u32>,
-    /// How many ops of each call were drawn; `None` before the call itself.
+    /// The number of written ops of each call; `None` before the call itself.
     arrived: Vec<Option<u32>>,
     returned: Vec<i64>,
 }
 
 impl Arrows {
-    /// The end of arrows in a call. Of several calls with one correlation id, the first has them all.
+    /// The arrows that leave a call. Of several calls with one correlation id, the first has them all.
     pub fn leaving(&mut self, number: u32) -> Option<End> {
         let at = number.checked_sub(1)? as usize;
         let (first, count) = (self.first[at], self.launched[at]);
@@ -112,13 +112,13 @@ impl Arrows {
         Some(End::Leaves { call: number, ops: first..first.wrapping_add(count) })
     }
 
-    /// When the call of this number returned, in ns.
+    /// The return of the call in ns.
     #[inline]
     pub fn returned(&self, number: u32) -> Option<i64> {
         self.returned.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// The end of an arrow in an op.
+    /// The arrow that arrives at an op.
     pub fn arriving(&mut self, number: u32) -> Option<End> {
         let at = number.checked_sub(1)? as usize;
         let arrived = self.arrived[at].as_mut()?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use atomic_file::IfExists;
 use cli::Failure;
 
 use crate::partition::SplitBy;
@@ -42,12 +43,6 @@ impl Format {
     }
 }
 
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
 /// One output to write.
 #[derive(Debug)]
 pub struct Job<'a> {
@@ -63,6 +58,15 @@ pub struct Job<'a> {
     pub split: Option<SplitBy>,
     /// How rows appear.
     pub render: &'a RenderOptions,
+}
+
+impl Job<'_> {
+    /// The rules for its outputs.
+    #[must_use]
+    pub fn rules(&self) -> atomic_file::Options<'_> {
+        let inputs = std::slice::from_ref(&self.trace);
+        atomic_file::Options { if_exists: IfExists::forced(self.force), inputs }
+    }
 }
 
 /// An output that is complete.

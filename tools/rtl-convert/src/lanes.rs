@@ -1,17 +1,17 @@
-//! Which row of its track an event is drawn in, so that no two of them overlap where they must not.
+//! Lanes of a track: events that overlap but must not nest are in different lanes.
 
-/// What may lie in one lane together.
+/// The events that may share a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stacking {
-    /// One after the other: ops of a queue that run at the same time are no callers of each other.
+    /// Disjoint events: ops of a queue that run at the same time do not call each other.
     Apart,
-    /// One after the other or one within the other: calls and ranges of a thread.
+    /// Disjoint or nested events: calls and ranges of a thread.
     Nested,
 }
 
 impl Stacking {
-    /// What orders events that start together so that as few lanes as possible are needed: where they nest the
-    /// enclosing one comes first, else the empty one.
+    /// Sorts events that start together so that they need the fewest lanes: the enclosing one first where they nest,
+    /// otherwise the empty one.
     pub fn order(self, duration: i64) -> i64 {
         match self {
             Self::Apart => duration,
@@ -24,7 +24,7 @@ impl Stacking {
 #[derive(Debug, Clone)]
 pub struct Lanes {
     stacking: Stacking,
-    /// The ends of what is open in each lane, the innermost last.
+    /// The ends of the open events of each lane, the innermost last.
     open: Vec<Vec<i64>>,
 }
 

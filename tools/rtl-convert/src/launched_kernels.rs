@@ -1,20 +1,20 @@
-//! Which kernel a launching call launched, for timelines that call it by that (RTG's `-k`).
+//! The kernel of each launching call, for timelines that name the call after it (RTG's `-k`).
 
 use rtl_schema::{NameId, Tables};
 
-/// What the calls of a trace launched.
+/// The kernels that the calls of a trace launched.
 #[derive(Debug, Default)]
 pub struct LaunchedKernels {
-    /// For each string whether it is the name of a function that launches one kernel.
+    /// Whether a string is the name of a function that launches one kernel.
     functions: Vec<bool>,
-    /// What the ops of each flow say, by its number minus 1.
+    /// The kernel of each flow, by its number minus 1.
     kernels: Vec<Kernel>,
 }
 
 /// The kernel of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Kernel {
-    /// No op was met.
+    /// No op so far.
     #[default]
     None,
     /// All ops have this name.
@@ -24,13 +24,13 @@ enum Kernel {
 }
 
 impl LaunchedKernels {
-    /// Nothing yet of a trace with these calls.
+    /// No ops so far, of a trace with these calls.
     pub fn of(tables: &Tables) -> Self {
         let is_launch = |(_, text)| launches_a_kernel(text);
         Self { functions: tables.strings.iter().map(is_launch).collect(), kernels: Vec::new() }
     }
 
-    /// Notes that a flow leads to a kernel.
+    /// Adds a kernel to a flow.
     #[inline]
     pub fn add(&mut self, flow: u32, kernel: NameId) {
         let Some(at) = flow.checked_sub(1).map(|at| at as usize) else { return };
@@ -50,7 +50,7 @@ impl LaunchedKernels {
         self.functions.get(function.index()).copied().unwrap_or(false)
     }
 
-    /// What a call of `function` that is called by its kernel is called; its flow leads to its ops.
+    /// The kernel after which a call of `function` is named; `flow` leads to its ops.
     #[inline]
     pub fn kernel(&self, function: NameId, flow: u32) -> Option<NameId> {
         match self.kernels.get(flow.checked_sub(1)? as usize) {

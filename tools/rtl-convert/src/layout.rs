@@ -1,4 +1,5 @@
-//! What every format draws: events on lanes of tracks, arrows and counters. A format is a [`EventWriter`].
+//! What viewer formats have in common: events on lanes of tracks, flow arrows, counter tracks. A format implements
+//! [`EventWriter`].
 
 use std::collections::HashSet;
 use std::io;
@@ -18,21 +19,21 @@ use crate::timeline::{EventStream, Timeline};
 use crate::tracks::{self, PerfettoTrack, TrackGroup};
 use crate::utilization::Utilization;
 
-/// How much a writer collects before it is written: as much as a file takes without collecting it once more.
-const PAGE: usize = crate::output_file::BUFFER;
+/// Bytes of a page: as many as a file takes without buffering them once more.
+const PAGE: usize = 1 << 18;
 
-/// What pens need to know of a trace.
+/// The tracks, groups and names of a trace.
 #[derive(Debug)]
 pub struct TimelineLayout<'a> {
     /// The trace without its rows.
     pub tables: &'a Tables,
-    /// Where events are drawn; an event's track is the position.
+    /// The tracks; the track of an event is a position here.
     pub tracks: &'a [PerfettoTrack],
-    /// Where each track stands among those of its group.
+    /// The position of each track in its group.
     pub ranks: Vec<usize>,
-    /// What tracks belong to, in the order in which it is drawn.
+    /// The groups, in display order.
     pub groups: Vec<TrackGroup>,
-    /// What events are called.
+    /// The names of events.
     pub event_names: EventNames<'a>,
     /// How rows appear.
     pub options: RenderOptions,
@@ -73,12 +74,12 @@ impl<'a> TimelineLayout<'a> {
         }
     }
 
-    /// The pid under which a group is drawn.
+    /// The pid of a group.
     pub fn pid(&self, group: TrackGroup) -> u64 {
         self.pids.get(&group).copied().unwrap_or_default()
     }
 
-    /// Numbers from 1 that are no pid and no thread of the trace.
+    /// Numbers from 1 that are neither a pid nor a tid of the trace.
     pub fn free_ids(&self) -> impl Iterator<Item = u64> + use<> {
         let threads = self.tracks.iter().filter_map(PerfettoTrack::tid);
         let taken: HashSet<u64> = self.pids.values().copied().chain(threads).collect();
@@ -86,7 +87,7 @@ impl<'a> TimelineLayout<'a> {
     }
 }
 
-/// A process keeps its pid if no other has it; all other groups get small numbers that nobody has.
+/// A process keeps its pid if no other process has it; other groups get small unused numbers.
 fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
     let own = |group: &TrackGroup| {
         let TrackGroup::Process(id) = *group else { return None };
@@ -99,18 +100,18 @@ fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
     groups.iter().map(|group| (*group, own(group).or_else(|| free.next()).unwrap_or_default())).collect()
 }
 
-/// A format: appends what it is told to a page.
+/// A viewer format: renders events into a page.
 pub trait EventWriter {
-    /// Draws an event in a lane of its track. Starts ascend.
+    /// Writes an event in a lane of its track. Starts ascend.
     fn event(&mut self, event: &Event, lane: usize, end: Option<End>);
 
-    /// Draws a counter.
+    /// Writes a counter track.
     fn counter_track(&mut self, counter_track: &CounterTrack);
 
-    /// Draws what is left when all events were told.
+    /// Ends the file.
     fn close(&mut self);
 
-    /// What was drawn and not yet written.
+    /// The rendered bytes.
     fn page(&mut self) -> &mut Vec<u8>;
 }
 

@@ -16,13 +16,13 @@ pub mod event_args;
 pub mod flows;
 pub mod format;
 pub mod formats;
+mod labelled_enum;
 pub mod lanes;
 pub mod launched_kernels;
 pub mod layout;
 pub mod names;
 /// A conversion without its command line.
 pub mod options;
-pub mod output_file;
 #[cfg(feature = "columns")]
 pub mod output_folder;
 pub mod page_writer;
@@ -36,6 +36,7 @@ pub mod rows;
 pub mod sort;
 pub mod source;
 pub mod split;
+pub mod text;
 pub mod timeline;
 pub mod tracks;
 pub mod utilization;
@@ -43,6 +44,7 @@ pub mod viewer;
 
 use std::io::Write;
 
+use atomic_file::Destination;
 use cli::{Exit, Failure, Output};
 
 use crate::args::Arguments;
@@ -109,7 +111,9 @@ fn convert_each(
         Some(by) => {
             let parts = split::partitions(&source, by)?;
             let outputs: Vec<_> = parts.iter().map(|part| part.output(&output)).collect();
-            outputs.iter().try_for_each(|output| output_file::check_free(output, *force))?;
+            for output in &outputs {
+                Destination::check(output, &job.rules())?;
+            }
             for (part, output) in parts.into_iter().zip(outputs) {
                 each((format.write)(&Job { source: &source.part(part), output: &output, ..job })?)?;
             }

@@ -1,16 +1,15 @@
-//! What events are called.
+//! The names of events.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
-use rtl_schema::table::Direction;
 use rtl_schema::{NameId, Strings};
 
 use crate::event::{Event, Kind};
 use crate::timeline;
 
-/// How names of kernels are shown.
+/// The style of kernel names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum NameStyle {
     /// Demangled, with their types
@@ -22,10 +21,10 @@ pub enum NameStyle {
     Short,
 }
 
-/// What a short name may be long when it has to show where it differs from another.
+/// The longest short name that shows how it differs from another.
 const SHORT: usize = 80;
 
-/// The event_names of events, by number.
+/// The names of events, by number.
 #[derive(Debug)]
 pub struct EventNames<'a> {
     strings: &'a Strings,
@@ -33,7 +32,7 @@ pub struct EventNames<'a> {
     short: HashMap<NameId, String>,
 }
 
-/// What is shown where the trace has no name.
+/// The names of events without one: of copies in the order of [`timeline::direction_number`], then the others.
 const UNNAMED: [&str; 9] = [
     "host-to-device copy",
     "device-to-host copy",
@@ -47,13 +46,13 @@ const UNNAMED: [&str; 9] = [
 ];
 
 impl<'a> EventNames<'a> {
-    /// The event_names of a trace with these `kernels`.
+    /// The names of a trace with these `kernels`.
     pub fn new(strings: &'a Strings, names: NameStyle, kernels: &[NameId]) -> Self {
         let short = if names == NameStyle::Short { short(strings, kernels) } else { HashMap::new() };
         Self { strings, names, short }
     }
 
-    /// The number of an event's event_name, below [`Self::count`].
+    /// The number of an event's name, below [`Self::count`].
     #[inline]
     pub fn number(&self, event: &Event) -> usize {
         let named = match event.kind {
@@ -63,12 +62,12 @@ impl<'a> EventNames<'a> {
         if named { event.name.index() } else { self.strings.len() + unnamed(event) }
     }
 
-    /// How many event_names there may be.
+    /// The number of names.
     pub fn count(&self) -> usize {
         self.strings.len() + UNNAMED.len()
     }
 
-    /// The event_name of that number.
+    /// The name of that number.
     pub fn text(&self, number: usize) -> Cow<'_, str> {
         if let Some(unnamed) = number.checked_sub(self.strings.len()) {
             return Cow::Borrowed(UNNAMED[unnamed]);
@@ -92,16 +91,10 @@ fn full(name: &str) -> Cow<'_, str> {
     rtl_schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
+/// The position of an event without a name in [`UNNAMED`].
 fn unnamed(event: &Event) -> usize {
     match event.kind {
-        Kind::Copy => match timeline::direction(event) {
-            Direction::HostToDevice => 0,
-            Direction::DeviceToHost => 1,
-            Direction::DeviceToDevice => 2,
-            Direction::HostToHost => 3,
-            Direction::Fill => 4,
-            Direction::Unknown => 5,
-        },
+        Kind::Copy => timeline::direction_number(timeline::direction(event)) as usize,
         Kind::Barrier => 6,
         _ if event.name == NameId::NONE => 7,
         _ => 8,
@@ -127,7 +120,7 @@ fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
     kernels.iter().copied().zip(cli::shorten_distinct(&texts, SHORT)).collect()
 }
 
-/// One rendering of each text or shape, made when it is first needed.
+/// The rendering of each text or shape, made at its first use.
 #[derive(Debug, Default)]
 pub struct RenderCache(Vec<Option<Box<[u8]>>>);
 

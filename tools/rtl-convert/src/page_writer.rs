@@ -1,10 +1,10 @@
-//! Pages on their way into a file: written, and compressed where that is wanted, while the next ones are drawn.
+//! Writes pages, and compresses them where the name asks for it, while the next ones are rendered.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
-/// Where full pages go and empty ones come from.
+/// Sends full pages to the writer and gets empty ones back.
 #[derive(Debug)]
 pub struct PageSender {
     full: SyncSender<Vec<u8>>,
@@ -12,20 +12,20 @@ pub struct PageSender {
 }
 
 impl PageSender {
-    /// Hands over a page and leaves an empty one in its place; waits while the one before is not written.
+    /// Sends a page and leaves an empty one in its place; blocks until the previous page is written.
     ///
     /// # Errors
-    /// Where nobody writes any more, because the file cannot grow; [`write()`] says why.
+    /// The writer has stopped, because the file cannot grow; [`write()`] returns the reason.
     pub fn send_page(&self, page: &mut Vec<u8>) -> io::Result<()> {
         let full = std::mem::replace(page, self.empty.try_recv().unwrap_or_default());
-        self.full.send(full).map_err(|_| io::Error::other("nobody takes the output"))
+        self.full.send(full).map_err(|_| io::Error::other("the writer has stopped"))
     }
 }
 
-/// Writes the pages that `draw` turns.
+/// Writes the pages that `draw` sends.
 ///
 /// # Errors
-/// What `out` fails with, else what `draw` fails with; and where the operating system gives no thread.
+/// The error of `out`, else that of `draw`; and a thread that the operating system cannot start.
 pub fn write(
     out: &mut (impl Write + Send),
     draw: impl FnOnce(&PageSender) -> io::Result<()>,
@@ -37,7 +37,7 @@ pub fn write(
             for mut page in pages {
                 out.write_all(&page)?;
                 page.clear();
-                // When the last page is drawn nobody needs one more.
+                // After the last page the receiver is gone.
                 let _ = emptied.send(page);
             }
             Ok(())

@@ -48,7 +48,7 @@ pub(crate) enum Members {
 }
 
 impl Partition {
-    /// The output of this part where the whole would be `output`: `trace.gpu0.json.gz` for `trace.json.gz`.
+    /// The output of this part: `trace.gpu0.json.gz` for the output `trace.json.gz`.
     pub fn output(&self, output: &Path) -> PathBuf {
         let name = output.file_name().unwrap_or_default().to_string_lossy();
         let lower = name.to_ascii_lowercase();
@@ -61,7 +61,7 @@ impl Partition {
         output.with_file_name(OsString::from(format!("{head}.{}{end}", self.label())))
     }
 
-    /// The part of what belongs to no GPU, rank or process.
+    /// The part of rows without a GPU, rank or process.
     pub fn without(by: SplitBy) -> Self {
         let members = match by {
             SplitBy::Gpu => Members::Agents(Vec::new()),
@@ -70,14 +70,14 @@ impl Partition {
         Self { key: by.key(), value: None, twin: 1, members }
     }
 
-    /// The column that all rows of the part agree in, but for those without a value.
+    /// The column that has one value in all rows of the part.
     pub fn column(&self) -> &'static str {
         if self.key == "process" { "pid" } else { self.key }
     }
 
-    /// The folder of the part in a data set, as Hive names it: `gpu=0`.
+    /// The Hive name of the folder of the part: `gpu=0`.
     pub fn partition(&self) -> String {
-        let twin = if self.twin > 1 { format!("-{}", self.twin) } else { String::new() };
+        let twin = self.suffix();
         match self.value {
             Some(value) => format!("{}={value}{twin}", self.column()),
             None => format!("{}=__HIVE_DEFAULT_PARTITION__{twin}", self.column()),
@@ -86,14 +86,18 @@ impl Partition {
 
     /// `gpu0`, `no-rank`, `process42-2`.
     pub fn label(&self) -> String {
-        let twin = if self.twin > 1 { format!("-{}", self.twin) } else { String::new() };
+        let twin = self.suffix();
         match self.value {
             Some(value) => format!("{}{value}{twin}", self.key),
             None => format!("no-{}{twin}", self.key),
         }
     }
 
-    /// Drops the rows that belong to other parts.
+    fn suffix(&self) -> String {
+        if self.twin > 1 { format!("-{}", self.twin) } else { String::new() }
+    }
+
+    /// Drops the rows of other parts.
     pub fn keep(&self, tables: &mut Tables) {
         match &self.members {
             Members::Agents(agents) => {

@@ -9,6 +9,7 @@ use crate::flows::End;
 use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
+use crate::text;
 use crate::tracks::{self, TrackGroup};
 use crate::viewer;
 
@@ -28,13 +29,13 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// The events as text, and what was already said of their tracks.
+/// Renders events as JSON.
 pub struct Json<'a> {
     layout: &'a TimelineLayout<'a>,
     page: Vec<u8>,
-    /// What stands before the next event.
+    /// The text before the next event.
     separator: &'static str,
-    /// How an event begins in every lane of every track, up to its time.
+    /// The fields of an event up to its time, by track and lane.
     beginnings: Vec<Vec<Box<[u8]>>>,
     free_ids: Box<dyn Iterator<Item = u64>>,
     event_names: RenderCache,
@@ -44,7 +45,7 @@ pub struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// The beginning of a file: the groups with their order.
+    /// Begins the file with the groups in their order.
     pub fn new(layout: &'a TimelineLayout<'a>) -> Self {
         let mut json = Self {
             layout,
@@ -65,7 +66,7 @@ impl<'a> Json<'a> {
         json
     }
 
-    /// The number of the lane's beginning; the lane is named when it is first used.
+    /// Names a lane at its first use.
     fn lane(&mut self, track: usize, lane: usize) {
         if lane < self.beginnings[track].len() {
             return;
@@ -86,10 +87,10 @@ impl<'a> Json<'a> {
     fn metadata(&mut self, what: &str, group: TrackGroup, tid: Option<u64>, key: &str, value: &[u8]) {
         self.separate();
         self.text("{\"ph\":\"M\",\"pid\":");
-        digits(self.layout.pid(group), &mut self.page);
+        text::number(self.layout.pid(group), &mut self.page);
         if let Some(tid) = tid {
             self.text(",\"tid\":");
-            digits(tid, &mut self.page);
+            text::number(tid, &mut self.page);
         }
         self.text(",\"name\":\"");
         self.text(what);
@@ -127,7 +128,7 @@ impl<'a> Json<'a> {
         if event.function.is_some() {
             self.call_text(EventArg::Function, event.function);
         }
-        // Each argument comes with the comma before it.
+        // Each argument has a comma before it.
         if self.page.get(empty) == Some(&b',') {
             self.page.remove(empty);
         }
@@ -151,13 +152,13 @@ impl<'a> Json<'a> {
         self.page.extend_from_slice(text.as_bytes());
     }
 
-    /// Nanoseconds as microseconds with three decimals: exact, where a float would not be.
+    /// Nanoseconds as microseconds with three decimals: exact, unlike a float.
     #[inline]
     fn microseconds(&mut self, ns: u64) {
-        digits(ns / 1000, &mut self.page);
-        let rest = (ns % 1000) as usize;
-        let [tens, ones] = PAIRS[rest % 100];
-        self.page.extend_from_slice(&[b'.', b'0' + (rest / 100) as u8, tens, ones]);
+        text::number(ns / 1000, &mut self.page);
+        let rest = (ns % 1000) as u32;
+        let digit = |unit: u32| b'0' + (rest / unit % 10) as u8;
+        self.page.extend_from_slice(&[b'.', digit(100), digit(10), digit(1)]);
     }
 }
 
@@ -175,7 +176,7 @@ impl EventWriter for Json<'_> {
             self.microseconds(event.duration.unsigned_abs());
         }
         self.text(",\"cat\":\"");
-        self.text(event.kind.category());
+        self.text(event.kind.label());
         self.text("\",\"name\":");
         let event_names = &self.layout.event_names;
         let number = event_names.number(event);
@@ -188,7 +189,7 @@ impl EventWriter for Json<'_> {
                 End::Arrives { call, .. } => (call, ",\"flow_in\":true"),
             };
             self.text(",\"bind_id\":");
-            digits(u64::from(call), &mut self.page);
+            text::number(u64::from(call), &mut self.page);
             self.text(direction);
         }
         if !self.layout.options.no_args {
@@ -203,7 +204,7 @@ impl EventWriter for Json<'_> {
         for &(time, value) in &counter_track.samples {
             self.separate();
             self.text("{\"ph\":\"C\",\"pid\":");
-            digits(self.layout.pid(counter_track.group), &mut self.page);
+            text::number(self.layout.pid(counter_track.group), &mut self.page);
             self.text(",\"ts\":");
             self.microseconds(time.abs_diff(self.layout.span.0));
             self.text(",\"name\":");
@@ -237,10 +238,7 @@ fn argument(name: EventArg, value: ArgValue<'_>, bytes: &mut Vec<u8>) {
 #[inline]
 fn number(name: EventArg, value: i64, bytes: &mut Vec<u8>) {
     key(name, bytes);
-    if value < 0 {
-        bytes.push(b'-');
-    }
-    digits(value.unsigned_abs(), bytes);
+    text::number(value, bytes);
 }
 
 #[inline]
@@ -253,46 +251,4 @@ fn key(name: EventArg, bytes: &mut Vec<u8>) {
 /// A text as JSON.
 fn quoted(text: &str) -> Vec<u8> {
     serde_json::to_vec(text).unwrap_or_else(|_| b"\"\"".to_vec())
-}
-
-/// Appends a number in decimal.
-#[inline]
-fn digits(mut value: u64, bytes: &mut Vec<u8>) {
-    let mut text = [0; 20];
-    let mut at = text.len();
-    while value >= 100 {
-        at -= 2;
-        text[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
-        value /= 100;
-    }
-    let pair = PAIRS[value as usize];
-    at -= 2;
-    text[at..at + 2].copy_from_slice(&pair);
-    at += usize::from(value < 10);
-    bytes.extend_from_slice(&text[at..]);
-}
-
-/// Every number of two digits: a division less for each.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut value = 0;
-    while value < 100 {
-        pairs[value] = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
-        value += 1;
-    }
-    pairs
-};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_written_in_decimal() {
-        for value in [0, 7, 9, 10, 42, 99, 100, 101, 999, 1_000, 123_456_789, u64::MAX] {
-            let mut bytes = Vec::new();
-            digits(value, &mut bytes);
-            assert_eq!(String::from_utf8(bytes).unwrap(), value.to_string());
-        }
-    }
 }

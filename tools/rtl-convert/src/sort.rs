@@ -1,4 +1,4 @@
-//! Sorting more records than memory should hold: sorted runs in a temporary file, merged while they are read back.
+//! External merge sort: sorted runs in a temporary file, merged while they are read back.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,32 +8,32 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Something of a fixed size on disk.
+/// A record of fixed size.
 pub trait Record: Ord + Copy {
     /// Bytes of one record.
     const SIZE: usize;
 
-    /// What decides the order where it differs, so that long records need not be looked at.
+    /// The first part of the sort key, which decides most comparisons without the whole record.
     fn key(&self) -> i64;
 
-    /// Writes it into [`Self::SIZE`] bytes.
+    /// Encodes the record into [`Self::SIZE`] bytes.
     fn encode(&self, bytes: &mut [u8]);
 
-    /// What [`Self::encode`] wrote.
+    /// Decodes the bytes of [`Self::encode`].
     fn decode(bytes: &[u8]) -> Self;
 }
 
-/// Bytes of all runs together that are in memory while they are merged.
+/// Bytes in memory while all runs are merged.
 const MERGE_BYTES: usize = 8 << 20;
 
-/// Takes records in any order. Never more than one run of them is in memory.
+/// Collects records in any order, at most one run of them in memory.
 #[derive(Debug)]
 pub struct Sorter<'a, R> {
     folder: &'a Path,
     run: Vec<R>,
     length: usize,
     file: Option<BufWriter<File>>,
-    /// Where each run ends, in records.
+    /// The end of each run, in records.
     ends: Vec<u64>,
 }
 
@@ -46,7 +46,7 @@ impl<'a, R: Record> Sorter<'a, R> {
     /// Adds a record.
     ///
     /// # Errors
-    /// Where the temporary file cannot be created or grow; so for all that follow.
+    /// The temporary file cannot be created or grow.
     #[inline]
     pub fn push(&mut self, record: R) -> io::Result<()> {
         if self.run.len() == self.length {
@@ -106,8 +106,8 @@ impl<'a, R: Record> Sorter<'a, R> {
     }
 }
 
-/// Keys and positions of records in their order: records are long, and so sorting them moves much. Rows that come in
-/// order are found to be so in one pass.
+/// Keys and positions of records in their order: sorting the long records themselves would move more bytes. Sorted rows
+/// take one pass.
 fn order<R: Record>(run: &[R]) -> Vec<(i64, u32)> {
     let mut order: Vec<(i64, u32)> = run.iter().map(R::key).zip(0..).collect();
     order.sort_unstable_by(|one, other| {
@@ -119,14 +119,14 @@ fn order<R: Record>(run: &[R]) -> Vec<(i64, u32)> {
 /// Records in ascending order.
 #[derive(Debug)]
 pub enum Sorted<R> {
-    /// All of them fit in memory.
+    /// All records fit in memory.
     Memory {
-        /// The records as they came.
+        /// The records in the order of arrival.
         run: Vec<R>,
         /// Their keys and positions, in order.
         order: std::vec::IntoIter<(i64, u32)>,
     },
-    /// From the runs of a file.
+    /// The records are in the runs of a file.
     File(Merge<R>),
 }
 
@@ -142,7 +142,7 @@ impl<R: Record> Iterator for Sorted<R> {
     }
 }
 
-/// The runs of a file, read side by side.
+/// The runs of a file, read in parallel.
 #[derive(Debug)]
 pub struct Merge<R> {
     file: File,
@@ -165,7 +165,7 @@ impl<R: Record> Merge<R> {
     }
 }
 
-/// One sorted stretch of the file.
+/// One sorted run of the file.
 #[derive(Debug)]
 struct Run {
     /// The next record that is not in `bytes` yet.
@@ -173,7 +173,7 @@ struct Run {
     end: u64,
     bytes: Vec<u8>,
     at: usize,
-    /// How many records are read at once.
+    /// Records per read.
     share: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The trace that is converted, as pieces of rows.
+//! The trace that is converted, as batches of rows.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Source {
     /// # Errors
     /// The file cannot be read as a trace.
     pub fn open(path: &Path, filter: Option<region::Filter>) -> Result<Self, Failure> {
-        let trace = Rc::new(Trace::open(path).map_err(read_failure)?);
+        let trace = Rc::new(Trace::open(path)?);
         Ok(Self { trace, filter, part: None, cut_off: Rc::default() })
     }
 
@@ -95,15 +95,9 @@ impl StreamError {
     /// The failure to report; `writing` describes an output that cannot be written.
     pub fn failure(self, writing: impl FnOnce(std::io::Error) -> Failure) -> Failure {
         match self {
-            Self::Read(error) => read_failure(error),
+            Self::Read(error) => Failure::input(error),
             Self::Filter(error) => Failure::input(error),
             Self::Write(error) => writing(error),
         }
     }
-}
-
-/// The failure of a trace that cannot be read.
-pub fn read_failure(error: Error) -> Failure {
-    let hint = error.hint();
-    Failure::input(error).with_hint(hint)
 }

@@ -1,4 +1,4 @@
-//! A trace as viewers draw it: its events in order of time, on tracks. Memory does not grow with the ops.
+//! Turns rows into events in time order, on tracks. Memory does not grow with the ops.
 
 use std::io;
 use std::path::Path;
@@ -17,51 +17,51 @@ use crate::tracks::{GroupBy, PerfettoTrack, PerfettoTracks, TrackGroup, TrackKin
 /// Events in memory at once: 33 MB.
 const RUN: usize = 1 << 18;
 
-/// Takes the rows of a trace, piece by piece.
+/// Collects the rows of a trace in batches.
 #[derive(Debug)]
 pub struct TimelineBuilder<'a> {
     sorter: Sorter<'a, Event>,
     tracks: PerfettoTracks,
     flows: Option<Flows>,
-    /// What calls launched, where they go by that.
+    /// The kernels of calls, where calls are named after them.
     launched: Option<LaunchedKernels>,
     kernel_names: bool,
     counter_tracks: Vec<CounterTrack>,
-    /// Which strings are names of kernels.
+    /// Whether a string is the name of a kernel.
     kernels: Vec<bool>,
     rows: RowCounts,
     span: Option<(i64, i64)>,
 }
 
-/// What is known of a trace before it is drawn.
+/// The summary of all events.
 #[derive(Debug)]
 pub struct Timeline {
-    /// Where its events are drawn.
+    /// The tracks of the events.
     pub tracks: PerfettoTracks,
     /// The names of its kernels, ascending.
     pub kernels: Vec<NameId>,
-    /// What was left out.
+    /// How many rows became events.
     pub rows: RowCounts,
-    /// First and last moment in ns; 0 without events.
+    /// First start and last end in ns; 0 without events.
     pub span: (i64, i64),
 }
 
-/// What is drawn.
+/// The events in time order, with all that is written beside them.
 #[derive(Debug)]
 pub struct EventStream {
     /// The events by start.
     pub events: Sorted<Event>,
-    /// The arrows between them.
+    /// The flow arrows.
     pub flows: Flows,
-    /// What calls launched, where they go by that.
+    /// The kernels of calls, where calls are named after them.
     pub launched: LaunchedKernels,
-    /// The counters that do not follow from them.
+    /// The counter tracks that do not follow from the events.
     pub counter_tracks: Vec<CounterTrack>,
 }
 
 impl<'a> TimelineBuilder<'a> {
-    /// Nothing yet; what memory should not hold goes to a temporary file in `folder`. With `kernel_names` launching calls
-    /// go by their kernels.
+    /// No rows; sorted runs go to a temporary file in `folder`. With `kernel_names` launching calls are named after their
+    /// kernels.
     pub fn new(folder: &'a Path, group_by: GroupBy, kernel_names: bool) -> Self {
         Self {
             sorter: Sorter::new(folder, RUN),
@@ -76,10 +76,10 @@ impl<'a> TimelineBuilder<'a> {
         }
     }
 
-    /// Adds the rows of a piece; the calls must come with the first one.
+    /// Adds the rows of a batch; all calls must be in the first one.
     ///
     /// # Errors
-    /// Where the temporary file cannot grow.
+    /// The temporary file cannot grow.
     pub fn add(&mut self, tables: &Tables) -> io::Result<()> {
         let mut flows = self.flows.take().unwrap_or_else(|| Flows::of(tables));
         self.kernels.resize(tables.strings.len(), false);
@@ -95,7 +95,7 @@ impl<'a> TimelineBuilder<'a> {
         Ok(())
     }
 
-    /// Adds counters.
+    /// Adds counter tracks.
     pub fn counter_tracks(&mut self, counter_tracks: Vec<CounterTrack>) {
         for &(time, _) in counter_tracks.iter().flat_map(|counter_track| &counter_track.samples) {
             self.stretch(time, time);
@@ -103,7 +103,7 @@ impl<'a> TimelineBuilder<'a> {
         self.counter_tracks.extend(counter_tracks);
     }
 
-    /// The events in order, and what is known of them.
+    /// The events in order, and their summary.
     ///
     /// # Errors
     /// As [`Self::add`].
@@ -148,7 +148,7 @@ impl<'a> TimelineBuilder<'a> {
                 range: copy.range,
                 detail: latency(copy.start, copy.enqueued),
                 bytes: copy.bytes,
-                // What the source calls a copy is often empty; its direction is known more often than not.
+                // The name of a copy is often empty, its direction usually known.
                 text: NameId(direction_number(copy.direction)),
                 ..Event::bare(Kind::Copy, copy.name, copy.start)
             };
@@ -198,7 +198,7 @@ impl<'a> TimelineBuilder<'a> {
         for range in &tables.ranges {
             let kind = if range.is_marker() { Kind::Marker } else { Kind::Range };
             let track_kind = range.tid.map_or(TrackKind::Ranges, TrackKind::Thread);
-            // A marker is an instant whether its end is known or not.
+            // A marker is an instant, whether or not its end is known.
             let duration = if kind == Kind::Marker { Some(0) } else { range.duration };
             self.host(Event::bare(kind, range.name, range.start), range.process, track_kind, duration)?;
         }
@@ -237,7 +237,7 @@ impl<'a> TimelineBuilder<'a> {
         Ok(())
     }
 
-    /// Adds an event, or counts why it is left out; whether it was added.
+    /// Adds an event, or counts why it is omitted; returns whether it was added.
     #[inline]
     fn push(&mut self, event: Event, duration: Option<i64>) -> io::Result<bool> {
         let Some(end) = self.rows.end(event.start, duration) else { return Ok(false) };
@@ -269,7 +269,8 @@ const DIRECTIONS: [Direction; 6] = [
     Direction::Unknown,
 ];
 
-fn direction_number(direction: Direction) -> u32 {
+/// The number of a direction.
+pub fn direction_number(direction: Direction) -> u32 {
     DIRECTIONS.iter().position(|known| *known == direction).unwrap_or(DIRECTIONS.len() - 1) as u32
 }
 

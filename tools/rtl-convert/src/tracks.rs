@@ -1,4 +1,4 @@
-//! Where events are drawn: a group for each GPU and each process, in it a track for each queue or thread.
+//! Perfetto tracks: a group for each GPU and each process, with a track for each queue or thread.
 
 use clap::ValueEnum;
 use rtl_schema::table::{AgentKind, Process, Thread};
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::event::Kind;
 use crate::lanes::Stacking;
 
-/// What a track belongs to. GPUs come first.
+/// The owner of a track. GPUs come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackGroup {
     /// A GPU.
@@ -17,28 +17,28 @@ pub enum TrackGroup {
     Process(ProcessId),
 }
 
-/// What the ops of a GPU are sorted into.
+/// The tracks of GPU ops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum GroupBy {
     /// HSA queues, with copies on a track of their own
     #[default]
     Queue,
-    /// HIP streams, with their copies; what has no stream by queue
+    /// HIP streams, with their copies; ops without a stream by queue
     Stream,
 }
 
-/// One place of a group, in the order in which they are drawn.
+/// The content of a track, in the order of the tracks of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
     /// Kernels and copies of a stream, by the process that owns it.
     Stream(i64, ProcessId),
     /// Kernels of a queue, by the process that owns it.
     Queue(i64, ProcessId),
-    /// Copies that a process asked for.
+    /// Copies of a process.
     Copies(ProcessId),
     /// Barriers of a queue.
     Barriers(i64, ProcessId),
-    /// Ranges that belong to no thread.
+    /// Ranges without a thread.
     Ranges,
     /// Calls and ranges of a thread.
     Thread(i64),
@@ -46,23 +46,23 @@ pub enum TrackKind {
     Unknown,
 }
 
-/// A track and where it belongs.
+/// A track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PerfettoTrack {
     /// Its GPU or process.
     pub group: TrackGroup,
-    /// Its place there.
+    /// Its content.
     pub kind: TrackKind,
 }
 
 impl PerfettoTrack {
-    /// The tid under which it is drawn, where the operating system could have given it.
+    /// The tid of the track, if it is a valid one.
     pub fn tid(&self) -> Option<u64> {
         let TrackKind::Thread(tid) = self.kind else { return None };
         i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
     }
 
-    /// The process that what is drawn on it belongs to.
+    /// The process of its events.
     pub fn process(&self) -> ProcessId {
         match (self.group, self.kind) {
             (TrackGroup::Process(process), _)
@@ -77,7 +77,7 @@ impl PerfettoTrack {
         }
     }
 
-    /// What may share a lane on it.
+    /// The events that may share a lane.
     pub fn stacking(&self) -> Stacking {
         match self.group {
             TrackGroup::Agent(_) => Stacking::Apart,
@@ -86,13 +86,13 @@ impl PerfettoTrack {
     }
 }
 
-/// The tracks of a trace, numbered as they are met.
+/// The tracks of a trace, numbered by first use.
 #[derive(Debug)]
 pub struct PerfettoTracks {
     group_by: GroupBy,
     rows: Vec<PerfettoTrack>,
     index: FxHashMap<PerfettoTrack, u32>,
-    /// PerfettoTracks of queue tracks, by kind of op.
+    /// The Perfetto track of each queue track, by kind of op.
     of_queue_tracks: [Vec<Option<u32>>; 3],
 }
 
@@ -144,7 +144,7 @@ impl PerfettoTracks {
     }
 }
 
-/// Each of these groups once, GPUs by node and number, then processes.
+/// The distinct groups: GPUs by node and number, then processes.
 pub fn groups(groups: impl Iterator<Item = TrackGroup>, tables: &Tables) -> Vec<TrackGroup> {
     let mut groups: Vec<TrackGroup> = groups.collect();
     groups.sort_unstable_by_key(|group| {
@@ -158,7 +158,7 @@ pub fn groups(groups: impl Iterator<Item = TrackGroup>, tables: &Tables) -> Vec<
     groups
 }
 
-/// What a group is called: `GPU 3 (AMD Instinct MI300X)`, `python train.py (rank 2)`.
+/// The name of a group: `GPU 3 (AMD Instinct MI300X)`, `python train.py (rank 2)`.
 pub fn group_name(group: TrackGroup, tables: &Tables) -> String {
     match group {
         TrackGroup::Agent(id) => {
@@ -189,7 +189,7 @@ fn pid_name(process: &Process) -> String {
     process.pid.map_or("Process".to_owned(), |pid| format!("Process {pid}"))
 }
 
-/// What a track is called within its group: `Queue 1`, `Thread 4243 (worker)`.
+/// The name of a track within its group: `Queue 1`, `Thread 4243 (worker)`.
 pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
     let owner = |process: ProcessId| match tables.processes.len() {
         0 | 1 => String::new(),
@@ -209,7 +209,7 @@ pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
     }
 }
 
-/// The name of the thread whose track it is, where the trace has it.
+/// The name of the thread of a track, if the trace has it.
 pub fn thread_name<'a>(track: &PerfettoTrack, tables: &'a Tables) -> Option<&'a str> {
     let TrackKind::Thread(tid) = track.kind else { return None };
     let of = |thread: &&Thread| thread.tid == tid && track.group == TrackGroup::Process(thread.process);

@@ -1,4 +1,4 @@
-//! How busy each GPU was, in equal steps of the trace.
+//! Utilization of each GPU in equal steps of the trace.
 
 use rtl_analysis::launches::queued_since;
 use rtl_schema::AgentId;
@@ -7,41 +7,41 @@ use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::tracks::TrackGroup;
 
-/// Steps of a trace; more than a screen has columns.
+/// Steps of a trace: more than the columns of a screen.
 const STEPS: u64 = 1000;
 
-/// Parts of a byte that are still counted where few bytes take long.
+/// Fractions of a byte, for slow copies of few bytes.
 const PARTS: i128 = 1 << 20;
 
-/// The counters of all GPUs.
+/// The utilization of all GPUs.
 #[derive(Debug)]
 pub struct Utilization {
     start: i64,
     /// Length of a step in ns.
     step: u64,
-    /// The step in which the last op started, and its end from the start of the trace.
+    /// The step in which the last op started, and the end of the step from the start of the trace.
     now: (usize, u64),
-    /// By number of the agent.
+    /// By agent.
     gpus: Vec<Option<Gpu>>,
 }
 
-/// What one GPU did in each step.
+/// The work of one GPU in each step.
 #[derive(Debug)]
 struct Gpu {
-    /// The end of what was seen, so that what overlaps counts once.
+    /// The latest end so far: overlapping ops count once.
     until: i64,
     busy: Amounts,
     work: Amounts,
-    /// Ops that wait or run.
+    /// Waiting and running ops.
     queued: Amounts,
-    /// Whether it is known of any op when it was enqueued.
+    /// Whether the time of enqueueing is known for any op.
     is_tied: bool,
-    /// Parts of bytes that were copied.
+    /// Copied fractions of bytes.
     copied: Amounts,
 }
 
-/// An amount in each step. What covers whole steps is kept as where that begins and ends: an op costs the same
-/// however long it is.
+/// An amount in each step. A span over whole steps is stored as its first and last step, so that the cost of an op
+/// does not depend on its length.
 #[derive(Debug, Default)]
 struct Amounts {
     parts: Vec<i128>,
@@ -49,13 +49,13 @@ struct Amounts {
 }
 
 impl Utilization {
-    /// For a trace of that first start and last end.
+    /// No ops, of a trace with this first start and last end.
     pub fn new((start, end): (i64, i64)) -> Self {
         let step = end.abs_diff(start).div_ceil(STEPS).max(1);
         Self { start, step, now: (0, step), gpus: Vec::new() }
     }
 
-    /// Adds an op whose call `returned` then, in ns; starts must ascend. A barrier is no work.
+    /// Adds an op whose call `returned` at that time in ns; starts must ascend. Barriers are ignored.
     #[inline]
     pub fn add(&mut self, agent: AgentId, op: &Event, returned: Option<i64>) {
         if op.kind == Kind::Barrier {
@@ -84,13 +84,13 @@ impl Utilization {
             None => gpu.queued.add(span(to), 1),
             Some(moment) => {
                 gpu.is_tied = true;
-                // What waits since before the trace waits from its beginning.
+                // An op enqueued before the trace waits from the beginning of the trace.
                 let from = moment.max(self.start).abs_diff(self.start);
                 gpu.queued.add(Span::new(from, to, self.step), 1);
             }
         }
         if let (Kind::Copy, Some(bytes)) = (op.kind, op.bytes) {
-            // A copy that took no time took place in the nanosecond in which it started.
+            // A copy of length 0 takes the nanosecond in which it started.
             let to = to.max(from.saturating_add(1));
             gpu.copied.add(span(to), i128::from(bytes) * PARTS / i128::from(to - from).max(1));
         }
@@ -104,7 +104,7 @@ impl Utilization {
         }
     }
 
-    /// The counters of each GPU.
+    /// The counter tracks of each GPU.
     pub fn counter_tracks(&self) -> Vec<CounterTrack> {
         let mut counter_tracks = Vec::new();
         for (agent, gpu) in (0..).map(AgentId).zip(&self.gpus) {
@@ -130,7 +130,7 @@ impl Utilization {
             if gpu.is_tied {
                 add("queue depth", "mean", &gpu.queued, 1.0);
             }
-            // Bytes in a nanosecond are gigabytes in a second.
+            // Bytes per nanosecond are gigabytes per second.
             add("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
         }
         counter_tracks
@@ -141,14 +141,14 @@ fn hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// The time between two moments from the start of the trace, and the step in which it starts.
+/// A span of time, from the start of the trace, and its first step.
 #[derive(Clone, Copy)]
 struct Span {
     from: u64,
     to: u64,
     /// The number of the step.
     first: usize,
-    /// Where it ends.
+    /// The end of that step.
     end: u64,
     step: u64,
 }
@@ -161,7 +161,7 @@ impl Span {
 }
 
 impl Amounts {
-    /// Adds so much for each nanosecond of a span.
+    /// Adds `rate` for each nanosecond of a span.
     #[inline]
     fn add(&mut self, Span { from, to, first, end, step }: Span, rate: i128) {
         if to <= from {
@@ -182,7 +182,7 @@ impl Amounts {
         self.whole[last] -= rate;
     }
 
-    /// The amount in each step, and a zero behind the last one.
+    /// The amount in each step, then a zero.
     fn totals(&self, step: u64) -> Vec<i128> {
         let mut open = 0;
         let total = |(at, whole): (usize, &i128)| {

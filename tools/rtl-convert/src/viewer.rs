@@ -2,13 +2,13 @@
 
 use std::io;
 
+use atomic_file::AtomicFile;
 use cli::{Failure, Progress, units};
 use rtl_schema::{Select, Tables};
 
 use crate::counter_tracks::HardwareCounters;
 use crate::format::{Job, Written};
 use crate::layout::{Drawing, TimelineLayout};
-use crate::output_file::OutputFile;
 use crate::page_writer;
 use crate::timeline::TimelineBuilder;
 
@@ -20,7 +20,7 @@ const BROWSER: u64 = 3_000_000;
 /// # Errors
 /// The trace cannot be read, or a file cannot grow.
 pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<Written, Failure> {
-    let file = OutputFile::create(job)?;
+    let file = AtomicFile::create(job.output, &job.rules())?;
     let mut builder = TimelineBuilder::new(file.folder(), job.render.group_by, job.render.kernel_names);
     let select = Select {
         ids: false,
@@ -56,7 +56,7 @@ pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<W
     })
     .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
-    file.finish()?;
+    file.commit()?;
     let warnings = (written > BROWSER).then(|| {
         format!(
             "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \

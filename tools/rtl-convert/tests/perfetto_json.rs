@@ -229,7 +229,7 @@ fn an_output_replaces_a_file_only_when_told_and_never_the_input() {
     assert_eq!((code, answer.as_str()), (2, ""));
     assert_eq!(messages, "rtl-convert: error: out.json exists\nhint: --force replaces it\n");
     let (code, _, messages) = folder.run("in.db -o in.db --to perfetto-json --force");
-    assert_eq!((code, messages.lines().next()), (2, Some("rtl-convert: error: in.db is the input")));
+    assert_eq!((code, messages.lines().next()), (2, Some("rtl-convert: error: in.db is an input")));
     assert_eq!(std::fs::read(&input).unwrap(), before);
 }
 

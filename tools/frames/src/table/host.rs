@@ -25,7 +25,7 @@ pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFra
         .finish()
 }
 
-/// Their arguments one by one.
+/// Arguments of calls, one by one.
 pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     let arguments = &tables.api_calls.arguments;
     Frame::of(tables, rows)
@@ -37,7 +37,7 @@ pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> PolarsResult<Dat
         .finish()
 }
 
-/// What calls asked to launch or to copy.
+/// Parameters of launches and copies, as the call states them.
 pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     let launches = &tables.api_calls.launches;
     let shape = |row: usize| -> Shape {

@@ -6,7 +6,7 @@ use rtl_schema::{Id, NameId, SymbolId, Tables, TrackId};
 
 use crate::frame::{Frame, gpu, gpu_of, known};
 
-/// What every op has, whatever it is.
+/// The columns that all ops have.
 #[derive(Debug, Clone, Copy)]
 struct Op<'a> {
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! What rows refer to.
+//! Tables that rows refer to.
 
 use std::ops::Range;
 
@@ -76,7 +76,7 @@ pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataF
         .finish()
 }
 
-/// What the source says of itself.
+/// Metadata of the source.
 pub(super) fn metadata(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     let metadata = &tables.info.metadata;
     Frame::of(tables, rows)

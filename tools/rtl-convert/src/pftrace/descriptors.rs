@@ -1,4 +1,4 @@
-//! Where events are drawn, as Perfetto is told: a track with its parent, its place there and its name.
+//! Track descriptors: the parent, position and name of each track.
 
 use super::fields::{counter_descriptor, process_descriptor, thread_descriptor, track_descriptor};
 use super::proto::Message;
@@ -6,15 +6,15 @@ use crate::counter_tracks::CounterTrack;
 use crate::layout::TimelineLayout;
 use crate::tracks::{self, PerfettoTrack, TrackGroup};
 
-/// A track around the GPUs, for where their order is another than that of their names, which viewers go by at the top.
+/// A parent track of all GPUs, where their order differs from that of their names: viewers sort top-level tracks by name.
 pub fn gpus(uuid: u64, out: &mut Message) {
     out.number(track_descriptor::UUID, uuid);
     out.text(track_descriptor::NAME, "GPUs");
     out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
 }
 
-/// The track of a group, whose place among the groups is `rank`: a process for what has threads; a plain track for a
-/// GPU, because viewers show processes in an order of their own, and what is below them by name.
+/// The track of a group at position `rank`: a process for groups with threads; a plain track for a GPU, because viewers
+/// order processes themselves and sort the tracks below them by name.
 pub fn group(
     uuid: u64,
     parent: Option<u64>,
@@ -49,7 +49,7 @@ pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, ou
     out.message(track_descriptor::THREAD, |thread| {
         thread.number(thread_descriptor::PID, layout.pid(at.group));
         thread.number(thread_descriptor::TID, tid);
-        // Viewers show the tid themselves.
+        // Viewers add the tid.
         if let Some(name) = tracks::thread_name(at, layout.tables) {
             thread.text(thread_descriptor::THREAD_NAME, name);
         }
@@ -57,7 +57,7 @@ pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, ou
     });
 }
 
-/// A lane of a track. All lanes of a track are drawn as one.
+/// A lane of a track. Viewers merge all lanes of a track.
 pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message) {
     let at: &PerfettoTrack = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);

@@ -1,4 +1,4 @@
-//! Texts that are written once and then referred to by number.
+//! Interned data: each text is written once, then referred to by number.
 
 use std::borrow::Cow;
 
@@ -12,28 +12,28 @@ use crate::event_args::{self, ArgValue, EventArg};
 use crate::layout::TimelineLayout;
 use crate::names::RenderCache;
 
-/// The texts of a sequence of packets. What is new comes with the packet that needs it first.
+/// The interned texts of a packet sequence. A new text is in the packet that uses it first.
 #[derive(Debug, Default)]
 pub struct Interning {
-    /// What the next packet has to bring.
+    /// New entries for the next packet.
     fresh: Message,
-    /// Which event_names were written; number `n` of them is `n + 1` here, as no number may be 0.
+    /// Whether a name was written; name `n` has number `n + 1`, because 0 is invalid.
     event_names: Vec<bool>,
-    /// The numbers of arguments' values, by what they come from.
+    /// The numbers of the arguments of calls, by string.
     calls: Vec<u64>,
     labels: FxHashMap<&'static str, u64>,
     values: u64,
-    /// Arguments as they are written, by what has them in common.
+    /// Rendered arguments of shapes and symbols.
     shapes: RenderCache,
     symbols: RenderCache,
 }
 
 impl Interning {
-    /// The words that every file has: categories, names of arguments.
+    /// The entries of every file: categories, names of arguments.
     pub fn new() -> Self {
         let mut interning = Self::default();
         for kind in Kind::ALL {
-            interning.add(interned_data::EVENT_CATEGORIES, category(kind), kind.category());
+            interning.add(interned_data::EVENT_CATEGORIES, category(kind), kind.label());
         }
         for argument in EventArg::ALL {
             interning.add(interned_data::DEBUG_ANNOTATION_NAMES, argument_name(argument), argument.label());
@@ -41,7 +41,7 @@ impl Interning {
         interning
     }
 
-    /// Gives what is new to a packet.
+    /// Moves new entries into a packet.
     #[inline]
     pub fn bring(&mut self, packet: &mut Message) {
         let fresh = self.fresh.bytes();
@@ -51,12 +51,12 @@ impl Interning {
         }
     }
 
-    /// The content of an interned message that is not only a text.
+    /// Adds an interned message with more than a text.
     pub fn entry(&mut self, field: u32, write: impl FnOnce(&mut Message)) {
         self.fresh.message(field, write);
     }
 
-    /// The number of an event's event_name.
+    /// The number of an event's name.
     #[inline]
     pub fn event_name<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u64 {
         let iid = number as u64 + 1;
@@ -117,7 +117,7 @@ impl Interning {
         self.calls[at]
     }
 
-    /// The number of a word.
+    /// The number of a fixed text.
     fn label(&mut self, label: &'static str) -> u64 {
         if let Some(&iid) = self.labels.get(label) {
             return iid;

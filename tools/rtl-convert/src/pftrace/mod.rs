@@ -1,4 +1,4 @@
-//! Perfetto's own format: track events on explicit tracks, every slice a packet where it begins and one where it ends.
+//! Perfetto's own format: track events on explicit tracks, each slice with a packet at its begin and one at its end.
 
 pub mod descriptors;
 pub mod fields;
@@ -38,25 +38,25 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// Perfetto's number of the clock that counts from the start of the machine.
+/// Perfetto's number of CLOCK_BOOTTIME.
 const BOOTTIME: u64 = 6;
 
-/// A clock of the sequence whose times count from the packet before.
+/// An incremental clock of the sequence: times count from the previous packet.
 const STEPS: u64 = 64;
 
-/// The packets, and what was already said in them.
+/// Renders events as packets.
 pub struct Pftrace<'a> {
     layout: &'a TimelineLayout<'a>,
     page: Message,
     interning: Interning,
-    /// GPU ops as render stages, where they are wanted.
+    /// GPU ops as render stages, if requested.
     stages: Option<Stages>,
     /// The uuid of every lane of every track.
     lanes: Vec<Vec<u64>>,
     uuids: u64,
-    /// When slices end that have begun, and on which track.
+    /// The ends and tracks of open slices.
     open: BinaryHeap<Reverse<(i64, u64)>>,
-    /// The time of the packet before, in ns.
+    /// The time of the previous packet in ns.
     now: i64,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Pftrace<'a> {
         });
     }
 
-    /// A time as it is written: that of the trace, or from its first moment where that is before zero.
+    /// The time in the file: that of the trace, or from its first moment if that is negative.
     fn time(&self, time: i64) -> u64 {
         time.abs_diff(self.layout.span.0.min(0))
     }
@@ -132,7 +132,7 @@ impl<'a> Pftrace<'a> {
         });
     }
 
-    /// The uuid of a lane, which is described when it is first used.
+    /// The uuid of a lane; the first use writes its descriptor.
     fn lane(&mut self, track: usize, lane: usize) -> u64 {
         if let Some(&uuid) = self.lanes[track].get(lane) {
             return uuid;
@@ -153,7 +153,7 @@ impl<'a> Pftrace<'a> {
         uuid
     }
 
-    /// Ends what ends no later than `time`.
+    /// Ends the slices that end no later than `time`.
     #[inline]
     fn end_until(&mut self, time: i64) {
         while let Some(&Reverse((end, uuid))) = self.open.peek() {
@@ -174,7 +174,7 @@ impl<'a> Pftrace<'a> {
         }
     }
 
-    /// How far `time` is from the packet before.
+    /// The time since the previous packet.
     #[inline]
     fn step(&mut self, time: i64) -> u64 {
         let step = time.abs_diff(self.now);

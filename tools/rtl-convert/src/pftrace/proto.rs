@@ -1,21 +1,21 @@
-//! Protocol buffers, as far as writing needs them: a message is a row of fields, each a tag and its content.
+//! Writes protocol buffers: a message is a sequence of fields, each a tag and its content.
 
-/// How the content of a field is stored.
+/// Wire types.
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
 
-/// A message in the making. Fields are numbers of the message's own description.
+/// The bytes of a message. Fields are numbers of its description.
 #[derive(Debug, Clone, Default)]
 pub struct Message(Vec<u8>);
 
 impl Message {
-    /// What was written.
+    /// The bytes.
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.0
     }
 
-    /// Appends fields that were written elsewhere.
+    /// Appends encoded fields.
     #[inline]
     pub fn append(&mut self, fields: &[u8]) {
         self.0.extend_from_slice(fields);
@@ -52,7 +52,7 @@ impl Message {
         self.content(field, text.as_bytes());
     }
 
-    /// A message that is already written.
+    /// An encoded message.
     #[inline]
     pub fn content(&mut self, field: u32, content: &[u8]) {
         self.tag(field, LENGTH);
@@ -65,7 +65,7 @@ impl Message {
     pub fn message(&mut self, field: u32, write: impl FnOnce(&mut Self)) {
         self.tag(field, LENGTH);
         let start = self.0.len();
-        // Most are short: one byte tells their length.
+        // Most messages are short and need one byte for their length.
         self.0.push(0);
         write(self);
         let length = self.0.len() - start - 1;

@@ -1,4 +1,4 @@
-//! Ops of GPUs as Perfetto's render stages: one packet for each, which Perfetto itself puts into lanes.
+//! GPU ops as Perfetto's render stages: one packet an op, which Perfetto itself places in lanes.
 
 use super::fields::{
     SEQUENCE, gpu_specification, graphics_context, interned_data, launch, packet, render_stage,
@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::layout::TimelineLayout;
 use crate::tracks::{self, TrackGroup};
 
-/// What was already said of queues, kernels and processes. Queues and kernels are numbered together.
+/// The specifications written so far. Queues and kernels share one numbering.
 #[derive(Debug)]
 pub struct Stages {
     known: Vec<bool>,
@@ -19,7 +19,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// Nothing said yet.
+    /// No specification so far.
     pub fn new(layout: &TimelineLayout<'_>) -> Self {
         Self {
             known: vec![false; layout.tracks.len() + layout.event_names.count()],
@@ -28,7 +28,7 @@ impl Stages {
         }
     }
 
-    /// Draws an op `step` ns after the packet before.
+    /// Writes an op `step` ns after the previous packet.
     pub fn event(
         &mut self,
         event: &Event,
@@ -39,7 +39,7 @@ impl Stages {
     ) {
         let track = event.track as usize;
         let at = &layout.tracks[track];
-        // Versions of Perfetto that know one GPU only would put equal queues of several into one track.
+        // Perfetto versions without several GPUs would merge queues of equal names.
         let queue = self.specification(track, interning, || {
             format!(
                 "{} {}",
@@ -47,7 +47,7 @@ impl Stages {
                 tracks::track_name(at, layout.tables)
             )
         });
-        // So does a kernel's name: older versions know no other than that of a stage.
+        // Older versions show no name but that of the stage.
         let event_name = layout.event_names.number(event);
         let stage = self.specification(layout.tracks.len() + event_name, interning, || {
             layout.event_names.text(event_name).into_owned()

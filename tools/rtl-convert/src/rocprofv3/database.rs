@@ -2,41 +2,38 @@
 
 use std::io;
 
-use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Counter, Dispatch, Range, Shape};
+use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Counter, Range};
 use rtl_schema::write::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
     ProcessInfo, Region, RocpdWriter, TableSetId,
 };
-use rtl_schema::{AgentId, Error, Id, NameId, ProcessId, Tables};
+use rtl_schema::{AgentId, Error, Id, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::devices::{Device, Devices};
+use super::devices::Device;
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
-use super::visitor::{Call, RecordSink, RecordVisitor, text};
+use super::per_process::PerProcess;
+use super::visitor::{Launch, ProcessState, Record, RecordSink, RecordVisitor, text};
 use super::{environment, identity};
 use crate::names::{self, NameStyle};
 
-/// What records call an agent that nothing is known of.
+/// The agent of records whose agent is unknown.
 const UNKNOWN: i64 = -1;
 
-/// A file in the making.
+/// The file of a conversion.
 pub struct Database {
     file: RocpdWriter,
-    /// By process; in the order of the file's sets by [`Database::order`].
-    processes: Vec<Option<ProcessState>>,
+    processes: PerProcess<Process>,
+    /// The processes in the order of the file's table sets.
     order: Vec<ProcessId>,
 }
 
-/// What is known of a process beside its records.
-struct ProcessState {
+/// The tables of one process.
+struct Process {
     set: TableSetId,
-    devices: Devices,
     /// Whether a record names [`UNKNOWN`].
     unknown: bool,
-    span: Option<(i64, i64)>,
-    /// Counters by name and agent; the id of one is its position from 1.
-    counters: Vec<(NameId, Option<AgentId>)>,
     /// The events of dispatches that counters belong to.
     events: FxHashMap<Id, i64>,
 }
@@ -44,91 +41,71 @@ struct ProcessState {
 impl Database {
     /// Writes into this file.
     pub fn new(file: RocpdWriter) -> Self {
-        Self { file, processes: Vec::new(), order: Vec::new() }
+        Self { file, processes: PerProcess::default(), order: Vec::new() }
     }
 
     /// Completes the file.
     ///
     /// # Errors
-    /// Where it cannot grow.
+    /// The file cannot grow.
     pub fn finish(mut self, visitor: &RecordVisitor, tables: &Tables) -> Result<(), Error> {
-        if self.order.is_empty() {
-            self.process(ProcessId(0), tables);
+        for (id, _) in visitor.processes() {
+            self.process(id, tables);
         }
-        let infos: Vec<ProcessInfo<'_>> =
-            self.order.iter().map(|&id| self.info(id, visitor, tables)).collect();
+        let infos = self.order.iter().filter_map(|&id| {
+            Some(info(id, visitor.process(id)?, self.processes.get(id)?, visitor.names, tables))
+        });
+        let infos: Vec<ProcessInfo<'_>> = infos.collect();
         self.file.finish(&infos)
     }
 
     #[inline]
-    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut ProcessState) {
-        if self.processes.len() <= id.index() {
-            self.processes.resize_with(id.index() + 1, || None);
-        }
+    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut Process) {
         let (file, order) = (&mut self.file, &mut self.order);
-        let written = self.processes[id.index()].get_or_insert_with(|| {
+        let process = self.processes.slot(id).get_or_insert_with(|| {
             order.push(id);
-            ProcessState {
-                set: file.add_process(identity::origin(id, tables)),
-                devices: Devices::default(),
-                unknown: false,
-                span: None,
-                counters: Vec::new(),
-                events: FxHashMap::default(),
-            }
+            let set = file.add_process(identity::origin(id, tables));
+            Box::new(Process { set, unknown: false, events: FxHashMap::default() })
         });
-        written.devices.register(id, tables);
-        (file, written)
-    }
-
-    fn info<'a>(&self, id: ProcessId, visitor: &RecordVisitor, tables: &'a Tables) -> ProcessInfo<'a> {
-        let process = tables.process(id);
-        let written = self.processes[id.index()].as_ref();
-        let devices = written.map(|written| written.devices.listed()).unwrap_or_default();
-        let mut agents: Vec<AgentInfo> = devices.into_iter().map(agent).collect();
-        if written.is_some_and(|written| written.unknown) {
-            agents.push(unknown_agent());
-        }
-        let counters = written.into_iter().flat_map(|written| {
-            (1..).zip(&written.counters).map(|(number, &(name, agent))| CounterInfo {
-                id: number,
-                agent: agent.and_then(|agent| written.devices.get(agent)).map(|device| device.node),
-                name: tables.strings.get(name),
-            })
-        });
-        let threads = tables.threads.iter().filter(|thread| thread.process == id);
-        ProcessInfo {
-            process,
-            span: written.and_then(|written| written.span).unwrap_or_default(),
-            environment: environment::of(process).map(|environment| environment.to_string()),
-            threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
-            counters: counters.collect(),
-            kernels: visitor.kernels[id.index()]
-                .rows()
-                .iter()
-                .map(|kernel| kernel_info(kernel, visitor.names, tables))
-                .collect(),
-            agents,
-        }
+        (file, process)
     }
 }
 
-impl ProcessState {
+impl Process {
     #[inline]
-    fn extend_span(&mut self, start: i64, end: i64) {
-        let (first, last) = self.span.unwrap_or((start, end));
-        self.span = Some((first.min(start), last.max(end)));
-    }
-
-    #[inline]
-    fn agent(&mut self, agent: AgentId) -> i64 {
-        let known = self.devices.get(agent).map(|device| device.node);
+    fn agent(&mut self, agent: AgentId, state: &ProcessState) -> i64 {
+        let known = state.devices.get(agent).map(|device| device.node);
         self.unknown |= known.is_none();
         known.unwrap_or(UNKNOWN)
     }
 }
 
-/// Views join a record with its agent, so there is one for those that have none.
+fn info<'a>(
+    id: ProcessId,
+    state: &ProcessState,
+    process: &Process,
+    names: NameStyle,
+    tables: &'a Tables,
+) -> ProcessInfo<'a> {
+    let agents = state.devices.listed().into_iter().map(agent);
+    let counters = (1..).zip(&state.counters).map(|(id, &(name, agent))| CounterInfo {
+        id,
+        agent: agent.and_then(|agent| state.devices.get(agent)).map(|device| device.node),
+        name: tables.strings.get(name),
+    });
+    let threads = tables.threads.iter().filter(|thread| thread.process == id);
+    ProcessInfo {
+        process: tables.process(id),
+        span: state.span.unwrap_or_default(),
+        environment: environment::of(tables.process(id)).map(|environment| environment.to_string()),
+        threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
+        agents: agents.chain(process.unknown.then(unknown_agent)).collect(),
+        kernels: state.kernels.rows().iter().map(|kernel| kernel_info(kernel, names, tables)).collect(),
+        counters: counters.collect(),
+    }
+}
+
+/// The agent of records without one, because views join records with agents.
 fn unknown_agent() -> AgentInfo {
     AgentInfo {
         id: UNKNOWN,
@@ -165,7 +142,7 @@ fn kernel_info<'a>(kernel: &Kernel, how: NameStyle, tables: &'a Tables) -> Kerne
     }
 }
 
-/// The words of the columns type and level.
+/// The values of the columns type and level.
 fn words(allocation: &Allocation) -> (&'static str, &'static str) {
     let kind = match allocation.kind {
         AllocationKind::Allocate => "ALLOC",
@@ -181,193 +158,147 @@ fn words(allocation: &Allocation) -> (&'static str, &'static str) {
     (kind, level)
 }
 
+/// The event of a record.
+#[inline]
+fn event<'a>(record: &Record<'_>, message: Option<&'a str>) -> Event<'a> {
+    Event {
+        category: KINDS[usize::from(record.kind)],
+        correlation: record.correlation,
+        parent: record.parent,
+        message,
+    }
+}
+
+fn region<'a>(record: &Record<'_>, name: &'a str) -> Region<'a> {
+    Region { tid: record.tid, start: record.start, end: record.end, name }
+}
+
 impl RecordSink for Database {
-    fn calls(
-        &mut self,
-        id: ProcessId,
-        list: List,
-        calls: &mut dyn Iterator<Item = Call>,
-        tables: &Tables,
-    ) -> io::Result<()> {
+    fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()> {
+        let tables = record.tables;
         let named = &tables.api_calls.arguments;
-        let (file, written) = self.process(id, tables);
-        let set = written.set;
-        for Call { row, call, end, kind, .. } in calls {
-            written.extend_span(call.start, end);
-            let event = Event {
-                category: KINDS[usize::from(kind)],
-                correlation: call.correlation,
-                parent: call.parent,
-                message: None,
+        let (file, process) = self.process(record.process, tables);
+        let region = region(record, tables.strings.get(call.name));
+        let event = file.region(process.set, &event(record, None), &region).map_err(io::Error::other)?;
+        let mut add =
+            |argument: Argument<'_>| file.argument(process.set, event, &argument).map_err(io::Error::other);
+        let first = named.partition_point(|argument| argument.call < row);
+        let own = named[first..].iter().take_while(|argument| argument.call == row);
+        let mut next = 0;
+        for argument in own {
+            next = argument.position + 1;
+            add(Argument {
+                position: i64::from(argument.position),
+                kind: text(argument.kind, tables),
+                name: text(argument.name, tables),
+                value: argument.value.is_some().then(|| tables.strings.get(argument.value)),
+            })?;
+        }
+        // All arguments as one text are one argument without a value.
+        if next == 0 && call.args.is_some() {
+            add(Argument { name: tables.strings.get(call.args), ..Argument::default() })?;
+            next = 1;
+        }
+        if call.result != 0 {
+            let kind = match list {
+                List::Hip => "hipError_t",
+                List::Hsa => "hsa_status_t",
+                _ => "int",
             };
-            let name = tables.strings.get(call.name);
-            let called = Region { tid: call.tid, start: call.start, end, name };
-            let event = file.region(set, &event, &called).map_err(io::Error::other)?;
-            let first = named.partition_point(|argument| argument.call < row);
-            let own = named[first..].iter().take_while(|argument| argument.call == row);
-            let mut next = 0;
-            for argument in own {
-                next = argument.position + 1;
-                let value = argument.value.is_some().then(|| tables.strings.get(argument.value));
-                let argument = Argument {
-                    position: i64::from(argument.position),
-                    kind: text(argument.kind, tables),
-                    name: text(argument.name, tables),
-                    value,
-                };
-                file.argument(set, event, &argument).map_err(io::Error::other)?;
-            }
-            // All arguments as one text are one argument without a value.
-            if next == 0 && call.args.is_some() {
-                let argument = Argument { name: tables.strings.get(call.args), ..Argument::default() };
-                file.argument(set, event, &argument).map_err(io::Error::other)?;
-                next = 1;
-            }
-            if call.result != 0 {
-                let kind = match list {
-                    List::Hip => "hipError_t",
-                    List::Hsa => "hsa_status_t",
-                    _ => "int",
-                };
-                let value = call.result.to_string();
-                let position = i64::from(next);
-                let returned = Argument { position, kind, name: "retval", value: Some(&value) };
-                file.argument(set, event, &returned).map_err(io::Error::other)?;
-            }
+            let (position, value) = (i64::from(next), call.result.to_string());
+            add(Argument { position, kind, name: "retval", value: Some(&value) })?;
         }
         Ok(())
     }
 
     #[inline]
-    fn dispatch(
-        &mut self,
-        dispatch: &Dispatch,
-        end: i64,
-        (_, kernel): (usize, &Kernel),
-        tables: &Tables,
-    ) -> io::Result<()> {
-        let track = tables.tracks.get(dispatch.track);
-        let shape = dispatch.shape.map_or(Shape::default(), |shape| tables.shapes.get(shape));
-        let (file, written) = self.process(track.process, tables);
-        written.extend_span(dispatch.start, end);
-        let launched = KernelDispatch {
-            tid: dispatch.tid,
-            agent: written.agent(track.agent),
-            kernel: kernel.id,
-            dispatch: dispatch.id,
+    fn dispatch(&mut self, record: &Record<'_>, launch: &Launch<'_>) -> io::Result<()> {
+        let track = record.tables.tracks.get(launch.row.track);
+        let shape = launch.shape(record.tables);
+        let (file, process) = self.process(record.process, record.tables);
+        let dispatch = KernelDispatch {
+            tid: record.tid,
+            agent: process.agent(track.agent, record.state),
+            kernel: launch.kernel.id,
+            dispatch: launch.row.id,
             queue: track.queue,
             stream: track.stream,
-            start: dispatch.start,
-            end,
+            start: record.start,
+            end: record.end,
             scratch: shape.scratch,
             lds: shape.lds,
             workgroup: shape.workgroup.unwrap_or_default(),
             items: shape.items.unwrap_or_default(),
         };
-        let event = Event {
-            category: KINDS[usize::from(kinds::KERNEL_DISPATCH)],
-            correlation: dispatch.correlation,
-            parent: dispatch.correlation,
-            message: None,
-        };
-        let event = file.launch(written.set, &event, &launched).map_err(io::Error::other)?;
-        if !tables.counters.is_empty() {
-            written.events.insert(dispatch.id, event);
+        let event = file.launch(process.set, &event(record, None), &dispatch).map_err(io::Error::other)?;
+        if !record.tables.counters.is_empty() {
+            process.events.insert(launch.row.id, event);
         }
         Ok(())
     }
 
-    fn copy(&mut self, copy: &Copy, end: i64, tables: &Tables) -> io::Result<()> {
-        let track = tables.tracks.get(copy.track);
-        let (file, written) = self.process(track.process, tables);
-        written.extend_span(copy.start, end);
-        let [source, destination] =
-            written.devices.ends(copy, tables).map(|device| device.map(|device| device.node));
-        // The view of copies wants both ends: an unknown one is where the other is.
+    fn copy(&mut self, record: &Record<'_>, copy: &Copy) -> io::Result<()> {
+        let (file, process) = self.process(record.process, record.tables);
+        let ends = record.state.devices.ends(copy, record.tables);
+        let [source, destination] = ends.map(|device| device.map(|device| device.node));
+        // The view of copies requires both ends: an unknown end gets the agent of the other.
         let known = destination.or(source);
-        written.unknown |= known.is_none();
+        process.unknown |= known.is_none();
         let known = known.unwrap_or(UNKNOWN);
-        let copied = MemoryCopy {
-            tid: copy.tid,
-            start: copy.start,
-            end,
-            name: kinds::operations(kinds::MEMORY_COPY)[kinds::copy_operation(copy.direction)],
+        let row = MemoryCopy {
+            tid: record.tid,
+            start: record.start,
+            end: record.end,
+            name: kinds::operations(record.kind)[record.operation],
             destination: destination.unwrap_or(known),
             destination_address: copy.destination_address,
             source: source.unwrap_or(known),
             source_address: copy.source_address,
             bytes: copy.bytes.unwrap_or(0),
-            stream: track.stream,
+            stream: record.stream,
         };
-        let event = Event {
-            category: KINDS[usize::from(kinds::MEMORY_COPY)],
-            correlation: copy.correlation,
-            parent: copy.correlation,
-            message: None,
-        };
-        file.copy(written.set, &event, &copied).map_err(io::Error::other)
+        file.copy(process.set, &event(record, None), &row).map_err(io::Error::other)
     }
 
-    fn range(&mut self, range: &Range, end: i64, tables: &Tables) -> io::Result<()> {
-        let (file, written) = self.process(range.process, tables);
-        written.extend_span(range.start, end);
-        let event = Event {
-            category: KINDS[usize::from(kinds::MARKER_RANGE)],
-            correlation: range.correlation,
-            parent: 0,
-            message: Some(tables.strings.get(range.name)),
-        };
+    fn range(&mut self, record: &Record<'_>, range: &Range) -> io::Result<()> {
+        let (file, process) = self.process(record.process, record.tables);
+        let event = event(record, Some(record.tables.strings.get(range.name)));
         if range.is_marker() {
-            return file.sample(written.set, &event, range.tid, range.start).map_err(io::Error::other);
+            return file.sample(process.set, &event, record.tid, record.start).map_err(io::Error::other);
         }
-        let name = kinds::operations(kinds::MARKER_RANGE)[kinds::range_operation(range)];
-        let called = Region { tid: range.tid, start: range.start, end, name };
-        file.region(written.set, &event, &called).map(drop).map_err(io::Error::other)
+        let region = region(record, kinds::operations(record.kind)[record.operation]);
+        file.region(process.set, &event, &region).map(drop).map_err(io::Error::other)
     }
 
-    fn allocation(&mut self, allocation: &Allocation, end: i64, tables: &Tables) -> io::Result<()> {
-        let (file, written) = self.process(allocation.process, tables);
-        written.extend_span(allocation.start, end);
-        let (category, _) = kinds::allocation_operation(allocation);
+    fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()> {
+        let (file, process) = self.process(record.process, record.tables);
         let (kind, level) = words(allocation);
-        let allocated = MemoryAllocation {
-            tid: allocation.tid,
-            agent: allocation.agent.map(|agent| written.agent(agent)),
+        let row = MemoryAllocation {
+            tid: record.tid,
+            agent: allocation.agent.map(|agent| process.agent(agent, record.state)),
             kind,
             level,
-            start: allocation.start,
-            end,
+            start: record.start,
+            end: record.end,
             address: allocation.address,
             bytes: allocation.bytes,
             queue: allocation.queue,
-            stream: allocation.stream,
+            stream: record.stream,
             flags: allocation.flags,
         };
-        let event = Event {
-            category: KINDS[usize::from(category)],
-            correlation: allocation.correlation,
-            ..Event::default()
-        };
-        file.allocation(written.set, &event, &allocated).map_err(io::Error::other)
+        file.allocation(process.set, &event(record, None), &row).map_err(io::Error::other)
     }
 
     fn counters(
         &mut self,
-        dispatch: &Dispatch,
-        _: i64,
-        _: (usize, &Kernel),
-        values: &[Counter],
-        tables: &Tables,
+        record: &Record<'_>,
+        launch: &Launch<'_>,
+        values: &[(usize, Counter)],
     ) -> io::Result<()> {
-        let (file, written) = self.process(tables.tracks.get(dispatch.track).process, tables);
-        let Some(&event) = written.events.get(&dispatch.id) else { return Ok(()) };
-        for value in values {
-            let key = (value.name, value.agent);
-            let position = written.counters.iter().position(|known| *known == key).unwrap_or_else(|| {
-                written.counters.push(key);
-                written.counters.len() - 1
-            });
-            file.counter(written.set, event, position as i64 + 1, value.value).map_err(io::Error::other)?;
+        let (file, process) = self.process(record.process, record.tables);
+        let Some(&event) = process.events.get(&launch.row.id) else { return Ok(()) };
+        for (counter, value) in values {
+            file.counter(process.set, event, *counter as i64, value.value).map_err(io::Error::other)?;
         }
         Ok(())
     }

@@ -5,25 +5,25 @@ use rtl_schema::{AgentId, ProcessId, Tables};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
 
-/// An agent of the list.
+/// An agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    /// What records call it; never 0, which means no agent.
+    /// Its handle in records; never 0, which means no agent.
     pub handle: u64,
     /// Its number on the machine (KFD node).
     pub node: i64,
-    /// Its number among the visible ones.
+    /// Its number among the visible agents.
     pub logical: i64,
-    /// Its number among those of its kind.
+    /// Its number among agents of its kind.
     pub of_kind: i64,
-    /// What it is.
+    /// Its kind.
     pub kind: AgentKind,
-    /// Everything, by the names that the JSON has.
+    /// All properties, by their names in the JSON.
     pub details: Value,
 }
 
 impl Device {
-    /// What rocprofv3 calls its kind.
+    /// rocprofv3's name of its kind.
     pub fn type_name(&self) -> Option<&'static str> {
         match self.kind {
             AgentKind::Cpu => Some("CPU"),
@@ -34,11 +34,11 @@ impl Device {
     }
 }
 
-/// The agents of one process. What one is called never changes, though more may be met piece by piece.
+/// The agents of one process. The handle of an agent never changes, although batches may add agents.
 #[derive(Debug, Default)]
 pub struct Devices {
     rows: Vec<Device>,
-    /// Positions of the trace's agents.
+    /// The position of each agent of the trace.
     positions: Vec<Option<usize>>,
     /// The position of the CPU that stands for the host.
     host: Option<usize>,
@@ -47,8 +47,8 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Adds the agents that `process` may use and that are not here yet. Every one has a number of its own, and one is
-    /// a CPU: rocprofv3 names both ends of a copy.
+    /// Registers the agents that `process` may use. Each has a unique number, and one of them is a CPU, because rocprofv3
+    /// names both ends of a copy.
     pub fn register(&mut self, process: ProcessId, tables: &Tables) {
         let first = self.positions.len();
         if first == tables.agents.len() && self.host.is_some() {
@@ -86,24 +86,24 @@ impl Devices {
         }
     }
 
-    /// All of them, by their number on the machine.
+    /// All agents, by their number on the machine.
     pub fn listed(&self) -> Vec<&Device> {
         let mut rows: Vec<&Device> = self.rows.iter().collect();
         rows.sort_by_key(|device| device.node);
         rows
     }
 
-    /// The list entry of an agent, `None` where it is unknown.
+    /// The entry of an agent; `None` where it is unknown.
     pub fn get(&self, agent: AgentId) -> Option<&Device> {
         self.rows.get((*self.positions.get(agent.index())?)?)
     }
 
-    /// What records call an agent; 0 where it is unknown.
+    /// The handle of an agent; 0 where it is unknown.
     pub fn handle(&self, agent: Option<AgentId>) -> u64 {
         agent.and_then(|agent| self.get(agent)).map_or(0, |device| device.handle)
     }
 
-    /// Where a copy read and wrote: as stored, else what follows from its direction and its GPU.
+    /// Source and destination of a copy: as stored, otherwise from its direction and its GPU.
     pub fn ends(&self, copy: &Copy, tables: &Tables) -> [Option<&Device>; 2] {
         let gpu = self.get(tables.tracks.get(copy.track).agent);
         let host = self.host.map(|host| &self.rows[host]);
@@ -118,7 +118,7 @@ impl Devices {
     }
 }
 
-/// Numbers that are given once only.
+/// Assigns unique numbers.
 #[derive(Debug, Default)]
 struct Numbers {
     handles: FxHashSet<u64>,
@@ -147,10 +147,10 @@ fn first_free<T: std::hash::Hash + Eq + std::marker::Copy>(
     number
 }
 
-/// Handles of agents that have none begin here: not 0, and no number that a person would read as a GPU's.
+/// The first handle of agents without one: neither 0 nor a number that reads as that of a GPU.
 const FIRST_HANDLE: u64 = 1000;
 
-/// A GPU's number follows those of the CPUs, as on a real machine.
+/// The entry of an agent. GPUs are numbered after CPUs, as on a real machine.
 fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     let own = agent.details.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let own = own.filter(|details| details["id"]["handle"].is_u64() && details["type"].is_u64());
@@ -179,7 +179,7 @@ fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     Device { handle, node, logical, of_kind, kind: agent.kind, details: Value::Object(details) }
 }
 
-/// An agent of which only what every tool records is known.
+/// The details of an agent that the source does not describe.
 fn unknown(agent: &Agent) -> Map<String, Value> {
     let kind = match agent.kind {
         AgentKind::Cpu => 1,
@@ -201,7 +201,7 @@ fn unknown(agent: &Agent) -> Map<String, Value> {
     details
 }
 
-/// `gfx942` as rocprofiler-sdk numbers it: 90402. The last two digits are hexadecimal.
+/// rocprofiler-sdk's number of a target: 90402 for `gfx942`. The last two digits are hexadecimal.
 fn target_version(target: &str) -> Option<u64> {
     let digits = target.strip_prefix("gfx")?;
     let (major, rest) = digits.split_at_checked(digits.len().checked_sub(2)?)?;
@@ -210,7 +210,7 @@ fn target_version(target: &str) -> Option<u64> {
     Some(major.parse::<u64>().ok()? * 10_000 + u64::from(minor) * 100 + u64::from(stepping))
 }
 
-/// `GPU-` and sixteen hexadecimal digits as sixteen bytes, the lowest first.
+/// The sixteen bytes of `GPU-` and sixteen hexadecimal digits, the lowest first.
 fn uuid(text: &str) -> Option<Value> {
     let id = u64::from_str_radix(text.strip_prefix("GPU-")?, 16).ok()?;
     let bytes = id.to_le_bytes().into_iter().chain([0; 8]).enumerate();

@@ -1,9 +1,9 @@
-//! The environment of a process, which says its rank.
+//! The environment of a process, from which readers take its rank.
 
 use rtl_schema::table::Process;
 use serde_json::{Value, json};
 
-/// The environment, or of it what says the rank.
+/// The stored environment, or the variables of the rank.
 pub fn of(process: &Process) -> Option<Value> {
     let stored = process.environment.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
     if let Some(stored @ Value::Object(_)) = stored {

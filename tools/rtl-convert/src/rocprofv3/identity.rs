@@ -1,4 +1,4 @@
-//! The guid of a process: it ends the names of its tables.
+//! The guid of a process, the suffix of its table names.
 
 use std::hash::{Hash, Hasher};
 
@@ -6,8 +6,7 @@ use rtl_schema::write::ProcessIdentity;
 use rtl_schema::{ProcessId, Tables};
 use rustc_hash::FxHasher;
 
-/// Who a process was, with the identity that rocprofv3 gave it or one of the same form: when it started, in
-/// milliseconds, and what tells it from others.
+/// The identity of a process: the guid of rocprofv3, or one of the same form from its start in milliseconds and a hash.
 pub fn origin(id: ProcessId, tables: &Tables) -> ProcessIdentity {
     let process = tables.process(id);
     let number = |what: &dyn Fn(&mut FxHasher)| {

@@ -13,19 +13,19 @@ use crate::names;
 pub struct Kernel {
     /// Its id, unique in its process and never 0: rocprofv3's entry 0 is a placeholder.
     pub id: Id,
-    /// What its dispatches are called.
+    /// The name of its dispatches.
     pub name: NameId,
-    /// What is known of it as it was loaded.
+    /// Its symbol as loaded.
     pub symbol: Option<SymbolId>,
 }
 
 impl Kernel {
-    /// What is known of it as it was loaded; nothing where the source has no symbol.
+    /// Its symbol as loaded; empty where the source has none.
     pub fn loaded(&self, tables: &Tables) -> Symbol {
         self.symbol.map_or(Symbol::default(), |symbol| tables.symbols[symbol.index()])
     }
 
-    /// What it is called: `--names` decides how it is shown, as rocprofv3's `-M` and `-T` do.
+    /// Its names; `--names` selects the shown one, as rocprofv3's `-M` and `-T` do.
     pub fn names<'a>(&self, tables: &'a Tables, how: names::NameStyle) -> KernelNames<'a> {
         let mut shown = match how {
             names::NameStyle::Full => names::shown(&tables.strings, self.name),
@@ -35,7 +35,7 @@ impl Kernel {
                 Cow::Owned(rtl_schema::shorten(&full).to_owned())
             }
         };
-        // A name that still ends like a descriptor would lose that end in whoever reads it.
+        // Readers would cut another `.kd` off.
         if rtl_schema::identity(&shown) != shown {
             shown.to_mut().push_str(".kd");
         }
@@ -47,24 +47,24 @@ impl Kernel {
     }
 }
 
-/// The two names that a kernel has everywhere.
+/// The two names of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelNames<'a> {
     /// As in its code object, with the `.kd` of the descriptor.
     pub mangled: String,
-    /// What it is shown as, without it.
+    /// The shown name, without `.kd`.
     pub shown: Cow<'a, str>,
 }
 
-/// The kernels of one process in order of first appearance. A symbol keeps the id of the source as far as that is
-/// unique; two symbols of one name stay two kernels.
+/// The kernels of one process in order of first appearance. A symbol keeps the id of the source if that is unique; two
+/// symbols of one name are two kernels.
 #[derive(Debug, Default)]
 pub struct Kernels {
     rows: Vec<Kernel>,
     /// Of kernels without symbol, by name; of others, by symbol.
     by_name: Vec<Option<u32>>,
     by_symbol: Vec<Option<u32>>,
-    /// Names that differ from that of their symbol.
+    /// Kernels whose name differs from that of their symbol.
     renamed: FxHashMap<(SymbolId, NameId), u32>,
     ids: FxHashSet<Id>,
     next: Id,
@@ -76,7 +76,7 @@ impl Kernels {
     pub fn of(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
         let (place, known) = match dispatch.symbol {
             Some(symbol) => (symbol.index(), &self.by_symbol),
-            // The names that stand for none have no index.
+            // NONE and DANGLING wrap to 0 and 1.
             None => (dispatch.name.0.wrapping_add(2) as usize, &self.by_name),
         };
         if let Some(Some(position)) = known.get(place)
@@ -112,7 +112,7 @@ impl Kernels {
         position as usize
     }
 
-    /// An id that no symbol has.
+    /// An unused id.
     fn free(&mut self, tables: &Tables) -> Id {
         let greatest = tables.symbols.iter().map(|symbol| symbol.id).max().unwrap_or(0);
         self.next = self.next.max(greatest).saturating_add(1);
@@ -128,7 +128,7 @@ impl Kernels {
         &self.rows[position]
     }
 
-    /// Adds the kernels that `process` loaded and never launched.
+    /// Adds the kernels that `process` loaded but never launched.
     pub fn add_loaded(&mut self, process: ProcessId, tables: &Tables) {
         for (symbol, row) in (0..).map(SymbolId).zip(&tables.symbols) {
             let met = self.by_symbol.get(symbol.index()).is_some_and(Option::is_some);
@@ -138,7 +138,7 @@ impl Kernels {
         }
     }
 
-    /// All of them.
+    /// All kernels.
     pub fn rows(&self) -> &[Kernel] {
         &self.rows
     }

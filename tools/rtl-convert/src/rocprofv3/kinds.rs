@@ -1,12 +1,13 @@
-//! What kind of record a row is: rocprofiler-sdk's names of kinds and operations, and the lists they belong to.
+//! rocprofiler-sdk's kinds and operations, and the lists of their records.
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Direction, Range, RangeKind};
 use rtl_schema::{NameId, Strings};
 use rustc_hash::FxHashMap;
 
-/// The kinds of buffered records by number, as of ROCm 7 (`strings.buffer_records` of a real file), and one of our own
-/// behind them for calls of a library that rocprofv3 does not trace. Numbers differ between versions, so readers go by
-/// the name.
+use crate::labelled_enum::labelled_enum;
+
+/// The kinds of buffered records by number, as of ROCm 7 (`strings.buffer_records` of a real file); the last one, for
+/// calls of libraries that rocprofv3 does not trace, is our own. Numbers differ between versions, so readers use names.
 pub const KINDS: [&str; 34] = [
     "NONE",
     "HSA_CORE_API",
@@ -64,8 +65,8 @@ const OTHER: Kind = 33;
 /// The operation of a finished dispatch.
 pub const DISPATCH_COMPLETE: usize = 2;
 
-/// The operations of the kinds whose numbers mean the same in every trace; those of API calls are numbered as they are
-/// met. Fills have none in rocprofv3, which does not record them: theirs is our own.
+/// The operations of kinds with fixed numbers; those of API calls are numbered by first use. rocprofv3 does not record
+/// fills: their operation is our own.
 const OPERATIONS: [(Kind, &[&str]); 5] = [
     (
         MEMORY_COPY,
@@ -101,7 +102,7 @@ const OPERATIONS: [(Kind, &[&str]); 5] = [
     (MARKER_RANGE, &["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"]),
 ];
 
-/// The operations of a kind that every trace has.
+/// The fixed operations of a kind.
 pub fn operations(kind: Kind) -> &'static [&'static str] {
     OPERATIONS.iter().find(|(of, _)| *of == kind).map_or(&[], |(_, operations)| operations)
 }
@@ -118,8 +119,7 @@ pub fn copy_operation(direction: Direction) -> usize {
     }
 }
 
-/// The operation of a range or marker. How a range was made is often unknown; one that has a thread counts as pushed
-/// and popped on it.
+/// The operation of a range or marker. A range of unknown kind with a thread counts as a thread range.
 pub fn range_operation(range: &Range) -> usize {
     match range.kind {
         _ if range.is_marker() => 0,
@@ -129,7 +129,7 @@ pub fn range_operation(range: &Range) -> usize {
     }
 }
 
-/// The kind and operation of an allocation. A change of size is an allocation to rocprofv3.
+/// The kind and operation of an allocation. rocprofv3 treats a reallocation as an allocation.
 pub fn allocation_operation(allocation: &Allocation) -> (Kind, usize) {
     use AllocationKind::{Free, Reclaim};
     use AllocationLevel::{Scratch, Virtual};
@@ -144,44 +144,29 @@ pub fn allocation_operation(allocation: &Allocation) -> (Kind, usize) {
     }
 }
 
-/// A list of `buffer_records`, and the beginning of the names of its CSV files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum List {
-    /// HIP.
-    Hip,
-    /// HSA.
-    Hsa,
-    /// roctx.
-    Marker,
-    /// RCCL.
-    Rccl,
-    /// rocDecode.
-    Decode,
-    /// rocJPEG.
-    Jpeg,
-    /// Anything else.
-    Other,
+labelled_enum! {
+    /// A list of `buffer_records`, named as the beginning of its CSV files.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum List {
+        /// HIP.
+        Hip = "hip_api",
+        /// HSA.
+        Hsa = "hsa_api",
+        /// roctx.
+        Marker = "marker_api",
+        /// RCCL.
+        Rccl = "rccl_api",
+        /// rocDecode.
+        Decode = "rocdecode_api",
+        /// rocJPEG.
+        Jpeg = "rocjpeg_api",
+        /// All other libraries.
+        Other = "other_api",
+    }
 }
 
 impl List {
-    /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Hip, Self::Hsa, Self::Marker, Self::Rccl, Self::Decode, Self::Jpeg, Self::Other];
-
-    /// Its name: `hip_api`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hip => "hip_api",
-            Self::Hsa => "hsa_api",
-            Self::Marker => "marker_api",
-            Self::Rccl => "rccl_api",
-            Self::Decode => "rocdecode_api",
-            Self::Jpeg => "rocjpeg_api",
-            Self::Other => "other_api",
-        }
-    }
-
-    /// Where records of a kind are listed.
+    /// The list of a kind.
     pub fn of(kind: Kind) -> Self {
         match KINDS[usize::from(kind)] {
             name if name.starts_with("HIP") => Self::Hip,
@@ -211,7 +196,7 @@ const FUNCTIONS: [(&str, Kind); 12] = [
     ("rocJpeg", 19),
 ];
 
-/// The kind of a call: what its source says where rocprofv3 knows the word, else what its function is called.
+/// The kind of a call: the domain in the trace if rocprofv3 has such a kind, otherwise by the name of the function.
 fn kind_of_call(domain: Option<&str>, function: &str) -> Kind {
     let stated = domain.and_then(|domain| KINDS.iter().position(|kind| *kind == domain));
     let stated = stated.filter(|&kind| KINDS[kind].contains("_API") || KINDS[kind] == "OMPT");
@@ -268,17 +253,17 @@ mod tests {
         assert_eq!(kind(None, "hsa_init"), "HSA_CORE_API");
         assert_eq!(kind(None, "ncclAllReduce"), "RCCL_API");
         assert_eq!(kind(None, "aten::mm"), "OTHER_API");
-        // A kind that is no kind of calls says nothing.
+        // A kind of other records is ignored.
         assert_eq!(kind(Some("KERNEL_DISPATCH"), "aten::mm"), "OTHER_API");
     }
 
     #[test]
     fn every_kind_of_calls_has_a_list() {
-        assert_eq!(List::of(HIP_COMPILER).name(), "hip_api");
-        assert_eq!(List::of(4).name(), "hsa_api");
-        assert_eq!(List::of(MARKER_RANGE).name(), "marker_api");
-        assert_eq!(List::of(OTHER).name(), "other_api");
-        assert_eq!(List::of(15).name(), "other_api");
+        assert_eq!(List::of(HIP_COMPILER).label(), "hip_api");
+        assert_eq!(List::of(4).label(), "hsa_api");
+        assert_eq!(List::of(MARKER_RANGE).label(), "marker_api");
+        assert_eq!(List::of(OTHER).label(), "other_api");
+        assert_eq!(List::of(15).label(), "other_api");
     }
 
     #[test]

@@ -1,36 +1,32 @@
-//! A trace as rocprofv3 would have written it.
+//! rocprofv3's output formats.
 //!
-//! [`visitor`] turns rows into records, one process after the other in what they refer to; `json`, `csv` and
-//! `database` write them.
-//! Memory does not grow with the ops.
+//! [`visitor`] turns rows into records; `json`, `csv` and `database` write them. Memory does not grow with the ops.
 
 pub mod csv;
 pub mod database;
 pub mod devices;
 pub mod environment;
-mod files;
 pub mod identity;
 pub mod json;
 pub mod kernels;
 pub mod kinds;
+pub mod per_process;
 pub mod spill_buffer;
-pub mod text;
 pub mod visitor;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use atomic_file::{AtomicFile, Destination, IfExists};
 use cli::Failure;
 use rtl_schema::write::RocpdWriter;
 use rtl_schema::{ProcessId, Select, Tables};
-use tempfile::NamedTempFile;
 
 use crate::format::{Format, Job, Written};
-use crate::output_file::OutputFile;
-use crate::source::read_failure;
+use crate::rows::RowCounts;
 
 use self::csv::Csv;
 use self::database::Database;
-use self::files::Files;
 use self::json::Json;
 use self::visitor::{RecordSink, RecordVisitor};
 
@@ -68,40 +64,35 @@ pub const ROCPD: Format = Format {
 };
 
 fn database(job: &Job<'_>) -> Result<Written, Failure> {
-    let output = OutputFile::create(job)?;
-    let file = RocpdWriter::within(output.path(), job.output).map_err(read_failure)?;
-    let mut database = Database::new(file);
+    let output = AtomicFile::create(job.output, &job.rules())?;
+    let mut database = Database::new(RocpdWriter::within(output.place(), job.output)?);
     let (visitor, tables) = visit(job, &mut database)?;
-    database.finish(&visitor, &tables).map_err(read_failure)?;
-    output.finish()?;
+    database.finish(&visitor, &tables)?;
+    output.commit()?;
     Ok(Written::one(job, visitor.rows))
 }
 
 fn json(job: &Job<'_>) -> Result<Written, Failure> {
-    let output = job.output;
-    let files = Files::beside(output, job)?;
-    files.check(output)?;
-    let compressed = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-    let mut json = Json::new(files.folder(), compressed);
+    let mut json = Json::new(destination(job.output, &job.rules())?);
     let (visitor, tables) = visit(job, &mut json)?;
-    let made = json.finish(&visitor, &tables).map_err(|error| files::unwritten(error, output))?;
-    let paths = files.publish(per_process(made, output, &tables))?;
-    Ok(Written { paths, rows: visitor.rows, warnings: Vec::new() })
+    let files = json.finish(&visitor, &tables).map_err(|error| unwritten(error, job.output))?;
+    publish(job, per_process(files, job.output, &tables), visitor.rows)
 }
 
-/// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; in a folder the pid is the name, as it
-/// is without `-o` there.
+/// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; `-o FOLDER/` names files after the
+/// pid, as rocprofv3 does without `-o`.
 fn csv(job: &Job<'_>) -> Result<Written, Failure> {
     let output = job.output;
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
     let prefix = if into_folder { output.join("") } else { without_end(output) };
-    let files = Files::beside(&prefix, job)?;
-    if !into_folder {
-        files.check(&named(&prefix, "", "agent_info"))?;
-    }
-    let mut csv = Csv::new(files.folder(), job.render.names);
+    // In a folder every name holds a pid, so this first name is never the final one.
+    let rules = match into_folder {
+        true => atomic_file::Options { if_exists: IfExists::Replace, ..job.rules() },
+        false => job.rules(),
+    };
+    let mut csv = Csv::new(destination(&named(&prefix, "", "agent_info"), &rules)?, job.render.names);
     let (visitor, tables) = visit(job, &mut csv)?;
-    let sets = csv.finish(&visitor, &tables).map_err(|error| files::unwritten(error, output))?;
+    let sets = csv.finish(&visitor, &tables).map_err(|error| unwritten(error, job.output))?;
     let mut words = words(sets.iter().map(|(id, _)| *id), &tables);
     if let [only] = words.as_mut_slice()
         && !into_folder
@@ -112,11 +103,10 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
         let path = |what: &str| named(&prefix, word, what);
         files.into_iter().map(move |(what, file)| (path(&what), file)).collect::<Vec<_>>()
     });
-    let paths = files.publish(all.collect())?;
-    Ok(Written { paths, rows: visitor.rows, warnings: Vec::new() })
+    publish(job, all.collect(), visitor.rows)
 }
 
-/// The output without a `.csv` at its end.
+/// The output without the ending `.csv`.
 fn without_end(output: &Path) -> PathBuf {
     match output.extension() {
         Some(end) if end.eq_ignore_ascii_case("csv") => output.with_extension(""),
@@ -124,7 +114,7 @@ fn without_end(output: &Path) -> PathBuf {
     }
 }
 
-/// `RUN_4243_kernel_trace.csv` of these words; `prefix` may be a folder.
+/// The path of a file: `RUN_4243_kernel_trace.csv`; `prefix` may be a folder.
 fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
     let name = match prefix.as_os_str().as_encoded_bytes().ends_with(b"/") {
         true => String::new(),
@@ -144,17 +134,17 @@ fn visit(job: &Job<'_>, sink: &mut impl RecordSink) -> Result<(RecordVisitor, Ta
     let mut visitor = RecordVisitor::new(job.render.names);
     let select = Select { args: !job.render.no_args, ..Select::everything() };
     let tables = job.source.stream(&select, |batch| visitor.batch(batch, sink));
-    let tables = tables.map_err(|error| error.failure(|error| files::unwritten(error, job.output)))?;
+    let tables = tables.map_err(|error| error.failure(|error| unwritten(error, job.output)))?;
     visitor.finish(&tables);
     Ok((visitor, tables))
 }
 
-/// The files of processes under the names they get: that of the output for a single one, else with the pid.
+/// The paths of the files of processes: the output for a single process, otherwise names with pids.
 fn per_process(
-    made: Vec<(ProcessId, NamedTempFile)>,
+    made: Vec<(ProcessId, AtomicFile)>,
     output: &Path,
     tables: &Tables,
-) -> Vec<(PathBuf, NamedTempFile)> {
+) -> Vec<(PathBuf, AtomicFile)> {
     if made.len() < 2 {
         return made.into_iter().map(|(_, file)| (output.to_owned(), file)).collect();
     }
@@ -162,7 +152,7 @@ fn per_process(
     words.into_iter().zip(made).map(|(word, (_, file))| (json::path_of(output, &word), file)).collect()
 }
 
-/// What tells processes apart in file names: the pid where no other has it, else their number in the trace.
+/// The part of a file name for each process: its pid if unique, otherwise its number in the trace.
 fn words(ids: impl Iterator<Item = ProcessId>, tables: &Tables) -> Vec<String> {
     let pids: Vec<(ProcessId, Option<i64>)> = ids.map(|id| (id, tables.process(id).pid)).collect();
     let alone = |pid: i64| pids.iter().filter(|(_, other)| *other == Some(pid)).count() == 1;
@@ -172,4 +162,28 @@ fn words(ids: impl Iterator<Item = ProcessId>, tables: &Tables) -> Vec<String> {
             _ => format!("process{}", id.0),
         })
         .collect()
+}
+
+/// The first of several outputs, in a folder that exists.
+fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Result<Destination, Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Failure::usage(format!("{} is no folder", folder.display()))
+            .with_hint("create it, or write elsewhere"));
+    }
+    Ok(Destination::check(path, rules)?)
+}
+
+/// Gives complete files their names.
+fn publish(job: &Job<'_>, named: Vec<(PathBuf, AtomicFile)>, rows: RowCounts) -> Result<Written, Failure> {
+    let redirect =
+        |(path, file): (PathBuf, AtomicFile)| Ok(file.redirect(Destination::check(&path, &job.rules())?));
+    let files: Result<Vec<_>, atomic_file::Error> = named.into_iter().map(redirect).collect();
+    Ok(Written { paths: AtomicFile::commit_all(files?)?, rows, warnings: Vec::new() })
+}
+
+fn unwritten(error: io::Error, path: &Path) -> Failure {
+    Failure::input(error)
+        .context(format!("cannot write {}", path.display()))
+        .with_hint("check that its folder can be written and has room")
 }

@@ -1,29 +1,28 @@
-//! Text that waits for its place.
+//! Text that is written later.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Finished text that has its place behind text that is still growing: in memory while it is short, else in a
-/// temporary file.
-#[derive(Debug)]
+/// Rendered text that follows text that still grows: in memory while it is short, then in a temporary file.
+#[derive(Debug, Default)]
 pub struct SpillBuffer {
     folder: PathBuf,
-    /// What is not in the file yet.
+    /// The bytes that are not in the file.
     bytes: Vec<u8>,
     file: Option<File>,
 }
 
-/// What is kept in memory.
+/// Bytes in memory.
 const SHORT: usize = 64 << 10;
 
 impl SpillBuffer {
-    /// Nothing yet; a temporary file would lie in `folder`.
+    /// An empty buffer; its temporary file would be in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), bytes: Vec::new(), file: None }
     }
 
-    /// Where the next record of a list goes, behind a comma and a new line unless it is the first.
+    /// The place of the next record of a list, after a comma and a new line unless it is the first.
     pub fn record(&mut self) -> &mut Vec<u8> {
         if !self.is_empty() {
             self.bytes.extend_from_slice(b",\n");
@@ -31,15 +30,15 @@ impl SpillBuffer {
         &mut self.bytes
     }
 
-    /// Whether nothing was added.
+    /// Whether the buffer is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.file.is_none()
     }
 
-    /// Moves what is in memory to the file if it is long.
+    /// Moves the bytes to the file if they are many.
     ///
     /// # Errors
-    /// Where the file cannot be created or grow.
+    /// The file cannot be created or grow.
     #[inline]
     pub fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bytes.len() < SHORT {
@@ -57,7 +56,7 @@ impl SpillBuffer {
     /// Appends everything to `out`.
     ///
     /// # Errors
-    /// Where the file cannot be read or `out` not grow.
+    /// The file cannot be read, or `out` cannot grow.
     pub fn copy_to(mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(file) = &mut self.file {
             file.seek(SeekFrom::Start(0))?;

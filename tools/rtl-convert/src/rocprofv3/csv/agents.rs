@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::file::Row;
+use super::file::{Columns, CsvRow};
 use crate::rocprofv3::devices::Device;
 
-/// Its columns. In lower case each is the name of a field of `agents[]` in the JSON, but for the type and the axes of
-/// the greatest dimensions.
-pub(super) const COLUMNS: [&str; 53] = [
+/// The columns. In lower case each is a field of `agents[]` in the JSON, except the type and the axes of dimensions.
+const COLUMNS: [&str; 53] = [
     "Node_Id",
     "Logical_Node_Id",
     "Agent_Type",
@@ -63,22 +62,25 @@ pub(super) const COLUMNS: [&str; 53] = [
     "Model_Name",
 ];
 
-/// Writes an agent; what is unknown is empty.
-pub(super) fn write(device: &Device, mut row: Row<'_>) {
-    for column in COLUMNS {
-        let field = column.to_ascii_lowercase();
-        let value = match field.rsplit_once("_dim_") {
-            Some((what, axis)) => &device.details[format!("{what}_dim")][axis],
-            None => &device.details[field.as_str()],
-        };
-        match (column, value) {
-            ("Agent_Type", _) => row.text(device.type_name().unwrap_or_default()),
-            ("Name" | "Vendor_Name" | "Product_Name" | "Model_Name", value) => {
-                row.text(value.as_str().unwrap_or_default());
+/// A row of `agent_info`; unknown values are empty.
+pub(super) struct AgentRow<'a>(pub(super) &'a Device);
+
+impl CsvRow for AgentRow<'_> {
+    fn columns(&mut self, out: &mut impl Columns) {
+        for column in COLUMNS {
+            let field = column.to_ascii_lowercase();
+            let value = match field.rsplit_once("_dim_") {
+                Some((dimension, axis)) => &self.0.details[format!("{dimension}_dim")][axis],
+                None => &self.0.details[field.as_str()],
+            };
+            match (column, value) {
+                ("Agent_Type", _) => out.text(column, self.0.type_name().unwrap_or_default()),
+                ("Name" | "Vendor_Name" | "Product_Name" | "Model_Name", value) => {
+                    out.text(column, value.as_str().unwrap_or_default());
+                }
+                (_, Value::Number(number)) => out.plain(column, &number.to_string()),
+                _ => out.plain(column, ""),
             }
-            (_, Value::Number(number)) => row.plain(format!("{number},").as_bytes()),
-            _ => row.plain(b","),
         }
     }
-    row.end();
 }

@@ -1,91 +1,131 @@
-//! One CSV file while it is written: texts quoted, numbers bare, what is unknown empty.
+//! One CSV file while it is written: texts quoted, numbers bare, unknown values empty.
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 
-use tempfile::NamedTempFile;
+use atomic_file::{AtomicFile, Destination};
 
-use crate::rocprofv3::files;
-use crate::rocprofv3::text::{WriteBuffer, signed};
+use crate::names::RenderCache;
+use crate::text::{WriteBuffer, number};
+
+/// A row that declares its columns.
+pub(super) trait CsvRow {
+    /// Passes every column with its value to `out`.
+    fn columns(&mut self, out: &mut impl Columns);
+}
+
+/// Receives the columns of a row: a header takes the names, a row the values.
+pub(super) trait Columns {
+    /// A quoted text.
+    fn text(&mut self, name: &str, value: &str);
+
+    /// A number, empty where unknown.
+    fn number(&mut self, name: &str, value: Option<impl itoa::Integer>);
+
+    /// A value as it is.
+    fn plain(&mut self, name: &str, value: &str);
+
+    /// Columns whose values follow from `key`; rows render them once for each key.
+    fn cached(&mut self, cache: &mut RenderCache, key: usize, columns: impl FnOnce(&mut Self));
+}
+
+/// Cells, each with a comma behind it.
+#[derive(Default)]
+struct Values(Vec<u8>);
+
+impl Columns for Values {
+    fn text(&mut self, _: &str, value: &str) {
+        quoted(value, &mut self.0);
+    }
+
+    #[inline]
+    fn number(&mut self, _: &str, value: Option<impl itoa::Integer>) {
+        if let Some(value) = value {
+            number(value, &mut self.0);
+        }
+        self.0.push(b',');
+    }
+
+    fn plain(&mut self, _: &str, value: &str) {
+        self.0.extend_from_slice(value.as_bytes());
+        self.0.push(b',');
+    }
+
+    #[inline]
+    fn cached(&mut self, cache: &mut RenderCache, key: usize, columns: impl FnOnce(&mut Self)) {
+        self.0.extend_from_slice(cache.get(key, |bytes| {
+            let mut values = Self::default();
+            columns(&mut values);
+            *bytes = values.0;
+        }));
+    }
+}
+
+/// The names of columns, each with a comma behind it.
+struct Header(Vec<u8>);
+
+impl Columns for Header {
+    fn text(&mut self, name: &str, _: &str) {
+        quoted(name, &mut self.0);
+    }
+
+    fn number(&mut self, name: &str, _: Option<impl itoa::Integer>) {
+        quoted(name, &mut self.0);
+    }
+
+    fn plain(&mut self, name: &str, _: &str) {
+        quoted(name, &mut self.0);
+    }
+
+    fn cached(&mut self, _: &mut RenderCache, _: usize, columns: impl FnOnce(&mut Self)) {
+        columns(self);
+    }
+}
 
 /// A file and its newest rows.
 pub(super) struct CsvFile {
-    file: NamedTempFile,
+    file: AtomicFile,
     out: File,
-    pages: WriteBuffer,
+    buffer: WriteBuffer,
 }
 
 impl CsvFile {
-    /// A file with these columns.
-    pub(super) fn create(folder: &Path, columns: &[&str]) -> io::Result<Self> {
-        let file = files::temporary(folder)?;
-        let mut sheet = Self { out: file.as_file().try_clone()?, file, pages: WriteBuffer::new() };
-        let mut row = sheet.row();
-        columns.iter().for_each(|column| row.text(column));
-        row.end();
-        Ok(sheet)
+    /// A file with the columns of `row`.
+    pub(super) fn create(destination: &Destination, row: &mut impl CsvRow) -> io::Result<Self> {
+        let file = AtomicFile::start(destination.clone()).map_err(io::Error::other)?;
+        let mut buffer = WriteBuffer::new();
+        let mut header = Header(std::mem::take(&mut buffer.bytes));
+        row.columns(&mut header);
+        buffer.bytes = header.0;
+        end_line(&mut buffer.bytes);
+        Ok(Self { out: file.file().try_clone()?, file, buffer })
     }
 
-    /// The next row.
+    /// Writes a row.
     #[inline]
-    pub(super) fn row(&mut self) -> Row<'_> {
-        Row { bytes: &mut self.pages.bytes }
+    pub(super) fn write(&mut self, row: &mut impl CsvRow) -> io::Result<()> {
+        let mut values = Values(std::mem::take(&mut self.buffer.bytes));
+        row.columns(&mut values);
+        self.buffer.bytes = values.0;
+        end_line(&mut self.buffer.bytes);
+        self.buffer.flush_if_full(&mut self.out)
     }
 
-    /// Writes finished rows if they are many.
-    #[inline]
-    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
-        self.pages.flush_if_full(&mut self.out)
-    }
-
-    pub(super) fn finish(mut self) -> io::Result<NamedTempFile> {
-        self.pages.flush(&mut self.out)?;
+    pub(super) fn finish(mut self) -> io::Result<AtomicFile> {
+        self.buffer.flush(&mut self.out)?;
         Ok(self.file)
     }
 }
 
-/// A row; each cell ends with the comma before the next.
-pub(super) struct Row<'a> {
-    pub(super) bytes: &'a mut Vec<u8>,
-}
-
-impl Row<'_> {
-    #[inline]
-    pub(super) fn number(&mut self, value: i64) {
-        signed(value, self.bytes);
-        self.bytes.push(b',');
-    }
-
-    #[inline]
-    pub(super) fn known(&mut self, value: Option<i64>) {
-        if let Some(value) = value {
-            signed(value, self.bytes);
-        }
-        self.bytes.push(b',');
-    }
-
-    /// A text; quotes in it are doubled, which rocprofv3 forgets.
-    pub(super) fn text(&mut self, text: &str) {
-        quoted(text, self.bytes);
-    }
-
-    /// A cell, or several with their commas, as they stand.
-    #[inline]
-    pub(super) fn plain(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
-    }
-
-    #[inline]
-    pub(super) fn end(self) {
-        if let Some(last) = self.bytes.last_mut() {
-            *last = b'\n';
-        }
+#[inline]
+fn end_line(bytes: &mut [u8]) {
+    if let Some(last) = bytes.last_mut() {
+        *last = b'\n';
     }
 }
 
-/// A text as a cell.
-pub(super) fn quoted(text: &str, bytes: &mut Vec<u8>) {
+/// A text as a cell. Quotes in it are doubled, which rocprofv3 forgets.
+fn quoted(text: &str, bytes: &mut Vec<u8>) {
     bytes.push(b'"');
     for (at, part) in text.split('"').enumerate() {
         if at > 0 {
@@ -94,12 +134,4 @@ pub(super) fn quoted(text: &str, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(part.as_bytes());
     }
     bytes.extend_from_slice(b"\",");
-}
-
-/// A number as a cell, empty where unknown.
-pub(super) fn cell(value: Option<impl ToString>, bytes: &mut Vec<u8>) {
-    if let Some(value) = value {
-        bytes.extend_from_slice(value.to_string().as_bytes());
-    }
-    bytes.push(b',');
 }

@@ -1,127 +1,146 @@
 //! The files of one process.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::{self, Write};
-use std::path::Path;
 
-use rtl_schema::{NameId, ProcessId, Tables};
+use atomic_file::{AtomicFile, Destination};
+use rtl_schema::table::Counter;
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
-use tempfile::NamedTempFile;
 
-use super::file::{CsvFile, cell, quoted};
+use super::agents::AgentRow;
+use super::columns::{CounterRow, KernelRow, Shared};
+use super::file::{CsvFile, CsvRow};
 use super::stats::{self, Stat, Stats};
-use super::{NamedFiles, agents};
-use crate::names::{NameStyle, RenderCache};
-use crate::rocprofv3::devices::Devices;
-use crate::rocprofv3::files;
-use crate::rocprofv3::kernels::Kernel;
+use crate::names::NameStyle;
 use crate::rocprofv3::kinds::{self, Kind};
-use crate::rocprofv3::visitor::RecordVisitor;
+use crate::rocprofv3::visitor::{Launch, ProcessState, Record};
 
-/// The files of one process. Those of kernels are apart, because they have the most rows.
-#[derive(Default)]
+/// Files with their contents: `kernel_trace`.
+pub(crate) type NamedFiles = Vec<(String, AtomicFile)>;
+
+/// The file that has no `_trace` in its name.
+pub(super) const COUNTERS: &str = "counter_collection";
+
+/// The files of one process. Kernels have the most rows and a file of their own here.
 pub(super) struct ProcessFiles {
-    pub(super) names: NameStyle,
-    pub(super) devices: Devices,
-    pub(super) kernels: Option<CsvFile>,
-    pub(super) others: BTreeMap<&'static str, CsvFile>,
-    /// What stands in the rows of a kernel, a track and a shape.
-    pub(super) kernel_cells: Vec<KernelCells>,
-    pub(super) track_cells: RenderCache,
-    pub(super) shape_cells: RenderCache,
-    pub(super) kernel_stats: Vec<Stat>,
-    pub(super) stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,
-    pub(super) dispatched: i64,
-}
-
-/// The cells of one kernel.
-pub(super) struct KernelCells {
-    /// Id and name.
-    pub(super) name: Vec<u8>,
-    /// Static LDS in bytes as hardware allots it, if known.
-    pub(super) lds: Option<u64>,
-    /// Registers.
-    pub(super) registers: Vec<u8>,
+    destination: Destination,
+    kernels: Option<CsvFile>,
+    kernel_stats: Vec<Stat>,
+    /// By domain: `hip_api`.
+    others: BTreeMap<&'static str, CsvFile>,
+    stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,
+    shared: Shared,
 }
 
 impl ProcessFiles {
-    pub(super) fn sheet(
+    pub(super) fn new(destination: &Destination, names: NameStyle) -> Self {
+        Self {
+            destination: destination.clone(),
+            kernels: None,
+            kernel_stats: Vec::new(),
+            others: BTreeMap::new(),
+            stats: BTreeMap::new(),
+            shared: Shared::new(names),
+        }
+    }
+
+    /// Writes a dispatch.
+    #[inline]
+    pub(super) fn kernel(&mut self, record: &Record<'_>, launch: &Launch<'_>) -> io::Result<()> {
+        if self.kernel_stats.len() <= launch.position {
+            self.kernel_stats.resize_with(launch.position + 1, Stat::default);
+        }
+        self.kernel_stats[launch.position].add(record.end - record.start);
+        let mut row = KernelRow(record, launch, &mut self.shared);
+        let file = match &mut self.kernels {
+            Some(file) => file,
+            none => none.insert(CsvFile::create(&self.destination, &mut row)?),
+        };
+        file.write(&mut row)
+    }
+
+    /// Writes the counters of a dispatch: the instances of a counter add up to one row.
+    pub(super) fn counters(
         &mut self,
-        name: &'static str,
-        columns: &[&str],
-        folder: &Path,
-    ) -> io::Result<&mut CsvFile> {
-        match self.others.entry(name) {
-            std::collections::btree_map::Entry::Occupied(sheet) => Ok(sheet.into_mut()),
-            std::collections::btree_map::Entry::Vacant(place) => {
-                Ok(place.insert(CsvFile::create(folder, columns)?))
+        record: &Record<'_>,
+        launch: &Launch<'_>,
+        values: &[(usize, Counter)],
+    ) -> io::Result<()> {
+        let mut sums: Vec<(NameId, f64)> = Vec::new();
+        for (_, value) in values {
+            match sums.iter_mut().find(|(name, _)| *name == value.name) {
+                Some((_, sum)) => *sum += value.value,
+                None => sums.push((value.name, value.value)),
             }
         }
-    }
-
-    pub(super) fn count(&mut self, domain: &'static str, kind: Kind, name: NameId, duration: i64) {
-        self.stats.entry(domain).or_default().entry((kind, name)).or_default().add(duration);
-    }
-
-    /// The cells of the kernel at a position; positions come in order.
-    pub(super) fn kernel(&mut self, position: usize, kernel: &Kernel, tables: &Tables) -> &KernelCells {
-        while self.kernel_cells.len() <= position {
-            let loaded = kernel.loaded(tables);
-            let (mut name, mut registers) = (Vec::new(), Vec::new());
-            cell(Some(kernel.id), &mut name);
-            quoted(&kernel.names(tables, self.names).shown, &mut name);
-            [loaded.vgprs, loaded.agprs, loaded.sgprs].iter().for_each(|count| cell(*count, &mut registers));
-            let lds = loaded.lds.map(u64::from);
-            self.kernel_cells.push(KernelCells { name, lds, registers });
-            self.kernel_stats.push(Stat::default());
+        for (counter, sum) in sums {
+            let mut row = CounterRow { record, launch, counter, sum, shared: &mut self.shared };
+            write(&mut self.others, COUNTERS, &mut row, &self.destination)?;
         }
-        &self.kernel_cells[position]
+        Ok(())
     }
 
-    pub(super) fn finish(
-        self,
-        id: ProcessId,
-        folder: &Path,
-        visitor: &RecordVisitor,
-        tables: &Tables,
-    ) -> io::Result<NamedFiles> {
+    /// Writes a record of a domain and counts it under the name of its function or operation.
+    pub(super) fn row(
+        &mut self,
+        domain: &'static str,
+        record: &Record<'_>,
+        name: NameId,
+        mut row: impl CsvRow,
+    ) -> io::Result<()> {
+        let stats = self.stats.entry(domain).or_default();
+        stats.entry((record.kind, name)).or_default().add(record.end - record.start);
+        write(&mut self.others, domain, &mut row, &self.destination)
+    }
+
+    /// The complete files.
+    pub(super) fn finish(self, state: &ProcessState, tables: &Tables) -> io::Result<NamedFiles> {
         let mut files = Vec::new();
-        let mut info = CsvFile::create(folder, &agents::COLUMNS)?;
-        self.devices.listed().into_iter().for_each(|device| agents::write(device, info.row()));
-        files.push(("agent_info".to_owned(), info.finish()?));
+        let mut agents = None;
+        for device in state.devices.listed() {
+            let mut row = AgentRow(device);
+            let file = match &mut agents {
+                Some(file) => file,
+                none => none.insert(CsvFile::create(&self.destination, &mut row)?),
+            };
+            file.write(&mut row)?;
+        }
+        if let Some(file) = agents {
+            files.push(("agent_info".to_owned(), file.finish()?));
+        }
         let mut domains = Stats::new();
-        for (domain, stats) in self.stats(id, visitor, tables) {
-            let (name, file) = domain;
-            let whole = domains.entry(name.to_owned()).or_default();
+        for (name, file, stats) in self.stats(state, tables) {
+            let whole = domains.entry(name).or_default();
             stats.values().for_each(|stat| whole.merge(stat));
-            files.push((format!("{file}_stats"), written(folder, &stats::sheet(&stats))?));
+            files.push((format!("{file}_stats"), written(&self.destination, &stats::sheet(&stats))?));
         }
         if !domains.is_empty() {
-            files.push(("domain_stats".to_owned(), written(folder, &stats::sheet(&domains))?));
+            files.push(("domain_stats".to_owned(), written(&self.destination, &stats::sheet(&domains))?));
         }
-        let kernels = self.kernels.map(|sheet| ("kernel_trace", sheet));
-        for (name, sheet) in kernels.into_iter().chain(self.others) {
-            files.push((name.to_owned(), sheet.finish()?));
+        if let Some(file) = self.kernels {
+            files.push(("kernel_trace".to_owned(), file.finish()?));
+        }
+        for (name, file) in self.others {
+            let name = if name == COUNTERS { name.to_owned() } else { format!("{name}_trace") };
+            files.push((name, file.finish()?));
         }
         Ok(files)
     }
 
-    /// The stats of each domain by the names that its file shows.
-    fn stats(
-        &self,
-        id: ProcessId,
-        visitor: &RecordVisitor,
-        tables: &Tables,
-    ) -> Vec<((&'static str, &'static str), Stats)> {
+    /// The domains with the beginnings of their file names and their stats.
+    fn stats(&self, state: &ProcessState, tables: &Tables) -> Vec<(String, &'static str, Stats)> {
         let mut all = Vec::new();
         let mut kernels = Stats::new();
-        for (stat, kernel) in self.kernel_stats.iter().zip(visitor.kernels[id.index()].rows()) {
-            kernels.entry(kernel.names(tables, self.names).shown.into_owned()).or_default().merge(stat);
+        for (stat, kernel) in self.kernel_stats.iter().zip(state.kernels.rows()) {
+            let name = kernel.names(tables, self.shared.names).shown.into_owned();
+            kernels.entry(name).or_default().merge(stat);
         }
         if self.kernels.is_some() {
-            all.push((("KERNEL_DISPATCH", "kernel"), kernels));
+            all.push(("KERNEL_DISPATCH".to_owned(), "kernel", kernels));
         }
-        for (file, counted) in &self.stats {
+        for (&domain, counted) in &self.stats {
             let mut stats = Stats::new();
             for ((kind, name), stat) in counted {
                 let name = match kinds::operations(*kind).get(name.index()) {
@@ -130,29 +149,27 @@ impl ProcessFiles {
                 };
                 stats.entry(name).or_default().merge(stat);
             }
-            let domain = DOMAINS.iter().find(|(of, _)| of == file).map_or("OTHER_API", |(_, domain)| domain);
-            all.push(((domain, file), stats));
+            all.push((domain.to_ascii_uppercase(), domain, stats));
         }
         all
     }
 }
 
-/// What domain_stats.csv calls what other files begin with.
-const DOMAINS: [(&str, &str); 10] = [
-    ("hip_api", "HIP_API"),
-    ("hsa_api", "HSA_API"),
-    ("marker_api", "MARKER_API"),
-    ("rccl_api", "RCCL_API"),
-    ("rocdecode_api", "ROCDECODE_API"),
-    ("rocjpeg_api", "ROCJPEG_API"),
-    ("other_api", "OTHER_API"),
-    ("memory_copy", "MEMORY_COPY"),
-    ("memory_allocation", "MEMORY_ALLOCATION"),
-    ("scratch_memory", "SCRATCH_MEMORY"),
-];
+fn write(
+    files: &mut BTreeMap<&'static str, CsvFile>,
+    name: &'static str,
+    row: &mut impl CsvRow,
+    destination: &Destination,
+) -> io::Result<()> {
+    let file = match files.entry(name) {
+        Entry::Occupied(file) => file.into_mut(),
+        Entry::Vacant(vacant) => vacant.insert(CsvFile::create(destination, row)?),
+    };
+    file.write(row)
+}
 
-fn written(folder: &Path, text: &str) -> io::Result<NamedTempFile> {
-    let mut file = files::temporary(folder)?;
-    file.write_all(text.as_bytes())?;
+fn written(destination: &Destination, text: &str) -> io::Result<AtomicFile> {
+    let file = AtomicFile::start(destination.clone()).map_err(io::Error::other)?;
+    file.file().write_all(text.as_bytes())?;
     Ok(file)
 }

@@ -1,8 +1,8 @@
-//! The durations of what has one name, and how rocprofv3 prints them.
+//! Statistics of durations by name, in rocprofv3's formats of numbers.
 
 use std::collections::BTreeMap;
 
-/// Durations in ns: count, sum, extremes and spread, without keeping them.
+/// Streaming statistics of durations in ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stat {
     calls: u64,
@@ -21,8 +21,8 @@ impl Default for Stat {
 }
 
 impl Stat {
-    /// Adds a duration. The spread is updated value by value (Welford): squares of nanoseconds overflow 64 bits after
-    /// 4.3 seconds, which is where rocprofv3's own column goes wrong.
+    /// Adds a duration. The variance is updated value by value (Welford), because squares of nanoseconds overflow 64 bits
+    /// after 4.3 seconds; rocprofv3's own column is wrong there.
     #[inline]
     pub(super) fn add(&mut self, duration: i64) {
         self.calls += 1;
@@ -34,7 +34,7 @@ impl Stat {
         self.squares += distance * (duration as f64 - self.mean);
     }
 
-    /// Adds everything that `other` has seen.
+    /// Adds the durations of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.calls == 0 {
             return;
@@ -55,10 +55,10 @@ impl Stat {
     }
 }
 
-/// The stats of one file, by name.
+/// The statistics of one file, by name.
 pub(super) type Stats = BTreeMap<String, Stat>;
 
-/// The text of a `*_stats.csv`: the greatest total first, equal ones by name.
+/// The text of a `*_stats.csv`: by descending total, then by name.
 pub(super) fn sheet(stats: &Stats) -> String {
     let mut rows: Vec<(&String, &Stat)> = stats.iter().filter(|(_, stat)| stat.calls > 0).collect();
     rows.sort_by_key(|(_, stat)| std::cmp::Reverse(stat.total));
@@ -84,7 +84,7 @@ pub(super) fn sheet(stats: &Stats) -> String {
     text
 }
 
-/// Six decimals, or eight of a small number's mantissa.
+/// A number with six decimals; a small one with eight decimals of its mantissa.
 fn number(value: f64) -> String {
     if value > 0.01 { format!("{value:.6}") } else { exponential(value, 8) }
 }
@@ -102,7 +102,7 @@ pub(super) fn counter(value: f64) -> String {
     if value >= 1.0 { format!("{value:.6}") } else { exponential(value, 8) }
 }
 
-/// As C prints it: a sign and two digits at least in the exponent.
+/// A number as C prints it: the exponent has a sign and at least two digits.
 fn exponential(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };

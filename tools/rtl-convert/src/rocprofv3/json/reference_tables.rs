@@ -1,93 +1,86 @@
-//! What stands around the records of a process: who it was, and what the records refer to.
+//! The tables that the records of a process refer to: process, agents, counters, strings, kernels.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
+use atomic_file::AtomicFile;
 use rtl_schema::table::{Process as Origin, Symbol};
 use rtl_schema::{ProcessId, Tables, shorten};
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use super::process_file::ProcessFile;
 use crate::names::{self, NameStyle};
-use crate::output_file::OutputWriter;
 use crate::rocprofv3::environment;
 use crate::rocprofv3::kernels::{KernelNames, Kernels};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
-use crate::rocprofv3::spill_buffer::SpillBuffer;
-use crate::rocprofv3::text::json as quoted;
-use crate::rocprofv3::visitor::RecordVisitor;
+use crate::rocprofv3::visitor::{ProcessState, RecordVisitor};
+use crate::text::json as quoted;
 
-/// The lists that every file has, beside those of calls.
+/// The lists that every file has besides those of calls.
 const EMPTY: [&str; 3] = ["kernel_dispatch", "pc_sample_host_trap", "pc_sample_stochastic"];
 
 /// Completes the file of a process.
 pub(super) fn finish(
-    mut process: ProcessFile,
+    mut file: ProcessFile,
     id: ProcessId,
+    state: &ProcessState,
     visitor: &RecordVisitor,
     tables: &Tables,
-) -> io::Result<NamedTempFile> {
-    let spilled: [(&'static str, SpillBuffer); 4] = [
-        ("marker_api", process.markers),
-        ("memory_copy", process.copies),
-        ("memory_allocation", process.allocations),
-        ("scratch_memory", process.scratch),
+) -> io::Result<AtomicFile> {
+    let spilled = [
+        ("marker_api", std::mem::take(&mut file.markers)),
+        ("memory_copy", std::mem::take(&mut file.copies)),
+        ("memory_allocation", std::mem::take(&mut file.allocations)),
+        ("scratch_memory", std::mem::take(&mut file.scratch)),
     ];
-    let mut out = process.content;
-    process.pages.flush(&mut out)?;
-    let mut lists = process.lists;
     for (list, spill) in spilled {
-        begin(list, &mut lists, &mut out)?;
-        spill.copy_to(&mut out)?;
+        file.begin(list);
+        file.append(spill)?;
     }
-    let calls = List::ALL.map(List::name).into_iter().filter(|list| *list != List::Other.name());
+    let calls = List::ALL.map(List::label).into_iter().filter(|list| *list != List::Other.label());
     for list in calls.chain(EMPTY) {
-        if !lists.contains(&list) {
-            begin(list, &mut lists, &mut out)?;
+        if !file.lists.contains(&list) {
+            file.begin(list);
         }
     }
-    out.write_all(b"]},\n\"callback_records\":{\"counter_collection\":[")?;
-    process.counters.copy_to(&mut out)?;
-    out.write_all(b"]},\n\"metadata\":")?;
-    serde_json::to_writer(&mut out, &metadata(&tables.processes[id.index()], process.span))?;
-    let agents: Vec<&Value> = process.devices.listed().iter().map(|device| &device.details).collect();
-    out.write_all(b",\n\"agents\":")?;
-    serde_json::to_writer(&mut out, &agents)?;
-    let counters: Vec<Value> = (1..)
-        .zip(&process.counter_kinds)
-        .map(|(handle, counter): (u64, _)| {
-            json!({
-                "agent_id": { "handle": process.devices.handle(counter.agent) },
-                "id": { "handle": handle },
-                "is_constant": 0,
-                "is_derived": 0,
-                "name": tables.strings.get(counter.name),
-                "description": "",
-                "block": "",
-                "expression": "",
-                "dimensions": [],
-                "instances": [],
-            })
+    let (counters, texts) = (std::mem::take(&mut file.counters), std::mem::take(&mut file.texts));
+    file.bytes().extend_from_slice(b"]},\n\"callback_records\":{\"counter_collection\":[");
+    file.append(counters)?;
+    file.bytes().push(b']');
+    let agents: Vec<&Value> = state.devices.listed().iter().map(|device| &device.details).collect();
+    let counters = (1..).zip(&state.counters).map(|(handle, (name, agent)): (u64, _)| {
+        json!({
+            "agent_id": { "handle": state.devices.handle(*agent) },
+            "id": { "handle": handle },
+            "is_constant": 0,
+            "is_derived": 0,
+            "name": tables.strings.get(*name),
+            "description": "",
+            "block": "",
+            "expression": "",
+            "dimensions": [],
+            "instances": [],
         })
-        .collect();
-    out.write_all(b",\n\"counters\":")?;
-    serde_json::to_writer(&mut out, &counters)?;
-    strings(&visitor.operations, process.texts, tables, &mut out)?;
-    symbols(&visitor.kernels[id.index()], visitor.names, tables, &mut out)?;
-    out.write_all(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n")?;
-    out.finish()?;
-    Ok(process.file)
+    });
+    let bytes = file.bytes();
+    bytes.extend_from_slice(b"},\n\"metadata\":");
+    serde_json::to_writer(&mut *bytes, &metadata(&tables.processes[id.index()], state.span))?;
+    bytes.extend_from_slice(b",\n\"agents\":");
+    serde_json::to_writer(&mut *bytes, &agents)?;
+    bytes.extend_from_slice(b",\n\"counters\":");
+    serde_json::to_writer(&mut *bytes, &counters.collect::<Vec<_>>())?;
+    kinds(&visitor.operations, tables, file.bytes());
+    file.append(texts)?;
+    file.bytes().extend_from_slice(
+        b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
+          \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
+    );
+    symbols(&state.kernels, visitor.names, tables, file.bytes());
+    file.bytes().extend_from_slice(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n");
+    file.finish()
 }
 
-fn begin(list: &'static str, lists: &mut Vec<&'static str>, out: &mut OutputWriter) -> io::Result<()> {
-    let before = if lists.is_empty() { "\"" } else { "],\n\"" };
-    lists.push(list);
-    write!(out, "{before}{list}\":[")
-}
-
-/// Who the process was. Where its start and end are unknown, those of its records stand in: TraceLens measures idle
-/// time by them.
+/// The process. Unknown start and end are those of its records, because TraceLens measures idle time by them.
 fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
     let (first, last) = span.unwrap_or_default();
     let command: Vec<&str> = process.command.as_deref().map_or(Vec::new(), |text| text.split(' ').collect());
@@ -114,62 +107,50 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
     metadata
 }
 
-/// What numbers of kinds and operations mean, and what ranges are called.
-fn strings(
-    operations: &Operations,
-    texts: SpillBuffer,
-    tables: &Tables,
-    out: &mut OutputWriter,
-) -> io::Result<()> {
-    out.write_all(b",\n\"strings\":{\"callback_records\":[],\"buffer_records\":[")?;
-    let mut bytes = Vec::new();
+/// The names of kinds and operations by number, up to the names of ranges.
+fn kinds(operations: &Operations, tables: &Tables, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(b",\n\"strings\":{\"callback_records\":[],\"buffer_records\":[");
     for (number, kind) in KINDS.iter().enumerate() {
         let before = if number > 0 { ",\n" } else { "" };
         bytes.extend_from_slice(format!("{before}{{\"kind\":\"{kind}\",\"operations\":[").as_bytes());
         let fixed = kinds::operations(number as Kind).iter().copied();
-        let met = operations.names(number as Kind).iter().map(|&name| tables.strings.get(name));
-        for (at, operation) in fixed.chain(met).enumerate() {
+        let seen = operations.names(number as Kind).iter().map(|&name| tables.strings.get(name));
+        for (at, operation) in fixed.chain(seen).enumerate() {
             if at > 0 {
                 bytes.push(b',');
             }
-            quoted(operation, &mut bytes);
+            quoted(operation, bytes);
         }
         bytes.extend_from_slice(b"]}");
     }
-    out.write_all(&bytes)?;
-    out.write_all(b"],\n\"marker_api\":[")?;
-    texts.copy_to(out)?;
-    out.write_all(
-        b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
-          \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
-    )
+    bytes.extend_from_slice(b"],\n\"marker_api\":[");
 }
 
-/// The kernels and the code objects that they name; the first of each is a placeholder, as rocprofv3 writes it.
-fn symbols(kernels: &Kernels, how: NameStyle, tables: &Tables, out: &mut OutputWriter) -> io::Result<()> {
+/// The kernels and their code objects; the first of each is a placeholder, as in rocprofv3's files.
+fn symbols(kernels: &Kernels, style: NameStyle, tables: &Tables, bytes: &mut Vec<u8>) {
     let objects: BTreeSet<i64> =
         kernels.rows().iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
-    out.write_all(b",\n\"code_objects\":[")?;
+    bytes.extend_from_slice(b",\n\"code_objects\":[");
     for (at, object) in objects.into_iter().enumerate() {
         let before = if at > 0 { ",\n" } else { "" };
-        write!(out, "{before}{{\"size\":80,\"code_object_id\":{object}}}")?;
+        bytes.extend_from_slice(format!("{before}{{\"size\":80,\"code_object_id\":{object}}}").as_bytes());
     }
-    out.write_all(b"],\n\"kernel_symbols\":[")?;
-    symbol(0, &Symbol::default(), ["", "0", "0", "0"], out)?;
+    bytes.extend_from_slice(b"],\n\"kernel_symbols\":[");
+    symbol(0, &Symbol::default(), ["", "0", "0", "0"], bytes);
     for kernel in kernels.rows() {
-        let loaded = kernel.loaded(tables);
-        let KernelNames { mangled, shown } = kernel.names(tables, how);
-        out.write_all(b",\n")?;
+        let KernelNames { mangled, shown } = kernel.names(tables, style);
         let full = names::shown(&tables.strings, kernel.name);
-        symbol(kernel.id, &loaded, [&mangled, &shown, &full, shorten(&full)], out)?;
+        bytes.extend_from_slice(b",\n");
+        symbol(kernel.id, &kernel.loaded(tables), [&mangled, &shown, &full, shorten(&full)], bytes);
     }
-    out.write_all(b"]")
+    bytes.push(b']');
 }
 
-/// One symbol; its names are the stored, the formatted, the demangled and the truncated one.
-fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], out: &mut OutputWriter) -> io::Result<()> {
-    let mut bytes =
-        format!("{{\"size\":88,\"kernel_id\":{id},\"code_object_id\":{}", symbol.code_object).into_bytes();
+/// One symbol with its stored, formatted, demangled and truncated name.
+fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(
+        format!("{{\"size\":88,\"kernel_id\":{id},\"code_object_id\":{}", symbol.code_object).as_bytes(),
+    );
     let numbers = [
         ("kernel_object", Some(symbol.kernel_object).filter(|&object| object != 0)),
         ("kernarg_segment_size", symbol.kernarg.map(u64::from)),
@@ -187,8 +168,7 @@ fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], out: &mut OutputWriter) ->
     let keys = ["kernel_name", "formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name"];
     for (key, name) in keys.into_iter().zip(names) {
         bytes.extend_from_slice(format!(",\"{key}\":").as_bytes());
-        quoted(name, &mut bytes);
+        quoted(name, bytes);
     }
     bytes.push(b'}');
-    out.write_all(&bytes)
 }

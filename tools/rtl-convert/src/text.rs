@@ -2,41 +2,10 @@
 
 use std::io::{self, Write};
 
-/// Pairs of decimal digits, `00` to `99`.
-const PAIRS: [[u8; 2]; 100] = {
-    let mut pairs = [[0; 2]; 100];
-    let mut number = 0;
-    while number < 100 {
-        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
-        number += 1;
-    }
-    pairs
-};
-
-/// Appends a number in decimal, two digits at a time.
+/// Appends a number in decimal.
 #[inline]
-pub fn digits(mut value: u64, bytes: &mut Vec<u8>) {
-    let mut text = [0; 20];
-    let mut at = text.len();
-    while value >= 100 {
-        at -= 2;
-        text[at..at + 2].copy_from_slice(&PAIRS[(value % 100) as usize]);
-        value /= 100;
-    }
-    let pair = PAIRS[value as usize];
-    at -= 2;
-    text[at..at + 2].copy_from_slice(&pair);
-    at += usize::from(value < 10);
-    bytes.extend_from_slice(&text[at..]);
-}
-
-/// Appends a number with its sign.
-#[inline]
-pub fn signed(value: i64, bytes: &mut Vec<u8>) {
-    if value < 0 {
-        bytes.push(b'-');
-    }
-    digits(value.unsigned_abs(), bytes);
+pub fn number(value: impl itoa::Integer, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 /// Appends a text as JSON.
@@ -45,26 +14,25 @@ pub fn json(text: &str, bytes: &mut Vec<u8>) {
     let _ = serde_json::to_writer(bytes, text);
 }
 
-/// Collects bytes and writes them in large pieces, so that nothing copies them again.
+/// Bytes that are written in large pieces, so that no further buffer copies them.
 #[derive(Debug)]
 pub struct WriteBuffer {
-    /// What is not written yet.
+    /// The bytes that are not written yet.
     pub bytes: Vec<u8>,
 }
 
 impl WriteBuffer {
-    /// What is collected before it is written.
     const SIZE: usize = 256 << 10;
 
-    /// Nothing yet.
+    /// An empty buffer.
     pub fn new() -> Self {
         Self { bytes: Vec::with_capacity(Self::SIZE + (8 << 10)) }
     }
 
-    /// Writes what is there if it is much.
+    /// Writes the bytes if they are many.
     ///
     /// # Errors
-    /// Where the output cannot grow.
+    /// The output cannot grow.
     #[inline]
     pub fn flush_if_full(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.bytes.len() < Self::SIZE {
@@ -73,7 +41,7 @@ impl WriteBuffer {
         self.flush(out)
     }
 
-    /// Writes what is there.
+    /// Writes the bytes.
     ///
     /// # Errors
     /// As [`Self::flush_if_full`].
@@ -98,11 +66,11 @@ mod tests {
     fn every_number_is_written_as_it_is() {
         for value in [0, 1, 9, 10, 99, 100, 101, 12_345, 999_999, 1_000_000, u64::MAX] {
             let mut bytes = Vec::new();
-            digits(value, &mut bytes);
+            number(value, &mut bytes);
             assert_eq!(String::from_utf8(bytes).expect("digits"), value.to_string());
         }
         let mut bytes = Vec::new();
-        signed(i64::MIN, &mut bytes);
+        number(i64::MIN, &mut bytes);
         assert_eq!(bytes, i64::MIN.to_string().as_bytes());
     }
 

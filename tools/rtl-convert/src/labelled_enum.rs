@@ -1,0 +1,29 @@
+//! Enums whose variants have a fixed text in files.
+
+/// Declares an enum with the text of each variant: `ALL` lists the variants, `label` returns the text.
+macro_rules! labelled_enum {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $label:literal,)* }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl $name {
+            /// All variants; the position of a variant is its number.
+            pub const ALL: [Self; [$($label),*].len()] = [$(Self::$variant),*];
+
+            /// The text of the variant in files.
+            #[inline]
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $label,)*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use labelled_enum;
