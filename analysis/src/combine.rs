@@ -2,7 +2,7 @@
 
 use rtl_schema::append::COMPLETE;
 use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Track};
-use rtl_schema::{AgentId, Column, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
+use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
 /// distinct: processes, id spaces, agents and tracks. Where a GPU number is taken, all GPUs of `other` get numbers above
@@ -157,44 +157,28 @@ fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Num
     for name in &mut other.name {
         *name = numbers.name(*name);
     }
-    let mut symbol = Column::default();
-    symbol.append_with(std::mem::take(&mut other.symbol), |id: Option<SymbolId>| {
-        id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols)))
-    });
-    other.symbol = symbol;
+    other.symbol.map(|id| id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols))));
     mine.append(other, &numbers.tracks, &numbers.shapes);
 }
 
 fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
-    let rows = mine.len() as u32;
     let name = |id: NameId| numbers.name(id);
-    mine.id.append_with(other.id, |id| id);
-    mine.process.append_with(other.process, |process| numbers.process(process));
-    mine.tid.append_with(other.tid, |tid| tid);
-    mine.name.extend(other.name.iter().map(|&id| name(id)));
-    mine.domain.append_with(other.domain, name);
-    mine.category.append_with(other.category, name);
-    mine.args.append_with(other.args, name);
-    mine.start.append(&mut other.start);
-    mine.duration.append(other.duration);
-    mine.correlation.append_with(other.correlation, |id| id);
-    mine.parent.append_with(other.parent, |id| id);
-    mine.stream.append_with(other.stream, |stream| stream);
-    mine.result.append_with(other.result, |result| result);
+    other.process.map(|process| numbers.process(process));
+    other.name.iter_mut().for_each(|id| *id = name(*id));
+    other.domain.map(name);
+    other.category.map(name);
+    other.args.map(name);
     for argument in &mut other.arguments {
-        argument.call = argument.call.saturating_add(rows);
         for id in [&mut argument.kind, &mut argument.name, &mut argument.value] {
             *id = name(*id);
         }
     }
-    mine.arguments.append(&mut other.arguments);
     for launch in &mut other.launches {
-        launch.call = launch.call.saturating_add(rows);
         launch.kernel = name(launch.kernel);
         launch.stream = name(launch.stream);
         launch.shape = launch.shape.map(|shape| numbers.shapes[shape.index()]);
     }
-    mine.launches.append(&mut other.launches);
+    mine.append(other);
 }
 
 /// Says of both traces what can be said of both: the tools and modes of either, the losses of both.

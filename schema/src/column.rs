@@ -1,9 +1,9 @@
-//! Columns that cost nothing while every row says the same.
+//! Columns that take no memory while every row has the same value.
 
 use std::collections::BTreeMap;
 
-/// One value per row. As long as all rows hold the same value it is stored once, so that a column which
-/// a dialect does not have (all `None`, all zero) takes no memory.
+/// One value per row. While all rows have the same value it is stored once, so a column that a dialect lacks (all
+/// `None`, all zero) takes no memory.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Column<T> {
     /// `len` rows that all hold `value`.
@@ -34,7 +34,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
                 *value = new;
                 *len = 1;
             }
-            Self::Uniform { .. } => self.spread().push(new),
+            Self::Uniform { .. } => self.to_mut().push(new),
         }
     }
 
@@ -48,7 +48,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
             }
             Self::Uniform { .. } if rows == 0 => {}
             Self::Uniform { .. } => {
-                self.spread();
+                self.to_mut();
                 self.pad(rows);
             }
         }
@@ -63,7 +63,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Uniform { len, .. } => *len,
@@ -76,7 +76,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         self.len() == 0
     }
 
-    /// The one value that all rows hold, if they do and there are rows.
+    /// The value of all rows, where there are rows and all have the same.
     pub fn uniform(&self) -> Option<T> {
         match self {
             Self::Uniform { value, len } if *len > 0 => Some(*value),
@@ -89,31 +89,32 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Appends all rows of `other`, each through `map`.
-    pub fn append_with(&mut self, other: Self, map: impl Fn(T) -> T) {
-        match other {
-            Self::Uniform { value, len } => {
-                let value = map(value);
-                match self {
-                    Self::Uniform { value: mine, len: rows } if *mine == value || *rows == 0 => {
-                        *mine = value;
-                        *rows += len;
-                    }
-                    _ => {
-                        let values = self.spread();
-                        values.resize(values.len() + len, value);
-                    }
-                }
+    /// Appends all rows of `other`.
+    pub fn append(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (Self::Uniform { value: own, len }, Self::Uniform { value, len: rows })
+                if *own == value || *len == 0 =>
+            {
+                *own = value;
+                *len += rows;
             }
-            Self::Values(theirs) => {
-                let values = self.spread();
-                values.reserve(theirs.len());
-                values.extend(theirs.into_iter().map(map));
+            (_, Self::Uniform { value, len: rows }) => {
+                let values = self.to_mut();
+                values.resize(values.len() + rows, value);
             }
+            (_, Self::Values(other)) => self.to_mut().extend_from_slice(&other),
         }
     }
 
-    /// Keeps the rows for which `keep` says true.
+    /// Replaces every value by what `map` makes of it.
+    pub fn map(&mut self, map: impl Fn(T) -> T) {
+        match self {
+            Self::Uniform { value, .. } => *value = map(*value),
+            Self::Values(values) => values.iter_mut().for_each(|value| *value = map(*value)),
+        }
+    }
+
+    /// Keeps the rows whose flag is true.
     pub fn retain(&mut self, keep: &[bool]) {
         match self {
             Self::Uniform { len, .. } => *len = keep.iter().filter(|&&kept| kept).count(),
@@ -124,14 +125,14 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
-    /// The values as a vector, one for each row, to be changed in place.
-    pub fn spread(&mut self) -> &mut Vec<T> {
+    /// The values as a vector with one entry per row, to change in place.
+    pub fn to_mut(&mut self) -> &mut Vec<T> {
         if let Self::Uniform { value, len } = self {
             *self = Self::Values(vec![*value; *len]);
         }
         match self {
             Self::Values(values) => values,
-            Self::Uniform { .. } => unreachable!("spread just above"),
+            Self::Uniform { .. } => unreachable!("made a vector just above"),
         }
     }
 }
@@ -144,19 +145,18 @@ impl<T: Copy + Default + PartialEq> FromIterator<T> for Column<T> {
     }
 }
 
-/// Durations in nanoseconds, four bytes each; those that do not fit (4.29 s and more, negative, missing)
-/// stand in a side table.
+/// Durations in ns, four bytes each. A side table holds those that do not fit: 4.29 s and more, negative, missing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Durations {
     short: Vec<u32>,
     other: BTreeMap<u32, Option<i64>>,
 }
 
-/// Marks a row whose value stands in the side table.
+/// Marks a row whose value is in the side table.
 const ESCAPE: u32 = u32::MAX;
 
 impl Durations {
-    /// Appends a row; `None` is an op whose end is unknown, a negative value one that ended before it started.
+    /// Appends a row; `None` is an unknown end, a negative value an end before the start.
     #[inline]
     pub fn push(&mut self, duration: Option<i64>) {
         match duration.map(u32::try_from) {
@@ -168,7 +168,7 @@ impl Durations {
         }
     }
 
-    /// The duration as the source has it: negative where it ends before it starts, `None` where the end is missing.
+    /// The duration as stored: negative where the end is before the start, `None` where the end is missing.
     #[inline]
     pub fn get(&self, row: usize) -> Option<i64> {
         match self.short[row] {
@@ -183,7 +183,7 @@ impl Durations {
         self.get(row).filter(|&duration| duration >= 0)
     }
 
-    /// Whether every row is a known duration below 4.29 s, so that [`Self::short`] is the whole truth.
+    /// Whether every row is a known duration below 4.29 s, so that [`Self::short`] holds all of them.
     pub fn all_short(&self) -> bool {
         self.other.is_empty()
     }
@@ -193,7 +193,7 @@ impl Durations {
         &self.short
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.short.len()
     }
@@ -210,7 +210,7 @@ impl Durations {
         self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
     }
 
-    /// Keeps the rows for which `keep` says true.
+    /// Keeps the rows whose flag is true.
     pub fn retain(&mut self, keep: &[bool]) {
         let kept = (0..self.len()).filter(|&row| keep[row]).map(|row| self.get(row)).collect();
         *self = kept;
@@ -255,7 +255,9 @@ mod tests {
     #[test]
     fn appending_and_retaining_keep_the_rows_in_order() {
         let mut column: Column<i64> = [1, 1].into_iter().collect();
-        column.append_with([2, 3].into_iter().collect(), |value| value * 10);
+        let mut other: Column<i64> = [2, 3].into_iter().collect();
+        other.map(|value| value * 10);
+        column.append(other);
         assert_eq!(column.iter().collect::<Vec<_>>(), [1, 1, 20, 30]);
         column.retain(&[false, true, true, false]);
         assert_eq!(column.iter().collect::<Vec<_>>(), [1, 20]);

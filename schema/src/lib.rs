@@ -21,6 +21,7 @@
 pub mod append;
 mod btree;
 mod column;
+mod column_set;
 pub mod dialect;
 mod error;
 mod ids;

@@ -58,7 +58,7 @@ impl Tables {
     }
 
     /// Empties the tables of rows and keeps what rows refer to.
-    pub(crate) fn forget_rows(&mut self) {
+    pub(crate) fn clear_rows(&mut self) {
         self.dispatches = Dispatches::default();
         self.copies.clear();
         self.barriers.clear();

@@ -149,7 +149,7 @@ impl Trace {
                 let mut tables = self.read(select)?;
                 keep(&mut tables);
                 each(&tables)?;
-                tables.forget_rows();
+                tables.clear_rows();
                 Ok(tables)
             }
         }

@@ -1,40 +1,51 @@
+use crate::column_set::columns;
 use crate::{Column, Durations, Id, NameId, ProcessId};
 
-/// One call of HIP, HSA, RCCL or another traced library.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ApiCall {
-    /// The id of the source.
-    pub id: Id,
-    /// The calling process.
-    pub process: ProcessId,
-    /// The calling thread.
-    pub tid: Option<i64>,
-    /// The function's name.
-    pub name: NameId,
-    /// The library or layer: `hip`, `HIP_RUNTIME_API_EXT`; [`NameId::NONE`] where unknown.
-    pub domain: NameId,
-    /// The source's own finer class, `NONE` where unknown.
-    pub category: NameId,
-    /// All arguments as one text, `NONE` where unknown.
-    pub args: NameId,
-    /// Start in ns.
-    pub start: i64,
-    /// End minus start in ns.
-    pub duration: Option<i64>,
-    /// Ties it to the ops it caused; 0 is unknown.
-    pub correlation: Id,
-    /// The correlation id of the call it was made from; 0 is none.
-    pub parent: Id,
-    /// The HIP stream it was given.
-    pub stream: Option<i64>,
-    /// The status that it returned (`hipError_t`, `hsa_status_t`); 0 is success or unknown.
-    pub result: i64,
+columns! {
+    /// One call of HIP, HSA, RCCL or another traced library.
+    row ApiCall;
+    /// All API calls of a trace, in the order of the source.
+    table ApiCalls;
+    columns {
+        /// Id of the source, when selected.
+        id: Id => Column<Id>,
+        /// Calling process.
+        process: ProcessId => Column<ProcessId>,
+        /// Calling thread.
+        tid: Option<i64> => Column<Option<i64>>,
+        /// Function name.
+        name: NameId => Vec<NameId>,
+        /// Library or layer: `hip`, `HIP_RUNTIME_API_EXT`; [`NameId::NONE`] where unknown.
+        domain: NameId => Column<NameId>,
+        /// The source's finer class, `NONE` where unknown.
+        category: NameId => Column<NameId>,
+        /// All arguments as one text, when selected; `NONE` where unknown.
+        args: NameId => Column<NameId>,
+        /// Start in ns.
+        start: i64 => Vec<i64>,
+        /// End minus start in ns.
+        duration: Option<i64> => Durations,
+        /// Correlation id, shared with the ops that the call caused; 0 is unknown.
+        correlation: Id => Column<Id>,
+        /// Correlation id of the enclosing call; 0 is none.
+        parent: Id => Column<Id>,
+        /// HIP stream argument.
+        stream: Option<i64> => Column<Option<i64>>,
+        /// Returned status (`hipError_t`, `hsa_status_t`); 0 is success or unknown.
+        result: i64 => Column<i64>,
+    }
+    extra {
+        /// Named arguments, when selected, in the order of their calls.
+        pub arguments: Vec<ApiArgument>,
+        /// Stored launch and copy parameters, when selected, in the order of their calls.
+        pub launches: Vec<ApiLaunch>,
+    }
 }
 
 /// One named argument of a call, where the source keeps them apart (rocprofv3).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ApiArgument {
-    /// The row of the call in [`ApiCalls`].
+    /// Row of the call in [`ApiCalls`].
     pub call: u32,
     /// Position, from 0.
     pub position: u32,
@@ -49,7 +60,7 @@ pub struct ApiArgument {
 /// What a source stores about the launch or copy that a call asked for (`rocpd_kernelapi`, `rocpd_copyapi`).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ApiLaunch {
-    /// The row of the call in [`ApiCalls`].
+    /// Row of the call in [`ApiCalls`].
     pub call: u32,
     /// The kernel launched; `NONE` for a copy.
     pub kernel: NameId,
@@ -73,95 +84,18 @@ pub struct ApiLaunch {
     pub pinned: bool,
 }
 
-/// All API calls of a trace, in the order of the source.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ApiCalls {
-    /// Ids of the source, when selected.
-    pub id: Column<Id>,
-    /// Calling processes.
-    pub process: Column<ProcessId>,
-    /// Calling threads.
-    pub tid: Column<Option<i64>>,
-    /// Function names.
-    pub name: Vec<NameId>,
-    /// Domains.
-    pub domain: Column<NameId>,
-    /// Categories.
-    pub category: Column<NameId>,
-    /// Arguments as text, when selected.
-    pub args: Column<NameId>,
-    /// Starts in ns.
-    pub start: Vec<i64>,
-    /// Durations in ns.
-    pub duration: Durations,
-    /// Correlation ids, 0 where unknown.
-    pub correlation: Column<Id>,
-    /// Correlation ids of the enclosing calls, 0 where none.
-    pub parent: Column<Id>,
-    /// HIP streams.
-    pub stream: Column<Option<i64>>,
-    /// Returned statuses, 0 for success or unknown.
-    pub result: Column<i64>,
-    /// Named arguments, when selected, in the order of their calls.
-    pub arguments: Vec<ApiArgument>,
-    /// What is stored about launches and copies, when selected, in the order of their calls.
-    pub launches: Vec<ApiLaunch>,
-}
-
 impl ApiCalls {
-    /// Appends a row.
-    #[inline]
-    pub fn push(&mut self, row: ApiCall) {
-        self.id.push(row.id);
-        self.process.push(row.process);
-        self.tid.push(row.tid);
-        self.name.push(row.name);
-        self.domain.push(row.domain);
-        self.category.push(row.category);
-        self.args.push(row.args);
-        self.start.push(row.start);
-        self.duration.push(row.duration);
-        self.correlation.push(row.correlation);
-        self.parent.push(row.parent);
-        self.stream.push(row.stream);
-        self.result.push(row.result);
+    /// Appends all rows of `other`, with their arguments and launches.
+    pub fn append(&mut self, mut other: Self) {
+        let rows = self.len() as u32;
+        other.arguments.iter_mut().for_each(|argument| argument.call = argument.call.saturating_add(rows));
+        other.launches.iter_mut().for_each(|launch| launch.call = launch.call.saturating_add(rows));
+        self.arguments.append(&mut other.arguments);
+        self.launches.append(&mut other.launches);
+        self.append_columns(other);
     }
 
-    /// The row at `row`.
-    pub fn get(&self, row: usize) -> ApiCall {
-        ApiCall {
-            id: self.id.get(row),
-            process: self.process.get(row),
-            tid: self.tid.get(row),
-            name: self.name[row],
-            domain: self.domain.get(row),
-            category: self.category.get(row),
-            args: self.args.get(row),
-            start: self.start[row],
-            duration: self.duration.get(row),
-            correlation: self.correlation.get(row),
-            parent: self.parent.get(row),
-            stream: self.stream.get(row),
-            result: self.result.get(row),
-        }
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.name.len()
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.name.is_empty()
-    }
-
-    /// All rows in order.
-    pub fn iter(&self) -> impl Iterator<Item = ApiCall> + '_ {
-        (0..self.len()).map(|row| self.get(row))
-    }
-
-    /// Keeps the rows for which `keep` says true, with their arguments and launches.
+    /// Keeps the rows whose flag is true, with their arguments and launches.
     pub fn retain(&mut self, keep: &[bool]) {
         let mut moved = Vec::with_capacity(keep.len());
         let mut next = 0_u32;
@@ -171,20 +105,7 @@ impl ApiCalls {
         }
         self.arguments.retain_mut(|argument| renumber(&mut argument.call, &moved));
         self.launches.retain_mut(|launch| renumber(&mut launch.call, &moved));
-        let kept: Self = (0..self.len()).filter(|&row| keep[row]).map(|row| self.get(row)).collect();
-        *self = Self {
-            arguments: std::mem::take(&mut self.arguments),
-            launches: std::mem::take(&mut self.launches),
-            ..kept
-        };
-    }
-}
-
-impl FromIterator<ApiCall> for ApiCalls {
-    fn from_iter<I: IntoIterator<Item = ApiCall>>(rows: I) -> Self {
-        let mut calls = Self::default();
-        rows.into_iter().for_each(|row| calls.push(row));
-        calls
+        self.retain_columns(keep);
     }
 }
 

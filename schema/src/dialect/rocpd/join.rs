@@ -70,7 +70,7 @@ impl<'a> Join<'a> {
 
     /// Adds `part` to the tables, which will have `rows` dispatches in the end.
     fn append(&mut self, mut part: OpPart, rows: usize, tables: &mut Tables) {
-        part.dispatches.settle();
+        part.dispatches.fill();
         self.correlated |= !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
         self.walks.push(std::mem::take(&mut part.walk));
         let agents: Vec<AgentId> =

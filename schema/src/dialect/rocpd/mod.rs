@@ -129,12 +129,12 @@ impl Prepared {
         let mut last = read(self, database, select, PIECE, |tables| {
             keep(tables);
             each(tables)?;
-            tables.forget_rows();
+            tables.clear_rows();
             Ok::<(), E>(())
         })?;
         keep(&mut last);
         each(&last)?;
-        last.forget_rows();
+        last.clear_rows();
         Ok(last)
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Whether ops are read for no more than what [`OpPart::push_plain`] keeps.
+    /// Whether ops are read for no more than what [`OpPart::push_fast`] keeps.
     pub(crate) fn is_plain(select: &Select, layout: &Layout, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some();
         let more = select.ids || select.launch || signal || layout.ops_named_by_type || !links.is_empty();
@@ -153,15 +153,15 @@ impl OpPart {
     /// Adds one row of `rocpd_op`.
     #[inline]
     pub(crate) fn push(&mut self, row: &Row<'_>, context: &Context<'_>) {
-        if !(context.plain && self.push_plain(row, context).is_some()) {
-            self.push_any(row, context);
+        if !(context.plain && self.push_fast(row, context).is_some()) {
+            self.push_slow(row, context);
         }
     }
 
     /// Adds the row if it is what most rows are: a kernel with a name and an end, in a place met before. All of
-    /// this is [`Self::push_any`]'s, for a third of its cost.
+    /// this is [`Self::push_slow`]'s, for a third of its cost.
     #[inline(always)]
-    fn push_plain(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<()> {
+    fn push_fast(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<()> {
         let fields = &context.fields;
         let start = fields.start.int(row)?;
         let duration = fields.end.int(row)?.checked_sub(start)?;
@@ -178,14 +178,14 @@ impl OpPart {
         self.range_ids |= range != 0;
         if context.select.shapes {
             let shape = self.recent_shape(row, context);
-            self.dispatches.push_shaped(name, track, start, Some(duration), range, shape);
+            self.dispatches.push_timing_and_shape(name, track, start, Some(duration), range, shape);
         } else {
-            self.dispatches.push_plain(name, track, start, Some(duration), range);
+            self.dispatches.push_timing(name, track, start, Some(duration), range);
         }
         Some(())
     }
 
-    fn push_any(&mut self, row: &Row<'_>, context: &Context<'_>) {
+    fn push_slow(&mut self, row: &Row<'_>, context: &Context<'_>) {
         let fields = &context.fields;
         let id = row.id();
         let cause = self.cause(id, row, context);

@@ -179,7 +179,7 @@ fn arguments(set: Set<'_>, calls: &FxHashMap<Id, u32>, tables: &mut Tables) -> R
         if row.text(3).is_some_and(|name| &*name == RETURNED)
             && let Some(status) = row.text(4).and_then(|value| value.parse().ok())
         {
-            tables.api_calls.result.spread()[call as usize] = status;
+            tables.api_calls.result.to_mut()[call as usize] = status;
             return;
         }
         let mut text = |at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text));
@@ -198,7 +198,7 @@ pub(crate) fn join_arguments(tables: &mut Tables, first: usize) {
     if calls.arguments.len() == first {
         return;
     }
-    let args = calls.args.spread();
+    let args = calls.args.to_mut();
     for arguments in calls.arguments[first..].chunk_by(|one, other| one.call == other.call) {
         let parts: Vec<String> = arguments
             .iter()

@@ -13,7 +13,7 @@ use crate::dialect::rocprofiler::memory::owner;
 use crate::table::{
     Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, ApiCalls, Direction, Process, Track,
 };
-use crate::{AgentId, Column, NameId, ProblemKind, ShapeId, Strings, Tables, TrackId};
+use crate::{AgentId, NameId, ProblemKind, ShapeId, Strings, Tables, TrackId};
 
 /// A record's function and the library it belongs to.
 #[derive(Clone, Copy)]
@@ -234,11 +234,7 @@ impl Collected<'_> {
         let mut calls = std::mem::take(&mut self.calls);
         forget_what_is_no_status(&mut calls, functions, &self.tables.strings);
         calls.name.iter_mut().for_each(|name| *name = functions[name.index()].name);
-        let domains = std::mem::take(&mut calls.domain);
-        calls.domain = Column::default();
-        let domain =
-            |name: NameId| functions.get(name.index()).map_or(NameId::NONE, |function| function.domain);
-        calls.domain.append_with(domains, domain);
+        calls.domain.map(|name| functions.get(name.index()).map_or(NameId::NONE, |function| function.domain));
         for mut range in std::mem::take(&mut self.ranges) {
             let Resolved { name, domain } = functions[range.name.index()];
             let text = self.marker_texts.get(&range.correlation).copied();
@@ -281,7 +277,7 @@ fn forget_what_is_no_status(calls: &mut ApiCalls, functions: &[Resolved], string
     let others: Vec<bool> = functions.iter().map(is_other).collect();
     for row in 0..calls.len() {
         if calls.result.get(row) != 0 && others[calls.name[row].index()] {
-            calls.result.spread()[row] = 0;
+            calls.result.to_mut()[row] = 0;
         }
     }
 }
