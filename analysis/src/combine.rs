@@ -1,6 +1,6 @@
 //! Several traces as one.
 
-use rtl_schema::append::COMPLETE;
+use rtl_schema::layout::tags::COMPLETE;
 use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Track};
 use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 

@@ -12,15 +12,9 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 pub use crate::btree::Target;
+use crate::layout::tags::COMPLETE;
 use crate::write::{NativeWriter, OutputFile};
 use crate::{Error, Result};
-
-/// The tag of the metadata row that says whether the writer has finished, `1`, or has not, `0`.
-pub const COMPLETE: &str = "complete";
-
-/// The tag of the metadata rows, a JSON object each, of calls without a row of their own: those that threads were in for a
-/// while when the file was brought up to date. A reader adds them to the calls.
-pub const OPEN_CALL: &str = "open_call";
 
 /// The smallest size limit of a file, in bytes.
 const MIN_LIMIT: u64 = 256 << 10;

@@ -1,5 +1,5 @@
-use crate::append::COMPLETE;
-use crate::dialect::Dialect;
+use crate::Dialect;
+use crate::layout::tags::COMPLETE;
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Monitor, OpaqueTable, Process,
     Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,

@@ -27,6 +27,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use crate::btree::{Database, Datum, Pattern, PushError, TableId, Target};
+use crate::layout::tags;
 use crate::table::{Agent, OpaqueTable, Process};
 use crate::{Error, Id, Result, Tables};
 pub use atomic_file::IfExists;
@@ -47,7 +48,6 @@ pub use rocpd::{
 pub use rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
 use rows::{call_row, op_row};
 pub use rpd::RpdWriter;
-pub(crate) use rpd::{EXECUTED, LAUNCHES, UNRECORDED};
 use string_ids::StringIds;
 pub use template::{CallDelta, CallTemplate, RowDelta, RowTemplate};
 
@@ -137,7 +137,7 @@ impl<T: Target> NativeWriter<T> {
         for kind in OpKind::ALL {
             writer.intern(kind.label())?;
         }
-        writer.push_metadata("rtl_schema", VERSION)?;
+        writer.push_metadata(tags::RTL_SCHEMA, VERSION)?;
         Ok(writer)
     }
 

@@ -1,24 +1,27 @@
-use super::Dialect;
-use super::rocpd::{Known, LaunchRows, Layout, Metadata, Names, Prepared};
+use super::reader::Reader;
+use super::rocpd::{Header, LaunchRows, Metadata, Names, References, Variant};
+use crate::layout::tags;
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::{ProcessId, Result, Tables};
+use crate::{Dialect, ProcessId, Result, Select, Tables};
 
-/// rocm-trace-lite states no version: its `rocpd_op` keeps RPD 2's `completionSignal`, its call tables are
-/// keyed by `api_id` where RPD's are by `api_ptr_id`.
-pub(crate) fn recognise(database: &Database) -> Result<bool> {
+pub(super) const READER: Reader = Reader::Ops { recognise, header };
+
+/// rocm-trace-lite states no version: its `rocpd_op` has RPD 2's `completionSignal`, and the key of its call tables is
+/// `api_id` instead of RPD's `api_ptr_id`.
+fn recognise(database: &Database) -> Result<bool> {
     let has = |table: &str, column: &str| -> Result<bool> {
         Ok(database.columns(table)?.iter().any(|name| name == column))
     };
     Ok(database.has_table("rocpd_string")
         && has("rocpd_op", "completionSignal")?
         && !has("rocpd_kernelapi", "api_ptr_id")?
-        && Metadata::read(database)?.get("schema_version").is_none())
+        && Metadata::read(database)?.get(tags::SCHEMA_VERSION).is_none())
 }
 
-/// Reads what the rows refer to.
-pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
-    let layout = Layout {
+/// Reads metadata and strings.
+fn header(database: &Database, _: &Select) -> Result<Header> {
+    let variant = Variant {
         markers_are_calls: false,
         ops_named_by_type: false,
         cause_by_link: false,
@@ -31,15 +34,15 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
     };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
-    let mut pids: Vec<i64> = metadata.all("pid").filter_map(|pid| pid.trim().parse().ok()).collect();
+    let mut pids: Vec<i64> = metadata.all(tags::PID).filter_map(|pid| pid.trim().parse().ok()).collect();
     pids.dedup();
     // A merged file lists the pids of all its parts and ties no op to one of them.
-    let mut known = Known::default();
+    let mut references = References::default();
     if let [pid] = pids[..] {
         tables.processes.push(Process { pid: Some(pid), ..Process::default() });
-        known.process = Some(ProcessId(0));
+        references.process = Some(ProcessId(0));
     }
     tables.info = metadata.info(Dialect::Lite, "rocm-trace-lite");
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
-    Ok(Prepared { layout, names, known, tables })
+    Ok(Header { variant, names, references, tables })
 }

@@ -1,47 +1,40 @@
-//! One dialect per file: how each tool lays out its traces, and how to recognise it by content.
+//! The layouts of the traces that each tool writes, one dialect per module.
+//!
+//! To add a dialect: its module with a `READER`, its lines here, a fixture with a test, and `docs/schema.md`.
 
-pub(crate) mod lite;
-pub(crate) mod native;
-mod rocpd;
-pub(crate) mod rocprofiler;
-pub(crate) mod rocprofiler_json;
-pub(crate) mod rpd;
-pub(crate) mod rtg;
-
-pub(crate) use rocpd::{Function, Prepared, copy_type};
-pub(crate) use rpd::from_rocprofiler_sdk;
-
-/// Whose layout a trace has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Dialect {
-    /// Ours: rocm-trace-lite's names with typed columns for everything else.
-    #[default]
-    Native,
-    /// rocm-trace-lite's SQLite file.
-    Lite,
-    /// rocmProfileData, schema 2.
-    Rpd2,
-    /// rocmProfileData, schema 3.
-    Rpd3,
-    /// rocprofv3's rocpd database, 3.0.x.
-    Rocprofiler,
-    /// rocprofv3's JSON.
-    RocprofilerJson,
-    /// RTG's HCC_PROFILE text.
-    Rtg,
-}
-
-impl Dialect {
-    /// The name of reports and of JSON: stable.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Native => "rtl",
-            Self::Lite => "rocm-trace-lite",
-            Self::Rpd2 => "rpd-2",
-            Self::Rpd3 => "rpd-3",
-            Self::Rocprofiler => "rocprofv3-rocpd",
-            Self::RocprofilerJson => "rocprofv3-json",
-            Self::Rtg => "rtg-text",
+/// Passes the declaration of every dialect to a macro: variant, label (stable: reports and JSON use it), description
+/// and module. The order is that of recognition. rocprofv3's databases have RPD's schema number and come first;
+/// rocm-trace-lite's file states nothing and comes after RPD's.
+macro_rules! with_dialects {
+    ($then:ident) => {
+        $then! {
+            Rocprofiler: "rocprofv3-rocpd", "rocprofv3's rocpd database, schema 3.0.x", rocprofiler::READER;
+            Native: "rtl", "rtl's native layout", native::READER;
+            Rpd2: "rpd-2", "rocmProfileData, schema 2", rpd::SECOND;
+            Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd::THIRD;
+            Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite::READER;
+            RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json::READER;
+            Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg::READER;
         }
-    }
+    };
 }
+
+/// The formats that rtl reads, for help texts.
+pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's \
+                            HCC_PROFILE text";
+
+mod kind;
+mod lite;
+mod native;
+mod opaque_tables;
+mod reader;
+pub(crate) mod registry;
+mod rocpd;
+mod rocprofiler;
+mod rocprofiler_json;
+mod rpd;
+mod rtg;
+
+pub use kind::Dialect;
+pub(crate) use reader::Reader;
+pub(crate) use rocpd::copy_type;

@@ -1,20 +1,23 @@
 use rustc_hash::FxHashSet;
 
-use super::rocpd::{Known, LaunchRows, Layout, Metadata, NO_GPU, Names, Object, Prepared};
-use crate::append::OPEN_CALL;
+use super::reader::Reader;
+use super::rocpd::{Header, LaunchRows, Metadata, NO_GPU, Names, Object, References, Variant};
+use crate::layout::tags;
 use crate::sqlite::Database;
 use crate::table::{Agent, AgentKind, ApiCall, Process, Symbol, Thread};
 use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
-/// The newest version of our layout that this program reads.
+pub(super) const READER: Reader = Reader::Ops { recognise, header };
+
+/// The newest version of the layout that this program reads.
 const KNOWN: &str = "1";
 
-/// Our files say so in their metadata.
-pub(crate) fn recognise(database: &Database) -> Result<bool> {
+/// The metadata of native files names the version of their layout.
+fn recognise(database: &Database) -> Result<bool> {
     if !database.has_table("rocpd_metadata") || !database.has_table("rocpd_op") {
         return Ok(false);
     }
-    match Metadata::read(database)?.get("rtl_schema") {
+    match Metadata::read(database)?.get(tags::RTL_SCHEMA) {
         None => Ok(false),
         Some(KNOWN) => Ok(true),
         Some(version) => Err(Error::TooNew {
@@ -26,9 +29,9 @@ pub(crate) fn recognise(database: &Database) -> Result<bool> {
     }
 }
 
-/// Reads what the rows refer to.
-pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> {
-    let layout = Layout {
+/// Reads metadata and strings.
+fn header(database: &Database, select: &Select) -> Result<Header> {
+    let variant = Variant {
         markers_are_calls: false,
         ops_named_by_type: false,
         cause_by_link: false,
@@ -41,21 +44,21 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
     };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
-    let mut known = Known::default();
-    read_processes(&metadata, &mut known, &mut tables);
-    let process = |row: &Object| row.int("pid").and_then(|pid| process(pid, &known, &tables.processes));
+    let mut references = References::default();
+    read_processes(&metadata, &mut references, &mut tables);
+    let process = |row: &Object| row.int("pid").and_then(|pid| process(pid, &references, &tables.processes));
     let agents: Vec<(i64, Agent)> = metadata
-        .objects(&["gpu", "agent"])
+        .objects(&[tags::GPU, tags::AGENT])
         .map(|(tag, row)| (agent_id(tag, &row), Agent { process: process(&row), ..agent(tag, &row) }))
         .collect();
-    let threads = metadata.objects(&["thread"]).filter_map(|(_, row)| {
+    let threads = metadata.objects(&[tags::THREAD]).filter_map(|(_, row)| {
         let process = process(&row).unwrap_or_default();
         Some(Thread { process, tid: row.int("tid")?, name: row.text("name") })
     });
     tables.threads = last_of_each(threads.collect());
-    (known.agents, tables.agents) = agents.into_iter().unzip();
-    known.queues = metadata
-        .objects(&["queue"])
+    (references.agents, tables.agents) = agents.into_iter().unzip();
+    references.queues = metadata
+        .objects(&[tags::QUEUE])
         .filter_map(|(_, row)| {
             let place = (row.int("gpuId").unwrap_or(NO_GPU), row.int("queueId")?);
             Some((place, (row.int("source")?, row.int("hardware").map(|address| address as u64))))
@@ -63,23 +66,22 @@ pub(crate) fn prepare(database: &Database, select: &Select) -> Result<Prepared> 
         .collect();
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
     if select.launch {
-        read_symbols(&metadata, &mut known, &mut tables);
+        read_symbols(&metadata, &mut references, &mut tables);
     }
     if select.api {
-        known.open_calls = open_calls(&metadata, &known, &mut tables);
+        references.open_calls = open_calls(&metadata, &references, &mut tables);
     }
     tables.info = metadata.info(Dialect::Native, "rtl");
-    Ok(Prepared { layout, names, known, tables })
+    Ok(Header { variant, names, references, tables })
 }
 
-/// The calls that threads were in when the file was brought up to date for the last time. When a recording ends, they are
-/// rows of `rocpd_api`.
-fn open_calls(metadata: &Metadata, known: &Known, tables: &mut Tables) -> Vec<ApiCall> {
+/// The calls that had not returned at the last write. A recorder that ends properly writes them to `rocpd_api`.
+fn open_calls(metadata: &Metadata, references: &References, tables: &mut Tables) -> Vec<ApiCall> {
     let mut calls = Vec::new();
-    for (_, row) in metadata.objects(&[OPEN_CALL]) {
+    for (_, row) in metadata.objects(&[tags::OPEN_CALL]) {
         let Some(start) = row.int("start") else { continue };
         let process =
-            row.int("pid").and_then(|pid| process(pid, known, &tables.processes)).unwrap_or_default();
+            row.int("pid").and_then(|pid| process(pid, references, &tables.processes)).unwrap_or_default();
         let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
         calls.push(ApiCall {
             process,
@@ -97,7 +99,7 @@ fn open_calls(metadata: &Metadata, known: &Known, tables: &mut Tables) -> Vec<Ap
     calls
 }
 
-/// A thread that was given another name has several rows, of which the last one counts.
+/// A renamed thread has several rows, of which the last one counts.
 fn last_of_each(mut threads: Vec<Thread>) -> Vec<Thread> {
     let mut met = FxHashSet::default();
     threads.reverse();
@@ -106,18 +108,18 @@ fn last_of_each(mut threads: Vec<Thread>) -> Vec<Thread> {
     threads
 }
 
-/// The process behind what the file calls its pid.
-fn process(pid: i64, known: &Known, processes: &[Process]) -> Option<ProcessId> {
-    let alias = known.processes.iter().find(|(alias, _)| *alias == pid).map(|&(_, process)| process);
+/// The process that a pid column of the file refers to.
+fn process(pid: i64, references: &References, processes: &[Process]) -> Option<ProcessId> {
+    let alias = references.processes.iter().find(|(alias, _)| *alias == pid).map(|&(_, process)| process);
     let named = || processes.iter().position(|process| process.pid == Some(pid));
     alias.or_else(|| named().map(|at| ProcessId(at as u32)))
 }
 
-/// One row for each process where there are several, else the file's own tags.
-fn read_processes(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
-    for (_, row) in metadata.objects(&["process"]) {
+/// Several processes have a metadata object each; the only one has tags.
+fn read_processes(metadata: &Metadata, references: &mut References, tables: &mut Tables) {
+    for (_, row) in metadata.objects(&[tags::PROCESS]) {
         if let Some(id) = row.int("id") {
-            known.processes.push((id, ProcessId(tables.processes.len() as u32)));
+            references.processes.push((id, ProcessId(tables.processes.len() as u32)));
         }
         tables.processes.push(Process {
             pid: row.int("pid"),
@@ -136,40 +138,40 @@ fn read_processes(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
             end: row.int("end"),
         });
     }
-    let pid = metadata.number("pid");
+    let pid = metadata.number(tags::PID);
     if !tables.processes.is_empty() {
-        known.process = match tables.processes[..] {
+        references.process = match tables.processes[..] {
             [_] => Some(ProcessId(0)),
-            _ => pid.and_then(|pid| process(pid, known, &tables.processes)),
+            _ => pid.and_then(|pid| process(pid, references, &tables.processes)),
         };
         return;
     }
-    known.process = Some(ProcessId(0));
+    references.process = Some(ProcessId(0));
     let text = |tag| metadata.get(tag).map(str::to_owned);
     let small = |tag| metadata.number(tag).and_then(|value| u32::try_from(value).ok());
     tables.processes.push(Process {
         pid,
-        ppid: metadata.number("ppid"),
-        host: text("host"),
-        machine_id: text("machine_id"),
-        boot_id: text("boot_id"),
-        rank: small("rank"),
-        world: small("world_size"),
-        command: text("command"),
-        start: metadata.number("start_ns"),
-        end: metadata.number("end_ns"),
+        ppid: metadata.number(tags::PPID),
+        host: text(tags::HOST),
+        machine_id: text(tags::MACHINE_ID),
+        boot_id: text(tags::BOOT_ID),
+        rank: small(tags::RANK),
+        world: small(tags::WORLD_SIZE),
+        command: text(tags::COMMAND),
+        start: metadata.number(tags::START_NS),
+        end: metadata.number(tags::END_NS),
         ..Process::default()
     });
 }
 
-/// What gpuId columns hold for an agent: a GPU's number, an own one for any other.
+/// The gpuId of an agent: the number of a GPU, a reserved id otherwise.
 fn agent_id(tag: &str, row: &Object) -> i64 {
-    row.int(if tag == "gpu" { "number" } else { "id" }).unwrap_or(NO_GPU)
+    row.int(if tag == tags::GPU { "number" } else { "id" }).unwrap_or(NO_GPU)
 }
 
 fn agent(tag: &str, row: &Object) -> Agent {
     let kind = match row.text("kind").as_deref() {
-        _ if tag == "gpu" => AgentKind::Gpu,
+        _ if tag == tags::GPU => AgentKind::Gpu,
         Some("cpu") => AgentKind::Cpu,
         Some("other") => AgentKind::Other,
         _ => AgentKind::Unknown,
@@ -190,11 +192,11 @@ fn agent(tag: &str, row: &Object) -> Agent {
     }
 }
 
-/// Reads the loaded kernels. An op names one by its id, or means the first of its name.
-fn read_symbols(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
-    for (_, row) in metadata.objects(&["kernel"]) {
+/// Reads the loaded kernels. An op refers to one by id, or to the first of its name.
+fn read_symbols(metadata: &Metadata, references: &mut References, tables: &mut Tables) {
+    for (_, row) in metadata.objects(&[tags::KERNEL]) {
         let process =
-            row.int("pid").and_then(|pid| process(pid, known, &tables.processes)).unwrap_or_default();
+            row.int("pid").and_then(|pid| process(pid, references, &tables.processes)).unwrap_or_default();
         let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
         let symbol = Symbol {
             process,
@@ -211,8 +213,8 @@ fn read_symbols(metadata: &Metadata, known: &mut Known, tables: &mut Tables) {
             agprs: row.unsigned("agprs"),
         };
         let id = SymbolId(tables.symbols.len() as u32);
-        known.symbols.by_id.entry((process, symbol.id)).or_insert(id);
-        known.symbols.by_name.entry((process, symbol.name)).or_insert(id);
+        references.symbols.by_id.entry((process, symbol.id)).or_insert(id);
+        references.symbols.by_name.entry((process, symbol.name)).or_insert(id);
         tables.symbols.push(symbol);
     }
 }

@@ -1,15 +1,22 @@
-use super::rocpd::{Known, LaunchRows, Layout, Metadata, Names, Prepared};
+use super::reader::Reader;
+use super::rocpd::{Header, LaunchRows, Metadata, Names, References, Variant};
+use crate::layout::rpd::from_rocprofiler_sdk;
+use crate::layout::tags::{self, LAUNCHES, LAUNCHES_EXECUTED};
 use crate::sqlite::Database;
-use crate::write::{EXECUTED, LAUNCHES};
-use crate::{Dialect, Error, Result, Strings, Tables};
+use crate::{Dialect, Error, Result, Select, Tables};
 
-/// RPD states its version since 2, and so does rocprofv3 with the same tag: the tables decide. The columns
-/// say which of RPD's versions it is, because tools that post-process a file do not always keep the tag.
-pub(crate) fn recognise(database: &Database) -> Result<Option<Dialect>> {
+pub(super) const SECOND: Reader =
+    Reader::Ops { recognise: |database| Ok(version(database)? == Some(Dialect::Rpd2)), header };
+pub(super) const THIRD: Reader =
+    Reader::Ops { recognise: |database| Ok(version(database)? == Some(Dialect::Rpd3)), header };
+
+/// RPD states its version since 2, and rocprofv3 uses the same tag: the tables decide. The columns tell RPD's versions
+/// apart, because tools that post-process a file do not always keep the tag.
+fn version(database: &Database) -> Result<Option<Dialect>> {
     if !["rocpd_op", "rocpd_string"].iter().all(|table| database.has_table(table)) {
         return Ok(None);
     }
-    let version = Metadata::read(database)?.get("schema_version").map(str::to_owned);
+    let version = Metadata::read(database)?.get(tags::SCHEMA_VERSION).map(str::to_owned);
     let has = |table: &str, column: &str| -> Result<bool> {
         Ok(database.columns(table)?.iter().any(|name| name == column))
     };
@@ -30,13 +37,13 @@ pub(crate) fn recognise(database: &Database) -> Result<Option<Dialect>> {
     Ok(Some(if third { Dialect::Rpd3 } else { Dialect::Rpd2 }))
 }
 
-/// Reads what the rows refer to.
-pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
+/// Reads metadata and strings.
+fn header(database: &Database, _: &Select) -> Result<Header> {
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
     let third = database.has_table("rocpd_ustring");
-    let layout = Layout {
+    let variant = Variant {
         markers_are_calls: true,
         ops_named_by_type: true,
         cause_by_link: true,
@@ -44,21 +51,14 @@ pub(crate) fn prepare(database: &Database) -> Result<Prepared> {
         signal_is_shape: false,
         typed_ops: false,
         launches: match metadata.get(LAUNCHES) {
-            Some(EXECUTED) => LaunchRows::Converted,
+            Some(LAUNCHES_EXECUTED) => LaunchRows::Converted,
             _ if from_rocprofiler_sdk(&tables.strings) => LaunchRows::Executed,
             _ => LaunchRows::Arguments,
         },
-        gpu_stride: metadata.number("gpu_stride").filter(|&stride| stride > 0),
-        pid_stride: metadata.number("pid_stride").filter(|&stride| stride > 0),
+        gpu_stride: metadata.number(tags::GPU_STRIDE).filter(|&stride| stride > 0),
+        pid_stride: metadata.number(tags::PID_STRIDE).filter(|&stride| stride > 0),
     };
     let dialect = if third { Dialect::Rpd3 } else { Dialect::Rpd2 };
     tables.info = metadata.info(dialect, "rocmProfileData");
-    Ok(Prepared { layout, names, known: Known::default(), tables })
-}
-
-/// RPD records through roctracer or through rocprofiler-sdk. The second logs its own overhead under this
-/// name and calls copies by the SDK's operation names.
-pub(crate) fn from_rocprofiler_sdk(strings: &Strings) -> bool {
-    strings.lookup("RocprofDataSource::buffer_callback").is_some()
-        || strings.iter().any(|(_, text)| text.starts_with("MEMORY_COPY_"))
+    Ok(Header { variant, names, references: References::default(), tables })
 }

@@ -6,11 +6,14 @@
 
 mod line;
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use self::line::{Call, Kind, Line, Packet, Profile, Thread};
+use super::reader::Reader;
 use crate::table::{
     Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track,
 };
@@ -18,10 +21,11 @@ use crate::{
     AgentId, Dialect, Error, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TraceInfo,
     TrackId,
 };
-use line::{Call, Kind, Line, Packet, Profile, Thread};
+
+pub(super) const READER: Reader = Reader::Text { recognise, read };
 
 /// Whether a line of the file's beginning is one of RTG's; lines of the application may come first.
-pub(crate) fn recognise(head: &[u8]) -> bool {
+fn recognise(head: &[u8]) -> bool {
     head.split(|&byte| byte == b'\n').any(|line| {
         [&b"HSA: pid:"[..], b"HIP: pid:", b"RTX: pid:"].iter().any(|prefix| line.starts_with(prefix))
             || line.strip_prefix(b"profile:").is_some_and(|rest| {
@@ -34,8 +38,8 @@ pub(crate) fn recognise(head: &[u8]) -> bool {
 }
 
 /// Reads line by line; a line that starts as a record and is none is a problem, all else is the application's.
-pub(crate) fn read(path: &Path, mut reader: impl BufRead, select: &Select) -> Result<Tables> {
-    let mut trace = Reader::new(*select);
+fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tables> {
+    let mut trace = Parser::new(*select);
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
@@ -71,7 +75,7 @@ struct Launch {
     enqueued: i64,
 }
 
-struct Reader {
+struct Parser {
     select: Select,
     tables: Tables,
     agents: FxHashMap<AgentKey, AgentId>,
@@ -92,7 +96,7 @@ struct Op<'a> {
     launch: Option<Launch>,
 }
 
-impl Reader {
+impl Parser {
     fn new(select: Select) -> Self {
         let info = TraceInfo { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..TraceInfo::default() };
         Self {

@@ -1,7 +1,5 @@
 use rusqlite::Connection;
 
-use super::quote;
-
 /// Where a column of a scan is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -159,4 +157,9 @@ fn is_real(kind: &str) -> bool {
     let kind = kind.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     has(&["REAL", "FLOA", "DOUB"]) && !has(&["INT", "CHAR", "CLOB", "TEXT", "BLOB"])
+}
+
+/// A name as an SQL identifier.
+pub(crate) fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
 }

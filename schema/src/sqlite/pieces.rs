@@ -1,6 +1,8 @@
+use super::database::Database;
 use super::layout::Layout;
+use super::leaf;
 use super::pages::Pages;
-use super::{Database, Row, leaf};
+use super::row::Row;
 use crate::Result;
 
 /// A scan that is taken piece by piece: see [`Database::pieces`].
@@ -21,13 +23,31 @@ pub struct Pieces<'a> {
     ended: bool,
 }
 
+impl Database {
+    /// As [`Self::scan`], but several threads may each take a range of rows, in rowid order, into a part
+    /// of their own. The parts come back in order; small tables give one. Parts may be thrown away and
+    /// filled anew, so `each` must keep nothing elsewhere.
+    pub fn scan_parts<P: Send>(
+        &self,
+        table: &str,
+        columns: &[&str],
+        new: impl Fn() -> P + Sync,
+        each: impl Fn(&mut P, &Row<'_>) + Sync,
+    ) -> Result<Vec<P>> {
+        let _snapshot = self.snapshot()?;
+        let parts = self.pieces(table, columns, usize::MAX)?.next(&new, each)?;
+        Ok(parts.unwrap_or_else(|| vec![new()]))
+    }
+
+    /// A scan of `table` in pieces of about `leaves` pages each, for who cannot hold all its rows. The caller holds a
+    /// [`Self::snapshot`] meanwhile.
+    pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
+        Pieces::of(self, table, columns, leaves)
+    }
+}
+
 impl<'a> Pieces<'a> {
-    pub(super) fn of(
-        database: &'a Database,
-        table: &'a str,
-        columns: &'a [&'a str],
-        length: usize,
-    ) -> Result<Self> {
+    fn of(database: &'a Database, table: &'a str, columns: &'a [&'a str], length: usize) -> Result<Self> {
         let ended = !database.has_table(table);
         let leaves = if ended { None } else { database.leaves(table, columns)? };
         Ok(Self { database, table, columns, length, leaves, next: 0, given: 0, ended })

@@ -2,61 +2,62 @@ use serde_json::{Map, Value, json};
 
 use super::NativeWriter;
 use super::numbering::{Places, is_renamed};
-use crate::append::OPEN_CALL;
+use crate::layout::tags;
 use crate::table::{Agent, AgentKind, Process};
 use crate::{Dialect, NameId, ProcessId, Result, Tables, TrackId};
 
 /// Tags whose rows are made from columns, never copied.
 const MADE: [&str; 20] = [
-    "rtl_schema",
-    "schema_version",
-    "tool",
-    "tool_version",
-    "mode",
-    "pid",
-    "ppid",
-    "host",
-    "machine_id",
-    "rank",
-    "world_size",
-    "command",
-    "start_ns",
-    "end_ns",
-    "gpu",
-    "agent",
-    "process",
-    "thread",
-    "queue",
-    OPEN_CALL,
+    tags::RTL_SCHEMA,
+    tags::SCHEMA_VERSION,
+    tags::TOOL,
+    tags::TOOL_VERSION,
+    tags::MODE,
+    tags::PID,
+    tags::PPID,
+    tags::HOST,
+    tags::MACHINE_ID,
+    tags::RANK,
+    tags::WORLD_SIZE,
+    tags::COMMAND,
+    tags::START_NS,
+    tags::END_NS,
+    tags::GPU,
+    tags::AGENT,
+    tags::PROCESS,
+    tags::THREAD,
+    tags::QUEUE,
+    tags::OPEN_CALL,
 ];
 
 /// Writes who recorded the trace, where, and everything of which there is one row per thing.
 pub(super) fn write(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     let info = &tables.info;
-    writer.push_metadata("schema_version", concat!("rtl-", "1"))?;
+    writer.push_metadata(tags::SCHEMA_VERSION, concat!("rtl-", "1"))?;
     let native = info.dialect == Dialect::Native;
     if !info.tool.is_empty() {
-        writer.push_metadata("tool", &info.tool)?;
+        writer.push_metadata(tags::TOOL, &info.tool)?;
     }
-    for (tag, value) in [("tool_version", &info.tool_version), ("mode", &info.mode)] {
+    for (tag, value) in [(tags::TOOL_VERSION, &info.tool_version), (tags::MODE, &info.mode)] {
         if let Some(value) = value {
             writer.push_metadata(tag, value)?;
         }
     }
     if !native {
-        writer.push_metadata("source_dialect", info.dialect.label())?;
+        writer.push_metadata(tags::SOURCE_DIALECT, info.dialect.label())?;
         if let Some(version) = &info.schema_version {
-            writer.push_metadata("source_schema_version", version)?;
+            writer.push_metadata(tags::SOURCE_SCHEMA_VERSION, version)?;
         }
         for (reason, count) in &info.losses {
-            let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
+            let tag =
+                if reason.contains(':') { reason.clone() } else { format!("{}{reason}", tags::LOST_PREFIX) };
             writer.push_metadata(&tag, &count.to_string())?;
         }
     }
     for (tag, value) in &info.metadata {
         if !native {
-            writer.push_metadata(&format!("source:{tag}"), value)?;
-        } else if !MADE.contains(&tag.as_str()) && tag != "kernel" {
+            writer.push_metadata(&format!("{}{tag}", tags::SOURCE_PREFIX), value)?;
+        } else if !MADE.contains(&tag.as_str()) && tag != tags::KERNEL {
             writer.push_metadata(tag, value)?;
         }
     }
@@ -76,7 +77,7 @@ pub(super) fn write_details(writer: &mut NativeWriter, tables: &Tables, places: 
         insert(&mut row, "pid", places.process(thread.process, tables));
         insert(&mut row, "tid", Some(thread.tid));
         insert(&mut row, "name", thread.name.clone());
-        object(writer, "thread", row)?;
+        object(writer, tags::THREAD, row)?;
     }
     symbols(writer, tables, places)
 }
@@ -85,15 +86,15 @@ fn processes(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Res
     if let [process] = tables.processes.as_slice() {
         let number = |value: Option<i64>| value.map(|value| value.to_string());
         for (tag, value) in [
-            ("pid", number(process.pid)),
-            ("ppid", number(process.ppid)),
-            ("host", process.host.clone()),
-            ("machine_id", process.machine_id.clone()),
-            ("rank", number(process.rank.map(i64::from))),
-            ("world_size", number(process.world.map(i64::from))),
-            ("command", process.command.clone()),
-            ("start_ns", number(process.start)),
-            ("end_ns", number(process.end)),
+            (tags::PID, number(process.pid)),
+            (tags::PPID, number(process.ppid)),
+            (tags::HOST, process.host.clone()),
+            (tags::MACHINE_ID, process.machine_id.clone()),
+            (tags::RANK, number(process.rank.map(i64::from))),
+            (tags::WORLD_SIZE, number(process.world.map(i64::from))),
+            (tags::COMMAND, process.command.clone()),
+            (tags::START_NS, number(process.start)),
+            (tags::END_NS, number(process.end)),
         ] {
             if let Some(value) = value {
                 writer.push_metadata(tag, &value)?;
@@ -112,7 +113,7 @@ fn processes(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Res
         let number = places.process(id, tables);
         if let (true, None, Some(number)) = (tables.processes.len() > 1, places.pid(id), number) {
             // Its rows have no pid, because it was alone when they came.
-            writer.push_metadata("pid", &number.to_string())?;
+            writer.push_metadata(tags::PID, &number.to_string())?;
         }
         self::process(writer, process, number)?;
     }
@@ -137,7 +138,7 @@ pub(super) fn process(writer: &mut NativeWriter, process: &Process, number: Opti
     insert(&mut row, "start", process.start);
     insert(&mut row, "end", process.end);
     insert(&mut row, "id", number.filter(|&number| process.pid != Some(number)));
-    object(writer, "process", row)
+    object(writer, tags::PROCESS, row)
 }
 
 /// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what stands for the one that listed it.
@@ -160,7 +161,7 @@ pub(super) fn agent(
     insert(&mut row, "details", agent.details.clone());
     insert(&mut row, "pid", process);
     if agent.kind == AgentKind::Gpu {
-        return object(writer, "gpu", row);
+        return object(writer, tags::GPU, row);
     }
     insert(&mut row, "id", number);
     let kind = match agent.kind {
@@ -169,7 +170,7 @@ pub(super) fn agent(
         AgentKind::Unknown => "unknown",
     };
     insert(&mut row, "kind", Some(kind));
-    object(writer, "agent", row)
+    object(writer, tags::AGENT, row)
 }
 
 /// One row for each queue that had to be renumbered: its own number and its address on the device.
@@ -187,7 +188,7 @@ fn queues(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result
         insert(&mut row, "queueId", Some(queue));
         insert(&mut row, "source", Some(track.queue));
         insert(&mut row, "hardware", track.hardware_queue);
-        object(writer, "queue", row)?;
+        object(writer, tags::QUEUE, row)?;
     }
     Ok(())
 }
@@ -208,7 +209,7 @@ fn symbols(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Resul
         insert(&mut row, "sgprs", symbol.sgprs);
         insert(&mut row, "vgprs", symbol.vgprs);
         insert(&mut row, "agprs", symbol.agprs);
-        object(writer, "kernel", row)?;
+        object(writer, tags::KERNEL, row)?;
     }
     Ok(())
 }

@@ -22,14 +22,6 @@ use ids::{Numbers, Texts};
 use launches::Launches;
 use layout::{FINISH, Table, TableIds, views};
 
-/// The call of an op whose own was not recorded.
-pub(crate) const UNRECORDED: &str = "(not recorded)";
-
-/// Metadata tag of a file whose `rocpd_kernelapi` says what was executed, whatever the function: [`EXECUTED`].
-pub(crate) const LAUNCHES: &str = "rtl_launches";
-/// Work-items, all LDS and scratch, and GPUs numbered as those of ops.
-pub(crate) const EXECUTED: &str = "executed";
-
 /// A file of RPD's in the making: takes a trace as [`Trace::stream`](crate::Trace::stream) gives it out. Memory grows
 /// with the distinct strings and the API calls.
 #[derive(Debug)]

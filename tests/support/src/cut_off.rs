@@ -4,7 +4,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::append::{COMPLETE, Recording};
+use rtl_schema::append::Recording;
+use rtl_schema::layout::tags::COMPLETE;
 use rtl_schema::write::Op;
 use rusqlite::Connection;
 

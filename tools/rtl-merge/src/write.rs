@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
-use rtl_schema::append::OPEN_CALL;
+use rtl_schema::layout::tags;
 use rtl_schema::write::{ClockCorrection, NativeWriter, TraceImport};
 use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 use serde_json::json;
@@ -209,7 +209,7 @@ fn source(
 
 /// All that an input says of itself. What became rows of the merged trace is not told twice.
 fn details(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Error> {
-    let rows = ["kernel", "queue", "thread", OPEN_CALL];
+    let rows = [tags::KERNEL, tags::QUEUE, tags::THREAD, tags::OPEN_CALL];
     let native = last.info.dialect == Dialect::Native;
     for (tag, value) in &last.info.metadata {
         if !(native && rows.contains(&tag.as_str())) {

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use rtl_schema::append::OPEN_CALL;
+use rtl_schema::layout::tags::OPEN_CALL;
 
 use super::PERIOD;
 use crate::calls::reader::{Open, Reader};

@@ -2,11 +2,11 @@ use crate::AgentId;
 use crate::table::{Agent, AgentKind};
 
 /// The gpuId of an op that names no agent.
-pub(in crate::dialect) const NO_GPU: i64 = i64::MIN;
+pub(crate) const NO_GPU: i64 = i64::MIN;
 
 /// What gpuId columns hold for each agent of the tables, by position.
 #[derive(Debug, Default)]
-pub(in crate::dialect) struct Agents(Vec<i64>);
+pub(crate) struct Agents(Vec<i64>);
 
 impl Agents {
     /// Starts from the agents that the metadata lists.

@@ -1,9 +1,9 @@
 use rustc_hash::FxHashMap;
 
-use super::{IdMap, Layout, Names, Plan, Processes};
+use super::{IdMap, Names, Plan, Processes, Variant};
+use crate::layout::rpd::Function;
 use crate::sqlite::Database;
 use crate::table::{ApiCall, Range, RangeKind};
-use crate::write::UNRECORDED;
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 
 /// Every row of `rocpd_api` by id: who called, and what the call's launch rows mean.
@@ -21,44 +21,6 @@ pub(crate) struct Caller {
     pub(crate) process: ProcessId,
     pub(crate) tid: Option<i64>,
     pub(crate) function: Function,
-}
-
-/// What a function's name says about the rows that refer to its calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum Function {
-    /// A launch whose grid counts work-groups.
-    LaunchOfGroups,
-    /// A launch whose grid counts work-items.
-    LaunchOfItems,
-    /// A copy between two devices that it names.
-    PeerCopy,
-    /// A user's annotation.
-    Marker,
-    /// No call: it says what is known of an op whose call was not recorded (RPD's tables written by us).
-    Unrecorded,
-    #[default]
-    Other,
-}
-
-impl Function {
-    /// HIP's launch functions take a grid of blocks, but for the two that carry HSA's meaning.
-    pub(crate) fn of(name: &str) -> Self {
-        match name {
-            "hipLaunchKernel"
-            | "hipLaunchKernel_spt"
-            | "hipLaunchKernelExC"
-            | "hipExtLaunchKernel"
-            | "hipModuleLaunchKernel"
-            | "hipLaunchCooperativeKernel"
-            | "hipLaunchCooperativeKernel_spt"
-            | "hipModuleLaunchCooperativeKernel" => Self::LaunchOfGroups,
-            "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel" => Self::LaunchOfItems,
-            "hipMemcpyPeer" | "hipMemcpyPeerAsync" => Self::PeerCopy,
-            "UserMarker" => Self::Marker,
-            UNRECORDED => Self::Unrecorded,
-            _ => Self::Other,
-        }
-    }
 }
 
 impl Calls {
@@ -87,7 +49,7 @@ struct Waiting {
 /// Reads `rocpd_api` into the calls, ranges and processes of `tables`.
 pub(crate) fn read(
     database: &Database,
-    layout: &Layout,
+    variant: &Variant,
     select: &Select,
     names: &Names,
     processes: &mut Processes,
@@ -113,7 +75,7 @@ pub(crate) fn read(
         let function =
             *functions.entry(stored_name).or_insert_with(|| Function::of(tables.strings.get(stored_name)));
         let is_recorded = function != Function::Unrecorded;
-        let process = match pid.int(row).filter(|&pid| !layout.cause_by_link || pid != 0) {
+        let process = match pid.int(row).filter(|&pid| !variant.cause_by_link || pid != 0) {
             Some(pid) => processes.intern(pid, &mut tables.processes),
             None => processes.unnamed(&mut tables.processes),
         };
@@ -128,7 +90,7 @@ pub(crate) fn read(
         if !is_recorded {
             return;
         }
-        let is_range = layout.markers_are_calls && function == Function::Marker;
+        let is_range = variant.markers_are_calls && function == Function::Marker;
         if !(if is_range { select.ranges } else { select.api }) {
             return;
         }
@@ -186,7 +148,7 @@ pub(crate) fn read(
             result: result.int(row).unwrap_or(0),
         });
     })?;
-    texts.fill(database, layout, names, tables)?;
+    texts.fill(database, variant, names, tables)?;
     Ok(calls)
 }
 
@@ -202,17 +164,17 @@ impl Texts {
     fn fill(
         mut self,
         database: &Database,
-        layout: &Layout,
+        variant: &Variant,
         names: &Names,
         tables: &mut Tables,
     ) -> Result<()> {
         self.wanted.sort_unstable();
         self.wanted.dedup();
         let own;
-        let names = if layout.args_table == "rocpd_string" {
+        let names = if variant.args_table == "rocpd_string" {
             names
         } else {
-            own = Names::read_only(database, layout.args_table, &mut tables.strings, &self.wanted)?;
+            own = Names::read_only(database, variant.args_table, &mut tables.strings, &self.wanted)?;
             &own
         };
         let problems = &mut tables.problems;

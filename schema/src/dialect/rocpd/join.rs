@@ -1,14 +1,14 @@
 use rustc_hash::FxHashMap;
 
 use super::ops::{OpPart, UNNAMED};
-use super::{Agents, Layout, Processes, links};
+use super::{Agents, Processes, Variant, links};
 use crate::table::{Copies, Track, Tracks};
 use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, ShapeId, Tables, TrackId};
 
 /// What turns the places of the parts into those of the tables.
 #[derive(Debug)]
 pub(super) struct Join<'a> {
-    pub(super) layout: &'a Layout,
+    pub(super) variant: &'a Variant,
     pub(super) queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
     pub(super) agents: &'a mut Agents,
     pub(super) processes: &'a mut Processes,
@@ -25,13 +25,13 @@ pub(super) struct Join<'a> {
 
 impl<'a> Join<'a> {
     pub(super) fn new(
-        layout: &'a Layout,
+        variant: &'a Variant,
         queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
         agents: &'a mut Agents,
         processes: &'a mut Processes,
     ) -> Self {
         Self {
-            layout,
+            variant,
             queues,
             agents,
             processes,
@@ -47,7 +47,7 @@ impl<'a> Join<'a> {
     /// Joins the parts of a scan of the ops, in order: agents get their numbers, tracks and shapes one table.
     pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
         let gpus = parts.iter().flat_map(|part| part.gpus.iter().copied()).collect();
-        self.agents.add(gpus, self.layout.gpu_stride, &mut tables.agents);
+        self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
         let rows = parts.iter().map(|part| part.dispatches.len()).sum();
         for part in parts {
             let copies = self.held.len();
@@ -128,7 +128,7 @@ impl<'a> Join<'a> {
         tables: &mut Tables,
     ) -> Vec<TrackId> {
         let several_machines = tables.agents.iter().any(|agent| agent.node.is_some());
-        let stride = self.layout.gpu_stride.filter(|_| several_machines);
+        let stride = self.variant.gpu_stride.filter(|_| several_machines);
         let mut ids = Vec::with_capacity(tracks.rows().len());
         for &track in tracks.rows() {
             let local = track.agent.index();

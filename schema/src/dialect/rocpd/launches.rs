@@ -1,5 +1,6 @@
-use super::calls::{Calls, Function};
-use super::{IdMap, LaunchRows, Layout, Names, Plan};
+use super::calls::Calls;
+use super::{IdMap, LaunchRows, Names, Plan, Variant};
+use crate::layout::rpd::Function;
 use crate::sqlite::{Database, Row};
 use crate::table::{ApiLaunch, Direction, Shape};
 use crate::{Id, NameId, ProblemKind, Result, Select, ShapeId, Tables};
@@ -51,7 +52,7 @@ impl Launches {
 /// Reads both tables; the rows go to [`crate::table::ApiCalls::launches`] too where they are selected.
 pub(crate) fn read(
     database: &Database,
-    layout: &Layout,
+    variant: &Variant,
     select: &Select,
     names: &Names,
     calls: &Calls,
@@ -60,9 +61,9 @@ pub(crate) fn read(
     let keep = select.api && (select.args || select.secondary);
     let mut launches = Launches::default();
     if select.any_shape() || keep {
-        launches.kernels = read_kernels(database, layout, keep, names, calls, tables)?;
+        launches.kernels = read_kernels(database, variant, keep, names, calls, tables)?;
     }
-    let mut copies = read_copies(database, layout, keep, names, calls, tables)?;
+    let mut copies = read_copies(database, variant, keep, names, calls, tables)?;
     copies.sort_by_key(|(call, _)| *call);
     launches.copies = copies.iter().enumerate().map(|(row, (call, _))| (*call, row as u32)).collect();
     launches.copy_rows = copies.into_iter().map(|(_, copy)| copy).collect();
@@ -72,7 +73,7 @@ pub(crate) fn read(
 
 fn read_kernels(
     database: &Database,
-    layout: &Layout,
+    variant: &Variant,
     keep: bool,
     names: &Names,
     calls: &Calls,
@@ -98,7 +99,7 @@ fn read_kernels(
         let shape = match (grid, workgroup) {
             ([Some(x), Some(y), Some(z)], [Some(wx), Some(wy), Some(wz)]) => {
                 let (grid, workgroup) = ([x, y, z], [wx, wy, wz]);
-                match (layout.launches, caller.function) {
+                match (variant.launches, caller.function) {
                     (LaunchRows::Executed | LaunchRows::Converted, _)
                     | (LaunchRows::Arguments, Function::LaunchOfItems) => Shape::from_items(workgroup, grid),
                     (LaunchRows::Groups, _) | (LaunchRows::Arguments, Function::LaunchOfGroups) => {
@@ -114,7 +115,7 @@ fn read_kernels(
         };
         // A source that copies the call's arguments knows the dynamic LDS only: the dispatch's is unknown.
         let whole = Shape { lds: lds.unsigned(row), scratch: scratch.unsigned(row), ..shape };
-        let is_whole = matches!(layout.launches, LaunchRows::Executed | LaunchRows::Converted);
+        let is_whole = matches!(variant.launches, LaunchRows::Executed | LaunchRows::Converted);
         let known = if is_whole { whole } else { shape };
         let kernel =
             names.checked(kernel.int(row), &mut tables.problems, "rocpd_kernelapi.kernelName_id", call);
@@ -132,7 +133,7 @@ fn read_kernels(
 
 fn read_copies(
     database: &Database,
-    layout: &Layout,
+    variant: &Variant,
     keep: bool,
     names: &Names,
     calls: &Calls,
@@ -160,10 +161,10 @@ fn read_copies(
             .unsigned::<u64>(row)
             .filter(|&bytes| bytes > 0 || extent.is_none())
             .or_else(|| extent.and_then(|(width, height)| width.checked_mul(height)));
-        let direction = direction(kind.int(row), layout, names, tables);
+        let direction = direction(kind.int(row), variant, names, tables);
         let addresses = address(dst.position(), row).zip(address(src.position(), row));
         let devices = dst_device.int(row).zip(src_device.int(row));
-        let between = devices.filter(|_| match layout.launches {
+        let between = devices.filter(|_| match variant.launches {
             LaunchRows::Arguments => caller.function == Function::PeerCopy,
             LaunchRows::Converted => true,
             LaunchRows::Executed | LaunchRows::Groups => false,
@@ -197,9 +198,9 @@ fn none() -> ApiLaunch {
 }
 
 /// hipMemcpyKind, or the id of a string that names the operation.
-fn direction(kind: Option<i64>, layout: &Layout, names: &Names, tables: &Tables) -> Direction {
+fn direction(kind: Option<i64>, variant: &Variant, names: &Names, tables: &Tables) -> Direction {
     match kind {
-        Some(kind) if layout.launches == LaunchRows::Executed || kind > 4 => {
+        Some(kind) if variant.launches == LaunchRows::Executed || kind > 4 => {
             let name = names.get(Some(kind));
             Direction::parse(tables.strings.get(name)).unwrap_or_default()
         }

@@ -1,5 +1,6 @@
 use serde_json::Value;
 
+use crate::layout::tags;
 use crate::sqlite::Database;
 use crate::{Dialect, Result, TraceInfo};
 
@@ -41,7 +42,7 @@ impl Metadata {
             .map(|(tag, value)| (tag, Object(value)))
     }
 
-    /// What it says of the file as a whole.
+    /// The recorder, and the counts of lost and skipped rows.
     pub(crate) fn info(self, dialect: Dialect, tool: &str) -> TraceInfo {
         let text = |tag| self.get(tag).map(str::to_owned);
         let losses = self
@@ -52,10 +53,10 @@ impl Metadata {
             .collect();
         TraceInfo {
             dialect,
-            schema_version: text("rtl_schema").or_else(|| text("schema_version")),
-            tool: text("tool").unwrap_or_else(|| tool.to_owned()),
-            tool_version: text("tool_version"),
-            mode: text("mode"),
+            schema_version: text(tags::RTL_SCHEMA).or_else(|| text(tags::SCHEMA_VERSION)),
+            tool: text(tags::TOOL).unwrap_or_else(|| tool.to_owned()),
+            tool_version: text(tags::TOOL_VERSION),
+            mode: text(tags::MODE),
             losses,
             metadata: self.0,
             ..TraceInfo::default()

@@ -1,8 +1,9 @@
-use super::calls::{Calls, Function};
+use super::calls::Calls;
 use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
-use super::{Field, LaunchRows, Layout, NO_GPU, Names, OpKind, Plan, Processes, Symbols};
+use super::{Field, LaunchRows, NO_GPU, Names, OpKind, Plan, Processes, Symbols, Variant};
+use crate::layout::rpd::Function;
 use crate::sqlite::Row;
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Range, RangeKind, Ranges, Shape,
@@ -38,7 +39,7 @@ pub(crate) struct OpFields {
 }
 
 impl OpFields {
-    pub(crate) fn of(database: &crate::sqlite::Database, layout: &Layout, select: &Select) -> Result<Self> {
+    pub(crate) fn of(database: &crate::sqlite::Database, variant: &Variant, select: &Select) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
         // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
         let links =
@@ -55,13 +56,13 @@ impl OpFields {
             bytes: plan.add("bytes"),
             peer: plan.add("peer"),
             range: plan.add_if(select.ranges, "roctxId"),
-            sequence: plan.add_if(select.ranges && layout.typed_ops, "sequenceId"),
-            category: plan.add_if(select.ranges && layout.typed_ops, "category_id"),
+            sequence: plan.add_if(select.ranges && variant.typed_ops, "sequenceId"),
+            category: plan.add_if(select.ranges && variant.typed_ops, "category_id"),
             tid: plan.add_if(links, "tid"),
             correlation: plan.add_if(links, "correlationId"),
-            enqueued: plan.add_if(select.links && layout.typed_ops, "enqueued"),
-            signal: plan.add_if(select.any_shape() && layout.signal_is_shape, "completionSignal"),
-            launch: LaunchFields::of(&mut plan, select, layout.typed_ops),
+            enqueued: plan.add_if(select.links && variant.typed_ops, "enqueued"),
+            signal: plan.add_if(select.any_shape() && variant.signal_is_shape, "completionSignal"),
+            launch: LaunchFields::of(&mut plan, select, variant.typed_ops),
             plan,
         })
     }
@@ -70,7 +71,7 @@ impl OpFields {
 /// Everything that a scan of the ops looks things up in.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
-    pub(crate) layout: &'a Layout,
+    pub(crate) variant: &'a Variant,
     pub(crate) select: &'a Select,
     pub(crate) fields: &'a OpFields,
     pub(crate) names: &'a Names,
@@ -88,9 +89,9 @@ pub(crate) struct Context<'a> {
 
 impl Context<'_> {
     /// Whether ops are read for no more than what [`OpPart::push_fast`] keeps.
-    pub(crate) fn is_plain(select: &Select, layout: &Layout, fields: &OpFields, links: &Links) -> bool {
+    pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some();
-        let more = select.ids || select.launch || signal || layout.ops_named_by_type || !links.is_empty();
+        let more = select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty();
         !more && fields.tid.position().is_none() && fields.correlation.position().is_none()
     }
 }
@@ -203,7 +204,7 @@ impl OpPart {
         if name == NameId::DANGLING {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
         }
-        if context.layout.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
+        if context.variant.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
             name = type_name;
         }
         let range = match fields.range.int(row) {
@@ -279,12 +280,12 @@ impl OpPart {
             match context.calls.get(link.call) {
                 None => self.problems.add(ProblemKind::DanglingLink, "rocpd_api_ops.api_id", link.call),
                 // Our own files tie the first call by its correlation id.
-                Some(_) if cause.call.is_some() || context.layout.typed_ops => {
+                Some(_) if cause.call.is_some() || context.variant.typed_ops => {
                     self.extra_links.push((id, link.call));
                 }
                 Some(caller) => {
                     cause.call = Some(link.call);
-                    if context.layout.cause_by_link {
+                    if context.variant.cause_by_link {
                         cause.process = caller.process;
                     }
                     if context.select.links {
@@ -379,7 +380,7 @@ impl OpPart {
         if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
             // One row describes one of the kernels of a graph launch where the source logs those too.
             let is_one_of_many =
-                matches!(context.layout.launches, LaunchRows::Executed | LaunchRows::Converted);
+                matches!(context.variant.launches, LaunchRows::Executed | LaunchRows::Converted);
             let is_named = launch.kernel.is_some() && !context.strings.get(launch.kernel).is_empty();
             let same = !is_one_of_many || !is_named || launch.kernel == name;
             return (launch.shape.filter(|_| same), None);
@@ -442,7 +443,7 @@ impl OpPart {
         copy.destination_address = launch.addresses.map(|(destination, _)| destination);
         copy.source_address = launch.addresses.map(|(_, source)| source);
         // RPD on rocprofiler-sdk calls every copy's GPU 0.
-        let own = Some(gpu).filter(|&gpu| gpu != NO_GPU && context.layout.launches != LaunchRows::Executed);
+        let own = Some(gpu).filter(|&gpu| gpu != NO_GPU && context.variant.launches != LaunchRows::Executed);
         let peer = context.fields.peer.int(row);
         let (source, destination) = match (copy.direction, launch.devices) {
             (Direction::DeviceToDevice, Some((destination, source)))

@@ -1,8 +1,8 @@
 use rustc_hash::FxHashMap;
 
-use super::Set;
 use super::events::{Events, is_marker};
 use super::references::References;
+use super::set::Set;
 use crate::table::{ApiArgument, ApiCall, Range, RangeKind};
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 

@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 
-use super::Set;
 use super::references::References;
+use super::set::Set;
 use crate::table::Counter;
 use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Result, Tables};
 

@@ -1,7 +1,7 @@
-use super::Set;
 use super::devices::Devices;
 use super::events::Events;
 use super::references::References;
+use super::set::Set;
 use crate::sqlite::Row;
 use crate::table::{AgentKind, Dispatch, Dispatches, Shape, Shapes, Symbol, Track, Tracks};
 use crate::{AgentId, Id, NameId, ProblemKind, Problems, Result, Select, Tables, TrackId};

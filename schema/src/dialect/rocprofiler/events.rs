@@ -1,9 +1,9 @@
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::Set;
 use super::by_id::ById;
 use super::references::References;
+use super::set::Set;
 use crate::{Id, NameId, ProblemKind, Problems, Result, Select, Tables};
 
 /// What the events of one set say about the rows that point to them.

@@ -1,9 +1,9 @@
 use serde::Deserialize;
 
-use super::Set;
 use super::devices::Devices;
 use super::events::Events;
 use super::references::References;
+use super::set::Set;
 use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Track};
 use crate::{AgentId, Id, ProblemKind, Result, Select, Tables};
 

@@ -11,51 +11,32 @@ pub(crate) mod devices;
 mod dispatches;
 pub(crate) mod environment;
 mod events;
-mod extras;
 pub(crate) mod memory;
+mod opaque;
 mod references;
-
-use rustc_hash::FxHashSet;
+mod set;
 
 use self::devices::Devices;
 use self::events::Events;
 use self::references::References;
+use self::set::{Set, suffixes};
+use super::reader::Reader;
+use crate::layout::tags;
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::tables::TraceInfo;
-use crate::{Dialect, Error, ProblemKind, Result, Select, Tables};
+use crate::{Dialect, Error, ProblemKind, Result, Select, Tables, TraceInfo};
 
 /// The newest schema whose meaning is known; later third numbers only add columns and tables.
 const KNOWN: &str = "3.0";
 
-/// Tables of which every set has at least one.
-const ANCHORS: [&str; 3] = ["rocpd_metadata", "rocpd_string", "rocpd_kernel_dispatch"];
+pub(super) const READER: Reader = Reader::Database { recognise, read };
 
-/// The tables of one process: `rocpd_string` stands for `rocpd_string_0000ddb5_8903_7903_b269_cd8d3745bb8a`.
-#[derive(Debug, Clone, Copy)]
-struct Set<'a> {
-    database: &'a Database,
-    suffix: &'a str,
-    /// Number of the set, the space of its ids.
-    space: u32,
-}
-
-impl Set<'_> {
-    fn table(&self, base: &str) -> String {
-        format!("{base}{}", self.suffix)
-    }
-
-    fn guid(&self) -> String {
-        self.suffix.trim_start_matches('_').replace('_', "-")
-    }
-}
-
-/// Whether there are tables named by guid: RPD has the same schema number, but never those.
-pub(crate) fn recognise(database: &Database) -> Result<bool> {
+/// Whether there are tables named by guid: RPD has the same schema number, but no such tables.
+fn recognise(database: &Database) -> Result<bool> {
     Ok(!suffixes(database).is_empty())
 }
 
-pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
+fn read(database: &Database, select: &Select) -> Result<Tables> {
     let suffixes = suffixes(database);
     let sets: Vec<Set<'_>> =
         (0..).zip(&suffixes).map(|(space, suffix)| Set { database, suffix, space }).collect();
@@ -82,7 +63,7 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
         if select.secondary {
             memory::allocations(set, &mut references, &events, &mut devices, &mut tables)?;
             counters::read(set, &references, &mut tables)?;
-            extras::read(set, &mut tables)?;
+            opaque::read(set, &mut tables)?;
         }
     }
     if tables.processes.is_empty() {
@@ -92,36 +73,11 @@ pub(crate) fn read(database: &Database, select: &Select) -> Result<Tables> {
     Ok(tables)
 }
 
-/// The endings of all table sets, in the order of their guids, which begin with the start time.
-fn suffixes(database: &Database) -> Vec<String> {
-    let found: FxHashSet<&str> = database
-        .tables()
-        .iter()
-        .filter_map(|table| ANCHORS.iter().find_map(|anchor| table.strip_prefix(anchor)))
-        .filter(|suffix| is_guid(suffix))
-        .collect();
-    let mut suffixes: Vec<String> = found.into_iter().map(str::to_owned).collect();
-    suffixes.sort_unstable();
-    suffixes
-}
-
-/// `_` and a guid with `_` for `-`.
-fn is_guid(suffix: &str) -> bool {
-    let mut groups = suffix.split('_');
-    groups.next() == Some("")
-        && [8, 4, 4, 4, 12].iter().all(|&length| {
-            groups
-                .next()
-                .is_some_and(|group| group.len() == length && group.bytes().all(|b| b.is_ascii_hexdigit()))
-        })
-        && groups.next().is_none()
-}
-
 fn metadata(set: Set<'_>, tables: &mut Tables) -> Result<()> {
     let mut version = None;
     set.database.scan(&set.table("rocpd_metadata"), &["tag", "value"], |row| {
         let (tag, value) = (row.text(0).unwrap_or_default(), row.text(1).unwrap_or_default());
-        if tag == "schema_version" {
+        if tag == tags::SCHEMA_VERSION {
             version = Some((row.id(), value.clone().into_owned()));
         }
         tables.info.metadata.push((tag.into_owned(), value.into_owned()));
@@ -157,17 +113,7 @@ fn major_minor(version: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_guid, major_minor};
-
-    #[test]
-    fn only_an_underscored_guid_ends_the_name_of_a_set() {
-        assert!(is_guid("_0000ddb5_8903_7903_b269_cd8d3745bb8a"));
-        for other in
-            ["", "_", "_event", "0000ddb5_8903_7903_b269_cd8d3745bb8a", "_0000ddb5_8903_7903_b269_xyz"]
-        {
-            assert!(!is_guid(other), "{other}");
-        }
-    }
+    use super::major_minor;
 
     #[test]
     fn a_version_of_one_number_is_the_first_of_its_kind() {

@@ -6,11 +6,13 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::KEY;
 use super::collected::{Collected, List};
 use super::rows;
 use crate::dialect::rocprofiler::devices::Devices;
 use crate::{Select, Tables};
+
+/// The only key of the outermost object.
+pub(super) const KEY: &str = "rocprofiler-sdk-tool";
 
 /// The outermost object.
 pub(super) struct Document<'a> {

@@ -9,28 +9,28 @@ mod resolve;
 mod rows;
 mod scalars;
 
-use std::io::BufRead;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 
 use serde::de::DeserializeSeed;
 
-use self::document::Document;
+use self::document::{Document, KEY};
+use super::reader::Reader;
 use super::rocprofiler::devices::Devices;
 use crate::table::Process;
-use crate::tables::TraceInfo;
-use crate::{Dialect, Error, Result, Select, Tables};
+use crate::{Dialect, Error, Result, Select, Tables, TraceInfo};
 
-/// The one key of the outermost object.
-const KEY: &str = "rocprofiler-sdk-tool";
+pub(super) const READER: Reader = Reader::Text { recognise, read };
 
 /// Whether the document begins as rocprofv3's do.
-pub(crate) fn recognise(head: &[u8]) -> bool {
+fn recognise(head: &[u8]) -> bool {
     let key = format!("\"{KEY}\"");
     head.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
         && head.windows(key.len()).any(|window| window == key.as_bytes())
 }
 
-pub(crate) fn read(path: &Path, reader: impl BufRead, select: &Select) -> Result<Tables> {
+fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables> {
     let mut tables = Tables {
         info: TraceInfo {
             dialect: Dialect::RocprofilerJson,

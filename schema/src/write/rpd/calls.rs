@@ -1,7 +1,8 @@
 //! `rocpd_api`: calls and ranges.
 
 use super::ids::EMPTY;
-use super::{EXECUTED, LAUNCHES, RpdWriter, Table};
+use super::{RpdWriter, Table};
+use crate::layout::tags;
 use crate::table::ApiArgument;
 use crate::write::numbering::Renumbered;
 use crate::{Id, Result, Tables};
@@ -28,7 +29,7 @@ impl RpdWriter {
         let calls = &piece.api_calls;
         let begins = self.launches.begin(piece);
         if begins && !self.launches.are_asked() {
-            self.metadata(LAUNCHES, EXECUTED)?;
+            self.metadata(tags::LAUNCHES, tags::LAUNCHES_EXECUTED)?;
         }
         let mut ids = Vec::new();
         let mut correlated = Vec::new();

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{RpdWriter, Table, UNRECORDED};
+use super::{RpdWriter, Table};
+use crate::layout::rpd::UNRECORDED;
 use crate::table::AgentKind;
 use crate::write::OpKind;
 use crate::{AgentId, NameId, ProcessId, Result, Tables};

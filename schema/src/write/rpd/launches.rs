@@ -1,8 +1,9 @@
 //! `rocpd_kernelapi` and `rocpd_copyapi`: what calls asked for.
 
-use super::{EXECUTED, LAUNCHES, RpdWriter, Table};
+use super::{RpdWriter, Table};
 use crate::btree::Datum;
-use crate::dialect::{Function, from_rocprofiler_sdk};
+use crate::layout::rpd::{Function, from_rocprofiler_sdk};
+use crate::layout::tags::{LAUNCHES, LAUNCHES_EXECUTED, SOURCE_PREFIX};
 use crate::table::{ApiLaunch, Copy, Direction, Shape};
 use crate::write::OpKind;
 use crate::{NameId, Result, ShapeId, Tables, TrackId};
@@ -58,10 +59,9 @@ impl Launches {
         if !matches!(self.from, From::Unknown) {
             return false;
         }
-        let from_ops =
-            piece.info.metadata.iter().any(|(tag, value)| {
-                tag.strip_prefix("source:").unwrap_or(tag) == LAUNCHES && value == EXECUTED
-            });
+        let from_ops = piece.info.metadata.iter().any(|(tag, value)| {
+            tag.strip_prefix(SOURCE_PREFIX).unwrap_or(tag) == LAUNCHES && value == LAUNCHES_EXECUTED
+        });
         self.from = if !piece.api_calls.launches.is_empty() && !from_ops {
             From::Asked { executed: from_rocprofiler_sdk(&piece.strings) }
         } else if piece.api_calls.is_empty() {

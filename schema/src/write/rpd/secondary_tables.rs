@@ -3,10 +3,12 @@
 use super::calls::space;
 use super::{RpdWriter, Table};
 use crate::btree::Datum;
+use crate::layout::tags;
 use crate::{Dialect, NameId, Result, Tables};
 
 /// Tags that every file has of its own.
-const OWN: [&str; 5] = ["gpu_stride", "pid_stride", "schema_version", "session_count", super::LAUNCHES];
+const OWN: [&str; 5] =
+    [tags::GPU_STRIDE, tags::PID_STRIDE, tags::SCHEMA_VERSION, "session_count", tags::LAUNCHES];
 
 impl RpdWriter {
     pub(super) fn secondary_tables(&mut self, piece: &Tables) -> Result<()> {
@@ -43,12 +45,12 @@ impl RpdWriter {
         let stated =
             |tag: &str| info.metadata.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str());
         let own = matches!(info.dialect, Dialect::Rpd2 | Dialect::Rpd3);
-        let was_rpd = stated("source_dialect").is_some_and(|dialect| dialect.starts_with("rpd-"));
+        let was_rpd = stated(tags::SOURCE_DIALECT).is_some_and(|dialect| dialect.starts_with("rpd-"));
         if !own && !was_rpd {
-            self.metadata("source_dialect", info.dialect.label())?;
+            self.metadata(tags::SOURCE_DIALECT, info.dialect.label())?;
         }
         for (tag, value) in &info.metadata {
-            let tag = match tag.strip_prefix("source:") {
+            let tag = match tag.strip_prefix(tags::SOURCE_PREFIX) {
                 _ if own => tag.clone(),
                 Some(original) if was_rpd => original.to_owned(),
                 _ if was_rpd => continue,

@@ -1,32 +1,30 @@
-use rusqlite::types::ValueRef;
-
 use super::calls::Calls;
 use super::{Agents, Field, Names, Plan, Processes};
+use crate::dialect::opaque_tables;
 use crate::sqlite::Database;
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, OpaqueTable,
-    StackFrame, Value,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, StackFrame,
 };
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
-/// What the tables beside the ops refer to.
+/// Reads the tables beside ops and calls.
 #[derive(Debug)]
-pub(super) struct Rest<'a> {
+pub(super) struct SecondaryTables<'a> {
     pub(super) database: &'a Database,
     pub(super) names: &'a Names,
     pub(super) agents: &'a Agents,
     pub(super) processes: &'a mut Processes,
 }
 
-impl Rest<'_> {
-    /// Reads what is sampled, counted, allocated or stacked.
+impl SecondaryTables<'_> {
+    /// Reads monitors, counters, call stacks, allocations and opaque tables.
     pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
         if select.secondary {
             self.monitors(tables)?;
             self.counters(tables)?;
             self.stack_frames(tables)?;
             self.allocations(tables)?;
-            extras(self.database, tables)?;
+            opaque_tables(self.database, tables)?;
         }
         Ok(())
     }
@@ -182,7 +180,7 @@ impl CopyEnds {
     }
 }
 
-/// Tables that are read into columns, and those that only support others.
+/// Tables that are read into columns, or that rows of others refer to.
 const READ: [&str; 14] = [
     "rocpd_string",
     "rocpd_ustring",
@@ -200,10 +198,10 @@ const READ: [&str; 14] = [
     "rocpd_copy",
 ];
 
-/// Reads every other table verbatim; of the tables that a layout always creates only those with rows.
-fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
-    let connection = database.connection();
-    let mut found: Vec<(String, String)> = connection
+/// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.
+fn opaque_tables(database: &Database, tables: &mut Tables) -> Result<()> {
+    let mut found: Vec<(String, String)> = database
+        .connection()
         .prepare(
             "select name, sql from sqlite_master where type = 'table' and sql is not null order by rowid",
         )
@@ -211,34 +209,10 @@ fn extras(database: &Database, tables: &mut Tables) -> Result<()> {
         .map_err(|source| database.error(source))?;
     found.retain(|(name, _)| !name.starts_with("sqlite_") && !READ.contains(&name.as_str()));
     for (name, create) in found {
-        let extra = read_extra(connection, &name, create).map_err(|source| database.error(source))?;
-        if !extra.rows.is_empty() || !name.starts_with("rocpd_") {
-            tables.opaque_tables.push(extra);
+        let table = opaque_tables::read(database, &name, create)?;
+        if !table.rows.is_empty() || !name.starts_with("rocpd_") {
+            tables.opaque_tables.push(table);
         }
     }
     Ok(())
-}
-
-fn read_extra(
-    connection: &rusqlite::Connection,
-    name: &str,
-    create: String,
-) -> rusqlite::Result<OpaqueTable> {
-    let mut statement = connection.prepare(&format!("select * from \"{}\"", name.replace('"', "\"\"")))?;
-    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let count = columns.len();
-    let rows = statement
-        .query_map([], |row| (0..count).map(|at| row.get_ref(at).map(value)).collect())?
-        .collect::<rusqlite::Result<_>>()?;
-    Ok(OpaqueTable { name: name.to_owned(), create, columns, rows })
-}
-
-fn value(value: ValueRef<'_>) -> Value {
-    match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
-        ValueRef::Real(value) => Value::Real(value),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-    }
 }

@@ -1,0 +1,35 @@
+macro_rules! declare {
+    ($($variant:ident: $label:literal, $description:literal, $reader:path;)*) => {
+        /// The layout of a trace.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Dialect {
+            $(#[doc = $description] $variant,)*
+        }
+
+        impl Dialect {
+            /// Every dialect, in the order of recognition.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The name in reports and in JSON: stable.
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $label,)*
+                }
+            }
+
+            /// What the dialect is, in words.
+            pub fn description(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $description,)*
+                }
+            }
+        }
+    };
+}
+with_dialects!(declare);
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self::Native
+    }
+}

@@ -1,0 +1,35 @@
+use super::reader::Reader;
+use super::{lite, native, rocprofiler, rocprofiler_json, rpd, rtg};
+use crate::sqlite::Database;
+use crate::{Dialect, Result};
+
+macro_rules! register {
+    ($($variant:ident: $label:literal, $description:literal, $reader:path;)*) => {
+        /// Every dialect with its reader, in the order of recognition.
+        static READERS: &[(Dialect, Reader)] = &[$((Dialect::$variant, $reader)),*];
+    };
+}
+with_dialects!(register);
+
+/// The reader of a dialect.
+pub(crate) fn reader(dialect: Dialect) -> &'static Reader {
+    &READERS[dialect as usize].1
+}
+
+/// The dialect of a database, if any knows it.
+pub(crate) fn of_database(database: &Database) -> Result<Option<Dialect>> {
+    let _snapshot = database.snapshot()?;
+    for (dialect, reader) in READERS {
+        let (Reader::Ops { recognise, .. } | Reader::Database { recognise, .. }) = reader else { continue };
+        if recognise(database)? {
+            return Ok(Some(*dialect));
+        }
+    }
+    Ok(None)
+}
+
+/// The dialect of a text with this beginning, if any knows it.
+pub(crate) fn of_text(head: &[u8]) -> Option<Dialect> {
+    let recognises = |reader: &Reader| matches!(reader, Reader::Text { recognise, .. } if recognise(head));
+    READERS.iter().find(|(_, reader)| recognises(reader)).map(|(dialect, _)| *dialect)
+}

@@ -1,0 +1,115 @@
+//! The order of reading: strings, then calls (which name processes), links and launches, then the ops in one pass that
+//! looks all of those up, then the secondary tables.
+
+use super::header::Header;
+use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
+use crate::sqlite::Database;
+use crate::{Error, ProcessId, Result, Select, Tables};
+
+/// Pages of ops that are read at once where memory must not grow with the rows: 30,000 to 60,000 rows.
+const PIECE: usize = 500;
+
+impl Header {
+    /// Reads all rows.
+    pub(crate) fn read(self, database: &Database, select: &Select) -> Result<Tables> {
+        read(self, database, select, usize::MAX, |_| Ok(()))
+    }
+
+    /// Reads all rows and gives them out as [`crate::Trace::stream`] says.
+    pub(crate) fn stream<E: From<Error>>(
+        self,
+        database: &Database,
+        select: &Select,
+        keep: impl Fn(&mut Tables),
+        mut each: impl FnMut(&Tables) -> Result<(), E>,
+    ) -> Result<Tables, E> {
+        let mut last = read(self, database, select, PIECE, |tables| {
+            keep(tables);
+            each(tables)?;
+            tables.clear_rows();
+            Ok::<(), E>(())
+        })?;
+        keep(&mut last);
+        each(&last)?;
+        last.clear_rows();
+        Ok(last)
+    }
+}
+
+/// Reads all rows, `piece` pages of ops at once, and shows them to `each` before the next ones are added: the calls
+/// first, then the ops piece by piece. What is left in the tables at the end is the result.
+fn read<E: From<Error>>(
+    header: Header,
+    database: &Database,
+    select: &Select,
+    piece: usize,
+    mut each: impl FnMut(&mut Tables) -> Result<(), E>,
+) -> Result<Tables, E> {
+    let Header { variant, names, references, mut tables } = header;
+    let (variant, names) = (&variant, &names);
+    let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
+    let mut agents = Agents::of(references.agents);
+    let rpd = variant.cause_by_link;
+    let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
+    let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
+    let calls = if wants_calls {
+        calls::read(database, variant, select, names, &mut processes, &mut tables)?
+    } else {
+        calls::Calls::default()
+    };
+    if select.api {
+        references.open_calls.iter().for_each(|call| tables.api_calls.push(*call));
+    }
+    let launches = launches::read(database, variant, select, names, &calls, &mut tables)?;
+    if select.args && select.api {
+        secondary_tables::arguments(database, names, &calls, &mut tables)?;
+    }
+    each(&mut tables)?;
+
+    let fields = ops::OpFields::of(database, variant, select)?;
+    let columns = fields.plan.columns().to_vec();
+    let process = references.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
+    let ends = if variant.typed_ops {
+        secondary_tables::CopyEnds::read(database)?
+    } else {
+        secondary_tables::CopyEnds::default()
+    };
+    let mut join = join::Join::new(variant, &references.queues, &mut agents, &mut processes);
+    // What completes a copy is known only after the last op.
+    join.hold_copies = launches.has_copies() || !ends.is_empty();
+    let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
+    loop {
+        let context = ops::Context {
+            plain: ops::Context::is_plain(select, variant, &fields, &linked),
+            variant,
+            select,
+            fields: &fields,
+            names,
+            strings: &tables.strings,
+            links: &linked,
+            calls: &calls,
+            launches: &launches,
+            processes: join.processes,
+            symbols: &references.symbols,
+            process: process.unwrap_or(ops::UNNAMED),
+        };
+        let parts = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;
+        let Some(parts) = parts else { break };
+        join.join(parts, &mut tables);
+        each(&mut tables)?;
+    }
+    tables.info.linked = !linked.is_empty() || join.correlated;
+    join.finish(&linked, &mut tables);
+    ends.complete(&agents, &mut tables.copies);
+    secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }
+        .read(select, &mut tables)?;
+    if tables.processes.is_empty() {
+        processes.unnamed(&mut tables.processes);
+    }
+    if tables.processes.iter().all(|process| process.node.is_none_or(|node| node == 0))
+        && tables.agents.iter().all(|agent| agent.node.is_none())
+    {
+        tables.processes.iter_mut().for_each(|process| process.node = None);
+    }
+    Ok(tables)
+}

@@ -1,0 +1,49 @@
+use crate::Strings;
+
+/// The name of the call that stands in for an unrecorded one, in RPD files that rtl wrote.
+pub(crate) const UNRECORDED: &str = "(not recorded)";
+
+/// What the name of a function says about the rows that refer to its calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Function {
+    /// A launch whose grid counts work-groups.
+    LaunchOfGroups,
+    /// A launch whose grid counts work-items.
+    LaunchOfItems,
+    /// A copy between two devices given as arguments.
+    PeerCopy,
+    /// A user annotation.
+    Marker,
+    /// No call: [`UNRECORDED`].
+    Unrecorded,
+    #[default]
+    Other,
+}
+
+impl Function {
+    /// HIP's launch functions take a grid of blocks, except the two that have HSA's meaning.
+    pub(crate) fn of(name: &str) -> Self {
+        match name {
+            "hipLaunchKernel"
+            | "hipLaunchKernel_spt"
+            | "hipLaunchKernelExC"
+            | "hipExtLaunchKernel"
+            | "hipModuleLaunchKernel"
+            | "hipLaunchCooperativeKernel"
+            | "hipLaunchCooperativeKernel_spt"
+            | "hipModuleLaunchCooperativeKernel" => Self::LaunchOfGroups,
+            "hipExtModuleLaunchKernel" | "hipHccModuleLaunchKernel" => Self::LaunchOfItems,
+            "hipMemcpyPeer" | "hipMemcpyPeerAsync" => Self::PeerCopy,
+            "UserMarker" => Self::Marker,
+            UNRECORDED => Self::Unrecorded,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Whether RPD recorded through rocprofiler-sdk rather than roctracer: then it logs its own overhead under this name
+/// and names copies by the SDK's operations.
+pub(crate) fn from_rocprofiler_sdk(strings: &Strings) -> bool {
+    strings.lookup("RocprofDataSource::buffer_callback").is_some()
+        || strings.iter().any(|(_, text)| text.starts_with("MEMORY_COPY_"))
+}
