@@ -17,29 +17,39 @@ pub(crate) trait Storage<T> {
     fn pad_to(&mut self, rows: usize);
 }
 
-impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
-    #[inline(always)]
-    fn push(&mut self, value: T) {
-        Self::push(self, value);
-    }
+/// Implements [`Storage`] by the type's own functions.
+macro_rules! delegate {
+    ($storage:ty, $value:ty, [$($bounds:tt)*], |$column:ident, $rows:ident| $pad:expr) => {
+        impl<$($bounds)*> Storage<$value> for $storage {
+            #[inline(always)]
+            fn push(&mut self, value: $value) {
+                Self::push(self, value);
+            }
 
-    #[inline(always)]
-    fn value(&self, row: usize) -> T {
-        self.get(row)
-    }
+            #[inline(always)]
+            fn value(&self, row: usize) -> $value {
+                self.get(row)
+            }
 
-    fn append(&mut self, other: Self) {
-        Self::append(self, other);
-    }
+            fn append(&mut self, other: Self) {
+                Self::append(self, other);
+            }
 
-    fn retain(&mut self, keep: &[bool]) {
-        Self::retain(self, keep);
-    }
+            fn retain(&mut self, keep: &[bool]) {
+                Self::retain(self, keep);
+            }
 
-    fn pad_to(&mut self, rows: usize) {
-        self.pad(rows.saturating_sub(self.len()));
-    }
+            fn pad_to(&mut self, $rows: usize) {
+                let $column = self;
+                $pad
+            }
+        }
+    };
 }
+delegate!(Column<T>, T, [T: Copy + Default + PartialEq], |column, rows| {
+    column.pad(rows.saturating_sub(column.len()));
+});
+delegate!(Durations, Option<i64>, [], |_column, _rows| ());
 
 impl<T: Copy> Storage<T> for Vec<T> {
     #[inline(always)]
@@ -59,28 +69,6 @@ impl<T: Copy> Storage<T> for Vec<T> {
     fn retain(&mut self, keep: &[bool]) {
         let mut flags = keep.iter();
         Self::retain(self, |_| *flags.next().unwrap_or(&false));
-    }
-
-    fn pad_to(&mut self, _rows: usize) {}
-}
-
-impl Storage<Option<i64>> for Durations {
-    #[inline(always)]
-    fn push(&mut self, value: Option<i64>) {
-        Self::push(self, value);
-    }
-
-    #[inline(always)]
-    fn value(&self, row: usize) -> Option<i64> {
-        self.get(row)
-    }
-
-    fn append(&mut self, other: Self) {
-        Self::append(self, other);
-    }
-
-    fn retain(&mut self, keep: &[bool]) {
-        Self::retain(self, keep);
     }
 
     fn pad_to(&mut self, _rows: usize) {}

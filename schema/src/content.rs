@@ -1,4 +1,4 @@
-//! The bytes of a file before its dialect is known: its beginning, gzip, and what it is if it is no trace.
+//! The bytes of a file before its dialect is known: its beginning, gzip, and files that are no trace.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};

@@ -1,6 +1,8 @@
 use std::path::{Path, PathBuf};
 
-/// What can go wrong between a path and its columns. Every variant names the file.
+use crate::dialect::READABLE_HINT;
+
+/// Errors of opening, reading and writing traces. Every variant names the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +27,7 @@ pub enum Error {
     /// Reading or writing failed in the operating system.
     #[error("cannot {action}: {}", path.display())]
     Io {
-        /// What was being done: `read`, `create`, `copy`.
+        /// The action: `read`, `create`, `copy`.
         action: &'static str,
         /// The file it was done to.
         path: PathBuf,
@@ -37,7 +39,7 @@ pub enum Error {
     NotATrace {
         /// The path as the user gave it.
         path: PathBuf,
-        /// What it looks like instead.
+        /// A description of the content.
         found: String,
     },
     /// A SQLite file or JSON document of something else.
@@ -45,7 +47,7 @@ pub enum Error {
     Foreign {
         /// The path as the user gave it.
         path: PathBuf,
-        /// What it is instead, e.g. `a SQLite database with tables a, b`.
+        /// A description of the content, e.g. `a SQLite database with tables a, b`.
         found: String,
     },
     /// The file ends early or its structure is damaged.
@@ -61,7 +63,7 @@ pub enum Error {
     TooNew {
         /// The path as the user gave it.
         path: PathBuf,
-        /// Whose schema.
+        /// The dialect.
         dialect: &'static str,
         /// The version the file states.
         version: String,
@@ -76,12 +78,12 @@ pub enum Error {
         /// SQLite's answer.
         source: rusqlite::Error,
     },
-    /// A recording has as many bytes as it may have.
-    #[error("{limit} bytes are reached: {}", path.display())]
+    /// A recording reached its size limit.
+    #[error("size limit of {limit} bytes reached: {}", path.display())]
     Full {
         /// The recording.
         path: PathBuf,
-        /// How many bytes it may have.
+        /// The size limit in bytes.
         limit: u64,
     },
     /// A write that must not happen, e.g. onto an existing file.
@@ -115,16 +117,14 @@ impl Error {
         }
     }
 
-    /// What the user can try, without the `hint:` in front.
+    /// A hint for the user, without the prefix `hint:`.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "check the path; traces of several processes are named trace_<pid>.db",
             Self::Folder { .. } => "name the files in it, e.g. `rank*.db`",
             Self::Empty { .. } => "the traced program may have ended before its tracer wrote anything",
             Self::Io { .. } => "check the permissions and the free space",
-            Self::NotATrace { .. } | Self::Foreign { .. } => {
-                "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json) and RTG's HCC_PROFILE text"
-            }
+            Self::NotATrace { .. } | Self::Foreign { .. } => READABLE_HINT,
             Self::Damaged { .. } => "copy the file again, or recover it with `sqlite3 FILE .recover`",
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",

@@ -1,4 +1,4 @@
-//! Newtypes for everything that counts or names something.
+//! Newtypes of ids and positions.
 
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {
@@ -16,7 +16,7 @@ macro_rules! index {
 }
 
 index! {
-    /// A string of [`crate::Strings`]; [`NameId::NONE`] and [`NameId::DANGLING`] stand for absent ones.
+    /// A string of [`crate::Strings`]; [`NameId::NONE`] and [`NameId::DANGLING`] are absent ones.
     NameId
 }
 index! {
@@ -46,7 +46,7 @@ impl NameId {
     /// The source stored an id that its string table does not have.
     pub const DANGLING: Self = Self(u32::MAX - 1);
 
-    /// Whether a string stands behind it.
+    /// Whether it refers to a string.
     pub fn is_some(self) -> bool {
         self.0 < Self::DANGLING.0
     }

@@ -1,8 +1,8 @@
 //! Every table name, column name and dialect of the traces that rtl reads and writes.
 //!
-//! What it is: [`Trace::open`] finds out what a file is by its content and [`Trace::read`] turns it into
-//! [`Tables`], structs of columns that look the same whatever tool recorded them. What it is not: it
-//! computes nothing and prints nothing. Only this crate knows SQLite.
+//! [`Trace::open`] recognises a file by its content and [`Trace::read`] turns it into [`Tables`], structs of columns
+//! that are the same for every recording tool. This crate computes nothing and prints nothing. Only this crate uses
+//! SQLite.
 //!
 //! The types to know: [`Trace`] (an opened file), [`Tables`] (its columns), [`Select`] (which of them).
 //!

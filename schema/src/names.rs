@@ -1,4 +1,4 @@
-//! What makes two kernel names the same, and how they are shown.
+//! The identity of kernel names, and their short and demangled forms.
 
 /// The part of a stored kernel name that identifies the kernel: one trailing `.kd`, ` [clone .kd]` is not
 /// part of it (ROCm's code objects name the descriptor, tools strip it or not).

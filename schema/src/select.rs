@@ -1,5 +1,5 @@
-/// Which parts of a trace to read. What every report needs (name, place, start and duration of every op)
-/// is always read; the rest costs time and memory only where it is asked for.
+/// The parts of a trace to read. Name, track, start and duration of every op are always read; other columns cost time
+/// and memory only if selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Select {
     /// Ids of the source for every row.
@@ -8,7 +8,7 @@ pub struct Select {
     pub shapes: bool,
     /// Launch shapes, LDS, scratch and kernel symbols of dispatches.
     pub launch: bool,
-    /// Threads, correlation ids and when ops were enqueued: what ties an op to the call that caused it.
+    /// Threads, correlation ids and times of enqueueing: the columns that tie an op to the call that caused it.
     pub links: bool,
     /// Ranges and markers, and the range id that dispatches carry.
     pub ranges: bool,
@@ -21,12 +21,11 @@ pub struct Select {
 }
 
 impl Select {
-    /// Everything that the file holds: what convert and merge need.
+    /// The whole file, for convert and merge.
     pub const fn everything() -> Self {
         Self {
             ids: true,
-            // They come with `launch`.
-            shapes: false,
+            shapes: false, // They come with `launch`.
             launch: true,
             links: true,
             ranges: true,
@@ -36,18 +35,9 @@ impl Select {
         }
     }
 
-    /// What the default report of rtl-summary needs.
+    /// The columns of rtl-summary's default report.
     pub const fn summary() -> Self {
-        Self {
-            ids: false,
-            shapes: false,
-            launch: false,
-            links: true,
-            ranges: true,
-            api: true,
-            args: false,
-            secondary: false,
-        }
+        Self { links: true, ranges: true, api: true, ..Self::ops() }
     }
 
     /// Ops alone: names, places and times.

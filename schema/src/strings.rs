@@ -46,12 +46,12 @@ impl Strings {
         }
     }
 
-    /// How many distinct strings there are.
+    /// The number of distinct strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -9,7 +9,7 @@ use crate::{AgentId, Id, ProcessId, Strings};
 /// A trace as columns: the same for every dialect.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
-    /// Who wrote the trace and how far to trust it.
+    /// The recorder, and how complete the trace is.
     pub info: TraceInfo,
     /// All strings; [`crate::NameId`] refers to them.
     pub strings: Strings,
@@ -19,7 +19,7 @@ pub struct Tables {
     pub threads: Vec<Thread>,
     /// Agents.
     pub agents: Vec<Agent>,
-    /// Places where ops ran.
+    /// Tracks of ops: process, agent, queue, stream.
     pub tracks: Tracks,
     /// Launch shapes.
     pub shapes: Shapes,
@@ -45,9 +45,9 @@ pub struct Tables {
     pub stack_frames: Vec<StackFrame>,
     /// Links beyond the first call of an op, as (op id, call id): RPD allows several.
     pub extra_links: Vec<(Id, Id)>,
-    /// Tables only their writer understands.
+    /// Tables without a meaning for rtl, kept verbatim.
     pub opaque_tables: Vec<OpaqueTable>,
-    /// What was wrong with the rows.
+    /// Problems of rows.
     pub problems: Problems,
 }
 
@@ -57,7 +57,7 @@ impl Tables {
         &self.agents[id.index()]
     }
 
-    /// Empties the tables of rows and keeps what rows refer to.
+    /// Empties the tables of ops, calls and ranges; the tables that rows refer to stay.
     pub(crate) fn clear_rows(&mut self) {
         self.dispatches = Dispatches::default();
         self.copies.clear();
@@ -73,7 +73,7 @@ impl Tables {
     }
 }
 
-/// Who wrote a trace and how far to trust it.
+/// The recorder of a trace, and how complete the trace is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TraceInfo {
     /// The dialect.
@@ -86,7 +86,7 @@ pub struct TraceInfo {
     pub tool_version: Option<String>,
     /// The recording mode (`lite`, `standard`, ...), if stated.
     pub mode: Option<String>,
-    /// Counts of what the recorder lost or skipped, by its own name for the reason; zeros are kept.
+    /// Counts of lost or skipped rows by the recorder's name for the reason; zeros are kept.
     pub losses: Vec<(String, u64)>,
     /// All metadata as stored, in order.
     pub metadata: Vec<(String, String)>,
@@ -99,7 +99,7 @@ pub struct TraceInfo {
 }
 
 impl TraceInfo {
-    /// Why the end of the work may be missing. None where the recorder came to its end, and where it does not say.
+    /// Why the end of the work may be missing; `None` where the recorder ended properly or the source does not state it.
     pub fn cut_off(&self) -> Option<&'static str> {
         let is_incomplete = |(tag, value): &(String, String)| tag == COMPLETE && value == "0";
         if self.left_journal {
@@ -112,7 +112,7 @@ impl TraceInfo {
     }
 }
 
-/// What was wrong with a row. Bad rows are data: kept or left out as said here, and always counted.
+/// The kind of a problem of a row. Bad rows are data: kept or left out as stated here, and always counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProblemKind {
     /// A string id that the string table does not have. The row is kept.
@@ -130,27 +130,27 @@ pub enum ProblemKind {
 /// One kind of problem in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What was wrong.
+    /// The kind.
     pub kind: ProblemKind,
     /// The table and column, e.g. `rocpd_op.description_id`.
     pub place: String,
-    /// How many rows.
+    /// The number of rows.
     pub count: u64,
     /// The id of the first such row.
     pub first: Id,
 }
 
-/// All problems met while reading, one entry for each kind and place.
+/// All problems found in reading, one entry per kind and place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Counts one more.
+    /// Counts one row.
     pub fn add(&mut self, kind: ProblemKind, place: &str, id: Id) {
         self.add_many(kind, place, id, 1);
     }
 
-    /// Counts `count` more, of which `first` is the first.
+    /// Counts `count` rows, of which `first` is the first.
     pub fn add_many(&mut self, kind: ProblemKind, place: &str, first: Id, count: u64) {
         match self.0.iter_mut().find(|problem| problem.kind == kind && problem.place == place) {
             Some(problem) => problem.count += count,
@@ -158,12 +158,12 @@ impl Problems {
         }
     }
 
-    /// All entries, in the order they were first met.
+    /// All entries, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = &Problem> {
         self.0.iter()
     }
 
-    /// How many rows have a problem of this kind.
+    /// The number of rows with a problem of this kind.
     pub fn count(&self, kind: ProblemKind) -> u64 {
         self.0.iter().filter(|problem| problem.kind == kind).map(|problem| problem.count).sum()
     }

@@ -21,7 +21,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Finds out what the file is, by its content and never by its name; gzip is looked through.
+    /// Recognises the dialect by the file's content, never by its name; gzip is unpacked.
     ///
     /// # Errors
     /// Any variant of [`crate::Error`]; each names the file.
@@ -60,7 +60,7 @@ impl Trace {
         &self.path
     }
 
-    /// Whose layout it has.
+    /// The dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -121,8 +121,7 @@ impl Trace {
         self.stream_filtered(select, |_| (), each)
     }
 
-    /// As [`Self::stream`], of a part: `keep` drops the rows of each piece that do not belong to it. What rows refer to
-    /// must stay.
+    /// As [`Self::stream`], of a part of the trace: `keep` drops rows of each piece, but nothing that rows refer to.
     ///
     /// # Errors
     /// As [`Self::stream`].

@@ -1,5 +1,5 @@
 macro_rules! declare {
-    ($($variant:ident: $label:literal, $description:literal, $reader:path;)*) => {
+    ($($variant:ident: $label:literal, $description:literal, $module:ident $reader:ident;)*) => {
         /// The layout of a trace.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Dialect {

@@ -1,27 +1,33 @@
 //! The layouts of the traces that each tool writes, one dialect per module.
 //!
-//! To add a dialect: its module with a `READER`, its lines here, a fixture with a test, and `docs/schema.md`.
+//! To add a dialect: its module with a `READER`, its lines in this file, a fixture with a test, and its row in
+//! `docs/reference`. A dialect of large JSON files (one that should be read as a stream) is a [`Reader::Text`] whose rows
+//! go through a `DeserializeSeed`, as `rocprofiler_json` does.
 
 /// Passes the declaration of every dialect to a macro: variant, label (stable: reports and JSON use it), description
-/// and module. The order is that of recognition. rocprofv3's databases have RPD's schema number and come first;
+/// and reader. The order is that of recognition. rocprofv3's databases have RPD's schema number and come first;
 /// rocm-trace-lite's file states nothing and comes after RPD's.
 macro_rules! with_dialects {
     ($then:ident) => {
         $then! {
-            Rocprofiler: "rocprofv3-rocpd", "rocprofv3's rocpd database, schema 3.0.x", rocprofiler::READER;
-            Native: "rtl", "rtl's native layout", native::READER;
-            Rpd2: "rpd-2", "rocmProfileData, schema 2", rpd::SECOND;
-            Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd::THIRD;
-            Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite::READER;
-            RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json::READER;
-            Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg::READER;
+            Rocprofiler: "rocprofv3-rocpd", "rocprofv3's rocpd database, schema 3.0.x", rocprofiler READER;
+            Native: "rtl", "rtl's native layout", native READER;
+            Rpd2: "rpd-2", "rocmProfileData, schema 2", rpd SECOND;
+            Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd THIRD;
+            Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite READER;
+            RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json READER;
+            Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg READER;
         }
     };
 }
 
-/// The formats that rtl reads, for help texts.
+/// The dialects in a sentence, for help texts.
 pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's \
                             HCC_PROFILE text";
+
+/// The hint for a file that no dialect recognises.
+pub(crate) const READABLE_HINT: &str =
+    "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json) and RTG's HCC_PROFILE text";
 
 mod kind;
 mod lite;

@@ -4,9 +4,9 @@ use crate::sqlite::Database;
 use crate::{Dialect, Result};
 
 macro_rules! register {
-    ($($variant:ident: $label:literal, $description:literal, $reader:path;)*) => {
+    ($($variant:ident: $label:literal, $description:literal, $module:ident $reader:ident;)*) => {
         /// Every dialect with its reader, in the order of recognition.
-        static READERS: &[(Dialect, Reader)] = &[$((Dialect::$variant, $reader)),*];
+        static READERS: &[(Dialect, Reader)] = &[$((Dialect::$variant, $module::$reader)),*];
     };
 }
 with_dialects!(register);

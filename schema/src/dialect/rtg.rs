@@ -57,7 +57,7 @@ fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tab
     Ok(trace.finish())
 }
 
-/// Whose numbering an agent's number is of.
+/// An agent by the numbering of its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum AgentKey {
     /// HCC_PROFILE counts devices from 0.
@@ -66,7 +66,7 @@ enum AgentKey {
     Handle(ProcessId, i64),
 }
 
-/// What a host line says about the dispatch that the device reports later.
+/// The host line of a dispatch that the device reports later.
 #[derive(Debug, Clone, Copy)]
 struct Launch {
     tid: i64,

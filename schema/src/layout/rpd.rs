@@ -3,7 +3,7 @@ use crate::Strings;
 /// The name of the call that stands in for an unrecorded one, in RPD files that rtl wrote.
 pub(crate) const UNRECORDED: &str = "(not recorded)";
 
-/// What the name of a function says about the rows that refer to its calls.
+/// The meaning of rows that refer to calls of a function, by the function's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum Function {
     /// A launch whose grid counts work-groups.

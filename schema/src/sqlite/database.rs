@@ -23,8 +23,8 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens `content` for reading; `path` is what the user calls it (it differs for unpacked files).
-    /// No file beside it is created or changed, whatever its writer left behind.
+    /// Opens `content` for reading; messages name `path`, which differs for unpacked files. No file beside it is created
+    /// or changed, even where its writer left files behind.
     ///
     /// # Errors
     /// [`Error::Sqlite`] or [`Error::Damaged`] where SQLite cannot read its schema, [`Error::Io`] where
@@ -39,7 +39,7 @@ impl Database {
         &self.path
     }
 
-    /// Whether a killed writer had left a journal beside it, so that a copy is read.
+    /// Whether a killed writer left a journal beside it; then a copy is read.
     pub fn left_journal(&self) -> bool {
         self.opened.is_copy()
     }

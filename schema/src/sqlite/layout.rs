@@ -1,6 +1,6 @@
 use rusqlite::Connection;
 
-/// Where a column of a scan is found.
+/// The location of a column of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// At this position of the stored record.
@@ -11,18 +11,18 @@ pub(super) enum Place {
     Absent,
 }
 
-/// Where a table and the columns of a scan lie in the file.
+/// The location of a table and of the columns of a scan in the file.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The first page of the table's tree.
     pub(super) root: u32,
-    /// The columns as they were asked for.
+    /// The selected columns, in the order of the scan.
     pub(super) places: Vec<Place>,
-    /// Every stored column up to the last one asked for.
+    /// Every stored column up to the last selected one.
     pub(super) stored: Vec<Stored>,
 }
 
-/// What the library would do with a stored column beyond handing it out.
+/// Conversions that the library applies to a stored column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stored {
     /// It gives a row that is older than the column its default.
@@ -96,7 +96,7 @@ fn root(connection: &Connection, table: &str) -> rusqlite::Result<Option<u32>> {
 /// A column that the table has.
 struct Present {
     name: String,
-    /// `None` where it is computed on reading.
+    /// `None` where it is computed at reading.
     place: Option<Place>,
     stored: Stored,
 }
@@ -146,7 +146,7 @@ impl Present {
     }
 }
 
-/// What a declaration says, which in a damaged schema need not be UTF-8.
+/// The text of a declaration, which in a damaged schema need not be UTF-8.
 fn text(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     let bytes = row.get_ref(at)?.as_bytes_or_null()?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))

@@ -11,8 +11,8 @@ use super::row::Row;
 const LEAVES_PER_THREAD: usize = 1000;
 const MAX_THREADS: usize = 8;
 
-/// Calls `each` for every row and says how many there were. `Err` has the number of rows that were given out before
-/// something came up that only the library can judge: from there on it has to go on.
+/// Calls `each` for every row and returns the number of rows. `Err` has the number of rows before the first one that
+/// only the library can read: it has to go on from there.
 pub(super) fn scan(
     pages: Pages<'_>,
     layout: &Layout,
@@ -36,8 +36,8 @@ pub(super) fn scan(
         .ok_or(given)
 }
 
-/// Calls `each` for every row, the leaves shared out to threads with a part each, and says how many rows there were;
-/// `None` where the library has to start again.
+/// Calls `each` for every row, with the leaves divided among threads that fill a part each, and returns the number of
+/// rows; `None` where the library has to start again.
 pub(super) fn scan_parts<P: Send>(
     pages: Pages<'_>,
     layout: &Layout,

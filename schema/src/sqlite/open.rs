@@ -15,11 +15,11 @@ use crate::{Error, Result};
 
 /// How long a writer may hold the file before reading gives up.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long to wait before looking again at what a writer is changing.
+/// The pause before another look at a file that a writer is changing.
 pub(super) const PAUSE: Duration = Duration::from_millis(5);
 /// How often the index of a -wal is looked at before it counts as left by a killed writer.
 const LOOKS: usize = 5;
-/// How often a copy is repeated because its original changed meanwhile.
+/// The number of attempts to copy a file that changes.
 const COPIES: usize = 3;
 
 /// An open database. The order of the fields is the order in which they are dropped: closing `file`
@@ -92,7 +92,7 @@ fn open_plain(content: &Path, path: &Path, how: &str) -> Result<Opened> {
     let (connection, tables) = connect(&uri(content, how), OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|error| describe(error, content, path))?;
     let file = File::open(content).map_err(io_error("read", path))?;
-    // SQLite reads what is missing of the last page as zeros.
+    // SQLite reads missing bytes of the last page as zeros.
     if let Some(detail) = cut_off(&file) {
         drop(connection);
         return Err(Error::Damaged { path: path.to_owned(), detail });

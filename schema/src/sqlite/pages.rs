@@ -43,7 +43,7 @@ impl<'a> Pages<'a> {
         (count <= whole).then_some(Self { file, header, size, usable, count })
     }
 
-    /// Whether the file still is what it was when reading began.
+    /// Whether the file is unchanged since reading began.
     pub(super) fn unchanged(&self) -> bool {
         read_header(self.file) == Some(self.header)
     }
@@ -53,7 +53,7 @@ impl<'a> Pages<'a> {
         let mut page = vec![0; self.size];
         let mut level = vec![root];
         for _ in 0..MAX_DEPTH {
-            // Leaves all lie at one depth, so the first page of a level tells what the others must be.
+            // Leaves all lie at one depth, so the first page of a level determines the kind of the others.
             self.read(level[0], &mut page)?;
             if page[0] == LEAF {
                 return level.iter().all(|&leaf| self.holds(leaf)).then_some(level);
@@ -71,7 +71,7 @@ impl<'a> Pages<'a> {
         None
     }
 
-    /// Calls `each` with every leaf and what lies in it.
+    /// Calls `each` with every leaf and its cells.
     pub(super) fn read_leaves(
         &self,
         leaves: &[u32],
@@ -164,7 +164,7 @@ pub(super) struct Leaf<'a> {
     pub(super) pointers: &'a [u8],
 }
 
-/// How long the file must be by its own header; `None` where the header does not say.
+/// The length of the file by its own header, if the header states it.
 pub(super) fn stated_length(header: &[u8; HEADER]) -> Option<u64> {
     Some(u64::from(stated_pages(header)?) * page_size(header)? as u64)
 }

@@ -39,8 +39,8 @@ impl Database {
         Ok(parts.unwrap_or_else(|| vec![new()]))
     }
 
-    /// A scan of `table` in pieces of about `leaves` pages each, for who cannot hold all its rows. The caller holds a
-    /// [`Self::snapshot`] meanwhile.
+    /// A scan of `table` in pieces of about `leaves` pages each, in bounded memory. The caller holds a
+    /// [`Self::snapshot`] during the scan.
     pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
         Pieces::of(self, table, columns, leaves)
     }
@@ -58,7 +58,7 @@ impl<'a> Pieces<'a> {
     /// can read the table, the rest of it is one piece.
     ///
     /// # Errors
-    /// Where SQLite cannot read the table, or it changed meanwhile.
+    /// Where SQLite cannot read the table, or it changed during the scan.
     pub fn next<P: Send>(
         &mut self,
         new: impl Fn() -> P + Sync,

@@ -38,7 +38,7 @@ struct Slot {
 /// A serial type that the file format reserves: here it stands for the rowid.
 const ROWID: u32 = 10;
 
-/// The columns of one row that were asked for, not decoded yet.
+/// The selected columns of one row, not decoded yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Record<'a> {
     pub(super) id: i64,
@@ -115,7 +115,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Decodes cells; keeps what can be reused from row to row.
+/// Decodes cells, reusing buffers from row to row.
 #[derive(Debug)]
 pub(super) struct Decoder<'a> {
     pages: Pages<'a>,
@@ -194,13 +194,13 @@ const HEADER_WORDS: usize = 4;
 /// headers are the same words.
 type Key = [u64; HEADER_WORDS];
 
-/// What record headers say. The rows of a table have few different ones, so that most are found among
+/// Decoded record headers. The rows of a table have few different ones, so that most are found among
 /// those remembered and need not be read byte by byte.
 #[derive(Debug)]
 struct Shapes<'a> {
     layout: &'a Layout,
     known: Vec<Known>,
-    /// The columns asked for of every remembered shape, and of one that is not.
+    /// The selected columns of every cached header, and of one that is not cached.
     slots: Vec<Slot>,
     /// The stored columns of the header that is being read.
     stored: Vec<Slot>,

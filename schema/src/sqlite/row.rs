@@ -4,7 +4,7 @@ use rusqlite::types::ValueRef;
 
 use super::record::Record;
 
-/// One row of a scan: its rowid and the columns that were asked for, by position.
+/// One row of a scan: its rowid and the selected columns, by position.
 #[derive(Debug)]
 pub struct Row<'a> {
     source: Source<'a>,

@@ -1,6 +1,6 @@
 use crate::ProcessId;
 
-/// What an agent is.
+/// The kind of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum AgentKind {
     /// A GPU or a partition of one.
@@ -18,7 +18,7 @@ pub enum AgentKind {
 /// where the source identifies it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Agent {
-    /// What it is.
+    /// The kind.
     pub kind: AgentKind,
     /// The number to show and to filter by (`GPU 3`), unique among the GPUs of the trace.
     pub number: i64,
@@ -40,6 +40,6 @@ pub struct Agent {
     pub product: Option<String>,
     /// The unique id of the device, if known.
     pub uuid: Option<String>,
-    /// Everything else the source says of it, as JSON text.
+    /// All other fields of the source, as JSON text.
     pub details: Option<String>,
 }

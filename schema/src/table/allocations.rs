@@ -1,20 +1,20 @@
 use crate::{AgentId, Id, ProcessId};
 
-/// What an allocation event did.
+/// The action of an allocation event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum AllocationKind {
-    /// Memory was taken.
+    /// Memory was allocated.
     #[default]
     Allocate,
-    /// Memory was given back.
+    /// Memory was freed.
     Free,
-    /// Memory changed its size.
+    /// Memory was reallocated.
     Reallocate,
-    /// The runtime took memory back (scratch).
+    /// The runtime reclaimed memory (scratch).
     Reclaim,
 }
 
-/// What kind of memory.
+/// The kind of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum AllocationLevel {
     /// Device or host memory.
@@ -35,15 +35,15 @@ pub struct Allocation {
     pub process: ProcessId,
     /// The thread.
     pub tid: Option<i64>,
-    /// The agent whose memory it is; a release often does not say.
+    /// The agent whose memory it is; releases often have none.
     pub agent: Option<AgentId>,
     /// The queue (scratch events).
     pub queue: Option<i64>,
     /// The HIP stream.
     pub stream: Option<i64>,
-    /// What happened.
+    /// The action.
     pub kind: AllocationKind,
-    /// To what kind of memory.
+    /// The kind of memory.
     pub level: AllocationLevel,
     /// Start in ns.
     pub start: i64,

@@ -57,7 +57,7 @@ pub struct ApiArgument {
     pub value: NameId,
 }
 
-/// What a source stores about the launch or copy that a call asked for (`rocpd_kernelapi`, `rocpd_copyapi`).
+/// Stored launch or copy parameters of a call (`rocpd_kernelapi`, `rocpd_copyapi`).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ApiLaunch {
     /// Row of the call in [`ApiCalls`].
@@ -72,7 +72,7 @@ pub struct ApiLaunch {
     pub bytes: Option<u64>,
     /// Width and height of a 2D copy.
     pub extent: Option<(u64, u64)>,
-    /// The way a copy was asked to go.
+    /// Requested direction of a copy.
     pub direction: super::Direction,
     /// Destination and source address of a copy.
     pub addresses: Option<(u64, u64)>,

@@ -5,9 +5,9 @@ use crate::{Id, NameId, TrackId};
 pub struct Barrier {
     /// The id of the source.
     pub id: Id,
-    /// What the source calls it, usually empty.
+    /// The source's name for it, usually empty.
     pub name: NameId,
-    /// Where it waited.
+    /// The track it waited on.
     pub track: TrackId,
     /// Start in ns.
     pub start: i64,

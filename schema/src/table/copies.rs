@@ -1,6 +1,6 @@
 use crate::{AgentId, Id, NameId, TrackId};
 
-/// Which way a copy went.
+/// The direction of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Direction {
     /// Host memory to a GPU.
@@ -13,13 +13,13 @@ pub enum Direction {
     HostToHost,
     /// A fill (memset): no source.
     Fill,
-    /// The source does not say.
+    /// Not stated.
     #[default]
     Unknown,
 }
 
 impl Direction {
-    /// The word of reports: `host-to-device`.
+    /// The label in reports: `host-to-device`.
     pub fn label(self) -> &'static str {
         match self {
             Self::HostToDevice => "host-to-device",
@@ -54,15 +54,15 @@ impl Direction {
 pub struct Copy {
     /// The id of the source.
     pub id: Id,
-    /// What the source calls it.
+    /// The source's name for it.
     pub name: NameId,
-    /// Where it belongs: the source GPU for device-to-host, else the destination.
+    /// Its track: that of the source GPU for device-to-host, else that of the destination.
     pub track: TrackId,
     /// Start in ns.
     pub start: i64,
     /// End minus start in ns: negative as stored, `None` where the end is missing.
     pub duration: Option<i64>,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// Size in bytes, if known (copies of graph launches have none).
     pub bytes: Option<u64>,
@@ -74,7 +74,7 @@ pub struct Copy {
     pub source_address: Option<u64>,
     /// Address written to.
     pub destination_address: Option<u64>,
-    /// The thread that asked for it.
+    /// The requesting thread.
     pub tid: Option<i64>,
     /// Ties it to the call; 0 is unknown.
     pub correlation: Id,

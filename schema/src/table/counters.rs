@@ -5,7 +5,7 @@ use crate::{AgentId, Id, NameId, ProcessId, Strings};
 pub struct Counter {
     /// The dispatch's id of the source.
     pub dispatch: Id,
-    /// The process whose ids these are.
+    /// The process that the ids belong to.
     pub process: ProcessId,
     /// The agent it was read on.
     pub agent: Option<AgentId>,
@@ -23,9 +23,9 @@ pub type Counters = Vec<Counter>;
 pub struct Monitor {
     /// The id of the source.
     pub id: Id,
-    /// What was watched, e.g. `gpu`.
+    /// The kind of the sampled device, e.g. `gpu`.
     pub device_kind: NameId,
-    /// Which one, as the source numbers it.
+    /// The source's number of the device.
     pub device: i64,
     /// The quantity, e.g. `sclk`.
     pub name: NameId,

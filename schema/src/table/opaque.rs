@@ -1,4 +1,4 @@
-/// A value of a table that only its writer understands.
+/// A value of an opaque table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// NULL.
@@ -13,7 +13,7 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
-/// A table that rtl gives no meaning to (RPD's `ext_*`), kept so that convert and merge lose nothing.
+/// A table without a meaning for rtl (RPD's `ext_*`), kept so that convert and merge lose nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OpaqueTable {
     /// The table's name.

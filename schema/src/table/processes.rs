@@ -18,7 +18,7 @@ pub struct Process {
     pub host: Option<String>,
     /// The machine's id, `/etc/machine-id`.
     pub machine_id: Option<String>,
-    /// Which of the machine's starts it ran in: what ran in one shares its CLOCK_BOOTTIME.
+    /// The id of the machine's boot: processes of one boot share CLOCK_BOOTTIME.
     pub boot_id: Option<String>,
     /// Index in the distributed job.
     pub rank: Option<u32>,

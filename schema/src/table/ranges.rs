@@ -1,6 +1,6 @@
 use crate::{Id, NameId, ProcessId};
 
-/// What made a range.
+/// How a range was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RangeKind {
     /// Push and pop on one thread, properly nested.
@@ -9,7 +9,7 @@ pub enum RangeKind {
     Process,
     /// A marker: an instant.
     Marker,
-    /// The source does not say; `start == end` is a marker.
+    /// Not stated; `start == end` is a marker.
     #[default]
     Unknown,
 }
@@ -17,7 +17,7 @@ pub enum RangeKind {
 /// A user annotation: a range with length, or a marker without.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Range {
-    /// The id of the source; what [`super::Dispatch::range`] refers to where a dialect stores that.
+    /// The id of the source, which [`super::Dispatch::range`] refers to where a dialect stores that.
     pub id: Id,
     /// The annotating process.
     pub process: ProcessId,
@@ -27,7 +27,7 @@ pub struct Range {
     pub name: NameId,
     /// The source's own class of annotation, `NONE` where it has none.
     pub category: NameId,
-    /// What made it.
+    /// How it was made.
     pub kind: RangeKind,
     /// Start in ns.
     pub start: i64,

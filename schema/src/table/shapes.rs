@@ -59,7 +59,7 @@ impl Shapes {
         &self.rows
     }
 
-    /// Adds the shapes of `other`; the result maps its ids to ours.
+    /// Adds the shapes of `other`; the result maps its ids to those of `self`.
     pub fn append(&mut self, other: &Self) -> Vec<ShapeId> {
         other.rows.iter().map(|&shape| self.intern(shape)).collect()
     }

@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{AgentId, ProcessId, TrackId};
 
-/// Where an op ran. Few distinct ones exist, so each op stores only the number of its track.
+/// Where an op ran. Few distinct ones exist, so each op stores only the id of its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Track {
     /// The process that launched it.
@@ -17,7 +17,7 @@ pub struct Track {
     pub hardware_queue: Option<u64>,
 }
 
-/// The distinct places of a trace.
+/// The distinct tracks of a trace.
 #[derive(Debug, Clone, Default)]
 pub struct Tracks {
     rows: Vec<Track>,
@@ -45,18 +45,18 @@ impl Tracks {
         id
     }
 
-    /// The place behind `id`.
+    /// The track `id`.
     #[inline]
     pub fn get(&self, id: TrackId) -> Track {
         self.rows[id.index()]
     }
 
-    /// All places, in the order of first appearance; [`TrackId`] is the position.
+    /// All tracks, in the order of first appearance; [`TrackId`] is the position.
     pub fn rows(&self) -> &[Track] {
         &self.rows
     }
 
-    /// Adds the places of `other`; the result maps its ids to ours.
+    /// Adds the tracks of `other`; the result maps its ids to those of `self`.
     pub fn append(&mut self, other: &Self) -> Vec<TrackId> {
         other.rows.iter().map(|&track| self.intern(track)).collect()
     }

@@ -1,7 +1,7 @@
 //! The writer of RPD's files, schema 3.
 //!
 //! RPD's tables know an op's thread, process, shape and bytes only by the call that asked for it, and its tools show
-//! nothing of an op without one. So an op whose call was not recorded gets one named [`UNRECORDED`] at the moment the
+//! nothing of an op without one. So an op whose call was not recorded gets one named `(not recorded)` at the moment the
 //! op starts; reading the file back leaves those calls out.
 
 mod calls;

@@ -4,12 +4,12 @@ use crate::table::{Agent, AgentKind};
 /// The gpuId of an op that names no agent.
 pub(crate) const NO_GPU: i64 = i64::MIN;
 
-/// What gpuId columns hold for each agent of the tables, by position.
+/// The gpuId of each agent of the tables, by position.
 #[derive(Debug, Default)]
 pub(crate) struct Agents(Vec<i64>);
 
 impl Agents {
-    /// Starts from the agents that the metadata lists.
+    /// Starts from the agents of the metadata.
     pub(super) fn of(listed: Vec<i64>) -> Self {
         Self(listed)
     }
@@ -19,7 +19,7 @@ impl Agents {
         self.0.iter().position(|&known| known == gpu).map(|at| AgentId(at as u32))
     }
 
-    /// Lists the agents that ops name and the metadata does not, GPUs in the order of their numbers;
+    /// Adds the agents that ops name and the metadata lacks, GPUs in the order of their numbers;
     /// `stride` separates the machines in packed numbers.
     pub(super) fn add(&mut self, mut gpus: Vec<i64>, stride: Option<i64>, agents: &mut Vec<Agent>) {
         gpus.sort_unstable();

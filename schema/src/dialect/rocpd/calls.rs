@@ -6,7 +6,7 @@ use crate::sqlite::Database;
 use crate::table::{ApiCall, Range, RangeKind};
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 
-/// Every row of `rocpd_api` by id: who called, and what the call's launch rows mean.
+/// The callers of `rocpd_api`, by id of the call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
     callers: Vec<Caller>,
@@ -15,7 +15,7 @@ pub(crate) struct Calls {
     pub(crate) rows: IdMap<u32>,
 }
 
-/// What calls have in common; few distinct ones exist.
+/// Process, thread and kind of function of a call; few distinct ones exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Caller {
     pub(crate) process: ProcessId,
@@ -24,15 +24,14 @@ pub(crate) struct Caller {
 }
 
 impl Calls {
-    /// Who made the call `id`.
+    /// The caller of the call `id`.
     #[inline]
     pub(crate) fn get(&self, id: Id) -> Option<&Caller> {
         self.by_id.get(id).map(|caller| &self.callers[caller as usize])
     }
 }
 
-/// The argument texts that rows wait for: they may stand in a table of their own, which is read once it is
-/// known what is wanted of it.
+/// References to argument texts. Those may be in a separate table, of which only the referenced rows are read.
 #[derive(Default)]
 struct Texts {
     wanted: Vec<Id>,
@@ -40,7 +39,7 @@ struct Texts {
     of_calls: Vec<Waiting>,
 }
 
-/// A row that waits for a text.
+/// A row with a pending text.
 struct Waiting {
     row: Id,
     text: Option<Id>,
@@ -153,14 +152,14 @@ pub(crate) fn read(
 }
 
 impl Texts {
-    /// Notes that a row wants a text; no table has one under 0.
+    /// Adds a pending text of a row; id 0 means no text.
     fn wanted_by(&mut self, row: Id, text: Option<Id>) -> Waiting {
         let text = text.filter(|&text| text != 0);
         self.wanted.extend(text);
         Waiting { row, text }
     }
 
-    /// Reads the texts and gives them to their rows.
+    /// Reads the texts into their rows.
     fn fill(
         mut self,
         database: &Database,

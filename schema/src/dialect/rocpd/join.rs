@@ -5,19 +5,19 @@ use super::{Agents, Processes, Variant, links};
 use crate::table::{Copies, Track, Tracks};
 use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, ShapeId, Tables, TrackId};
 
-/// What turns the places of the parts into those of the tables.
+/// Joins the parts of a scan: their local ids become ids of the tables.
 #[derive(Debug)]
 pub(super) struct Join<'a> {
     pub(super) variant: &'a Variant,
     pub(super) queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
     pub(super) agents: &'a mut Agents,
     pub(super) processes: &'a mut Processes,
-    /// Whether copies come to the tables only in the end.
+    /// Whether copies join the tables only after the last op.
     pub(super) hold_copies: bool,
     /// Whether any dispatch names the call that caused it.
     pub(super) correlated: bool,
     held: Copies,
-    /// The call whose bytes a held copy got, with the copy's position.
+    /// The call whose bytes a held copy was given, with the copy's position.
     bytes_of_calls: Vec<(Id, usize)>,
     walks: Vec<links::LinkWalk>,
     problems: Problems,
@@ -56,7 +56,7 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// Adds what only all parts together tell.
+    /// Adds the results that need all parts: dangling links, problems, held copies.
     pub(super) fn finish(mut self, links: &links::Links, tables: &mut Tables) {
         if let Some((count, first)) = links::dangling(links, &self.walks) {
             tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
@@ -79,7 +79,7 @@ impl<'a> Join<'a> {
         let pids: Vec<ProcessId> =
             part.pids.iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
         let tracks = self.tracks(&part.tracks, &part.gpus, &agents, &pids, tables);
-        // Shapes that calls asked for are in the joint table already, and then there are no others.
+        // Shapes of launch parameters are in the joint table already, and then there are no others.
         let shapes = if part.shapes.rows().is_empty() {
             (0..tables.shapes.rows().len() as u32).map(ShapeId).collect()
         } else {

@@ -1,6 +1,6 @@
 use crate::table::Direction;
 
-/// What a row of `rocpd_op` is, by its opType.
+/// The kind of a row of `rocpd_op`, by its opType.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum OpKind {
     /// `KernelExecution`.
@@ -13,7 +13,7 @@ pub(crate) enum OpKind {
     Barrier,
     /// `UserMarker`.
     Annotation,
-    /// Anything else: work of a GPU where it names one, otherwise an annotation.
+    /// Any other: GPU work if it names a GPU, else an annotation.
     #[default]
     Other,
 }
@@ -34,7 +34,7 @@ impl OpKind {
     }
 }
 
-/// Which way the ops of a type go, if they are copies.
+/// The direction of ops of a type, if they are copies.
 pub(crate) fn copy_type(op_type: &str) -> Option<Direction> {
     match OpKind::of(op_type) {
         OpKind::Copy(direction) => Some(direction),

@@ -1,11 +1,11 @@
-//! What a row of `rocpd_op` tells of its launch in columns of its own.
+//! The launch columns of `rocpd_op`.
 
 use super::{Field, Plan};
 use crate::sqlite::Row;
 use crate::table::Shape;
 use crate::{Select, ShapeId};
 
-/// Where the columns stand in the rows of a scan.
+/// The positions of the columns in the rows of a scan.
 #[derive(Debug)]
 pub(super) struct LaunchFields {
     /// Work-items along x, y and z, then the workgroup.
@@ -50,7 +50,7 @@ impl LaunchFields {
 pub(super) struct Sizes([i64; 6]);
 
 impl Sizes {
-    /// Stands for NULL. Like every negative number it is no size.
+    /// NULL. Like every negative number it is no size.
     const NONE: i64 = i64::MIN;
 
     /// The shape, if any of it is known.
@@ -66,7 +66,7 @@ impl Sizes {
         }
     }
 
-    /// In half of the room; `None` for sizes that no launch has.
+    /// The sizes in half the space; `None` for sizes that no launch has.
     #[inline]
     fn packed(&self) -> Option<Packed> {
         let mut odd = false;
@@ -90,14 +90,14 @@ fn size<T: TryFrom<i64>>(number: i64) -> Option<T> {
     T::try_from(number).ok()
 }
 
-/// Shapes met lately by their sizes: most rows repeat one of those, and cost a comparison or two.
+/// Cached shapes by their sizes: most rows repeat one of those, for the cost of a comparison or two.
 #[derive(Debug, Default)]
 pub(super) struct RecentShapes(Vec<[Option<Met>; 2]>);
 
-/// Sizes, and the shape that they are where they make sense.
+/// Sizes and their shape, if they make one.
 type Met = (Packed, Option<ShapeId>);
 
-/// How many pairs are remembered.
+/// The number of cached pairs.
 const RECENT: usize = 1 << 10;
 
 impl RecentShapes {
@@ -109,7 +109,7 @@ impl RecentShapes {
         (mixed >> (64 - RECENT.ilog2())) as usize
     }
 
-    /// The shape of these sizes; `intern` is asked where they were not met lately.
+    /// The shape of these sizes; `intern` finds those that are not cached.
     #[inline]
     pub(super) fn get(
         &mut self,

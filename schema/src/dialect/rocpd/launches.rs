@@ -5,7 +5,7 @@ use crate::sqlite::{Database, Row};
 use crate::table::{ApiLaunch, Direction, Shape};
 use crate::{Id, NameId, ProblemKind, Result, Select, ShapeId, Tables};
 
-/// What calls asked for, by call: the rows of `rocpd_kernelapi` and `rocpd_copyapi`.
+/// Launch and copy parameters by call: the rows of `rocpd_kernelapi` and `rocpd_copyapi`.
 #[derive(Debug, Default)]
 pub(crate) struct Launches {
     kernels: IdMap<KernelLaunch>,
@@ -13,15 +13,15 @@ pub(crate) struct Launches {
     copy_rows: Vec<CopyLaunch>,
 }
 
-/// The kernel launch that a call asked for.
+/// The launch parameters of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KernelLaunch {
     pub(crate) kernel: NameId,
-    /// The shape of the dispatch, if the source says enough to know it.
+    /// The shape of the dispatch, if the parameters determine it.
     pub(crate) shape: Option<ShapeId>,
 }
 
-/// The copy that a call asked for.
+/// The copy parameters of a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CopyLaunch {
     pub(crate) bytes: Option<u64>,
@@ -38,7 +38,7 @@ impl Launches {
         if self.kernels.is_empty() { None } else { self.kernels.get(call) }
     }
 
-    /// Whether any call asked for a copy.
+    /// Whether any call has copy parameters.
     pub(crate) fn has_copies(&self) -> bool {
         !self.copy_rows.is_empty()
     }
@@ -192,7 +192,7 @@ fn read_copies(
     Ok(copies)
 }
 
-/// A launch of which nothing is known.
+/// A launch without known parameters.
 fn none() -> ApiLaunch {
     ApiLaunch { kernel: NameId::NONE, stream: NameId::NONE, ..ApiLaunch::default() }
 }

@@ -36,13 +36,13 @@ impl Links {
     }
 }
 
-/// Walks the links beside a scan of the ops, whose ids ascend.
+/// Follows the links along a scan of the ops, whose ids ascend.
 #[derive(Debug, Default)]
 pub(crate) struct LinkWalk {
     /// The links this walk has passed: from the first of its first op to the end of its last op.
     begin: Option<usize>,
     next: usize,
-    /// Links passed whose op the scan did not show.
+    /// Links passed whose op is not in the scan.
     skipped: usize,
     first_skipped: Option<Id>,
 }
@@ -71,7 +71,7 @@ impl LinkWalk {
     }
 }
 
-/// How many links name an op that none of the walks met, and the first such op. The walks cover the ops in order.
+/// The number of links to ops that no walk met, and the first such op. The walks cover the ops in order.
 pub(crate) fn dangling<'a>(
     links: &Links,
     walks: impl IntoIterator<Item = &'a LinkWalk>,

@@ -64,7 +64,7 @@ impl Metadata {
     }
 }
 
-/// A metadata value that is a JSON object; fields of another type than asked for are absent.
+/// A metadata value that is a JSON object; fields of an unexpected type are absent.
 #[derive(Debug)]
 pub(crate) struct Object(Value);
 

@@ -61,7 +61,7 @@ impl Names {
         name
     }
 
-    /// As [`Self::checked`] for a class that a source may leave out: 0 and the empty text are `NONE`.
+    /// As [`Self::checked`] for an optional class: 0 and the empty text are `NONE`.
     pub(crate) fn class(
         &self,
         id: Option<Id>,

@@ -14,7 +14,7 @@ use crate::{
     TrackId,
 };
 
-/// The columns of `rocpd_op` that a scan asks for.
+/// The columns of `rocpd_op` in a scan.
 #[derive(Debug)]
 pub(crate) struct OpFields {
     pub(crate) plan: Plan,
@@ -68,7 +68,7 @@ impl OpFields {
     }
 }
 
-/// Everything that a scan of the ops looks things up in.
+/// The tables that a scan of the ops looks up.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) variant: &'a Variant,
@@ -83,12 +83,12 @@ pub(crate) struct Context<'a> {
     pub(crate) symbols: &'a Symbols,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether nothing is asked of a kernel but its name, place, times, range and sizes.
+    /// Whether only name, track, times, range and sizes of a kernel are selected.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
-    /// Whether ops are read for no more than what [`OpPart::push_fast`] keeps.
+    /// Whether the selected columns are those that [`OpPart::push_fast`] keeps.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some();
         let more = select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty();
@@ -109,7 +109,7 @@ pub(crate) struct OpPart {
     pub(crate) gpus: Vec<i64>,
     pub(crate) pids: Vec<i64>,
     pub(crate) extra_links: Vec<(Id, Id)>,
-    /// The call whose bytes a copy got, with the copy's position.
+    /// The call whose bytes a copy was given, with the copy's position.
     pub(crate) bytes_of_calls: Vec<(Id, usize)>,
     pub(crate) problems: Problems,
     pub(crate) walk: LinkWalk,
@@ -118,16 +118,16 @@ pub(crate) struct OpPart {
     last_agent: Option<(i64, AgentId)>,
     /// The op type of kernels, once one was met.
     kernel_type: Option<Option<Id>>,
-    /// Tracks of rows that name neither a process nor a stream, by GPU and queue.
+    /// Cached tracks of rows without process and stream, by GPU and queue.
     recent_tracks: Vec<Option<(i64, i64, TrackId)>>,
     last_shape: Option<(Shape, ShapeId)>,
     recent_shapes: RecentShapes,
 }
 
-/// How many tracks are found without looking them up.
+/// The number of cached tracks.
 const RECENT: usize = 128;
 
-/// Where a track is remembered.
+/// The cache slot of a track.
 #[inline]
 fn recent(gpu: i64, queue: i64) -> usize {
     gpu.wrapping_mul(16).wrapping_add(queue) as usize % RECENT
@@ -140,7 +140,7 @@ const NO_AGENT: i64 = -1;
 /// next ones count down through [`OpPart::pids`].
 pub(crate) const UNNAMED: ProcessId = ProcessId(u32::MAX);
 
-/// What links and columns say about the cause of an op.
+/// The cause of an op by links and columns.
 #[derive(Debug, Clone, Copy)]
 struct Cause {
     call: Option<Id>,
@@ -159,8 +159,8 @@ impl OpPart {
         }
     }
 
-    /// Adds the row if it is what most rows are: a kernel with a name and an end, in a place met before. All of
-    /// this is [`Self::push_slow`]'s, for a third of its cost.
+    /// Adds the row if it is a kernel with a name and an end, on a recent track, as most rows are: the result of
+    /// [`Self::push_slow`] for a third of its cost.
     #[inline(always)]
     fn push_fast(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<()> {
         let fields = &context.fields;
@@ -363,7 +363,7 @@ impl OpPart {
         id
     }
 
-    /// The track of a row that names neither a process nor a stream, if it was met lately.
+    /// The track of a row without process and stream, if it is cached.
     #[inline]
     fn recent_track(&self, gpu: i64, queue: i64) -> Option<TrackId> {
         let (known_gpu, known_queue, id) = (*self.recent_tracks.get(recent(gpu, queue))?)?;
@@ -393,7 +393,7 @@ impl OpPart {
         (shape.map(|shape| self.intern_shape(shape)), hardware_queue)
     }
 
-    /// The shape of a row of which no more than the sizes are asked for.
+    /// The shape of a row, from its sizes alone.
     #[inline]
     fn recent_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
         let sizes = context.fields.launch.sizes(row);

@@ -1,14 +1,14 @@
 use crate::Result;
 use crate::sqlite::{Database, Row};
 
-/// The columns of one scan: those that are wanted and that the table has, each with its position.
+/// The columns of one scan: the wanted ones that the table has, each with its position.
 #[derive(Debug)]
 pub(crate) struct Plan {
     present: Vec<String>,
     columns: Vec<&'static str>,
 }
 
-/// Where a column stands in the rows of a scan; a column that the table does not have reads as NULL.
+/// The position of a column in the rows of a scan; a column that the table lacks reads as NULL.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Field(Option<usize>);
 

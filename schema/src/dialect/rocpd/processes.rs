@@ -8,12 +8,12 @@ use crate::{ProcessId, Tables};
 pub(crate) struct Processes {
     by_pid: FxHashMap<i64, ProcessId>,
     unknown: Option<ProcessId>,
-    /// What separates the machines in packed pids (RPD's `pid_stride`).
+    /// The factor that separates the machines in packed pids (RPD's `pid_stride`).
     stride: Option<i64>,
 }
 
 impl Processes {
-    /// Starts from the processes that the metadata names; `aliases` stand for a pid where two have the same.
+    /// Starts from the processes of the metadata; `aliases` replace pids that two processes share.
     pub(crate) fn of(tables: &Tables, aliases: &[(i64, ProcessId)], stride: Option<i64>) -> Self {
         let by_pid = aliases.iter().copied().collect();
         let mut processes = Self { by_pid, stride, ..Self::default() };
@@ -43,7 +43,7 @@ impl Processes {
         })
     }
 
-    /// The thread id that a packed one stands for.
+    /// The thread id in a packed one.
     pub(crate) fn tid(&self, tid: i64) -> i64 {
         self.stride.filter(|_| tid >= 0).map_or(tid, |stride| tid % stride)
     }

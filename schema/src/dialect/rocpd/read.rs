@@ -15,7 +15,7 @@ impl Header {
         read(self, database, select, usize::MAX, |_| Ok(()))
     }
 
-    /// Reads all rows and gives them out as [`crate::Trace::stream`] says.
+    /// Reads all rows for [`crate::Trace::stream`].
     pub(crate) fn stream<E: From<Error>>(
         self,
         database: &Database,
@@ -36,8 +36,8 @@ impl Header {
     }
 }
 
-/// Reads all rows, `piece` pages of ops at once, and shows them to `each` before the next ones are added: the calls
-/// first, then the ops piece by piece. What is left in the tables at the end is the result.
+/// Reads all rows, `piece` pages of ops at once, and passes them to `each` before the next ones are added: the calls
+/// first, then the ops piece by piece. The result is the content of the tables at the end.
 fn read<E: From<Error>>(
     header: Header,
     database: &Database,
@@ -75,7 +75,7 @@ fn read<E: From<Error>>(
         secondary_tables::CopyEnds::default()
     };
     let mut join = join::Join::new(variant, &references.queues, &mut agents, &mut processes);
-    // What completes a copy is known only after the last op.
+    // The columns that complete a copy are known only after the last op.
     join.hold_copies = launches.has_copies() || !ends.is_empty();
     let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
     loop {

@@ -165,7 +165,7 @@ impl CopyEnds {
         self.0.is_empty()
     }
 
-    /// Gives the copies what they lack.
+    /// Completes the copies.
     pub(super) fn complete(&self, agents: &Agents, copies: &mut Copies) {
         for copy in copies {
             let Ok(at) = self.0.binary_search_by_key(&copy.id, |(op, _)| *op) else { continue };

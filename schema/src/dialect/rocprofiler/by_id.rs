@@ -3,7 +3,7 @@ use rustc_hash::FxHashMap;
 /// How far past the last id a new one may lie and still go into the dense part.
 const REACH: i64 = 1 << 16;
 
-/// Values by id. Ids of rocprofv3 mostly count up from 1, so they index a vector; far ones stand apart.
+/// Values by id. Ids of rocprofv3 mostly count up from 1, so they index a vector; far ones are in a map.
 #[derive(Debug)]
 pub(super) struct ById<T> {
     vacant: T,
@@ -47,7 +47,7 @@ mod tests {
         for id in [1, 2, 7, i64::MAX, -4, 1 << 40] {
             table.set(id, id);
         }
-        // Comes within reach only now: what was far stays found.
+        // Comes within reach only now: far ids are still found.
         table.set(1 << 15, 5);
         for id in [1, 2, 7, i64::MAX, -4, 1 << 40] {
             assert_eq!(table.get(id), Some(id));

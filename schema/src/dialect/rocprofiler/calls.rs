@@ -6,8 +6,7 @@ use super::set::Set;
 use crate::table::{ApiArgument, ApiCall, Range, RangeKind};
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
 
-/// What stands among the arguments of a call for the status that it returned: rocprofv3's own word in JSON; its databases
-/// have no place for it.
+/// The argument that holds the returned status, by rocprofv3's name in JSON; its databases have no column for it.
 const RETURNED: &str = "retval";
 
 /// A region or sample with its references resolved, not yet known to be a call or a range.
@@ -60,7 +59,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Instants lose their function's name: what is left is their track, named after the category.
+/// Instants lose their function's name: only their track remains, named after the category.
 fn samples(
     set: Set<'_>,
     select: &Select,
@@ -146,8 +145,7 @@ fn push(span: Span, select: &Select, events: &Events, calls: &mut FxHashMap<Id, 
             duration,
             correlation: if links { correlation } else { 0 },
             parent: if links { events.parent(event) } else { 0 },
-            stream: None,
-            result: 0,
+            ..ApiCall::default()
         });
     }
 }
@@ -156,7 +154,7 @@ fn range_kind(strings: &Strings, name: NameId, text: Option<NameId>, instant: bo
     kind_of(strings.get(name), text.is_some() || instant, instant)
 }
 
-/// What a roctx record is, by its function; `None` is a call that annotates nothing (pausing the profiler,
+/// The kind of a roctx record, by its function; `None` is a call that annotates nothing (pausing the profiler,
 /// naming a thread). `text`: whether it carries one.
 pub(crate) fn kind_of(function: &str, text: bool, instant: bool) -> Option<RangeKind> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));

@@ -45,7 +45,7 @@ impl Devices {
     }
 
     /// Numbers the agents and forgets the machine where there is only one. GPUs keep their index among the
-    /// GPUs of their process if that tells them apart, else they are counted through in machine order.
+    /// GPUs of their process if it is unique, else they are numbered in machine order.
     pub(crate) fn finish(self, tables: &mut Tables) {
         for kind in [AgentKind::Gpu, AgentKind::Cpu, AgentKind::Other, AgentKind::Unknown] {
             number(&mut tables.agents, kind);

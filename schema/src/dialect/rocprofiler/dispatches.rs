@@ -6,7 +6,7 @@ use crate::sqlite::Row;
 use crate::table::{AgentKind, Dispatch, Dispatches, Shape, Shapes, Symbol, Track, Tracks};
 use crate::{AgentId, Id, NameId, ProblemKind, Problems, Result, Select, Tables, TrackId};
 
-/// The columns of a dispatch: what every report needs, then what [`Select::launch`] adds.
+/// The columns of a dispatch: the ones that are always read, then those of [`Select::launch`].
 const COLUMNS: [&str; 19] = [
     "id",
     "pid",
@@ -41,7 +41,7 @@ struct Part {
     undescribed: Vec<Id>,
 }
 
-/// What all threads look things up in.
+/// The tables that all threads look up.
 struct Lookup<'a> {
     select: &'a Select,
     references: &'a References,
@@ -127,11 +127,10 @@ impl Lookup<'_> {
             duration: row.int(8).and_then(|end| end.checked_sub(start)),
             tid,
             correlation,
-            range: 0,
             shape: self.select.any_shape().then(|| part.shapes.intern(shape(row))),
             symbol: symbol.filter(|_| self.select.launch),
             graph: row.int(10).is_some_and(|graph| graph != 0),
-            enqueued: None,
+            ..Dispatch::default()
         });
     }
 

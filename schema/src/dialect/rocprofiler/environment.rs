@@ -13,7 +13,7 @@ const RANKS: [(&str, &[&str]); 8] = [
     ("FLUX_TASK_RANK", &["FLUX_JOB_SIZE"]),
 ];
 
-/// Rank and number of ranks as an environment (a JSON object of variables) says.
+/// Rank and number of ranks in an environment (a JSON object of variables).
 pub(crate) fn rank(environment: &str) -> (Option<u32>, Option<u32>) {
     let Ok(Value::Object(variables)) = serde_json::from_str(environment) else {
         return (None, None);

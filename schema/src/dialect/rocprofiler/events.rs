@@ -6,7 +6,7 @@ use super::references::References;
 use super::set::Set;
 use crate::{Id, NameId, ProblemKind, Problems, Result, Select, Tables};
 
-/// What the events of one set say about the rows that point to them.
+/// The events of one set, by id.
 #[derive(Debug)]
 pub(super) struct Events {
     read: bool,
@@ -23,7 +23,7 @@ struct ExtData {
 }
 
 impl Events {
-    /// Reads what the selected tables need; marks the trace as linked if any event ties rows together.
+    /// Reads the columns that the selection needs; marks the trace as linked if any event ties rows together.
     pub(super) fn read(
         set: Set<'_>,
         select: &Select,

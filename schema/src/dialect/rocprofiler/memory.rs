@@ -77,8 +77,7 @@ pub(super) fn copies(
             destination_address: row.int(7).map(|address| address as u64),
             tid: tid.filter(|_| select.links),
             correlation: if select.links { correlation } else { 0 },
-            range: 0,
-            enqueued: None,
+            ..Copy::default()
         });
     })
 }

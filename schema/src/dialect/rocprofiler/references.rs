@@ -7,7 +7,7 @@ use super::{Set, environment};
 use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
 use crate::{AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, SymbolId, Tables};
 
-/// What the rows of one set refer to by id.
+/// The rows of one set that others refer to by id.
 #[derive(Debug)]
 pub(super) struct References {
     strings: ById<NameId>,
@@ -19,7 +19,7 @@ pub(super) struct References {
     symbols: ById<SymbolId>,
 }
 
-/// What an agent's and a kernel symbol's extdata hold that no column does.
+/// The fields in the extdata of agents and kernel symbols that have no column.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ExtData {
@@ -75,7 +75,7 @@ impl References {
     }
 
     /// The thread behind `id`: where it is missing (counted) the id itself, as the writer numbers threads
-    /// by their tid. Thread 0 is none: so a file says that it is unknown whose views want one.
+    /// by their tid. Thread 0 is none: files write it where their views need a thread and none is known.
     pub(super) fn tid(&self, problems: &mut Problems, place: &str, row: Id, id: Option<Id>) -> Option<i64> {
         let id = id.filter(|&id| id != 0)?;
         Some(self.threads.get(&id).copied().unwrap_or_else(|| {

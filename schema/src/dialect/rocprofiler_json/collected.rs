@@ -1,4 +1,4 @@
-//! The rows of one process while it is read, with positions in place of what they refer to.
+//! The rows of one process while it is read, with positions in place of ids.
 
 use std::hash::Hash;
 
@@ -20,7 +20,7 @@ pub(super) enum List {
     Allocations,
     Scratch,
     Markers,
-    /// API calls; its name stands for the domain where the kind is unknown.
+    /// API calls; the list's name is the domain of calls of an unknown kind.
     Calls(NameId),
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Slots<T> {
     pub(super) rows: Vec<T>,
 }
 
-/// What a record is: to be looked up once the kinds are known.
+/// The function of a record, to be looked up once the kinds are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Function {
     pub(super) list: NameId,
@@ -51,7 +51,7 @@ pub(super) struct Collected<'a> {
     pub(super) metadata: serde_json::Value,
     pub(super) agents: Vec<serde_json::Value>,
     pub(super) kinds: Vec<rows::KindInfo>,
-    /// Written by rocm-trace-lite, whose copies are numbered otherwise.
+    /// Whether rocm-trace-lite wrote the file: it numbers copies differently.
     pub(super) imitation: bool,
     pub(super) counter_names: FxHashMap<i64, NameId>,
     pub(super) marker_texts: FxHashMap<Id, NameId>,
@@ -117,7 +117,7 @@ impl<'a> Collected<'a> {
         }
     }
 
-    /// What to do with the list of that name; `None` is to skip it.
+    /// The list of that name; `None` skips it.
     pub(super) fn list(&mut self, name: &str) -> Option<List> {
         match name {
             "kernel_dispatch" => Some(List::Dispatches),
@@ -363,16 +363,14 @@ impl<'a> Collected<'a> {
             duration: row.end_timestamp.0.and_then(|end| end.checked_sub(start)),
             tid: tid.0.filter(|_| self.select.links),
             correlation: if self.select.links { row.correlation_id.internal.or_zero() } else { 0 },
-            range: 0,
             shape,
-            symbol: None,
             graph: row.graph_exec_id.or_zero() != 0,
-            enqueued: None,
+            ..Dispatch::default()
         })
     }
 }
 
-/// A status as it stands in the union of what functions return, where a pointer or a negative number is something else.
+/// A status in the union of return values, where a pointer or a negative number is no status.
 fn status(returned: Whole) -> i64 {
     returned.0.filter(|value| (0..=i64::from(i32::MAX)).contains(value)).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! The shape of the file: which key holds what, in any order.
+//! The structure of the file: its keys and their values, in any order.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -36,7 +36,7 @@ struct CallbackRecords<'a, 'b>(&'b mut Collected<'a>);
 /// `strings`: kinds, operations, marker texts.
 struct Strings<'a, 'b>(&'b mut Collected<'a>);
 
-/// A list whose elements go to `each` one by one; anything that is no list is skipped.
+/// A list whose elements go to `each` one by one; any other value is skipped.
 struct Each<T, F> {
     each: F,
     element: PhantomData<T>,
@@ -48,7 +48,7 @@ impl<T, F: FnMut(T)> Each<T, F> {
     }
 }
 
-/// Lets a visitor be used as a seed: the value decides what it is.
+/// Makes a visitor a seed for values of any type.
 macro_rules! seed {
     ($([$($generics:tt)*] $name:ty),+ $(,)?) => {$(
         impl<'de, $($generics)*> DeserializeSeed<'de> for $name
@@ -74,7 +74,7 @@ seed!(
     [T, F] Each<T, F>,
 );
 
-/// What a value is that has no content: `null`, and lists and objects in each other's place.
+/// Values without content: `null`, and lists and objects in each other's place.
 macro_rules! nothing {
     (null) => {
         fn visit_unit<E>(self) -> Result<(), E> {

@@ -1,7 +1,7 @@
 //! rocprofv3's JSON: `{"rocprofiler-sdk-tool": [process, ...]}`.
 //!
-//! The file is read as a stream, row by row into columns. Rows refer to kernels, agents and strings that
-//! may only come later, so they carry positions of what was referred to until their process has ended.
+//! The file is read as a stream, row by row into columns. Rows may refer to kernels, agents and strings that come
+//! later, so they hold positions until their process has ended.
 
 mod collected;
 mod document;

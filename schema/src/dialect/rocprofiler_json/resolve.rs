@@ -1,4 +1,4 @@
-//! The end of a process: positions become what they stand for, and its rows join the tables.
+//! The end of a process: positions are resolved, and its rows join the tables.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -101,7 +101,7 @@ impl Collected<'_> {
         for (position, handle) in (0..).map(AgentId).zip(handles) {
             agents.push(match handle.map(|handle| (handle, listed.get(&handle))) {
                 Some((_, Some(&agent))) => Some(agent),
-                // What rocprofv3 writes for a release: no agent.
+                // rocprofv3 writes this for a release: no agent.
                 None | Some((0, None)) => None,
                 Some((handle, None)) => {
                     self.tables.problems.add(ProblemKind::DanglingReference, "agent_id.handle", handle);
@@ -259,9 +259,7 @@ impl Collected<'_> {
                     start: range.start,
                     duration: range.duration,
                     correlation: if self.select.links { range.correlation } else { 0 },
-                    parent: 0,
-                    stream: None,
-                    result: 0,
+                    ..ApiCall::default()
                 }),
             }
         }
@@ -282,17 +280,12 @@ fn forget_what_is_no_status(calls: &mut ApiCalls, functions: &[Resolved], string
     }
 }
 
-fn add_calls(mut calls: ApiCalls, tables: &mut Tables) {
-    let (first_call, first_argument) = (tables.api_calls.len() as u32, tables.api_calls.arguments.len());
+fn add_calls(calls: ApiCalls, tables: &mut Tables) {
+    let first_argument = tables.api_calls.arguments.len();
     if tables.api_calls.is_empty() {
         tables.api_calls = calls;
     } else {
-        calls.iter().for_each(|call| tables.api_calls.push(call));
-        let arguments = calls.arguments.drain(..).map(|mut argument| {
-            argument.call += first_call;
-            argument
-        });
-        tables.api_calls.arguments.extend(arguments);
+        tables.api_calls.append(calls);
     }
     join_arguments(tables, first_argument);
 }

@@ -37,7 +37,7 @@ impl Whole {
     }
 }
 
-/// What any JSON value comes down to.
+/// A JSON value reduced to a scalar.
 enum Scalar {
     Whole(i64),
     Real(f64),

@@ -1,6 +1,6 @@
-//! One line of RTG's text: what it says, without any knowledge of the lines around it.
+//! Parses one line of RTG's text, independently of other lines.
 
-/// What a line turned out to be.
+/// A parsed line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// HCC_PROFILE: an op timed by the device.
@@ -13,13 +13,13 @@ pub(super) enum Line<'a> {
     Call(Call<'a>),
     /// A roctx range, or a marker where there is no duration.
     Range { from: Thread, message: &'a str, start: i64, duration: Option<i64> },
-    /// It starts as a record of the kind named here, but is none.
+    /// A line that starts as a record of this kind, but is malformed.
     Malformed(&'static str),
     /// Output of the application.
     Other,
 }
 
-/// What kind of packet.
+/// The kind of a packet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Kernel,
