@@ -8,6 +8,8 @@ pub struct Output {
     report: Box<dyn Write>,
     messages: Box<dyn Write>,
     terminal: bool,
+    /// Takes the report instead of standard output during [`Self::capture`].
+    captured: Option<Vec<u8>>,
 }
 
 impl Output {
@@ -20,17 +22,33 @@ impl Output {
             report: Box::new(BufWriter::with_capacity(1 << 16, stdout.lock())),
             messages: Box::new(io::stderr()),
             terminal,
+            captured: None,
         }
     }
 
     /// Any two writers, for tests and for tools that call each other.
     pub fn new(name: impl Into<String>, report: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
-        Self { name: name.into(), report, messages, terminal: false }
+        Self { name: name.into(), report, messages, terminal: false, captured: None }
     }
 
-    /// Whether standard output is a terminal.
+    /// Whether the report goes to a terminal.
     pub fn is_terminal(&self) -> bool {
-        self.terminal
+        self.terminal && self.captured.is_none()
+    }
+
+    /// Runs another tool and returns its report as text. Its messages go to standard error.
+    pub fn capture<T>(&mut self, tool: impl FnOnce(&mut Self) -> T) -> (T, String) {
+        let before = self.captured.replace(Vec::new());
+        let result = tool(self);
+        let report = std::mem::replace(&mut self.captured, before).unwrap_or_default();
+        (result, String::from_utf8_lossy(&report).into_owned())
+    }
+
+    fn report(&mut self) -> &mut dyn Write {
+        match &mut self.captured {
+            Some(report) => report,
+            None => &mut self.report,
+        }
     }
 
     /// Prints a warning.
@@ -53,16 +71,32 @@ impl Output {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.report.write(bytes)
+        self.report().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.report.flush()
+        self.report().flush()
     }
 }
 
 impl std::fmt::Debug for Output {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Output").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_of_another_tool_is_captured() -> io::Result<()> {
+        let mut out = Output::new("rtl-test", Box::new(io::sink()), Box::new(io::sink()));
+        let (result, report) = out.capture(|out| {
+            out.warning("to standard error");
+            writeln!(out, "captured")
+        });
+        assert_eq!(report, "captured\n");
+        result
     }
 }

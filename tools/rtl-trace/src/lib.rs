@@ -93,13 +93,12 @@ fn finish(
         out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
         return Ok(());
     }
-    match report::collect(&files, folder.path(), target) {
-        Ok(None) => {}
+    match report::collect(&files, folder.path(), target, out) {
+        Ok(true) => {}
         // A recording that cannot be read may be the only one of its process.
-        Ok(Some(missing)) => {
+        Ok(false) => {
             let kept = folder.keep();
-            let kept = kept.display();
-            out.warning(&format!("some recordings are missing in the trace and stay in {kept}: {missing}"));
+            out.warning(&format!("some recordings are missing in the trace and stay in {}", kept.display()));
         }
         Err(failure) => {
             let kept = folder.keep();
@@ -108,9 +107,9 @@ fn finish(
             );
         }
     }
-    let summary = report::summarise(target)?;
+    let summary = report::summarize(target, out)?;
     if !arguments.no_perfetto {
-        report::draw(target)?;
+        report::write_perfetto(target, out)?;
     }
     if !quiet {
         if files.len() > 1 {

@@ -1,118 +1,135 @@
-//! What is made of the recordings: one trace, its summary, its picture.
+//! Makes one trace of the recordings, its summary and its Perfetto trace.
 
-use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
+use atomic_file::{AtomicFile, IfExists, Options};
 use clap::Parser;
-use cli::{Failure, Output, ResultExt};
+use cli::args::{Console, Display};
+use cli::{Exit, Failure, Output, ResultExt};
 use rtl_schema::Trace;
 
 use crate::target::Target;
 
-/// Makes one trace of the recordings in `folder`, and says what is missing in it. The old trace is replaced when the new
-/// one is whole.
+/// Makes one trace of the recordings in `folder`; returns whether all of them are in it. An existing trace is replaced
+/// when the new one is complete.
 ///
 /// # Errors
-/// There is no room, or none of them can be read.
-pub fn collect(recordings: &[PathBuf], folder: &Path, target: &Target) -> Result<Option<String>, Failure> {
-    let (whole, missing) = match recordings {
+/// Where no recording can be read, or the disk is full.
+pub fn collect(
+    recordings: &[PathBuf],
+    folder: &Path,
+    target: &Target,
+    out: &mut Output,
+) -> Result<bool, Failure> {
+    let (trace, is_whole) = match recordings {
         [only] => {
-            // What was there before is not given up for something else.
-            Trace::open(only)
-                .map_err(|error| Failure::input(error).context("the recording cannot be read"))?;
-            (only.clone(), None)
+            // An existing trace is only replaced by a readable one.
+            Trace::open(only).with_context(|| "the recording cannot be read".to_owned())?;
+            (only.clone(), true)
         }
         several => {
             let merged = folder.join("merged");
-            let missing = merge(several, &merged)?;
-            (merged, missing)
+            let is_whole = merge(several, &merged, out)?;
+            (merged, is_whole)
         }
     };
-    std::fs::rename(&whole, &target.trace)
+    std::fs::rename(&trace, target.real_trace())
         .with_context(|| format!("cannot write {}", target.trace.display()))?;
-    Ok(missing)
+    Ok(is_whole)
 }
 
-/// Merges what can be read; what cannot is returned.
-fn merge(recordings: &[PathBuf], merged: &Path) -> Result<Option<String>, Failure> {
-    // All are of this run, whatever their processes say, and a launcher beside its ranks has none.
+/// Merges the readable recordings; returns whether all are readable.
+fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool, Failure> {
+    // All processes belong to this run, whatever their metadata states, and a launcher has no rank.
     let flags =
         ["rtl-merge", "--quiet", "--force", "--allow-missing", "--keep-going", "--to", "native", "--output"];
     let line =
         flags.iter().map(OsString::from).chain([merged.into()]).chain(recordings.iter().map(Into::into));
     let arguments = rtl_merge::args::Arguments::try_parse_from(line)?;
-    let messages = Text::default();
-    let mut out = Output::new("rtl-merge", Box::new(io::sink()), Box::new(messages.clone()));
-    let exit = rtl_merge::run(arguments, &mut out)?;
-    let told = messages.take();
-    Ok((exit != cli::Exit::Success).then(|| told.lines().next().unwrap_or_default().to_owned()))
+    let (exit, _) = out.capture(|out| rtl_merge::run(arguments, out));
+    Ok(exit? == Exit::Success)
 }
 
 /// Writes the summary of the trace, and returns it.
 ///
 /// # Errors
-/// The trace cannot be read, or the file not be written.
-pub fn summarise(target: &Target) -> Result<String, Failure> {
-    let line: [&OsStr; 3] = ["rtl-summary".as_ref(), "--quiet".as_ref(), target.trace.as_ref()];
-    let arguments = rtl_summary::args::Arguments::try_parse_from(line)?;
-    let text = Text::default();
-    let mut out = Output::new("rtl-summary", Box::new(text.clone()), Box::new(io::sink()));
-    rtl_summary::run(arguments, &mut out)?;
-    let text = text.take();
-    write_whole(&target.summary, text.as_bytes())
-        .with_context(|| format!("cannot write {}", target.summary.display()))?;
+/// Where the trace cannot be read or the file cannot be written.
+pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
+    let console = Console { quiet: true, ..Console::default() };
+    let display = Display { console, ..Display::default() };
+    let options = rtl_summary::Options { display, ..rtl_summary::Options::default() };
+    let traces = [target.trace.clone()];
+    let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
+    exit?;
+    let rules = Options { if_exists: IfExists::Replace, inputs: &[target.trace.as_path()] };
+    AtomicFile::write(&target.summary, &rules, |file| file.write_all(text.as_bytes()))?;
     Ok(text)
-}
-
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(parent)?;
-    file.write_all(content)?;
-    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file().set_permissions(everybody)?;
-    file.persist(path)?;
-    Ok(())
 }
 
 /// Writes the trace for Perfetto.
 ///
 /// # Errors
-/// The trace cannot be read, or the file not be written.
-pub fn draw(target: &Target) -> Result<(), Failure> {
-    let line: [&OsStr; 8] = [
-        "rtl-convert".as_ref(),
-        "--quiet".as_ref(),
-        "--force".as_ref(),
-        "--format".as_ref(),
-        "perfetto-json".as_ref(),
-        "--output".as_ref(),
-        target.perfetto.as_ref(),
-        target.trace.as_ref(),
-    ];
-    let arguments = rtl_convert::args::Arguments::try_parse_from(line)?;
-    let mut out = Output::new("rtl-convert", Box::new(io::sink()), Box::new(io::sink()));
-    rtl_convert::run(arguments, &mut out).map(drop)
+/// Where the trace cannot be read or the file cannot be written.
+pub fn write_perfetto(target: &Target, out: &mut Output) -> Result<(), Failure> {
+    let format = &rtl_convert::perfetto_json::FORMAT;
+    let options = rtl_convert::Options::new(&target.trace, format, &target.perfetto);
+    let converted = rtl_convert::convert(&rtl_convert::Options { force: true, ..options })?;
+    converted.warnings.iter().for_each(|warning| out.warning(warning));
+    Ok(())
 }
 
-/// Text that another tool writes.
-#[derive(Debug, Clone, Default)]
-struct Text(Rc<RefCell<Vec<u8>>>);
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
 
-impl Text {
-    fn take(&self) -> String {
-        String::from_utf8_lossy(&self.0.take()).into_owned()
+    use super::*;
+
+    /// Runs `test` with an output; returns the messages.
+    fn messages(folder: &Path, test: impl FnOnce(&mut Output)) -> String {
+        let path = folder.join("messages");
+        let file = File::create(&path).unwrap();
+        test(&mut Output::new("rtl-trace", Box::new(std::io::sink()), Box::new(file)));
+        std::fs::read_to_string(path).unwrap()
     }
-}
 
-impl Write for Text {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+    #[test]
+    fn a_warning_of_the_conversion_is_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::of(&folder.path().join("trace.db"));
+        support::cut_off::native(&target.trace).unwrap();
+        let messages = messages(folder.path(), |out| write_perfetto(&target, out).unwrap());
+        assert!(messages.contains("rtl-trace: warning:") && messages.contains("cut off"), "{messages}");
+        assert!(target.perfetto.exists());
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    #[test]
+    fn a_recording_that_cannot_be_merged_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::of(&folder.path().join("trace.db"));
+        let recordings = ["host_1.db", "host_2.db"].map(|name| folder.path().join(name));
+        std::fs::copy(support::fixture("two-kernels"), &recordings[0]).unwrap();
+        std::fs::write(&recordings[1], "damaged").unwrap();
+        let messages = messages(folder.path(), |out| {
+            assert!(!collect(&recordings, folder.path(), &target, out).unwrap());
+        });
+        assert!(messages.contains("host_2.db"), "{messages}");
+        assert!(Trace::open(&target.trace).is_ok());
+    }
+
+    #[test]
+    fn a_link_to_a_trace_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [recording, real, link] =
+            ["host_1.db", "real.db", "link.db"].map(|name| folder.path().join(name));
+        std::fs::copy(support::fixture("two-kernels"), &recording).unwrap();
+        std::fs::copy(&recording, &real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let recordings = [recording.clone()];
+        messages(folder.path(), |out| {
+            assert!(collect(&recordings, folder.path(), &Target::of(&link), out).unwrap());
+        });
+        assert!(link.is_symlink() && real.is_file() && !recording.exists());
     }
 }

@@ -33,6 +33,11 @@ impl Target {
         Self { trace: trace.to_owned(), summary: beside("_summary.txt"), perfetto: beside(".json.gz") }
     }
 
+    /// The path of the trace behind symbolic links.
+    pub(crate) fn real_trace(&self) -> PathBuf {
+        self.trace.canonicalize().unwrap_or_else(|_| self.trace.clone())
+    }
+
     /// Creates a folder beside the trace for the recordings of the processes, so that a rename publishes the trace.
     ///
     /// # Errors
@@ -44,7 +49,8 @@ impl Target {
                 Failure::new(status::OWN, anyhow::anyhow!(what)).with_hint("name another file with -o")
             );
         }
-        let parent = self.trace.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let real = self.real_trace();
+        let parent = real.parent().filter(|parent| !parent.as_os_str().is_empty());
         let name = self.trace.file_name().unwrap_or_default().to_string_lossy();
         let create = || -> io::Result<TempDir> {
             let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;

@@ -115,6 +115,7 @@ fn a_recording_that_cannot_be_read_is_reported_and_never_deleted() {
         text(&output.stderr).contains("some recordings are missing in the trace and stay in"),
         "{output:?}"
     );
+    assert!(text(&output.stderr).contains("host_1.db"), "rtl-merge names the file: {output:?}");
     assert_eq!((Trace::read(&traced.path().join("trace.db")).rows.len(), kept().as_str()), (7, "damaged"));
 
     let Some(traced) = Traced::on_a_gpu() else { return };
