@@ -8,15 +8,16 @@ pub const NONE: &str = "-";
 
 /// A unit of time for a whole column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(i64)]
 pub enum TimeUnit {
     /// 1 ns
-    Nanoseconds,
+    Nanoseconds = 1,
     /// 1,000 ns
-    Microseconds,
+    Microseconds = 1_000,
     /// 1,000,000 ns
-    Milliseconds,
+    Milliseconds = 1_000_000,
     /// 1,000,000,000 ns
-    Seconds,
+    Seconds = 1_000_000_000,
 }
 
 impl TimeUnit {
@@ -40,37 +41,35 @@ impl TimeUnit {
         }
     }
 
+    /// The length in ns.
+    pub fn nanoseconds(self) -> i64 {
+        self as i64
+    }
+
     /// `nanoseconds` in this unit with three decimals (none for ns) and without the symbol.
     pub fn number(self, nanoseconds: i64) -> String {
-        match self {
-            Self::Nanoseconds => count_signed(nanoseconds),
-            Self::Microseconds => decimal(nanoseconds, 1, 3),
-            Self::Milliseconds => decimal(nanoseconds, 1_000, 3),
-            Self::Seconds => decimal(nanoseconds, 1_000_000, 3),
-        }
+        self.decimal(nanoseconds, 3)
     }
 
     /// As [`Self::number`], with one decimal: for columns whose largest number leaves no room for three.
     pub fn short_number(self, nanoseconds: i64) -> String {
-        match self {
-            Self::Nanoseconds => count_signed(nanoseconds),
-            Self::Microseconds => decimal(nanoseconds, 100, 1),
-            Self::Milliseconds => decimal(nanoseconds, 100_000, 1),
-            Self::Seconds => decimal(nanoseconds, 100_000_000, 1),
+        self.decimal(nanoseconds, 1)
+    }
+
+    fn decimal(self, nanoseconds: i64, decimals: u32) -> String {
+        if self == Self::Nanoseconds {
+            return count_signed(nanoseconds);
         }
+        let steps_per_unit = 10_u64.pow(decimals);
+        let step = self as u64 / steps_per_unit;
+        let steps = (nanoseconds.unsigned_abs() + step / 2) / step;
+        let sign = if nanoseconds < 0 && steps > 0 { "-" } else { "" };
+        let width = decimals as usize;
+        format!("{sign}{}.{:0width$}", count(steps / steps_per_unit), steps % steps_per_unit)
     }
 }
 
-/// `nanoseconds` in a unit of 10^`decimals` steps, with `decimals` decimals.
-fn decimal(nanoseconds: i64, step: u64, decimals: u32) -> String {
-    let steps = (nanoseconds.unsigned_abs() + step / 2) / step;
-    let sign = if nanoseconds < 0 && steps > 0 { "-" } else { "" };
-    let per_unit = 10_u64.pow(decimals);
-    let width = decimals as usize;
-    format!("{sign}{}.{:0width$}", count(steps / per_unit), steps % per_unit)
-}
-
-/// Nanoseconds in the unit that suits them: `999 ns`, `1.234 us`, `12.500 ms`, `3,600.000 s`.
+/// Nanoseconds in the largest suitable unit: `999 ns`, `1.234 us`, `12.500 ms`, `3,600.000 s`.
 pub fn duration(nanoseconds: i64) -> String {
     let unit = TimeUnit::of(nanoseconds);
     format!("{} {}", unit.number(nanoseconds), unit.symbol())

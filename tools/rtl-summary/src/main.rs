@@ -1,4 +1,4 @@
-//! `rtl-summary TRACE...`: where the GPU time went.
+//! `rtl-summary TRACE...`: reports where the GPU time went.
 
 use std::process::ExitCode;
 

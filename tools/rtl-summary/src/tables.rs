@@ -22,13 +22,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     fn new(unit: TimeUnit, largest: i64) -> Self {
-        let thousand_units = match unit {
-            TimeUnit::Nanoseconds => 1_000,
-            TimeUnit::Microseconds => 1_000_000,
-            TimeUnit::Milliseconds => 1_000_000_000,
-            TimeUnit::Seconds => 1_000_000_000_000,
-        };
-        Self { unit, short: largest >= thousand_units }
+        Self { unit, short: largest >= 1_000 * unit.nanoseconds() }
     }
 
     /// For totals: the largest has at least two digits, so that smaller totals keep theirs.

@@ -1,4 +1,4 @@
-//! Runs a command with its GPU work recorded. The library behind `rtl-trace`.
+//! Runs a command and records its GPU work. The library behind `rtl-trace`.
 //!
 //! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
 //! [`recordings`] lists the files that the processes wrote, [`report`] merges and summarises them, [`target`] names the

@@ -1,4 +1,4 @@
-//! `rtl-trace CMD`: a command with its GPU work recorded.
+//! `rtl-trace COMMAND...`: runs a command and records its GPU work.
 
 use std::process::ExitCode;
 

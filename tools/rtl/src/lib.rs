@@ -1,7 +1,7 @@
-//! One word for the whole suite: finds `rtl-VERB` and becomes it.
+//! `rtl VERB` executes the program `rtl-VERB`.
 //!
-//! What it is not: it knows no flag of any verb. Where the other programs are is all it decides: beside this one, else
-//! on the PATH, so that each can be installed alone.
+//! rtl knows no flags of the verbs. It finds their programs beside itself, else on the PATH, so that each can be
+//! installed alone.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,7 +22,7 @@ pub struct Arguments {
     pub verb: Option<Verb>,
 }
 
-/// What to do.
+/// The verb.
 #[derive(Subcommand, Debug)]
 pub enum Verb {
     /// A verb and its arguments.
@@ -34,13 +34,13 @@ const VERBS: &str = "trace, summary, diff, merge, convert and info; see `--help`
 
 const HELP: &str = "\
 Verbs:
-  trace    run a command with its GPU work recorded
+  trace    run a command and record its GPU work
   summary  where did the GPU time go?
   diff     did it get slower?
-  merge    one trace from many ranks
-  convert  a trace in another format
-  info     what a trace file holds
-  `rtl VERB --help` says more, and so does `rtl-VERB --help`.
+  merge    merge the traces of many ranks into one
+  convert  convert a trace to another format
+  info     show the contents of a trace file
+  `rtl VERB --help` shows the flags of a verb, as `rtl-VERB --help` does.
 
 Examples:
   rtl trace python3 train.py --epochs 1
@@ -48,18 +48,18 @@ Examples:
   rtl diff before.db after.db
       what got slower, and whether that is noise";
 
-/// Becomes the program that the verb names; returns only where it cannot.
+/// Replaces this process by the program of the verb; returns only on failure.
 ///
 /// # Errors
-/// There is no such verb, or its program is not installed.
+/// Where the verb is unknown or its program is not installed.
 pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
     let words = arguments.verb.map(|Verb::Of(words)| words).unwrap_or_default();
     let [verb, arguments @ ..] = words.as_slice() else {
         return Err(Failure::usage("missing: <VERB>").with_hint(VERBS));
     };
     let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
-    let error = Command::new(place(program, std::env::current_exe().ok().as_deref()))
-        // What its messages and its usage call it.
+    let error = Command::new(locate(program, std::env::current_exe().ok().as_deref()))
+        // The name in its messages and its usage.
         .arg0(format!("rtl {}", verb.to_string_lossy()))
         .args(flags)
         .args(arguments)
@@ -71,7 +71,7 @@ pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
     })
 }
 
-/// The program of a verb, and the flags that make it do that.
+/// The program of a verb and its first flags.
 fn program(verb: &OsStr) -> Option<(&'static str, &'static [&'static str])> {
     match verb.to_str()? {
         "trace" => Some(("rtl-trace", &[])),
@@ -88,8 +88,8 @@ fn unknown(verb: &OsStr) -> Failure {
     Failure::usage(format!("no such verb: {}", verb.to_string_lossy())).with_hint(VERBS)
 }
 
-/// The program beside `this` one, else by its name alone.
-fn place(program: &str, this: Option<&Path>) -> PathBuf {
+/// The program beside `this` one, else its name, for the PATH.
+fn locate(program: &str, this: Option<&Path>) -> PathBuf {
     let beside = this.and_then(Path::parent).map(|folder| folder.join(program));
     beside.filter(|beside| beside.is_file()).unwrap_or_else(|| program.into())
 }
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_beside_this_one_goes_before_that_of_the_path() {
+    fn a_program_beside_this_one_precedes_that_on_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let this = folder.path().join("rtl");
-        assert_eq!(place("rtl-diff", Some(&this)), Path::new("rtl-diff"));
+        assert_eq!(locate("rtl-diff", Some(&this)), Path::new("rtl-diff"));
         std::fs::write(folder.path().join("rtl-diff"), "").unwrap();
-        assert_eq!(place("rtl-diff", Some(&this)), folder.path().join("rtl-diff"));
-        assert_eq!(place("rtl-diff", None), Path::new("rtl-diff"));
+        assert_eq!(locate("rtl-diff", Some(&this)), folder.path().join("rtl-diff"));
+        assert_eq!(locate("rtl-diff", None), Path::new("rtl-diff"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `rtl VERB`: the program `rtl-VERB` in its stead.
+//! `rtl VERB`: executes `rtl-VERB`.
 
 use std::process::ExitCode;
 

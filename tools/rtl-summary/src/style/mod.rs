@@ -1,4 +1,4 @@
-//! Reports in the words and columns of other tools, for eyes and scripts that know them.
+//! The reports of other tools, in their layouts.
 
 pub mod rocprofv3;
 pub mod rpt;

@@ -1,4 +1,4 @@
-//! rocprofv3's summary table (`-S`) as its own program prints it.
+//! The summary table of `rocprofv3 -S`.
 
 use std::iter::once;
 

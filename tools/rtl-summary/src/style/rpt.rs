@@ -1,4 +1,4 @@
-//! RTG's report as its own program prints it.
+//! The report of RTG's rpt.
 
 use rtl_analysis::rpt::{Op, Region, Report, Resource, Row};
 
