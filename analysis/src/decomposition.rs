@@ -119,7 +119,6 @@ pub struct WallChange {
     /// Candidate less baseline, in ns.
     pub wall_delta_ns: i64,
     /// What it consists of.
-    #[serde(flatten)]
     pub terms: WallTerms,
 }
 

@@ -1,19 +1,23 @@
+//! The command line of `rtl-diff`.
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rtl_analysis::profile::Warmup;
+use serde::Deserialize;
 
-use crate::quantity::{Points, Share, parse_points, parse_share, parse_time};
+use crate::quantity::{Duration, Points, Share};
 
 /// Did it get slower? Compares two sets of GPU traces and fails on a real slowdown
 ///
 /// Each side is one run or several: traces of any dialect, in any mix, and saved reports of
-/// `rtl-summary --format json`. Says for every kernel whether it regressed and how sure that is, explains the
-/// change of wall time to the nanosecond, and says what it could not have seen. Without a gate it only reports.
+/// `rtl-summary --format json`. Reports for every kernel whether it regressed, with a confidence interval and the
+/// smallest slowdown that the data could have shown, and explains the change of wall time to the nanosecond.
+/// Without a gate it only reports.
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-diff", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
-    /// Something else than a comparison
+    /// Commands other than a comparison
     #[command(subcommand)]
     pub command: Option<Command>,
 
@@ -29,10 +33,10 @@ Examples:
   rtl-diff --gate --baseline main*.db --candidate branch*.db -o markdown=comment.md -o junit=gate.xml
       five runs of each build in CI: exit 1 if a kernel got slower, with a comment for the pull request";
 
-/// What else there is to do.
+/// Commands other than a comparison.
 #[derive(Subcommand, Debug, Clone)]
 pub enum Command {
-    /// Learn from repeated runs of one build by how much its kernels differ by themselves
+    /// Measure how much the kernels of one build vary between repeated runs
     Calibrate(Calibrate),
 }
 
@@ -51,11 +55,11 @@ pub struct Diff {
     #[arg(long, value_name = "TRACE", num_args = 1.., help_heading = "Inputs")]
     pub candidate: Vec<PathBuf>,
 
-    /// Without a baseline exit 0 instead of 3
+    /// Exit with 0 instead of 3 if there is no baseline
     #[arg(long, help_heading = "Inputs")]
     pub allow_no_baseline: bool,
 
-    /// Exit 3 where the two sides are not of the same GPUs, versions, modes or amounts of work
+    /// Exit with 3 if the sides differ in GPUs, versions, modes or amount of work
     #[arg(long, help_heading = "Inputs")]
     pub require_comparable: bool,
 
@@ -75,19 +79,19 @@ pub struct Diff {
 /// How runs are read.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Reading {
-    /// What several files of a side are, where they do not say
+    /// Whether the files of a side are runs or ranks, if the files do not say
     #[arg(long = "as", value_enum, value_name = "WHAT", help_heading = "Inputs")]
     pub files: Option<Files>,
 
-    /// What kernels are told apart by
+    /// The key that identifies a kernel
     #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
     pub by: By,
 
-    /// Read no launch shapes: a shift of calls between shapes then counts as a change of speed
+    /// Ignore launch shapes: a shift of calls between shapes then counts as a change of speed
     #[arg(long, conflicts_with = "by", help_heading = "Inputs")]
     pub no_mix: bool,
 
-    /// Leave out the first N calls of each kernel on each GPU, or those that stand out (`auto`)
+    /// Leave out the first N calls of each kernel on each GPU, or outliers among them (`auto`)
     #[arg(long, value_name = "N|auto", value_parser = parse_warmup, help_heading = "Inputs")]
     pub skip_warmup: Option<Warmup>,
 
@@ -96,7 +100,7 @@ pub struct Reading {
     pub filter: filter::FilterArgs,
 }
 
-/// What several files of one side are.
+/// The relation between several files of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Files {
     /// Repetitions: each file is a run
@@ -105,17 +109,17 @@ pub enum Files {
     Ranks,
 }
 
-/// What kernels are told apart by.
+/// The key that identifies a kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// Their names
+    /// Name
     #[default]
     Name,
-    /// Their names and launch shapes
+    /// Name and launch shape
     Launch,
 }
 
-/// What must hold.
+/// Gates and settings.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Gates")]
 pub struct Gates {
@@ -123,99 +127,142 @@ pub struct Gates {
     #[arg(long)]
     pub gate: bool,
 
-    /// No kernel may be slower by more than this, e.g. 5%
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share, allow_hyphen_values = true)]
-    pub max_kernel: Option<Share>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub thresholds: Thresholds,
 
-    /// The GPU time of all kernels, collectives left out
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
-    pub max_total: Option<Share>,
-
-    /// First start to last end, added over GPUs
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
-    pub max_wall: Option<Share>,
-
-    /// Idle time as a part of wall, in percentage points, e.g. 2pp
-    #[arg(long, value_name = "POINTS", value_parser = parse_points)]
-    pub max_idle: Option<Points>,
-
-    /// Kernel launches of a run
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
-    pub max_launches: Option<Share>,
-
-    /// No new kernel above this part of the candidate's GPU time [default of the value: 0.5%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, num_args = 0..=1, require_equals = true, default_missing_value = "0.5%")]
-    pub fail_on_new: Option<Share>,
-
-    /// No kernel above this part of the baseline's GPU time may be gone [default of the value: 0.5%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, num_args = 0..=1, require_equals = true, default_missing_value = "0.5%")]
-    pub fail_on_removed: Option<Share>,
-
-    /// A kernel below this part of GPU time cannot fail [default: 0.5%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
-    pub min_share: Option<Share>,
-
-    /// A kernel with fewer calls on a side cannot fail [default: 10]
-    #[arg(long, value_name = "N")]
-    pub min_calls: Option<u64>,
-
-    /// A change of less time a call cannot fail [default: 100ns]
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub min_change: Option<i64>,
-
-    /// What to do about a gate that the data cannot decide [default: warn]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    pub inconclusive: Option<Inconclusive>,
-
-    /// What `rtl-diff calibrate` wrote
-    #[arg(long, value_name = "FILE")]
-    pub noise: Option<PathBuf>,
-
-    /// Judge the candidate against all runs in this folder, oldest first by name
+    /// Compare the candidate with all runs in this folder, oldest first by name
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["baseline"])]
     pub history: Option<PathBuf>,
 
-    /// Settings [default: rtl-diff.toml, where it exists]
+    /// Settings file [default: rtl-diff.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Where resampling starts; the same seed gives the same answer [default: 1]
+    /// Seed of the resampling; equal seeds give equal results [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
 
-/// What to do about a gate that the data cannot decide.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// Thresholds: flags, and the keys of `[gate]` in `rtl-diff.toml`.
+#[derive(Args, Debug, Clone, Default, PartialEq, Deserialize)]
+#[command(next_help_heading = "Gates")]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Thresholds {
+    /// Fail if a kernel is slower by more than this, e.g. 5%
+    #[arg(id = "max_kernel", long = "max-kernel", value_name = "PERCENT", allow_hyphen_values = true)]
+    pub kernel: Option<Share>,
+
+    /// Fail if the GPU time of all kernels but collectives grows by more than this
+    #[arg(long = "max-total", value_name = "PERCENT")]
+    pub total: Option<Share>,
+
+    /// Fail if wall time (first start to last end, summed over GPUs) grows by more than this
+    #[arg(long = "max-wall", value_name = "PERCENT")]
+    pub wall: Option<Share>,
+
+    /// Fail if the idle share of wall grows by more than this many percentage points, e.g. 2pp
+    #[arg(long = "max-idle", value_name = "POINTS")]
+    pub idle: Option<Points>,
+
+    /// Fail if the number of kernel launches in a run grows by more than this
+    #[arg(long = "max-launches", value_name = "PERCENT")]
+    pub launches: Option<Share>,
+
+    /// Fail on a new kernel above this share of the candidate's GPU time [default of the value: 0.5%]
+    #[arg(long = "fail-on-new", value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5%")]
+    pub new: Option<Share>,
+
+    /// Fail on a removed kernel above this share of the baseline's GPU time [default of the value: 0.5%]
+    #[arg(long = "fail-on-removed", value_name = "SHARE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5%")]
+    pub removed: Option<Share>,
+
+    /// Never fail on a kernel below this share of GPU time [default: 0.5%]
+    #[arg(long, value_name = "SHARE")]
+    pub min_share: Option<Share>,
+
+    /// Never fail on a kernel with fewer calls on a side [default: 10]
+    #[arg(long, value_name = "N")]
+    pub min_calls: Option<u64>,
+
+    /// Never fail on a smaller change per call [default: 100ns]
+    #[arg(long, value_name = "TIME")]
+    pub min_change: Option<Duration>,
+
+    /// Result of a gate that the data cannot decide [default: warn]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub inconclusive: Option<Inconclusive>,
+
+    /// Noise file written by `rtl-diff calibrate`
+    #[arg(long, value_name = "FILE")]
+    pub noise: Option<PathBuf>,
+}
+
+impl Thresholds {
+    /// The thresholds of `--gate` alone; docs/design/statistics.md gives the reasons.
+    pub fn of_default_gates() -> Self {
+        Self { kernel: Some(Share(0.05)), total: Some(Share(0.05)), ..Self::default() }
+    }
+
+    /// These thresholds, and those of `other` where none is set here.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            kernel: self.kernel.or(other.kernel),
+            total: self.total.or(other.total),
+            wall: self.wall.or(other.wall),
+            idle: self.idle.or(other.idle),
+            launches: self.launches.or(other.launches),
+            new: self.new.or(other.new),
+            removed: self.removed.or(other.removed),
+            min_share: self.min_share.or(other.min_share),
+            min_calls: self.min_calls.or(other.min_calls),
+            min_change: self.min_change.or(other.min_change),
+            inconclusive: self.inconclusive.or(other.inconclusive),
+            noise: self.noise.or(other.noise),
+        }
+    }
+
+    /// Whether any gate is set.
+    pub fn has_gate(&self) -> bool {
+        let shares = [self.kernel, self.total, self.wall, self.launches, self.new, self.removed];
+        self.idle.is_some() || shares.iter().any(Option::is_some)
+    }
+}
+
+/// Result of a gate that the data cannot decide.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Inconclusive {
-    /// Nothing
+    /// Exit with 0
     Pass,
-    /// Say so
+    /// Exit with 0 and a warning
     #[default]
     Warn,
-    /// Exit 4
+    /// Exit with 4
     Fail,
 }
 
-/// How to print.
+/// Formats and files of the report.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// How to print the answer
+    /// How to print the report
     #[arg(
         long,
         value_enum,
         default_value_t,
         value_name = "FORMAT",
         hide_possible_values = true,
-        help = "How to print the answer: text, json, csv, markdown, junit, github, bencher or github-action-benchmark"
+        help = "Format of the report: text, json, csv, markdown, junit, github, bencher or github-action-benchmark"
     )]
     pub format: Format,
 
-    /// Also write it to a file in a format; repeat it
+    /// Also write the report to a file in a format; repeatable
     #[arg(short, long, value_name = "FORMAT=FILE", value_parser = parse_output)]
     pub output: Vec<(Format, PathBuf)>,
 
-    /// How many kernels to show, or `all` [default: 20; machine formats: all]
+    /// Number of kernels to show, or `all` [default: 20; machine formats: all]
     #[arg(long, value_name = "N", value_parser = parse_top)]
     pub top: Option<usize>,
 
@@ -228,7 +275,7 @@ pub struct Output {
     pub console: cli::args::Console,
 }
 
-/// A way to print.
+/// Format of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people; may change with any release
@@ -251,14 +298,14 @@ pub enum Format {
     GithubActionBenchmark,
 }
 
-/// Runs of one build.
+/// Flags of `rtl-diff calibrate`.
 #[derive(Args, Debug, Clone)]
 pub struct Calibrate {
     /// Repeated runs of one build, at least three
     #[arg(required = true, value_name = "TRACE")]
     pub runs: Vec<PathBuf>,
 
-    /// Where to write what was learned [default: standard output]
+    /// The noise file to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
@@ -288,7 +335,7 @@ fn parse_top(text: &str) -> Result<usize, String> {
 fn parse_output(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, e.g. markdown=comment.md")?;
     if file.is_empty() {
-        return Err("the file has no name".to_owned());
+        return Err("the file name is empty".to_owned());
     }
     Ok((Format::from_str(format, false)?, PathBuf::from(file)))
 }

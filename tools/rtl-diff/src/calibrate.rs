@@ -1,91 +1,55 @@
-//! `rtl-diff calibrate`: what runs of one build differ by, and the file that keeps it.
+//! `rtl-diff calibrate`: measures how much the kernels of one build vary between runs.
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use atomic_file::{AtomicFile, IfExists, Options};
 use cli::{Exit, Failure, Output, Progress};
-use rtl_analysis::compare::noise::KernelNoise;
-use rtl_analysis::compare::spread::VarianceEstimate;
 use rtl_analysis::compare::{Noise, Run};
-use serde::{Deserialize, Serialize};
 
 use crate::args::Calibrate;
-use crate::export;
-use crate::input;
-use crate::settings::Manner;
+use crate::settings::ReadOptions;
+use crate::{input, noise};
 
-/// The name and version of the file.
-const SCHEMA: &str = "rtl-diff-noise/1";
+/// Fewer runs show too little of how runs vary.
+const MIN_RUNS: usize = 3;
 
-/// Fewer runs say too little of how runs differ.
-const LEAST: usize = 3;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoiseFile {
-    schema: String,
-    /// From how many runs.
-    runs: usize,
-    shared: Shift,
-    #[serde(default)]
-    kernel: Vec<KernelEntry>,
-}
-
-/// Variance of ln(trimmed mean) of one run, and its degrees of freedom.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Shift {
-    variance: f64,
-    freedom: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KernelEntry {
-    name: String,
-    variance: f64,
-    freedom: f64,
-    /// What calls within a run explain of it.
-    within: f64,
-}
-
-/// Reads the runs and writes what they differ by.
-///
-/// # Errors
-/// Where a run cannot be read, there are too few, or the file cannot be written.
-pub fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
-    let manner = Manner::of(&arguments.reading)?;
+/// Reads the runs and writes the noise file.
+pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
+    let options = ReadOptions::new(&arguments.reading)?;
     let progress = Progress::new("reading", 0, arguments.console.quiet);
-    let runs = input::side(&arguments.runs, &manner, &progress)?;
+    let runs = input::read_side(&arguments.runs, &options, &progress)?;
     drop(progress);
-    if runs.len() < LEAST {
-        return Err(Failure::input(anyhow::anyhow!("{} runs say too little of how runs differ", runs.len()))
+    if runs.len() < MIN_RUNS {
+        return Err(Failure::input(anyhow::anyhow!("{} runs show too little of how runs vary", runs.len()))
             .with_hint("record the same build at least three times, better ten"));
     }
-    let noise = learn(&runs);
-    let text = text(&noise)?;
+    let text = noise::to_text(&measure(&runs))?;
     match &arguments.output {
         None => out.write_all(text.as_bytes())?,
-        Some(path) => export::replace(path, text.as_bytes(), &arguments.runs)?,
+        Some(path) => {
+            let inputs: Vec<&Path> = arguments.runs.iter().map(PathBuf::as_path).collect();
+            let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
+            AtomicFile::write(path, &options, |file| file.write_all(text.as_bytes()))?;
+        }
     }
     Ok(Exit::Success)
 }
 
-fn learn(runs: &[input::Run]) -> Noise {
+fn measure(runs: &[input::Run]) -> Noise {
     let mut kernels: BTreeMap<String, Vec<Run>> = BTreeMap::new();
     for (at, run) in runs.iter().enumerate() {
         for kernel in &run.profile.kernels {
-            // Of collectives what is compared, too: without the waits.
-            let known = match &kernel.waiting {
+            // Collectives are compared by their transfers, so calibration measures those.
+            let calls = match &kernel.waiting {
                 Some(waiting) => &waiting.run,
                 None if kernel.collective => continue,
                 None => &kernel.run,
             };
-            let launch = kernel.launch.as_ref().map(|launch| format!(" [{launch}]")).unwrap_or_default();
-            let all = kernels.entry(format!("{}{launch}", kernel.name)).or_default();
+            let all = kernels.entry(input::label(&kernel.name, kernel.launch.as_deref())).or_default();
             all.resize(at, Run::default());
-            all.push(known.clone());
+            all.push(calls.clone());
         }
     }
     for all in kernels.values_mut() {
@@ -94,54 +58,4 @@ fn learn(runs: &[input::Run]) -> Noise {
     let kernels: Vec<(&str, &[Run])> =
         kernels.iter().map(|(name, runs)| (name.as_str(), runs.as_slice())).collect();
     Noise::calibrate(&kernels)
-}
-
-fn text(noise: &Noise) -> Result<String, Failure> {
-    let file = NoiseFile {
-        schema: SCHEMA.to_owned(),
-        runs: noise.runs,
-        shared: Shift { variance: noise.shared.variance, freedom: noise.shared.freedom },
-        kernel: noise
-            .kernels
-            .iter()
-            .map(|kernel| KernelEntry {
-                name: kernel.name.clone(),
-                variance: kernel.own.variance,
-                freedom: kernel.own.freedom,
-                within: kernel.within,
-            })
-            .collect(),
-    };
-    Ok(toml::to_string(&file)?)
-}
-
-/// Reads what [`run`] wrote.
-///
-/// # Errors
-/// Where the file cannot be read or is no such file.
-pub fn read(path: &Path) -> Result<Noise, Failure> {
-    let unusable = |error: anyhow::Error| {
-        Failure::input(error)
-            .context(format!("{}: no noise floor", path.display()))
-            .with_hint("write one with `rtl-diff calibrate RUN... -o noise.toml`")
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
-    let file: NoiseFile =
-        toml::from_str(&text).map_err(|error| unusable(anyhow::anyhow!("{}", error.message())))?;
-    if file.schema != SCHEMA {
-        return Err(unusable(anyhow::anyhow!("its schema is {}, not {SCHEMA}", file.schema)));
-    }
-    Ok(Noise {
-        runs: file.runs,
-        shared: VarianceEstimate { variance: file.shared.variance, freedom: file.shared.freedom },
-        kernels: file
-            .kernel
-            .into_iter()
-            .map(|kernel| KernelNoise {
-                name: kernel.name,
-                own: VarianceEstimate { variance: kernel.variance, freedom: kernel.freedom },
-                within: kernel.within,
-            })
-            .collect(),
-    })
 }

@@ -1,108 +1,85 @@
-//! The shape of `rtl-diff.toml`. What is missing there is decided by flags or defaults.
+//! The shape of `rtl-diff.toml`. Flags take precedence over it.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
+use cli::{Exit, Failure};
 use serde::Deserialize;
 
-use crate::quantity::{Points, Share, parse_time};
+use crate::args::Thresholds;
+use crate::quantity::Share;
+
+/// The settings file that is read unless another is named.
+const FILE: &str = "rtl-diff.toml";
 
 /// The whole file.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
-    /// Gates and floors.
-    #[serde(default)]
-    pub gate: GateTable,
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    pub(crate) gate: Thresholds,
     /// Thresholds of single kernels; the first that matches counts.
-    #[serde(default)]
-    pub kernel: Vec<KernelTable>,
-    /// What may fail for a while.
-    #[serde(default)]
-    pub allow: Vec<AllowTable>,
-    /// The baseline's name of a kernel, and the candidate's.
-    #[serde(default)]
-    pub rename: BTreeMap<String, String>,
-}
-
-/// `[gate]`: as the flags of the same names.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GateTable {
-    /// Any kernel.
-    pub kernel: Option<Share>,
-    /// GPU time of all kernels.
-    pub total: Option<Share>,
-    /// First start to last end.
-    pub wall: Option<Share>,
-    /// Idle part of wall.
-    pub idle: Option<Points>,
-    /// Kernel launches.
-    pub launches: Option<Share>,
-    /// New kernels above this share.
-    pub new: Option<Share>,
-    /// Removed kernels above this share.
-    pub removed: Option<Share>,
-    /// Least share that counts.
-    pub min_share: Option<Share>,
-    /// Least number of calls that counts.
-    pub min_calls: Option<u64>,
-    /// Least change of a call that counts, with its unit.
-    pub min_change: Option<Time>,
-    /// `pass`, `warn` or `fail`.
-    pub inconclusive: Option<Word>,
-    /// What `rtl-diff calibrate` wrote; relative to the settings file.
-    pub noise: Option<String>,
-}
-
-/// A duration with its unit, in ns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Time(pub i64);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parse_time(&String::deserialize(deserializer)?).map(Self).map_err(serde::de::Error::custom)
-    }
-}
-
-/// What to do about a gate that the data cannot decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Word {
-    /// Nothing.
-    Pass,
-    /// Say so.
-    Warn,
-    /// Exit 4.
-    Fail,
+    pub(crate) kernel: Vec<KernelTable>,
+    /// Kernels that may fail for a while.
+    pub(crate) allow: Vec<AllowTable>,
+    /// Baseline name of a kernel to its candidate name.
+    pub(crate) rename: BTreeMap<String, String>,
 }
 
 /// `[[kernel]]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KernelTable {
+pub(crate) struct KernelTable {
     /// A regular expression, searched in the name.
     #[serde(rename = "match")]
-    pub pattern: String,
-    /// What it may be slower by.
-    pub max: Share,
+    pub(crate) pattern: String,
+    /// The largest slowdown that passes.
+    pub(crate) max: Share,
 }
 
 /// `[[allow]]`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AllowTable {
+pub(crate) struct AllowTable {
     /// A regular expression, searched in the name.
     #[serde(rename = "match")]
-    pub pattern: String,
-    /// The last day on which it counts, `2027-01-31`.
-    pub expires: String,
-    /// Why.
-    pub reason: String,
+    pub(crate) pattern: String,
+    /// The last day on which the entry counts, `2027-01-31`.
+    pub(crate) expires: String,
+    pub(crate) reason: String,
+}
+
+impl Config {
+    /// Reads the file that is `named`, else [`FILE`] if it exists; also returns its path.
+    pub(crate) fn read(named: Option<&Path>) -> Result<(Self, Option<PathBuf>), Failure> {
+        let path = match named {
+            Some(path) => path,
+            None if Path::new(FILE).is_file() => Path::new(FILE),
+            None => return Ok((Self::default(), None)),
+        };
+        let unusable = |error: anyhow::Error| {
+            Failure::new(Exit::Usage, error)
+                .context(path.display().to_string())
+                .with_hint("docs/guide/ci.md shows a settings file with every key")
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
+        let mut config: Self = toml::from_str(&text).map_err(|error| {
+            let line =
+                error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            unusable(anyhow::anyhow!("line {line}: {}", error.message()))
+        })?;
+        // A noise file is named relative to the settings file.
+        if let (Some(noise), Some(folder)) = (&mut config.gate.noise, path.parent()) {
+            *noise = folder.join(&*noise);
+        }
+        Ok((config, Some(path.to_owned())))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Inconclusive;
+    use crate::quantity::{Duration, Points};
 
     #[test]
     fn a_whole_file_is_read() {
@@ -125,14 +102,15 @@ mod tests {
             "##,
         )
         .expect("all keys are known");
-        assert_eq!((config.gate.kernel, config.gate.idle), (Some(Share(0.05)), Some(Points(0.02))));
-        assert_eq!((config.gate.min_change, config.gate.inconclusive), (Some(Time(200)), Some(Word::Fail)));
+        let gate = &config.gate;
+        assert_eq!((gate.kernel, gate.idle), (Some(Share(0.05)), Some(Points(0.02))));
+        assert_eq!((gate.min_change, gate.inconclusive), (Some(Duration(200.0)), Some(Inconclusive::Fail)));
         assert_eq!((config.kernel[0].max, config.allow[0].reason.as_str()), (Share(0.08), "#123"));
         assert_eq!(config.rename["old"], "new");
     }
 
     #[test]
-    fn a_misspelt_key_is_told() {
+    fn a_misspelt_key_is_an_error() {
         assert!(toml::from_str::<Config>("[gates]\nkernel = \"5%\"").is_err());
         assert!(toml::from_str::<Config>("[gate]\nkernel = 5").is_err());
     }

@@ -1,22 +1,20 @@
-//! Did it get slower? The verb behind `rtl-diff`.
+//! Did it get slower? The library behind `rtl-diff`.
 //!
-//! It reads as the data flows: [`args`] is what was typed, [`settings`] what it means together with `rtl-diff.toml`,
-//! [`input`] turns files into runs, [`comparison`] compares them, [`gates`] says what holds, [`document`] is the
-//! versioned shape of the answer and [`export`] has one file per format. What it is not: statistics, identity of kernels and the books
-//! are `analysis`'s, and no table of any tool is known here (that is `schema`).
+//! The modules in the order of the data: [`args`] are the flags, `settings` adds `rtl-diff.toml` and defaults, `input`
+//! reads files into runs, `comparison` compares the runs, `gates` evaluates thresholds and `export` has one file per
+//! format. Statistics, the pairing of kernels and the decomposition of wall are in `rtl_analysis`, table names in
+//! `rtl_schema`.
 
-/// What was typed.
 pub mod args;
-pub mod calibrate;
-pub mod comparison;
-pub mod config;
-mod date;
-pub mod document;
-pub mod export;
-pub mod gates;
-pub mod input;
+mod calibrate;
+mod comparison;
+mod config;
+mod export;
+mod gates;
+mod input;
+mod noise;
 pub mod quantity;
-pub mod settings;
+mod settings;
 
 use std::path::{Path, PathBuf};
 
@@ -24,17 +22,17 @@ use cli::{Exit, Failure, Output, Progress};
 
 use crate::args::{Arguments, Command, Diff, Inconclusive};
 use crate::comparison::Comparison;
-use crate::export::{Answer, Exports};
+use crate::export::{Exports, Report};
 use crate::gates::Outcome;
 use crate::settings::Settings;
 
-/// Why a trace cannot be gated against itself.
+/// The reason why a trace cannot be gated against itself.
 const SAME: &str = "baseline and candidate are the same trace";
 
 /// Compares, or calibrates.
 ///
 /// # Errors
-/// Where the command line makes no sense, an input cannot be read, or an output cannot be written.
+/// Where the command line is invalid, an input cannot be read, or an output cannot be written.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     match arguments.command {
         Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, out),
@@ -43,67 +41,70 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
-    let settings = Settings::of(diff)?;
+    let settings = Settings::new(diff)?;
     let [baseline, candidate] = sides(diff)?;
-    // A path that cannot be written is told before minutes of reading.
-    let exports = Exports::open(&diff.output, baseline.iter().chain(&candidate))?;
-    let sizes = baseline.iter().chain(&candidate).map(|path| size(path)).sum();
+    let inputs: Vec<&Path> = baseline.iter().chain(&candidate).map(PathBuf::as_path).collect();
+    // A path that cannot be written is an error before minutes of reading.
+    let exports = Exports::open(&diff.output, &inputs)?;
+    let sizes = inputs.iter().map(|path| size(path)).sum();
     let progress = Progress::new("reading", sizes, diff.output.console.quiet);
-    let baseline = input::side(&baseline, &settings.manner, &progress)?;
-    let candidate = input::side(&candidate, &settings.manner, &progress)?;
+    let baseline = input::read_side(&baseline, &settings.reading, &progress)?;
+    let candidate = input::read_side(&candidate, &settings.reading, &progress)?;
     drop(progress);
 
-    let mut comparison = comparison::compare(&baseline, &candidate, &settings)?;
-    let same = identical(&comparison);
-    if let Some(same) = &same {
-        comparison.notes.push(same.clone());
-        if settings.gates.any() {
-            comparison.incomparable = Some(same.clone());
+    let mut comparison = comparison::compare(&baseline, &candidate, &settings);
+    if is_same_trace(&comparison) {
+        comparison.notes.push(SAME.to_owned());
+        if settings.thresholds.has_gate() {
+            comparison.incomparable = Some(SAME.to_owned());
         }
     }
-    for allowance in &settings.expired {
-        comparison.notes.push(format!(
+    comparison.notes.extend(settings.expired.iter().map(|allowance| {
+        format!(
             "the allowance for {} ended on {} and no longer counts ({})",
             allowance.pattern, allowance.expires, allowance.reason
-        ));
-    }
+        )
+    }));
     let gates = gates::gates(&comparison, &settings, diff.require_comparable);
-    let verdict = gates::verdict(&gates);
-    let answer = Answer { comparison: &comparison, gates: &gates, verdict, settings: &settings };
-    exports.write(&answer, &diff.output, out)?;
-    end(&answer, diff, out)
+    let report = Report { comparison: &comparison, gates: &gates, verdict: gates::verdict(&gates) };
+    exports.write(&report, &diff.output, out)?;
+    exit(&report, settings.thresholds.inconclusive.unwrap_or_default(), diff, out)
 }
 
-/// How the program ends, with a sentence where that is not what the answer says.
-fn end(answer: &Answer<'_>, diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
-    let comparison = answer.comparison;
+/// The exit code, with a warning for each gate that is undecided.
+fn exit(
+    report: &Report<'_>,
+    inconclusive: Inconclusive,
+    diff: &Diff,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let comparison = report.comparison;
     if comparison.baseline.is_empty() && diff.allow_no_baseline {
         return Ok(Exit::Success);
     }
-    if let Some(why) = &comparison.incomparable {
+    if let Some(reason) = &comparison.incomparable {
         let hint = if comparison.baseline.is_empty() {
             "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
-        } else if why == SAME {
+        } else if reason == SAME {
             "name two runs; a gate on one trace alone could never fail"
         } else {
-            "`rtl-summary --section trace,kernels` shows what each side holds"
+            "`rtl-summary --section trace,kernels` shows the contents of each side"
         };
-        return Err(Failure::input(anyhow::anyhow!("cannot compare: {why}")).with_hint(hint));
+        return Err(Failure::input(anyhow::anyhow!("cannot compare: {reason}")).with_hint(hint));
     }
-    let inconclusive = answer.settings.inconclusive;
     if inconclusive == Inconclusive::Warn && !diff.output.console.quiet {
-        for gate in answer.gates.iter().filter(|gate| gate.outcome == Outcome::Inconclusive) {
+        for gate in report.gates.iter().filter(|gate| gate.outcome == Outcome::Inconclusive) {
             out.warning(&format!("the gate on {} is undecided: {}", gate.rule.title(), gate.message));
         }
     }
-    Ok(gates::exit(answer.gates, inconclusive))
+    Ok(gates::exit(report.gates, inconclusive))
 }
 
 /// The files of both sides.
 fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     if let Some(folder) = &diff.gates.history {
         let candidate = if diff.candidate.is_empty() { &diff.traces } else { &diff.candidate };
-        return Ok([past(folder)?, candidate.clone()]);
+        return Ok([past_runs(folder)?, candidate.clone()]);
     }
     let (mut baseline, candidate) = match diff.traces.as_slice() {
         [] => (diff.baseline.clone(), diff.candidate.clone()),
@@ -124,8 +125,8 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     Ok([baseline, candidate])
 }
 
-/// The runs in a folder, oldest first by name; what begins with a dot is none.
-fn past(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The runs in a folder, oldest first by name; hidden files are none.
+fn past_runs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::input(error)
             .context(format!("cannot read {}", folder.display()))
@@ -143,14 +144,12 @@ fn past(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Why a comparison of one file with itself means nothing, where it is one.
-fn identical(comparison: &Comparison) -> Option<String> {
-    let [[before], [after]] = [&comparison.baseline, &comparison.candidate].map(Vec::as_slice) else {
-        return None;
+/// Whether both sides have one run, of files with equal content.
+fn is_same_trace(comparison: &Comparison) -> bool {
+    let ([before], [after]) = (comparison.baseline.as_slice(), comparison.candidate.as_slice()) else {
+        return false;
     };
-    let same =
-        before.len() == after.len() && before.iter().zip(after).all(|(one, other)| same_content(one, other));
-    same.then(|| SAME.to_owned())
+    before.len() == after.len() && before.iter().zip(after).all(|(one, other)| same_content(one, other))
 }
 
 fn same_content(one: &Path, other: &Path) -> bool {
@@ -160,7 +159,7 @@ fn same_content(one: &Path, other: &Path) -> bool {
     if size(one) != size(other) {
         return false;
     }
-    // Two traces of one size are hardly ever different ones.
+    // Traces of equal size are hardly ever different.
     std::fs::read(one).ok().zip(std::fs::read(other).ok()).is_some_and(|(one, other)| one == other)
 }
 

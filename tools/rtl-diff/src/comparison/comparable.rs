@@ -1,35 +1,24 @@
-//! Whether two sides can be compared at all, and in what they were recorded differently.
+//! Checks whether two sides can be compared, and lists the differences of their recordings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, Row};
+use super::totals::launches;
+use super::types::{Change, Difference, Row};
 use crate::input::Run;
 
-/// Something in which the sides differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// What it is about.
-    pub what: String,
-    /// What is so in the baseline; `unknown` where it does not say.
-    pub baseline: String,
-    /// What is so in the candidate.
-    pub candidate: String,
-}
+/// A larger relative difference of the number of launches is reported.
+const MAX_LAUNCH_CHANGE: f64 = 0.01;
 
-/// By how much the number of launches may differ without a word.
-const LAUNCHES: f64 = 0.01;
+/// A larger relative change of the calls of the typical kernel means different amounts of work.
+const MAX_WORK_CHANGE: f64 = 0.1;
 
-/// By how much the calls of the typical kernel may differ before totals are of different amounts of work.
-const WORK: f64 = 0.1;
-
-pub(super) fn differences(baseline: &[Run], candidate: &[Run]) -> Vec<Difference> {
-    if baseline.is_empty() || candidate.is_empty() {
+/// Facts with different values, and the number of launches.
+pub(super) fn differences(sides: [&[Run]; 2]) -> Vec<Difference> {
+    if sides.iter().any(|runs| runs.is_empty()) {
         return Vec::new();
     }
-    let (before, after) = (facts(baseline), facts(candidate));
-    let mut whats: Vec<&String> = before.keys().chain(after.keys()).copied().collect();
-    whats.sort();
-    whats.dedup();
+    let [before, after] = sides.map(facts);
+    let whats: BTreeSet<&String> = before.keys().chain(after.keys()).copied().collect();
     let value = |facts: &BTreeMap<&String, Vec<&str>>, what| {
         facts.get(what).map_or_else(|| "unknown".to_owned(), |values| values.join(" or "))
     };
@@ -42,10 +31,9 @@ pub(super) fn differences(baseline: &[Run], candidate: &[Run]) -> Vec<Difference
         })
         .filter(|difference| difference.baseline != difference.candidate)
         .collect();
-    let launches = [baseline, candidate].map(launches);
-    if launches[0] > 0.0 && (launches[1] / launches[0] - 1.0).abs() > LAUNCHES {
-        let words = launches.map(|launches| cli::units::count(launches.round() as u64));
-        let [baseline, candidate] = words;
+    let launches = sides.map(mean_launches);
+    if launches[0] > 0.0 && (launches[1] / launches[0] - 1.0).abs() > MAX_LAUNCH_CHANGE {
+        let [baseline, candidate] = launches.map(|launches| cli::units::count(launches.round() as u64));
         differences.push(Difference { what: "kernel launches of a run".to_owned(), baseline, candidate });
     }
     differences
@@ -64,13 +52,13 @@ fn facts(runs: &[Run]) -> BTreeMap<&String, Vec<&str>> {
 }
 
 /// Kernel launches of a run, averaged.
-fn launches(runs: &[Run]) -> f64 {
-    let all: u64 = runs.iter().map(super::totals::launches).sum();
+fn mean_launches(runs: &[Run]) -> f64 {
+    let all: u64 = runs.iter().map(launches).sum();
     all as f64 / runs.len().max(1) as f64
 }
 
-/// Why nothing can be compared, if so.
-pub(super) fn nothing_in_common(baseline: &[Run], candidate: &[Run], rows: &[Row]) -> Option<String> {
+/// The reason, if the sides have nothing in common.
+pub(super) fn nothing_in_common([baseline, candidate]: [&[Run]; 2], rows: &[Row]) -> Option<String> {
     let empty = |runs: &[Run]| runs.iter().all(|run| run.profile.kernels.is_empty());
     if baseline.is_empty() {
         return Some("there is no baseline".to_owned());
@@ -85,8 +73,8 @@ pub(super) fn nothing_in_common(baseline: &[Run], candidate: &[Run], rows: &[Row
     (!common).then(|| "the two sides have no kernel in common".to_owned())
 }
 
-/// Whether the two sides did different amounts of the same work: the typical kernel, weighted by time, was called
-/// another number of times. Then sums over a run say nothing, while calls can still be compared.
+/// The reason, if the sides did different amounts of the same work: the typical kernel, weighted by time, was called
+/// another number of times. Then sums over a run cannot be compared, but calls can.
 pub(super) fn other_work(rows: &[Row]) -> Option<String> {
     let mut ratios: Vec<(f64, f64)> = rows
         .iter()
@@ -95,7 +83,7 @@ pub(super) fn other_work(rows: &[Row]) -> Option<String> {
         })
         .filter_map(|row| {
             let [before, after] = row.sides().map(|side| side.calls as f64 / side.runs.max(1) as f64);
-            (before > 0.0).then_some((after / before, row.share))
+            (before > 0.0).then_some((after / before, row.share()))
         })
         .collect();
     ratios.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -105,7 +93,7 @@ pub(super) fn other_work(rows: &[Row]) -> Option<String> {
         sum += share;
         sum >= half
     })?;
-    ((typical.0 - 1.0).abs() > WORK).then(|| {
+    ((typical.0 - 1.0).abs() > MAX_WORK_CHANGE).then(|| {
         format!(
             "different amounts of work: the typical kernel was called {} times as often in the candidate",
             cli::units::fixed(typical.0, 2)

@@ -1,4 +1,4 @@
-//! Kernels that run in several launch shapes, compared like with like: [`rtl_analysis::compare::mix`].
+//! Compares kernels of several launch shapes at equal mix of the shapes: [`rtl_analysis::compare::mix`].
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,12 +7,12 @@ use rtl_analysis::compare::mix::{self, Calls, Mix};
 use rtl_analysis::identity::Matching;
 use rtl_analysis::profile::{self, Kernel};
 
-use super::join::{Joined, by_position};
+use super::join::JoinedKernels;
 use crate::input::Run;
 
 /// Brings the runs of every pair to equal mix, where the shapes of all calls on both sides are known.
-pub(super) fn level<'a>(joined: &mut Joined, matching: &Matching, sides: [&'a [Run]; 2]) {
-    let kernels = [0, 1].map(|side| by_position(joined, side, sides[side]));
+pub(super) fn equalize<'a>(joined: &mut JoinedKernels, matching: &Matching, sides: [&'a [Run]; 2]) {
+    let kernels = [0, 1].map(|side| joined.by_position(side, sides[side]));
     let waits = &joined.waits;
     let [baseline, candidate] = &mut joined.runs;
     for pair in &matching.pairs {

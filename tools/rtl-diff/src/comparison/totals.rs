@@ -1,58 +1,29 @@
-//! Figures of whole runs: GPU time, wall, idle time, launches.
+//! Figures of whole runs: GPU time, wall, idle share, launches.
 
 use rtl_analysis::compare::distributions::student_quantile;
 
-use super::books::wall;
+use super::types::{Total, Totals};
 use crate::input::Run;
 
-/// How sure a bound of a total is: one side of it fails falsely once in a hundred comparisons.
+/// Confidence of the lower bound of a change: it is too high once in a hundred comparisons.
 const LEVEL: f64 = 0.99;
 
-/// One figure on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Total {
-    /// Mean over the runs of the baseline.
-    pub baseline: f64,
-    /// Mean over the runs of the candidate.
-    pub candidate: f64,
-    /// The change: relative (0.05 for +5 %), or in points where the figure is itself a share. `None` where there is
-    /// nothing to compare with.
-    pub change: Option<f64>,
-    /// What the change is at least, where several runs say how much it varies.
-    pub at_least: Option<f64>,
-}
-
-/// The figures of a comparison; times in ns, of one run.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Totals {
-    /// GPU time of all kernels but collectives.
-    pub kernels: Total,
-    /// Wall, added over GPUs.
-    pub wall: Total,
-    /// Idle time as a part of wall.
-    pub idle: Total,
-    /// Kernel launches.
-    pub launches: Total,
-}
-
-impl Totals {
-    pub(super) fn of(baseline: &[Run], candidate: &[Run]) -> Self {
-        let total = |figure: fn(&Run) -> f64, relative: bool| {
-            let [before, after] =
-                [baseline, candidate].map(|runs| runs.iter().map(figure).collect::<Vec<f64>>());
-            Total::of(&before, &after, relative)
-        };
-        Self {
-            kernels: total(kernel_time, true),
-            wall: total(|run| wall(run) as f64, true),
-            idle: total(idle_share, false),
-            launches: total(|run| launches(run) as f64, true),
-        }
+/// Computes all figures.
+pub(super) fn totals(sides: [&[Run]; 2]) -> Totals {
+    let total = |figure: fn(&Run) -> f64, relative: bool| {
+        let [before, after] = sides.map(|runs| runs.iter().map(figure).collect::<Vec<f64>>());
+        Total::of(&before, &after, relative)
+    };
+    Totals {
+        kernel_ns: total(kernel_time, true),
+        wall_ns: total(|run| run.wall_ns() as f64, true),
+        idle_share: total(idle_share, false),
+        launches: total(|run| launches(run) as f64, true),
     }
 }
 
 impl Total {
-    /// `relative` compares logarithms, so that the same change up and down has the same size.
+    /// Compares logarithms if `relative`, so that the same change up and down has the same size.
     fn of(before: &[f64], after: &[f64], relative: bool) -> Self {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         let mut total = Self { baseline: mean(before), candidate: mean(after), ..Self::default() };
@@ -66,14 +37,14 @@ impl Total {
         let back = |value: f64| if relative { value.clamp(-600.0, 600.0).exp_m1() } else { value };
         let change = mean(&after) - mean(&before);
         total.change = Some(back(change));
-        total.at_least = spread(&before, &after)
+        total.change_at_least = spread(&before, &after)
             .map(|(deviation, freedom)| back(change - student_quantile(LEVEL, freedom) * deviation));
         total
     }
 }
 
-/// The standard deviation of the difference of two means, and its degrees of freedom: both sides are taken to vary
-/// alike. `None` where each side has one value.
+/// The standard deviation of the difference of two means, and its degrees of freedom: with the pooled variance of both
+/// sides. `None` if each side has one value.
 fn spread(before: &[f64], after: &[f64]) -> Option<(f64, f64)> {
     let freedom = (before.len() + after.len()).checked_sub(2).filter(|&freedom| freedom > 0)? as f64;
     let squares = |values: &[f64]| {
@@ -92,7 +63,7 @@ fn kernel_time(run: &Run) -> f64 {
 
 fn idle_share(run: &Run) -> f64 {
     let idle: f64 = run.profile.gpus.iter().map(|gpu| (gpu.wall_ns - gpu.busy_ns) as f64).sum();
-    match wall(run) {
+    match run.wall_ns() {
         0 => 0.0,
         wall => idle / wall as f64,
     }
@@ -111,13 +82,13 @@ mod tests {
     fn one_run_a_side_has_a_change_and_no_bound() {
         let total = Total::of(&[100.0], &[110.0], true);
         assert!((total.change.unwrap_or_default() - 0.1).abs() < 1e-12);
-        assert_eq!(total.at_least, None);
+        assert_eq!(total.change_at_least, None);
     }
 
     #[test]
     fn the_bound_lies_below_the_change_by_what_runs_differ() {
         let total = Total::of(&[100.0, 102.0, 98.0], &[110.0, 112.0, 108.0], true);
-        let (change, bound) = (total.change.unwrap_or_default(), total.at_least.unwrap_or_default());
+        let (change, bound) = (total.change.unwrap_or_default(), total.change_at_least.unwrap_or_default());
         // In logarithms: a change of 0.0954, a standard error of 0.0156, and 3.747 of it at four degrees of freedom.
         assert!((0.0999..0.1001).contains(&change) && (0.037..0.038).contains(&bound), "{change} {bound}");
     }

@@ -1,64 +1,44 @@
-//! Collectives of matched ranks: what they waited, and what was left when the last rank had come.
+//! Waits and transfers of collectives of matched ranks.
 //!
-//! A rank that got slower makes all others wait for it, in every collective. That is its kernels' fault and not the
-//! collective's, so what is compared and gated is the transfer.
+//! A rank that got slower makes all others wait for it, in every collective. Its kernels cause that and not the
+//! collective, so transfers (the time left when the last rank has come) are compared and gated.
 
 use rtl_analysis::identity::Matching;
 use rtl_analysis::profile::Kernel;
 
-use super::join::{Joined, by_position};
+use super::join::JoinedKernels;
+use super::types::{Row, Waits};
 use crate::input::Run;
 
-/// Less of its calls than this were matched with other ranks': the transfers do not stand for the kernel.
-const MATCHED: f64 = 0.9;
+/// With a smaller share of its calls matched with other ranks', the transfers do not represent a kernel.
+const MIN_MATCHED: f64 = 0.9;
 
-/// A collective on one side, all runs together.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Waits {
-    /// In how many runs it ran.
-    pub runs: usize,
-    /// Collectives that were matched: several ranks' calls each.
-    pub collectives: u64,
-    /// Calls of them.
-    pub calls: u64,
-    /// The transfers of these calls in ns.
-    pub transfer_ns: i64,
-    /// What these calls waited in ns.
-    pub wait_ns: i64,
-}
-
-impl Waits {
-    /// What a call waited, on average, in ns.
-    pub fn mean_wait_ns(&self) -> f64 {
-        self.wait_ns as f64 / self.calls.max(1) as f64
-    }
-
-    fn of(kernels: &[Option<&Kernel>]) -> Option<Self> {
-        let mut waits = Self::default();
-        for kernel in kernels.iter().flatten() {
-            let waiting = kernel.waiting.as_ref()?;
-            if (waiting.calls as f64) < MATCHED * kernel.run.calls as f64 {
-                return None;
-            }
-            waits.runs += 1;
-            waits.collectives += waiting.run.calls;
-            waits.calls += waiting.calls;
-            waits.transfer_ns = waits.transfer_ns.saturating_add(waiting.transfer_ns);
-            waits.wait_ns = waits.wait_ns.saturating_add(waiting.wait_ns);
+/// The waits of a kernel over all runs of a side; `None` if its ranks were not matched in one of them.
+fn waits(kernels: &[Option<&Kernel>]) -> Option<Waits> {
+    let mut waits = None;
+    for kernel in kernels.iter().flatten() {
+        let waiting = kernel.waiting.as_ref()?;
+        if (waiting.calls as f64) < MIN_MATCHED * kernel.run.calls as f64 {
+            return None;
         }
-        (waits.runs > 0).then_some(waits)
+        let sum: &mut Waits = waits.get_or_insert_default();
+        sum.collectives += waiting.run.calls;
+        sum.calls += waiting.calls;
+        sum.transfer_ns = sum.transfer_ns.saturating_add(waiting.transfer_ns);
+        sum.wait_ns = sum.wait_ns.saturating_add(waiting.wait_ns);
     }
+    waits
 }
 
-/// Puts the transfers in place of the calls of every pair of collectives whose ranks were matched in all runs of both sides.
-pub(super) fn set_apart(joined: &mut Joined, matching: &Matching, sides: [&[Run]; 2]) {
+/// Replaces the calls by the transfers for every pair of collectives whose ranks were matched in all runs of both sides.
+pub(super) fn use_transfers(joined: &mut JoinedKernels, matching: &Matching, sides: [&[Run]; 2]) {
     if !joined.collective.iter().flatten().any(|&collective| collective) {
         return;
     }
-    let kernels = [0, 1].map(|side| by_position(joined, side, sides[side]));
+    let kernels = [0, 1].map(|side| joined.by_position(side, sides[side]));
     for pair in &matching.pairs {
         let at = [pair.baseline, pair.candidate];
-        let [Some(before), Some(after)] = [0, 1].map(|side| Waits::of(&kernels[side][at[side]])) else {
+        let [Some(before), Some(after)] = [0, 1].map(|side| waits(&kernels[side][at[side]])) else {
             continue;
         };
         for (side, waits) in [before, after].into_iter().enumerate() {
@@ -73,8 +53,8 @@ pub(super) fn set_apart(joined: &mut Joined, matching: &Matching, sides: [&[Run]
     }
 }
 
-/// What is to be known of waiting, in sentences; the runs are those that the books are of.
-pub(super) fn notes(rows: &[super::Row], typical: Option<[&Run; 2]>) -> Vec<String> {
+/// Notes on collectives; `typical` are the runs of the decomposition.
+pub(super) fn notes(rows: &[Row], typical: Option<[&Run; 2]>) -> Vec<String> {
     let mut notes = Vec::new();
     let collectives = || rows.iter().filter(|row| row.collective);
     if collectives().any(|row| row.waits.is_none()) {

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Answer;
+use super::json;
+use super::report::{Benchmark, Report};
 
 /// The longest name of a benchmark.
-const LONGEST: usize = 1_024;
+const MAX_NAME: usize = 1_024;
 
 #[derive(Serialize)]
 struct Measures {
@@ -25,24 +26,16 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-pub(super) fn render(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let names = super::benchmark_names(answer.comparison, LONGEST);
-    let mut benchmarks = BTreeMap::new();
-    for (row, name) in answer.comparison.rows.iter().zip(names) {
-        let [before, after] = row.sides();
-        if after.calls == 0 {
-            continue;
-        }
-        // The interval is one of the ratio: around the baseline it is one of the candidate.
-        let bound = |ratio: f64| before.trimmed_mean_ns * ratio;
-        let interval = row.judgement.interval.filter(|_| before.calls > 0);
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let measures = |Benchmark { name, row, interval }: Benchmark<'_>| {
+        let [before, after] = row.sides().map(|side| side.trimmed_mean_ns);
         let latency = Metric {
-            value: after.trimmed_mean_ns,
-            lower_value: interval.map(|interval| bound(interval.low)),
-            upper_value: interval.map(|interval| bound(interval.high)),
+            value: after,
+            lower_value: interval.map(|ratio| before * ratio.low),
+            upper_value: interval.map(|ratio| before * ratio.high),
         };
-        benchmarks.insert(name, Measures { latency });
-    }
-    serde_json::to_writer_pretty(&mut *out, &benchmarks).map_err(io::Error::from)?;
-    writeln!(out)
+        (name, Measures { latency })
+    };
+    let benchmarks: BTreeMap<_, _> = report.benchmarks(MAX_NAME).into_iter().map(measures).collect();
+    json::write(&benchmarks, out)
 }

@@ -1,60 +1,55 @@
 //! Workflow commands of GitHub Actions: annotations of the step that prints them.
 //!
-//! GitHub shows ten errors and ten warnings of a step and drops the rest without a word, so what does not fit is told in
-//! the last one. A command is one line; `%`, carriage return and line feed are written as `%25`, `%0D` and `%0A`, in
+//! GitHub shows ten errors and ten warnings of a step and drops the rest silently, so the last one states how many are
+//! left. A command is one line; `%`, carriage return and line feed are written as `%25`, `%0D` and `%0A`, in
 //! properties also `:` and `,` as `%3A` and `%2C`.
 
 use std::io::{self, Write};
 
-use super::Answer;
+use super::report::Report;
+use super::tables;
+use crate::comparison::Row;
 use crate::gates::{Outcome, signed};
 
-/// How many annotations of a kind GitHub shows of one step.
+/// The number of annotations of a kind that GitHub shows of one step.
 const LIMIT: usize = 10;
 
-pub(super) fn render(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
-    for gate in answer.gates {
+    for gate in report.gates {
         let title = format!("rtl-diff: {} {}", gate.rule.title(), gate.outcome.label());
         match gate.outcome {
             Outcome::Pass => {}
             Outcome::Inconclusive => warnings.push((title, gate.message.clone())),
-            Outcome::NotMeasured => errors.push((title, gate.message.clone())),
-            Outcome::Fail if gate.rows.is_empty() => errors.push((title, gate.message.clone())),
-            Outcome::Fail => errors.extend(gate.rows.iter().map(|&at| {
-                let row = &answer.comparison.rows[at];
-                let [before, after] = row.sides();
-                let time = |mean: f64| cli::units::duration(mean.round() as i64);
-                let message = if before.calls > 0 && after.calls > 0 {
-                    let change = signed(row.judgement.ratio - 1.0, false);
-                    let [before, after] = [before, after].map(|side| time(side.trimmed_mean_ns));
-                    format!("{}: {} ({change}, {before} to {after} a call)", row.change.label(), row.title())
-                } else {
-                    format!(
-                        "{}: {} ({} of GPU time)",
-                        row.change.label(),
-                        row.title(),
-                        cli::units::percent(row.share)
-                    )
-                };
-                (title.clone(), message)
-            })),
+            Outcome::Fail if !gate.rows.is_empty() => {
+                errors.extend(report.rows_of(gate).map(|row| (title.clone(), message(row))));
+            }
+            Outcome::Fail | Outcome::NotMeasured => errors.push((title, gate.message.clone())),
         }
     }
-    if let Some(why) = answer.comparison.incomparable.as_ref().filter(|_| answer.gates.is_empty()) {
-        errors.push(("rtl-diff: not comparable".to_owned(), why.clone()));
+    if let Some(reason) = report.comparison.incomparable.as_ref().filter(|_| report.gates.is_empty()) {
+        errors.push(("rtl-diff: not comparable".to_owned(), reason.clone()));
     }
-    for difference in &answer.comparison.differences {
+    for difference in &report.comparison.differences {
         let message = format!("{}: {} and {}", difference.what, difference.baseline, difference.candidate);
         warnings.push(("rtl-diff: recorded differently".to_owned(), message));
     }
     write(out, "error", errors)?;
     write(out, "warning", warnings)?;
-    writeln!(
-        out,
-        "::notice title=rtl-diff::{}",
-        data(&format!("{}: {}", answer.verdict.label(), super::tables::census(&answer.comparison.rows)))
-    )
+    let counts = format!("{}: {}", report.verdict.label(), tables::change_counts(&report.comparison.rows));
+    writeln!(out, "::notice title=rtl-diff::{}", data(&counts))
+}
+
+fn message(row: &Row) -> String {
+    let details = if row.is_on_both_sides() {
+        let change = signed(row.judgement.ratio - 1.0, false);
+        let time = |mean: f64| cli::units::duration(mean.round() as i64);
+        let [before, after] = row.sides().map(|side| time(side.trimmed_mean_ns));
+        format!("{change}, {before} to {after} a call")
+    } else {
+        format!("{} of GPU time", cli::units::percent(row.share()))
+    };
+    format!("{}: {} ({details})", row.change.label(), row.label())
 }
 
 fn write(out: &mut dyn Write, kind: &str, mut annotations: Vec<(String, String)>) -> io::Result<()> {
@@ -88,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tenth_annotation_says_how_many_are_not_shown() {
+    fn the_tenth_annotation_states_how_many_are_not_shown() {
         let mut out = Vec::new();
         let twelve = (0..12).map(|at| ("t".to_owned(), at.to_string())).collect();
         write(&mut out, "error", twelve).expect("a vector takes everything");

@@ -1,13 +1,14 @@
-//! What github-action-benchmark reads as `customSmallerIsBetter`: name, unit and value of each of the candidate's kernels.
+//! Input of github-action-benchmark (`customSmallerIsBetter`): name, unit and value of each of the candidate's kernels.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Answer;
+use super::json;
+use super::report::{Benchmark, Report};
 
 /// Longer names make its charts unreadable.
-const LONGEST: usize = 200;
+const MAX_NAME: usize = 200;
 
 #[derive(Serialize)]
 struct Entry {
@@ -19,24 +20,18 @@ struct Entry {
     extra: String,
 }
 
-pub(super) fn render(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let names = super::benchmark_names(answer.comparison, LONGEST);
-    let mut entries = Vec::new();
-    for (row, name) in answer.comparison.rows.iter().zip(names) {
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let entry = |Benchmark { name, row, interval }: Benchmark<'_>| {
         let [before, after] = row.sides();
-        if after.calls == 0 {
-            continue;
-        }
-        let half = row.judgement.interval.filter(|_| before.calls > 0);
-        let half = half.map(|interval| before.trimmed_mean_ns * (interval.high - interval.low) / 2.0);
-        entries.push(Entry {
+        let half = interval.map(|ratio| before.trimmed_mean_ns * (ratio.high - ratio.low) / 2.0);
+        Entry {
             name,
             unit: "ns",
             value: after.trimmed_mean_ns,
             range: half.map(|half| format!("± {}", half.round())),
             extra: format!("{}, {} calls in {} runs", row.change.label(), after.calls, after.runs),
-        });
-    }
-    serde_json::to_writer_pretty(&mut *out, &entries).map_err(io::Error::from)?;
-    writeln!(out)
+        }
+    };
+    let entries: Vec<Entry> = report.benchmarks(MAX_NAME).into_iter().map(entry).collect();
+    json::write(&entries, out)
 }

@@ -3,50 +3,45 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::Answer;
-use crate::gates::Outcome;
+use super::report::Report;
+use crate::gates::{Outcome, signed};
 
-pub(super) fn render(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let count = |outcome| answer.gates.iter().filter(|gate| gate.outcome == outcome).count();
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let count = |outcome| report.gates.iter().filter(|gate| gate.outcome == outcome).count();
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     writeln!(
         out,
         r#"<testsuite name="rtl-diff" tests="{}" failures="{}" errors="{}" skipped="{}">"#,
-        answer.gates.len(),
+        report.gates.len(),
         count(Outcome::Fail),
         count(Outcome::NotMeasured),
         count(Outcome::Inconclusive),
     )?;
-    for gate in answer.gates {
+    for gate in report.gates {
         let mut details = String::new();
-        for &at in &gate.rows {
-            let row = &answer.comparison.rows[at];
-            let change = crate::gates::signed(row.judgement.ratio - 1.0, false);
-            let _ = writeln!(details, "{} {}: {change}", row.change.label(), row.title());
+        for row in report.rows_of(gate) {
+            let change = signed(row.judgement.ratio - 1.0, false);
+            let _ = writeln!(details, "{} {}: {change}", row.change.label(), row.label());
         }
-        for (at, reason) in &gate.allowed {
-            let _ = writeln!(details, "allowed {}: {reason}", answer.comparison.rows[*at].title());
+        for (row, reason) in report.allowed(gate) {
+            let _ = writeln!(details, "allowed {}: {reason}", row.label());
         }
-        let (name, message) = (escaped(gate.rule.title()), escaped(&gate.message));
+        let (name, message, details) =
+            (escaped(gate.rule.title()), escaped(&gate.message), escaped(&details));
         write!(out, r#"  <testcase classname="rtl-diff" name="{name}">"#)?;
-        let element = match gate.outcome {
-            Outcome::Pass => None,
-            Outcome::Fail => Some("failure"),
-            Outcome::NotMeasured => Some("error"),
-            Outcome::Inconclusive => Some("skipped"),
-        };
-        match element {
-            Some(element) => {
-                write!(out, r#"<{element} message="{message}">{}</{element}>"#, escaped(&details))?;
-            }
-            None => write!(out, "<system-out>{message}\n{}</system-out>", escaped(&details))?,
-        }
+        let mut element = |tag: &str| write!(out, r#"<{tag} message="{message}">{details}</{tag}>"#);
+        match gate.outcome {
+            Outcome::Pass => write!(out, "<system-out>{message}\n{details}</system-out>"),
+            Outcome::Fail => element("failure"),
+            Outcome::NotMeasured => element("error"),
+            Outcome::Inconclusive => element("skipped"),
+        }?;
         writeln!(out, "</testcase>")?;
     }
     writeln!(out, "</testsuite>")
 }
 
-/// XML 1.0 has no way to say most control characters, so they become visible ones.
+/// XML 1.0 cannot represent most control characters, so they become visible ones.
 fn escaped(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(|line| cli::escape_control(line).into_owned()).collect();
     let end = if text.ends_with('\n') { "\n" } else { "" };

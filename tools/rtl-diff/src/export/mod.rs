@@ -1,176 +1,89 @@
-//! One file per format; all print the same values.
+//! One file per format; all render the same report.
 
 mod bencher;
-mod csv;
 mod github;
 mod github_action_benchmark;
 mod json;
 mod junit;
 mod markdown;
+mod report;
 mod tables;
 mod text;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use atomic_file::{AtomicFile, IfExists, Options};
 use cli::color::Paint;
-use cli::{Failure, Layout, ResultExt};
-use tempfile::NamedTempFile;
+use cli::{Failure, Layout};
 
+use self::report::RenderOptions;
+pub(crate) use self::report::Report;
 use crate::args::{self, Format};
-use crate::comparison::Comparison;
-use crate::gates::{Gate, Verdict};
-use crate::settings::Settings;
 
-/// How many kernels people are shown unless they say otherwise.
-const ROWS: usize = 20;
+/// The number of kernels in text and Markdown unless `--top` is set.
+const DEFAULT_ROWS: usize = 20;
 
-/// What is to be printed.
-#[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
-    /// What was found.
-    pub comparison: &'a Comparison,
-    /// What must hold.
-    pub gates: &'a [Gate],
-    /// Whether it does.
-    pub verdict: Verdict,
-    /// What was asked.
-    pub settings: &'a Settings,
-}
-
-/// How a format is to print.
-#[derive(Debug, Clone, Copy)]
-struct View {
-    /// How many kernels.
-    rows: usize,
-    /// How tables are printed for people.
-    layout: Layout,
-    paint: Paint,
-}
-
-/// The files to write, created before the work starts.
+/// The files to write, created before the traces are read.
 #[derive(Debug)]
-pub struct Exports {
-    files: Vec<(Format, PathBuf, NamedTempFile)>,
-}
+pub(crate) struct Exports(Vec<(Format, AtomicFile)>);
 
 impl Exports {
-    /// Creates a temporary file beside each output.
+    /// Creates the files of `-o`.
     ///
     /// # Errors
     /// Where a file cannot be created, or an output is also an input.
-    pub fn open<'a>(
-        output: &args::Output,
-        inputs: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<Self, Failure> {
-        let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
-        let files =
-            output.output.iter().map(|(format, path)| Ok((*format, path.clone(), beside(path, &inputs)?)));
-        Ok(Self { files: files.collect::<Result<_, Failure>>()? })
+    pub(crate) fn open(output: &args::Output, inputs: &[&Path]) -> Result<Self, Failure> {
+        let options = Options { if_exists: IfExists::Replace, inputs };
+        let file = |(format, path): &(Format, PathBuf)| Ok((*format, AtomicFile::create(path, &options)?));
+        Ok(Self(output.output.iter().map(file).collect::<Result<_, Failure>>()?))
     }
 
-    /// Prints the answer and writes all files, whether its gates hold or not.
-    ///
-    /// # Errors
-    /// Those of the writers.
-    pub fn write(
+    /// Writes all files, then prints the report, whether its gates hold or not.
+    pub(crate) fn write(
         self,
-        answer: &Answer<'_>,
-        asked: &args::Output,
+        report: &Report<'_>,
+        output: &args::Output,
         out: &mut cli::Output,
     ) -> Result<(), Failure> {
-        for (format, path, mut file) in self.files {
-            let view = View {
-                rows: asked.top.unwrap_or_else(|| rows(format)),
-                layout: layout(format, asked.full_names, Some(cli::terminal::PIPE_WIDTH), Paint::default()),
-                paint: Paint::default(),
-            };
-            render(format, answer, view, &mut file)?;
-            keep(file, &path)?;
+        for (format, file) in self.0 {
+            let mut writer = file.writer()?;
+            let width = cli::terminal::PIPE_WIDTH;
+            render(format, report, options(format, output, width, Paint::default()), &mut writer)?;
+            writer.finish()?;
+            file.commit()?;
         }
-        let paint = Paint::new(asked.console.color, out.is_terminal());
-        let width = Some(cli::terminal::width());
-        let format = asked.format;
-        let view = View {
-            rows: asked.top.unwrap_or_else(|| rows(format)),
-            layout: layout(format, asked.full_names, width, paint),
-            paint,
-        };
-        render(format, answer, view, out)
+        let paint = Paint::new(output.console.color, out.is_terminal());
+        let options = options(output.format, output, cli::terminal::width(), paint);
+        render(output.format, report, options, out)?;
+        Ok(())
     }
 }
 
-fn rows(format: Format) -> usize {
-    match format {
-        Format::Text | Format::Markdown => ROWS,
-        _ => usize::MAX,
-    }
-}
-
-fn layout(format: Format, full_names: bool, width: Option<usize>, paint: Paint) -> Layout {
-    match format {
-        Format::Csv => Layout::Csv,
-        Format::Markdown => Layout::Markdown,
-        _ => Layout::Text { width: width.filter(|_| !full_names), paint },
-    }
-}
-
-fn render(format: Format, answer: &Answer<'_>, view: View, out: &mut dyn Write) -> Result<(), Failure> {
-    match format {
-        Format::Text => text::render(answer, view, out),
-        Format::Json => json::render(answer, view, out),
-        Format::Csv => csv::render(answer, view, out),
-        Format::Markdown => markdown::render(answer, view, out),
-        Format::Junit => junit::render(answer, out),
-        Format::Github => github::render(answer, out),
-        Format::Bencher => bencher::render(answer, out),
-        Format::GithubActionBenchmark => github_action_benchmark::render(answer, out),
-    }?;
-    Ok(())
-}
-
-/// Writes a file whole or not at all, and never over one of `inputs`.
-///
-/// # Errors
-/// Where it cannot be written.
-pub fn replace(path: &Path, content: &[u8], inputs: &[PathBuf]) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
-    let mut file = beside(path, &inputs)?;
-    file.write_all(content)?;
-    keep(file, path)
-}
-
-fn beside(path: &Path, inputs: &[&Path]) -> Result<NamedTempFile, Failure> {
-    let is = |input: &&Path| {
-        path == *input
-            || path.canonicalize().is_ok_and(|path| input.canonicalize().is_ok_and(|input| path == input))
+fn options(format: Format, output: &args::Output, width: usize, paint: Paint) -> RenderOptions {
+    let width = Some(width).filter(|_| !output.full_names);
+    let (layout, rows) = match format {
+        Format::Text => (Layout::Text { width, paint }, DEFAULT_ROWS),
+        Format::Markdown => (Layout::Markdown, DEFAULT_ROWS),
+        _ => (Layout::Csv, usize::MAX),
     };
-    if inputs.iter().any(is) {
-        return Err(Failure::usage(format!("{} is an input and would be overwritten", path.display()))
-            .with_hint("write to another file"));
+    RenderOptions { rows: output.top.unwrap_or(rows), layout, paint }
+}
+
+fn render(
+    format: Format,
+    report: &Report<'_>,
+    options: RenderOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => text::render(report, options, out),
+        Format::Json => json::render(report, options.rows, out),
+        Format::Csv => tables::kernels(report, options.rows).render(options.layout, out),
+        Format::Markdown => markdown::render(report, options, out),
+        Format::Junit => junit::render(report, out),
+        Format::Github => github::render(report, out),
+        Format::Bencher => bencher::render(report, out),
+        Format::GithubActionBenchmark => github_action_benchmark::render(report, out),
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // A temporary file is its owner's alone; this one becomes a file like any other.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    tempfile::Builder::new()
-        .prefix(".rtl-diff-")
-        .permissions(permissions)
-        .tempfile_in(folder)
-        .with_context(|| format!("cannot write {}", path.display()))
-        .with_hint("check that the folder exists and can be written")
-}
-
-fn keep(mut file: NamedTempFile, path: &Path) -> Result<(), Failure> {
-    file.flush()?;
-    file.persist(path)
-        .map_err(|error| error.error)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(())
-}
-
-/// Names of the kernels for services that limit their length, never two equal ones.
-fn benchmark_names(comparison: &Comparison, longest: usize) -> Vec<String> {
-    let titles: Vec<String> = comparison.rows.iter().map(crate::comparison::Row::title).collect();
-    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    cli::shorten_distinct(&titles, longest)
 }

@@ -1,76 +1,52 @@
-//! What text, Markdown and CSV have in common: tables with a text for people and a value for machines.
+//! The tables of text, Markdown and CSV, with a text for people and a value for machines in each cell.
 
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
-use rtl_analysis::compare::{Method, Side};
+use rtl_analysis::compare::{Method, Side, ThresholdSource};
 use rtl_analysis::decomposition::WallTerms;
 
-use super::Answer;
+use super::report::Report;
 use crate::comparison::{Change, Row, Total};
-use crate::gates::{Outcome, signed};
+use crate::gates::{Rule, signed};
 
-/// The kernels.
-pub(super) fn kernels(answer: &Answer<'_>, shown: usize) -> Table {
-    let rows = &answer.comparison.rows;
+/// At most `shown` kernels.
+pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
+    let rows = &report.comparison.rows;
     let rows = &rows[..shown.min(rows.len())];
-    let launches = rows.iter().any(|row| row.launch.is_some());
-    let waits = answer.comparison.rows.iter().any(|row| row.waits.is_some());
-    let mut columns = vec![Column::name("Kernel").field("name")];
-    columns.extend(launches.then(|| Column::left("Launch").field("launch")));
-    columns.extend([
-        Column::left("Status").field("status"),
-        Column::right("Change").field("ratio"),
-        Column::left("95% interval").field("interval"),
-        Column::right("Would find").field("detectable"),
-        Column::right("Share").field("share"),
-        Column::right("Calls").field("calls"),
-        Column::right("Before").field("baseline_trimmed_mean_ns"),
-        Column::right("After").field("candidate_trimmed_mean_ns"),
-    ]);
-    columns.extend(waits.then(|| Column::right("Wait before").field("baseline_mean_wait_ns")));
-    columns.extend(waits.then(|| Column::right("Wait after").field("candidate_mean_wait_ns")));
-    columns.extend([
-        Column::right("Median").field("median_ratio").optional(),
-        Column::right("p95").field("p95_ratio").optional(),
-        Column::right("Min").field("min_ratio").optional(),
-        Column::right("p").field("p").optional(),
-        Column::right("q").field("q").optional(),
-    ]);
-    let mut table = Table::new(columns);
-    for row in rows {
-        let judgement = &row.judgement;
-        let [before, after] = row.sides();
-        let both = before.calls > 0 && after.calls > 0;
-        let mut cells = vec![Cell::text(name(row))];
-        cells.extend(launches.then(|| Cell::text(row.launch.as_deref().unwrap_or_default())));
-        cells.push(Cell::text(row.change.label()));
-        cells.push(if both { change(judgement.ratio) } else { Cell::none() });
-        cells.push(judgement.interval.map_or_else(Cell::none, |interval| {
-            let text =
-                format!("{} .. {}", signed(interval.low - 1.0, false), signed(interval.high - 1.0, false));
-            Cell::number(text, format!("{} {}", interval.low, interval.high))
-        }));
-        cells.push(
-            judgement.detectable.map_or_else(Cell::none, |least| Cell::number(signed(least, false), least)),
-        );
-        cells.push(Cell::number(units::percent(row.share), row.share));
-        cells.push(calls(before, after));
-        cells.extend([time(before), time(after)]);
-        let wait = |side: usize| row.waits.map_or_else(Cell::none, |waits| mean(waits[side].mean_wait_ns()));
-        cells.extend(waits.then(|| [wait(0), wait(1)]).into_iter().flatten());
-        for figure in [|side: &Side| side.median_ns, |side: &Side| side.p95_ns, |side: &Side| side.min_ns] {
-            cells.push(ratio(figure(before), figure(after)));
-        }
-        for chance in [judgement.p, judgement.q] {
-            let known = both && judgement.method != Method::None;
-            cells.push(if known { Cell::number(units::fixed(chance, 3), chance) } else { Cell::none() });
-        }
-        table.row(cells);
-    }
-    table
+    let has_launches = rows.iter().any(|row| row.launch.is_some());
+    let has_waits = report.comparison.rows.iter().any(|row| row.waits.is_some());
+    Table::of(rows)
+        .column(Column::name("Kernel").field("name"), |row| Cell::text(name(row)))
+        .column_if(has_launches, Column::left("Launch").field("launch"), |row| {
+            Cell::text(row.launch.as_deref().unwrap_or_default())
+        })
+        .column(Column::left("Status").field("status"), |row| Cell::text(row.change.label()))
+        .column(Column::right("Change").field("ratio"), |row| {
+            if row.is_on_both_sides() { change(row.judgement.ratio) } else { Cell::none() }
+        })
+        .column(Column::left("95% interval").field("interval"), |row| interval(row))
+        .column(Column::right("Would find").field("detectable"), |row| {
+            signed_cell(row.judgement.detectable, false)
+        })
+        .column(Column::right("Share").field("share"), |row| {
+            Cell::number(units::percent(row.share()), row.share())
+        })
+        .column(Column::right("Calls").field("calls"), |row| calls(row))
+        .column(Column::right("Before").field("baseline_trimmed_mean_ns"), |row| trimmed_mean(row.sides()[0]))
+        .column(Column::right("After").field("candidate_trimmed_mean_ns"), |row| trimmed_mean(row.sides()[1]))
+        .column_if(has_waits, Column::right("Wait before").field("baseline_mean_wait_ns"), |row| wait(row, 0))
+        .column_if(has_waits, Column::right("Wait after").field("candidate_mean_wait_ns"), |row| wait(row, 1))
+        .column(Column::right("Median").field("median_ratio").optional(), |row| {
+            ratio(row, |side| side.median_ns)
+        })
+        .column(Column::right("p95").field("p95_ratio").optional(), |row| ratio(row, |side| side.p95_ns))
+        .column(Column::right("Min").field("min_ratio").optional(), |row| ratio(row, |side| side.min_ns))
+        .column(Column::right("p").field("p").optional(), |row| probability(row, row.judgement.p))
+        .column(Column::right("q").field("q").optional(), |row| probability(row, row.judgement.q))
+        .build()
 }
 
-/// The name, and the former one with how sure that is.
+/// The name, and the former one with the method that paired them and its score.
 fn name(row: &Row) -> String {
     match (&row.former, row.pairing) {
         (Some(former), Some((method, score))) => {
@@ -84,141 +60,129 @@ fn change(ratio: f64) -> Cell {
     Cell::number(signed(ratio - 1.0, false), ratio)
 }
 
-/// The change of one figure; none where it was 0.
-fn ratio(before: i64, after: i64) -> Cell {
+fn signed_cell(change: Option<f64>, points: bool) -> Cell {
+    change.map_or_else(Cell::none, |change| Cell::number(signed(change, points), change))
+}
+
+fn interval(row: &Row) -> Cell {
+    row.judgement.interval.map_or_else(Cell::none, |interval| {
+        let [low, high] = [interval.low, interval.high].map(|bound| signed(bound - 1.0, false));
+        Cell::number(format!("{low} .. {high}"), format!("{} {}", interval.low, interval.high))
+    })
+}
+
+/// The change of one figure, if it is positive on both sides.
+fn ratio(row: &Row, figure: fn(&Side) -> i64) -> Cell {
+    let [before, after] = row.sides().map(figure);
     if before <= 0 || after <= 0 { Cell::none() } else { change(after as f64 / before as f64) }
 }
 
-/// Calls of a run.
-fn calls(before: &Side, after: &Side) -> Cell {
-    let count = |side: &Side| units::count(side.calls / side.runs.max(1) as u64);
-    let (one, other) = (count(before), count(after));
+fn probability(row: &Row, value: f64) -> Cell {
+    let known = row.is_on_both_sides() && row.judgement.method != Method::None;
+    if known { Cell::number(units::fixed(value, 3), value) } else { Cell::none() }
+}
+
+/// Calls of a run; the value has all calls of both sides, the baseline's first.
+fn calls(row: &Row) -> Cell {
+    let [before, after] = row.sides();
+    let [one, other] = [before, after].map(|side| units::count(side.calls / side.runs.max(1) as u64));
     let text = if one == other { one } else { format!("{one} > {other}") };
     Cell::number(text, format!("{} {}", before.calls, after.calls))
 }
 
-fn time(side: &Side) -> Cell {
-    if side.calls == 0 {
-        return Cell::none();
-    }
-    mean(side.trimmed_mean_ns)
+fn trimmed_mean(side: &Side) -> Cell {
+    if side.calls == 0 { Cell::none() } else { duration(side.trimmed_mean_ns) }
 }
 
-fn mean(nanoseconds: f64) -> Cell {
+fn wait(row: &Row, side: usize) -> Cell {
+    row.waits.map_or_else(Cell::none, |waits| duration(waits[side].mean_wait_ns()))
+}
+
+fn duration(nanoseconds: f64) -> Cell {
     Cell::number(units::duration(nanoseconds.round() as i64), nanoseconds)
 }
 
 /// The gates.
-pub(super) fn gates(answer: &Answer<'_>) -> Table {
-    let mut table = Table::new([
-        Column::left("Gate").field("rule"),
-        Column::right("Allowed").field("threshold"),
-        Column::left("Outcome").field("outcome"),
-        Column::left("Measured").field("message"),
-    ]);
-    for gate in answer.gates {
-        let points = gate.rule == crate::gates::Rule::Idle;
-        let threshold = gate
-            .threshold
-            .map_or_else(Cell::none, |threshold| Cell::number(signed(threshold, points), threshold));
-        let outcome = if gate.outcome == Outcome::Fail { "FAIL" } else { gate.outcome.label() };
-        table.row([
-            Cell::text(gate.rule.title()),
-            threshold,
-            Cell::text(outcome),
-            Cell::text(gate.message.as_str()),
-        ]);
-    }
-    table
+pub(super) fn gates(report: &Report<'_>) -> Table {
+    Table::of(report.gates)
+        .column(Column::left("Gate").field("rule"), |gate| Cell::text(gate.rule.title()))
+        .column(Column::right("Allowed").field("threshold"), |gate| {
+            signed_cell(gate.threshold, gate.rule == Rule::Idle)
+        })
+        .column(Column::left("Outcome").field("outcome"), |gate| Cell::text(gate.outcome.text()))
+        .column(Column::left("Measured").field("message"), |gate| Cell::text(gate.message.as_str()))
+        .build()
 }
+
+/// A figure of whole runs: its name, its values, their text, and whether a change is in points.
+type Figure<'a> = (&'static str, &'a Total, fn(f64) -> String, bool);
 
 /// Figures of whole runs.
-pub(super) fn totals(answer: &Answer<'_>) -> Table {
-    let mut table = Table::new([
-        Column::left("Of one run").field("figure"),
-        Column::right("Before").field("baseline"),
-        Column::right("After").field("candidate"),
-        Column::right("Change").field("change"),
-    ]);
-    let totals = &answer.comparison.totals;
-    let mut add = |word: &str, total: &Total, text: &dyn Fn(f64) -> String, points: bool| {
-        let side = |value: f64| Cell::number(text(value), value);
-        let change =
-            total.change.map_or_else(Cell::none, |change| Cell::number(signed(change, points), change));
-        table.row([Cell::text(word), side(total.baseline), side(total.candidate), change]);
-    };
+pub(super) fn totals(report: &Report<'_>) -> Table {
+    let totals = &report.comparison.totals;
     let time = |value: f64| units::duration(value.round() as i64);
-    add("GPU time of kernels", &totals.kernels, &time, false);
-    add("wall", &totals.wall, &time, false);
-    add("idle", &totals.idle, &units::percent, true);
-    add("kernel launches", &totals.launches, &|value| units::count(value.round() as u64), false);
-    table
+    let figures: [Figure<'_>; 4] = [
+        ("GPU time of kernels", &totals.kernel_ns, time, false),
+        ("wall", &totals.wall_ns, time, false),
+        ("idle", &totals.idle_share, units::percent, true),
+        ("kernel launches", &totals.launches, |value| units::count(value.round() as u64), false),
+    ];
+    Table::of(figures)
+        .column(Column::left("Of one run").field("figure"), |&(name, ..)| Cell::text(name))
+        .column(Column::right("Before").field("baseline"), |&(_, total, text, _)| {
+            Cell::number(text(total.baseline), total.baseline)
+        })
+        .column(Column::right("After").field("candidate"), |&(_, total, text, _)| {
+            Cell::number(text(total.candidate), total.candidate)
+        })
+        .column(Column::right("Change").field("change"), |&(_, total, _, points)| {
+            signed_cell(total.change, points)
+        })
+        .build()
 }
 
-/// What the change of wall consists of, for all GPUs and each.
-pub(super) fn books(answer: &Answer<'_>) -> Table {
-    let books = &answer.comparison.books;
-    let columns = [
-        ("Wall", "wall_delta_ns"),
-        ("Count", "count_ns"),
-        ("Duration", "duration_ns"),
-        ("Mix", "mix_ns"),
-        ("New", "new_ns"),
-        ("Removed", "removed_ns"),
-        ("Renamed", "renamed_ns"),
-        ("Overlap", "overlap_ns"),
-        ("Idle", "idle_ns"),
-    ];
-    let largest = books.gpus.iter().flat_map(|gpu| terms(gpu.change.wall_delta_ns, &gpu.change.terms));
-    let largest =
-        largest.chain(terms(books.total.wall_delta_ns, &books.total.terms)).map(i64::unsigned_abs).max();
-    let unit = TimeUnit::of(i64::try_from(largest.unwrap_or(0)).unwrap_or(i64::MAX) / 10);
-    let mut table = Table::new(std::iter::once(Column::left("GPU").field("gpu")).chain(
-        columns.into_iter().enumerate().map(|(at, (header, field))| {
-            let header = if at == 0 { format!("{header} ({})", unit.symbol()) } else { header.to_owned() };
-            Column::right(header).field(field)
-        }),
-    ));
-    let mut add = |gpu: Cell, delta: i64, of: &WallTerms| {
-        let time = |value: i64| {
+/// The terms of the change of wall, for all GPUs and each.
+pub(super) fn decomposition(report: &Report<'_>) -> Table {
+    let decomposition = &report.comparison.decomposition;
+    let all =
+        std::iter::once((Cell::text("all"), &decomposition.total)).filter(|_| decomposition.gpus.len() > 1);
+    let gpus = decomposition.gpus.iter();
+    let each = gpus.map(|gpu| (Cell::number(gpu.gpu.to_string(), gpu.gpu), &gpu.change));
+    let terms = |delta: i64, terms: &WallTerms| std::iter::once(("wall_delta", delta)).chain(terms.named());
+    let largest = decomposition.gpus.iter().map(|gpu| &gpu.change).chain([&decomposition.total]);
+    let largest = largest.flat_map(|change| terms(change.wall_delta_ns, &change.terms));
+    let largest = largest.map(|(_, term)| term.unsigned_abs()).max().unwrap_or(0);
+    let unit = TimeUnit::of(i64::try_from(largest).unwrap_or(i64::MAX) / 10);
+    let header = |name: &str| match name {
+        "wall_delta" => format!("Wall ({})", unit.symbol()),
+        _ => name[..1].to_uppercase() + &name[1..],
+    };
+    let columns = terms(0, &WallTerms::default())
+        .map(|(name, _)| Column::right(header(name)).field(format!("{name}_ns")))
+        .collect::<Vec<_>>();
+    let mut table = Table::new(std::iter::once(Column::left("GPU").field("gpu")).chain(columns));
+    for (gpu, change) in all.chain(each) {
+        let time = |(_, value): (&str, i64)| {
             let sign = if value > 0 { "+" } else { "" };
             Cell::number(format!("{sign}{}", unit.number(value)), value)
         };
-        table.row(std::iter::once(gpu).chain(terms(delta, of).map(time)));
-    };
-    if books.gpus.len() > 1 {
-        add(Cell::text("all"), books.total.wall_delta_ns, &books.total.terms);
-    }
-    for gpu in &books.gpus {
-        add(Cell::number(gpu.gpu.to_string(), gpu.gpu), gpu.change.wall_delta_ns, &gpu.change.terms);
+        table.row(std::iter::once(gpu).chain(terms(change.wall_delta_ns, &change.terms).map(time)));
     }
     table
 }
 
-fn terms(delta: i64, terms: &WallTerms) -> impl Iterator<Item = i64> {
-    std::iter::once(delta).chain(terms.named().map(|(_, term)| term))
+/// Differences of the recordings.
+pub(super) fn differences(report: &Report<'_>) -> Table {
+    Table::of(&report.comparison.differences)
+        .column(Column::left("Differs").field("what"), |row| Cell::text(row.what.as_str()))
+        .column(Column::left("Baseline").field("baseline"), |row| Cell::text(row.baseline.as_str()))
+        .column(Column::left("Candidate").field("candidate"), |row| Cell::text(row.candidate.as_str()))
+        .build()
 }
 
-/// How the two sides were recorded differently.
-pub(super) fn differences(answer: &Answer<'_>) -> Table {
-    let mut table = Table::new([
-        Column::left("Differs").field("what"),
-        Column::left("Baseline").field("baseline"),
-        Column::left("Candidate").field("candidate"),
-    ]);
-    for difference in &answer.comparison.differences {
-        table.row([
-            Cell::text(difference.what.as_str()),
-            Cell::text(difference.baseline.as_str()),
-            Cell::text(difference.candidate.as_str()),
-        ]);
-    }
-    table
-}
-
-/// How many kernels there are of each kind of change: `1 regressed, 79 unchanged`.
-pub(super) fn census(rows: &[Row]) -> String {
-    let kinds = [
+/// The number of kernels of each status: `1 regressed, 79 unchanged`.
+pub(super) fn change_counts(rows: &[Row]) -> String {
+    let changes = [
         Change::Regressed,
         Change::Improved,
         Change::New,
@@ -227,45 +191,41 @@ pub(super) fn census(rows: &[Row]) -> String {
         Change::Inconclusive,
         Change::Unchanged,
     ];
-    let count = |kind| rows.iter().filter(|row| row.change == kind).count();
-    let words: Vec<String> = kinds
-        .into_iter()
-        .filter(|&kind| count(kind) > 0)
-        .map(|kind| format!("{} {}", units::count(count(kind) as u64), kind.label()))
+    let counts = changes.map(|change| (change, rows.iter().filter(|row| row.change == change).count()));
+    let counts: Vec<String> = (counts.into_iter().filter(|&(_, count)| count > 0))
+        .map(|(change, count)| format!("{} {}", units::count(count as u64), change.label()))
         .collect();
-    if words.is_empty() { "no kernels".to_owned() } else { words.join(", ") }
+    if counts.is_empty() { "no kernels".to_owned() } else { counts.join(", ") }
 }
 
-/// What is said before all tables: which runs, and what to know about them.
-pub(super) fn sentences(answer: &Answer<'_>) -> Vec<String> {
-    let comparison = answer.comparison;
-    let mut lines = Vec::new();
-    if let Some(why) = &comparison.incomparable {
-        lines.push(format!("cannot compare: {why}"));
-    }
-    lines.extend(comparison.other_work.clone());
-    lines.extend(comparison.notes.iter().cloned());
-    let raised = comparison
-        .rows
-        .iter()
-        .filter(|row| row.judgement.threshold.source == rtl_analysis::compare::ThresholdSource::SingleRun);
-    if let Some(row) = raised.clone().next() {
-        lines.push(format!(
+/// Notes above the tables.
+pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
+    let comparison = report.comparison;
+    let incomparable = comparison.incomparable.iter().map(|reason| format!("cannot compare: {reason}"));
+    let mut notes: Vec<String> = incomparable.collect();
+    notes.extend(comparison.other_work.iter().chain(&comparison.notes).cloned());
+    let thresholds = comparison.rows.iter().map(|row| row.judgement.threshold);
+    let raised: Vec<f64> = (thresholds.filter(|threshold| threshold.source == ThresholdSource::SingleRun))
+        .map(|threshold| threshold.value)
+        .collect();
+    notes.extend(raised.first().map(|&threshold| {
+        format!(
             "the threshold of {} kernels was raised to {}: one run a side cannot tell less",
-            raised.count(),
-            signed(row.judgement.threshold.value, false)
-        ));
-    }
-    for kin in &comparison.kin {
-        lines.push(format!("family {}: {} removed, {} new", kin.name, kin.removed, kin.new));
-    }
-    lines
+            raised.len(),
+            signed(threshold, false)
+        )
+    }));
+    notes.extend(
+        comparison
+            .rename_candidates
+            .iter()
+            .map(|family| format!("family {}: {} removed, {} new", family.name, family.removed, family.new)),
+    );
+    notes
 }
 
 /// Kernels that would have failed and are allowed to.
-pub(super) fn allowed(answer: &Answer<'_>) -> Vec<String> {
-    let entries = answer.gates.iter().flat_map(|gate| &gate.allowed);
-    entries
-        .map(|(at, reason)| format!("allowed: {}: {reason}", answer.comparison.rows[*at].title()))
-        .collect()
+pub(super) fn allowed(report: &Report<'_>) -> Vec<String> {
+    let allowed = report.gates.iter().flat_map(|gate| report.allowed(gate));
+    allowed.map(|(row, reason)| format!("allowed: {}: {reason}", row.label())).collect()
 }

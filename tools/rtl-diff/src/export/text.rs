@@ -1,71 +1,65 @@
 //! For people at a terminal: readable without colour.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use super::{Answer, View, tables};
-use crate::gates::{Outcome, Verdict, signed};
+use super::report::{RenderOptions, Report};
+use super::tables;
+use crate::gates::signed;
 
-pub(super) fn render(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()> {
-    let comparison = answer.comparison;
-    let paint = view.paint;
-    let word = answer.verdict.label();
-    let word = match answer.verdict {
-        _ if comparison.incomparable.is_some() => paint.red("not comparable"),
-        _ if answer.gates.is_empty() => "no gate".to_owned(),
-        Verdict::Pass => paint.green(word),
-        Verdict::Fail => paint.red(word),
-        Verdict::Inconclusive => paint.yellow(word),
+pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    let comparison = report.comparison;
+    let paint = options.paint;
+    let word = match report.headline() {
+        "no gate" => "no gate".to_owned(),
+        "pass" => paint.green("pass"),
+        word @ "inconclusive" => paint.yellow(word),
+        word => paint.red(word),
     };
     writeln!(out, "{}: {word}", paint.bold("verdict"))?;
     for (side, runs) in [("baseline", &comparison.baseline), ("candidate", &comparison.candidate)] {
         writeln!(out, "  {} {}", paint.dim(&format!("{side:<10}")), cli::escape_control(&described(runs)))?;
     }
-    writeln!(out, "  {} {}", paint.dim("kernels   "), tables::census(&comparison.rows))?;
-    for line in tables::sentences(answer) {
+    writeln!(out, "  {} {}", paint.dim("kernels   "), tables::change_counts(&comparison.rows))?;
+    for line in tables::notes(report).into_iter().chain(tables::allowed(report)) {
         writeln!(out, "{} {}", paint.yellow("!"), cli::escape_control(&line))?;
     }
-    for line in tables::allowed(answer) {
-        writeln!(out, "{} {}", paint.yellow("!"), cli::escape_control(&line))?;
-    }
-    gates(answer, view, out)?;
+    gates(report, options, out)?;
     let rows = comparison.rows.len();
-    let heading = match view.rows.min(rows) {
+    let heading = match options.rows.min(rows) {
         shown if shown < rows => format!("Kernels ({shown} of {})", cli::units::count(rows as u64)),
         _ => "Kernels".to_owned(),
     };
     for (heading, table) in [
-        ("Recorded differently", tables::differences(answer)),
-        (heading.as_str(), tables::kernels(answer, view.rows)),
-        ("Runs", tables::totals(answer)),
-        ("Where the change of wall comes from", tables::books(answer)),
+        ("Recorded differently", tables::differences(report)),
+        (heading.as_str(), tables::kernels(report, options.rows)),
+        ("Runs", tables::totals(report)),
+        ("Where the change of wall comes from", tables::decomposition(report)),
     ] {
         if !table.is_empty() {
             writeln!(out, "\n{}", paint.bold(heading))?;
-            table.render(view.layout, out)?;
+            table.render(options.layout, out)?;
         }
     }
     Ok(())
 }
 
-/// The gates, and in full the kernels that made one fail or that it cannot decide on.
-fn gates(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()> {
-    let table = tables::gates(answer);
+/// The gates, each with the kernels that fail it or that it cannot decide on.
+fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    let table = tables::gates(report);
     if table.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", view.paint.bold("Gates"))?;
-    table.render(view.layout, out)?;
-    for gate in answer.gates {
-        let shown = gate.rows.len().min(view.rows);
-        for &at in &gate.rows[..shown] {
-            let row = &answer.comparison.rows[at];
-            let word = if gate.outcome == Outcome::Fail { "FAIL" } else { gate.outcome.label() };
-            let [before, after] = row.sides();
-            let change = match before.calls > 0 && after.calls > 0 {
+    writeln!(out, "\n{}", options.paint.bold("Gates"))?;
+    table.render(options.layout, out)?;
+    for gate in report.gates {
+        let shown = gate.rows.len().min(options.rows);
+        for row in report.rows_of(gate).take(shown) {
+            let change = match row.is_on_both_sides() {
                 true => signed(row.judgement.ratio - 1.0, false),
-                false => format!("{} of GPU time", cli::units::percent(row.share)),
+                false => format!("{} of GPU time", cli::units::percent(row.share())),
             };
-            let line = format!("{word} {}: {}: {change}", gate.rule.title(), row.title());
+            let line = format!("{} {}: {}: {change}", gate.outcome.text(), gate.rule.title(), row.label());
             writeln!(out, "  {}", cli::escape_control(&line))?;
         }
         if shown < gate.rows.len() {
@@ -75,9 +69,9 @@ fn gates(answer: &Answer<'_>, view: View, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// `a.db`, or how many runs and the first.
-fn described(runs: &[Vec<std::path::PathBuf>]) -> String {
-    let run = |files: &[std::path::PathBuf]| match files {
+/// `a.db`, or the number of runs and the first.
+fn described(runs: &[Vec<PathBuf>]) -> String {
+    let run = |files: &[PathBuf]| match files {
         [] => String::new(),
         [one] => one.display().to_string(),
         [first, ..] => format!("{} and {} more ranks", first.display(), files.len() - 1),

@@ -1,86 +1,71 @@
-//! From files to runs: what is a run, and what is known of it.
+//! Reads the files of a side and groups them into runs.
 
+mod demangle;
 mod group;
-mod names;
 mod report;
+mod run;
 mod trace;
 
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
-use rtl_analysis::facts::Fact;
-use rtl_analysis::profile::{KernelKey, Profile, Warmup};
+use rtl_analysis::profile::{KernelKey, Warmup};
 
-use self::group::Claim;
-use crate::settings::Manner;
-
-/// One run of one side: a trace, a saved report, or all rank files of one job.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Run {
-    /// Its files, in the order of their ranks.
-    pub files: Vec<PathBuf>,
-    /// What it did.
-    pub profile: Profile,
-    /// What it was recorded on and with.
-    pub facts: Vec<Fact>,
-    /// Whether it is a saved report, which says nothing of single calls.
-    pub report: bool,
-}
+use self::group::Origin;
+pub(crate) use self::run::{Run, label};
+use crate::settings::ReadOptions;
 
 /// Reads the runs of one side, one at a time: memory is that of the largest, and with launch shapes 12 bytes for each op
 /// of the others, which are compared call by call.
 ///
 /// # Errors
-/// Where a file is no trace and no report, where nothing says whether several files are runs or ranks, and where
-/// what they say contradicts the command line.
-pub fn side(paths: &[PathBuf], manner: &Manner, progress: &Progress) -> Result<Vec<Run>, Failure> {
-    let mut read = Vec::new();
+/// Where a file is neither a trace nor a report, where it is unknown whether several files are runs or ranks, and where
+/// the files contradict the command line.
+pub(crate) fn read_side(
+    paths: &[PathBuf],
+    options: &ReadOptions,
+    progress: &Progress,
+) -> Result<Vec<Run>, Failure> {
+    let (mut origins, mut runs) = (Vec::new(), Vec::new());
     for path in paths {
-        read.push(Some(file(path, manner)?));
+        let (origin, run) = read_file(path, options)?;
+        origins.push(origin);
+        runs.push(Some(run));
         progress.advance(std::fs::metadata(path).map_or(0, |file| file.len()));
     }
-    let claims: Vec<Claim> = read.iter().flatten().map(|(claim, _)| claim.clone()).collect();
-    let groups = group::runs(&claims, manner.files)?;
     let run = |members: Vec<usize>| {
         if let [one] = members[..] {
-            return Ok(read[one].take().map(|(_, run)| run).unwrap_or_default());
+            return Ok(runs[one].take().unwrap_or_default());
         }
-        if let Some((_, run)) = members.iter().filter_map(|&at| read[at].as_ref()).find(|(_, run)| run.report)
-        {
-            return Err(no_rank(&run.files[0]));
+        if let Some(report) = members.iter().filter_map(|&at| runs[at].as_ref()).find(|run| run.is_report) {
+            let path = report.files[0].display();
+            return Err(Failure::input(anyhow::anyhow!(
+                "{path}: a saved report cannot be one of several ranks"
+            ))
+            .with_hint("make one report of all of them: rtl-summary --format json rank*.db"));
         }
-        // That these files are ranks of one run, and in which order, turned out only after they were read.
-        let files: Vec<PathBuf> = members.iter().map(|&at| claims[at].path.clone()).collect();
-        let (profile, facts) = trace::ranks(&files, manner)?;
-        Ok(Run { files, profile, facts, report: false })
+        // Only now are these files known to be ranks of one run, and their order.
+        trace::read(members.iter().map(|&at| origins[at].path.clone()).collect(), options)
     };
-    groups.into_iter().map(run).collect()
+    group::runs(&origins, options.files)?.into_iter().map(run).collect()
 }
 
-fn file(path: &Path, manner: &Manner) -> Result<(Claim, Run), Failure> {
-    let files = vec![path.to_owned()];
-    if report::is_one(path) {
-        check_report(path, manner)?;
-        let (claim, profile, facts) = report::read(path)?;
-        return Ok((claim, Run { files, profile, facts, report: true }));
+fn read_file(path: &Path, options: &ReadOptions) -> Result<(Origin, Run), Failure> {
+    if report::is_report(path) {
+        check_report(path, options)?;
+        return report::read(path);
     }
-    let tables = trace::tables(path, manner)?;
-    let (profile, facts) = trace::reduced(&tables, manner);
-    Ok((Claim::of(path.to_owned(), &tables), Run { files, profile, facts, report: false }))
+    let tables = trace::tables(path, options)?;
+    Ok((Origin::of(path, &tables), trace::reduce(vec![path.to_owned()], &tables, options)))
 }
 
-fn no_rank(path: &Path) -> Failure {
-    Failure::input(anyhow::anyhow!("{}: a saved report cannot be one of several ranks", path.display()))
-        .with_hint("make one report of all of them: rtl-summary --format json rank*.db")
-}
-
-/// A report holds no rows that could still be chosen from.
-fn check_report(path: &Path, manner: &Manner) -> Result<(), Failure> {
-    let what = if manner.by == KernelKey::Launch {
+/// A report has no rows left to select from.
+fn check_report(path: &Path, options: &ReadOptions) -> Result<(), Failure> {
+    let what = if options.by == KernelKey::Launch {
         "told apart by launch shape"
-    } else if manner.warmup != Warmup::Keep {
+    } else if options.warmup != Warmup::Keep {
         "freed from its warm-up"
-    } else if manner.filtered {
+    } else if options.filtered {
         "filtered"
     } else {
         return Ok(());

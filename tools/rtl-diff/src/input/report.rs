@@ -1,4 +1,4 @@
-//! Saved reports, `rtl-summary/1`, as runs. Only what a comparison needs of them is read.
+//! Saved reports, `rtl-summary/1`, as runs. Only the fields that a comparison needs are read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,13 +7,14 @@ use std::path::Path;
 
 use cli::Failure;
 use rtl_analysis::categories::COLLECTIVE;
-use rtl_analysis::compare::{Moments, Run};
+use rtl_analysis::compare::{self, Moments};
 use rtl_analysis::facts::Fact;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 
-use super::group::Claim;
+use super::group::Origin;
+use super::run::Run;
 
 #[derive(Deserialize)]
 struct Document {
@@ -80,8 +81,8 @@ struct Part {
     total_ns: i64,
 }
 
-/// Whether a file starts as a document of rtl-summary does.
-pub(super) fn is_one(path: &Path) -> bool {
+/// Whether a file starts like a JSON report of rtl-summary.
+pub(super) fn is_report(path: &Path) -> bool {
     let mut start = [0; 256];
     let read = File::open(path).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
     let text = String::from_utf8_lossy(&start[..read]);
@@ -89,7 +90,7 @@ pub(super) fn is_one(path: &Path) -> bool {
 }
 
 /// Reads a report.
-pub(super) fn read(path: &Path) -> Result<(Claim, Profile, Vec<Fact>), Failure> {
+pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     let unusable = |why: anyhow::Error| {
         Failure::input(why)
             .context(format!("{}: not a whole report of rtl-summary", path.display()))
@@ -136,7 +137,9 @@ pub(super) fn read(path: &Path) -> Result<(Claim, Profile, Vec<Fact>), Failure> 
         }
     }
     let run = document.inputs.iter().find_map(|input| input.run.clone());
-    Ok((Claim { path: path.to_owned(), run, rank: None }, Profile { kernels, gpus, straggler: None }, facts))
+    let origin = Origin { path: path.to_owned(), run, rank: None };
+    let profile = Profile { kernels, gpus, straggler: None };
+    Ok((origin, Run { files: vec![path.to_owned()], profile, facts, is_report: true }))
 }
 
 /// The direction of that name in reports.
@@ -166,7 +169,7 @@ fn kernel(row: Row) -> Kernel {
     Kernel {
         name: row.name,
         collective: row.category.as_deref() == Some(COLLECTIVE),
-        run: Run::of_moments(moments),
+        run: compare::Run::of_moments(moments),
         waiting: row.transfers.as_ref().map(waiting),
         ..Kernel::default()
     }
@@ -184,7 +187,7 @@ fn waiting(transfers: &Transfers) -> CollectiveWaits {
         p95_ns: transfers.p95_ns,
     };
     CollectiveWaits {
-        run: Run::of_moments(moments),
+        run: compare::Run::of_moments(moments),
         deviation_ns: transfers.stddev_ns,
         calls,
         transfer_ns,

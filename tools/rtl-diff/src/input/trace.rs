@@ -3,18 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
-use rtl_analysis::facts::{Fact, facts};
-use rtl_analysis::profile::{Profile, profile};
+use rtl_analysis::facts::facts;
+use rtl_analysis::profile::profile;
 use rtl_analysis::{Categories, combine, region};
-use rtl_schema::{Error, Tables, Trace};
+use rtl_schema::{Tables, Trace};
 
-use super::names;
-use crate::settings::Manner;
+use super::demangle::demangle;
+use super::run::Run;
+use crate::settings::ReadOptions;
 
-/// The rows of one file, without those that do not count.
-pub(super) fn tables(path: &Path, manner: &Manner) -> Result<Tables, Failure> {
-    let mut tables = Trace::open(path).and_then(|trace| trace.read(&manner.select)).map_err(unreadable)?;
-    region::apply(&mut tables, &manner.filter).map_err(|error| {
+/// The rows of one file that pass the filters.
+pub(super) fn tables(path: &Path, options: &ReadOptions) -> Result<Tables, Failure> {
+    let mut tables = Trace::open(path)?.read(&options.select)?;
+    region::apply(&mut tables, &options.filter).map_err(|error| {
         Failure::input(error)
             .context(path.display().to_string())
             .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")
@@ -22,23 +23,18 @@ pub(super) fn tables(path: &Path, manner: &Manner) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// What rows say of a run.
-pub(super) fn reduced(tables: &Tables, manner: &Manner) -> (Profile, Vec<Fact>) {
-    let mut profile = profile(tables, &Categories::default(), manner.by, manner.warmup);
-    names::demangle(&mut profile);
-    (profile, facts(tables))
+/// Reduces rows to a run.
+pub(super) fn reduce(files: Vec<PathBuf>, tables: &Tables, options: &ReadOptions) -> Run {
+    let mut profile = profile(tables, &Categories::default(), options.by, options.warmup);
+    demangle(&mut profile);
+    Run { files, profile, facts: facts(tables), is_report: false }
 }
 
-/// All ranks of a run as one: their GPUs stay apart, in the order of the files.
-pub(super) fn ranks(paths: &[PathBuf], manner: &Manner) -> Result<(Profile, Vec<Fact>), Failure> {
+/// Reads all ranks of a run: their GPUs stay apart, in the order of the files.
+pub(super) fn read(files: Vec<PathBuf>, options: &ReadOptions) -> Result<Run, Failure> {
     let mut all = Tables::default();
-    for path in paths {
-        combine::append(&mut all, tables(path, manner)?);
+    for path in &files {
+        combine::append(&mut all, tables(path, options)?);
     }
-    Ok(reduced(&all, manner))
-}
-
-pub(super) fn unreadable(error: Error) -> Failure {
-    let hint = error.hint();
-    Failure::input(error).with_hint(hint)
+    Ok(reduce(files, &all, options))
 }

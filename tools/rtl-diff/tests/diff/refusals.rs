@@ -71,7 +71,7 @@ fn command_lines_that_make_no_sense() {
     refused(&folder, 2, "", "the runs of the candidate");
     refused(&folder, 2, "a.db", "compared with itself");
     refused(&folder, 2, "--max-kernel 5 a.db a.db", "5");
-    refused(&folder, 2, "a.db a.db -o json=a.db", "would be overwritten");
+    refused(&folder, 2, "a.db a.db -o json=a.db", "a.db is an input");
     refused(&folder, 3, "a.db nothing.db", "no such file");
     refused(&folder, 3, "a.db a.db -o json=no/folder/x.json", "cannot write no/folder/x.json");
     std::fs::write(folder.path("bad.toml"), "[gate]\nkernl = \"5%\"\n").unwrap();

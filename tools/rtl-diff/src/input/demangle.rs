@@ -1,9 +1,10 @@
+//! Full names for kernels that are stored mangled.
+
 use std::collections::BTreeMap;
 
 use rtl_analysis::profile::{Activity, Profile};
 
-/// Gives kernels that are stored mangled their full names, as reports have them. Names that would become equal to
-/// another kernel's stay as they are stored.
+/// Demangles the names of kernels, as reports do. Names that would become equal to another kernel's stay mangled.
 pub(super) fn demangle(profile: &mut Profile) {
     let full = |name: &str| rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
     let mut stored: BTreeMap<String, &str> = BTreeMap::new();
@@ -27,7 +28,7 @@ pub(super) fn demangle(profile: &mut Profile) {
     sort(profile);
 }
 
-/// Brings the kernels back into the order of their names.
+/// Sorts the kernels by name again.
 fn sort(profile: &mut Profile) {
     let key = |at: &usize| (&profile.kernels[*at].name, &profile.kernels[*at].launch);
     let mut order: Vec<usize> = (0..profile.kernels.len()).collect();
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn mangled_names_are_told_in_full_and_their_work_follows() {
+    fn mangled_names_are_demangled_and_their_work_follows() {
         let mut profile = profile(&["_Z4gemmv", "add"]);
         demangle(&mut profile);
         let names: Vec<_> = profile.kernels.iter().map(|kernel| kernel.name.as_str()).collect();

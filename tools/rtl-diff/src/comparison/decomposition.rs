@@ -1,8 +1,8 @@
-//! The books of two typical runs: [`rtl_analysis::decomposition`] with the kernels of this comparison.
+//! Decomposes the change of wall between two typical runs into the kernels of the comparison.
 
 use std::collections::BTreeMap;
 
-use rtl_analysis::decomposition::{GpuTime, KernelMatch, KernelTime, WallDecomposition, decompose};
+use rtl_analysis::decomposition::{self, GpuTime, KernelMatch, KernelTime, WallDecomposition};
 use rtl_analysis::identity::Matching;
 use rtl_analysis::profile::Activity;
 use rtl_schema::table::Direction;
@@ -12,17 +12,12 @@ use crate::input::Run;
 /// The run with the median wall, the lower one of two; `None` without runs.
 pub(super) fn typical(runs: &[Run]) -> Option<usize> {
     let mut order: Vec<usize> = (0..runs.len()).collect();
-    order.sort_by_key(|&at| (wall(&runs[at]), at));
+    order.sort_by_key(|&at| (runs[at].wall_ns(), at));
     order.get(runs.len().saturating_sub(1) / 2).copied()
 }
 
-/// Wall of a run, added over its GPUs.
-pub(super) fn wall(run: &Run) -> i64 {
-    run.profile.gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.wall_ns))
-}
-
-/// The books from one run to the other; `places` say for each kernel of the runs where it is in `matching`'s lists.
-pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) -> WallDecomposition {
+/// Decomposes the change from one run to the other; `positions` has for each kernel of a run its position in `matching`.
+pub(super) fn decompose(runs: [&Run; 2], positions: [&[usize]; 2], matching: &Matching) -> WallDecomposition {
     let mut items = Items::of(matching);
     let places = [0, 1].map(|side| {
         let gpus = runs[side].profile.gpus.iter();
@@ -35,7 +30,7 @@ pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) ->
                 .iter()
                 .map(|work| KernelTime {
                     item: match &work.item {
-                        Activity::Kernel(kernel) => items.of_kernel[side][&places[side][*kernel]],
+                        Activity::Kernel(kernel) => items.of_kernel[side][&positions[side][*kernel]],
                         Activity::Copies(direction) => items.copies(*direction),
                     },
                     stratum: items.shape(work.shape.as_deref()),
@@ -46,10 +41,10 @@ pub(super) fn of(runs: [&Run; 2], places: [&[usize]; 2], matching: &Matching) ->
         })
         .collect::<Vec<_>>()
     });
-    decompose(&items.matches, &places[0], &places[1])
+    decomposition::decompose(&items.matches, &places[0], &places[1])
 }
 
-/// Everything that the books have a line for, numbered.
+/// The items of the decomposition, numbered.
 struct Items {
     matches: Vec<KernelMatch>,
     of_kernel: [BTreeMap<usize, usize>; 2],
@@ -75,12 +70,12 @@ impl Items {
             items.of_kernel[0].insert(pair.baseline, number);
             items.of_kernel[1].insert(pair.candidate, number);
         }
-        for (side, alone, fate) in
+        for (side, alone, kind) in
             [(0, &matching.removed, KernelMatch::Removed), (1, &matching.new, KernelMatch::New)]
         {
             for &at in alone {
                 items.of_kernel[side].insert(at, items.matches.len());
-                items.matches.push(fate);
+                items.matches.push(kind);
             }
         }
         items

@@ -1,0 +1,195 @@
+//! The result of a comparison. Field names of serialised types are those of `rtl-diff/1`.
+
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+use rtl_analysis::compare::history::Drift;
+use rtl_analysis::compare::{Judgement, Side};
+use rtl_analysis::decomposition::WallDecomposition;
+use rtl_analysis::identity::Method;
+use serde::Serialize;
+
+/// Everything that a comparison found.
+#[derive(Debug, Default)]
+pub(crate) struct Comparison {
+    /// The files of each run of the baseline; empty if there is no baseline yet.
+    pub(crate) baseline: Vec<Vec<PathBuf>>,
+    /// The files of each run of the candidate.
+    pub(crate) candidate: Vec<Vec<PathBuf>>,
+    /// All kernels of either side, in order of [`Row::sort_key`].
+    pub(crate) rows: Vec<Row>,
+    pub(crate) rename_candidates: Vec<RenameCandidates>,
+    pub(crate) totals: Totals,
+    /// The change of wall between two typical runs.
+    pub(crate) decomposition: WallDecomposition,
+    /// The run with the median wall of each side; `None` without a baseline.
+    pub(crate) typical: Option<[usize; 2]>,
+    /// Differences in hardware, versions, modes and launches.
+    pub(crate) differences: Vec<Difference>,
+    pub(crate) notes: Vec<String>,
+    /// Set if the sides did different amounts of work: then totals cannot be compared.
+    pub(crate) other_work: Option<String>,
+    /// Set if the sides cannot be compared at all.
+    pub(crate) incomparable: Option<String>,
+}
+
+/// A family of kernels with several removed and several new ones, too many to pair them.
+#[derive(Debug, Serialize)]
+pub(crate) struct RenameCandidates {
+    pub(crate) name: String,
+    pub(crate) removed: usize,
+    pub(crate) new: usize,
+}
+
+/// A property in which the sides differ.
+#[derive(Debug, Serialize)]
+pub(crate) struct Difference {
+    pub(crate) what: String,
+    /// The value in the baseline; `unknown` if the traces do not state it.
+    pub(crate) baseline: String,
+    pub(crate) candidate: String,
+}
+
+/// One figure on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Total {
+    /// Mean over the runs of the baseline.
+    pub(crate) baseline: f64,
+    /// Mean over the runs of the candidate.
+    pub(crate) candidate: f64,
+    /// The change: relative (0.05 for +5 %), or in points if the figure is itself a share. `None` if one side is empty
+    /// or 0.
+    pub(crate) change: Option<f64>,
+    /// The lower bound of the change, if several runs show how much it varies.
+    pub(crate) change_at_least: Option<f64>,
+}
+
+/// The figures of one run on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Totals {
+    /// GPU time of all kernels but collectives.
+    pub(crate) kernel_ns: Total,
+    /// Wall, summed over GPUs.
+    pub(crate) wall_ns: Total,
+    /// Idle time as a share of wall.
+    pub(crate) idle_share: Total,
+    /// Kernel launches.
+    pub(crate) launches: Total,
+}
+
+/// A collective on one side, all runs together.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Waits {
+    /// Matched collectives: several ranks' calls each.
+    pub(crate) collectives: u64,
+    /// Calls in them.
+    pub(crate) calls: u64,
+    /// Transfers of these calls in ns.
+    pub(crate) transfer_ns: i64,
+    /// Waits of these calls in ns.
+    pub(crate) wait_ns: i64,
+}
+
+impl Waits {
+    /// Mean wait of a call in ns.
+    pub(crate) fn mean_wait_ns(&self) -> f64 {
+        self.wait_ns as f64 / self.calls.max(1) as f64
+    }
+}
+
+/// The status of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Change {
+    /// Slower beyond doubt.
+    Regressed,
+    /// Faster beyond doubt.
+    Improved,
+    /// Only the candidate has it.
+    New,
+    /// Only the baseline has it.
+    Removed,
+    /// Paired with another name by a guess.
+    Renamed,
+    /// The data does not decide.
+    Inconclusive,
+    /// Neither slower nor faster.
+    Unchanged,
+}
+
+impl Change {
+    /// Its name in every format.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Regressed => "regressed",
+            Self::Improved => "improved",
+            Self::New => "new",
+            Self::Removed => "removed",
+            Self::Renamed => "renamed?",
+            Self::Inconclusive => "inconclusive",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// One kernel.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// Its name in the candidate; in the baseline if it is removed.
+    pub(crate) name: String,
+    /// Its name in the baseline, if different.
+    pub(crate) former: Option<String>,
+    /// The launch shape, if kernels are told apart by it.
+    pub(crate) launch: Option<String>,
+    pub(crate) collective: bool,
+    /// Waits on both sides, if the ranks of a collective were matched: then the rest of the row is about transfers, and
+    /// gated. Other collectives are shown and never gated.
+    pub(crate) waits: Option<[Waits; 2]>,
+    pub(crate) change: Change,
+    pub(crate) judgement: Judgement,
+    /// The slope over many past runs.
+    pub(crate) drift: Option<Drift>,
+    /// The method that paired the two names and its score, if both sides have the kernel.
+    pub(crate) pairing: Option<(Method, f64)>,
+    /// Its share of the GPU time on each side.
+    pub(crate) shares: [f64; 2],
+    /// Change of its time in a run, averaged over runs, in ns.
+    pub(crate) change_ns: f64,
+}
+
+impl Row {
+    /// The name, with the launch shape if there is one.
+    pub(crate) fn label(&self) -> String {
+        crate::input::label(&self.name, self.launch.as_deref())
+    }
+
+    /// The baseline and the candidate.
+    pub(crate) fn sides(&self) -> [&Side; 2] {
+        [&self.judgement.baseline, &self.judgement.candidate]
+    }
+
+    /// Whether both sides ran it.
+    pub(crate) fn is_on_both_sides(&self) -> bool {
+        self.sides().iter().all(|side| side.calls > 0)
+    }
+
+    /// Its share of the GPU time, on the side where that is larger.
+    pub(crate) fn share(&self) -> f64 {
+        self.shares[0].max(self.shares[1])
+    }
+
+    /// Whether its change is beyond doubt, or it is new, removed or renamed.
+    pub(crate) fn has_changed(&self) -> bool {
+        !matches!(self.change, Change::Inconclusive | Change::Unchanged)
+    }
+
+    /// Whether the kernel gate applies to it.
+    pub(crate) fn is_gated(&self) -> bool {
+        (!self.collective || self.waits.is_some())
+            && !matches!(self.change, Change::New | Change::Removed | Change::Renamed)
+    }
+
+    /// Regressions first, then other changes, then by time.
+    pub(crate) fn sort_key(&self) -> (Change, Reverse<i64>, &str, Option<&str>) {
+        (self.change, Reverse(self.change_ns.abs() as i64), &self.name, self.launch.as_deref())
+    }
+}

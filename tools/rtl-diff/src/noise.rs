@@ -1,0 +1,82 @@
+//! The noise file `rtl-diff-noise/1`: how much the kernels of one build vary between runs.
+
+use std::path::Path;
+
+use cli::Failure;
+use rtl_analysis::compare::Noise;
+use rtl_analysis::compare::noise::KernelNoise;
+use rtl_analysis::compare::spread::VarianceEstimate;
+use serde::{Deserialize, Serialize};
+
+/// The name and version of the file.
+const SCHEMA: &str = "rtl-diff-noise/1";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoiseFile {
+    schema: String,
+    /// The number of runs that were measured.
+    runs: usize,
+    shared: Variance,
+    #[serde(default)]
+    kernel: Vec<KernelEntry>,
+}
+
+/// Variance of ln(trimmed mean) of one run, and its degrees of freedom.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variance {
+    variance: f64,
+    freedom: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KernelEntry {
+    name: String,
+    variance: f64,
+    freedom: f64,
+    /// The part of the variance that calls within a run explain.
+    within: f64,
+}
+
+/// The text of a noise file.
+pub(crate) fn to_text(noise: &Noise) -> Result<String, toml::ser::Error> {
+    let kernel = |kernel: &KernelNoise| KernelEntry {
+        name: kernel.name.clone(),
+        variance: kernel.own.variance,
+        freedom: kernel.own.freedom,
+        within: kernel.within,
+    };
+    toml::to_string(&NoiseFile {
+        schema: SCHEMA.to_owned(),
+        runs: noise.runs,
+        shared: Variance { variance: noise.shared.variance, freedom: noise.shared.freedom },
+        kernel: noise.kernels.iter().map(kernel).collect(),
+    })
+}
+
+/// Reads a noise file.
+pub(crate) fn read(path: &Path) -> Result<Noise, Failure> {
+    let unusable = |error: anyhow::Error| {
+        Failure::input(error)
+            .context(format!("{}: not a noise file", path.display()))
+            .with_hint("write one with `rtl-diff calibrate RUN... -o noise.toml`")
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
+    let file: NoiseFile =
+        toml::from_str(&text).map_err(|error| unusable(anyhow::anyhow!("{}", error.message())))?;
+    if file.schema != SCHEMA {
+        return Err(unusable(anyhow::anyhow!("its schema is {}, not {SCHEMA}", file.schema)));
+    }
+    let kernel = |KernelEntry { name, variance, freedom, within }| KernelNoise {
+        name,
+        own: VarianceEstimate { variance, freedom },
+        within,
+    };
+    Ok(Noise {
+        runs: file.runs,
+        shared: VarianceEstimate { variance: file.shared.variance, freedom: file.shared.freedom },
+        kernels: file.kernel.into_iter().map(kernel).collect(),
+    })
+}
