@@ -8,13 +8,19 @@ use crate::options::Options;
 use crate::partition::SplitBy;
 use crate::render_options::RenderOptions;
 
-/// Convert a trace to another format: exact, in bounded memory
-///
-/// Reads traces of rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's
-/// HCC_PROFILE text, each also gzip-compressed, and detects the format by content. The input is never
-/// changed; the output appears only when it is complete.
+const ABOUT: &str = "Convert a trace to another format: exact, in bounded memory";
+
+fn long_about() -> String {
+    format!(
+        "{ABOUT}\n\nReads traces of {}, each also gzip-compressed, and detects the format by content. The input is \
+         never changed; the output appears only when it is complete.",
+        rtl_schema::dialect::READABLE
+    )
+}
+
+/// The command line of rtl-convert.
 #[derive(Parser, Debug, Clone)]
-#[command(name = "rtl-convert", version, after_help = EXAMPLES)]
+#[command(name = "rtl-convert", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
     /// The trace to read
     #[arg(value_name = "TRACE")]

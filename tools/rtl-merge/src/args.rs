@@ -2,12 +2,19 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 
-/// One trace from many ranks, on one clock, with every identity kept
-///
-/// Reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 and RTG, mixed as they come, and writes one that every tool of
-/// the suite reads. Inputs are never touched; the output appears whole or not at all.
+const ABOUT: &str = "One trace from many ranks, on one clock, with every identity kept";
+
+fn long_about() -> String {
+    format!(
+        "{ABOUT}\n\nReads traces of {}, mixed as they come, and writes one that every tool of the suite reads. \
+         Inputs are never touched; the output appears whole or not at all.",
+        rtl_schema::dialect::READABLE
+    )
+}
+
+/// The command line of rtl-merge.
 #[derive(Parser, Debug, Clone)]
-#[command(name = "rtl-merge", version, after_help = EXAMPLES)]
+#[command(name = "rtl-merge", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
     /// The traces to merge
     #[arg(value_name = "TRACE", required = true)]

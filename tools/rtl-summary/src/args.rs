@@ -7,13 +7,19 @@ use crate::choices::{GROUP_BY, Names, SORT, Style, Top, parser};
 use crate::section::Section;
 use crate::sections::SECTIONS;
 
-/// Where did the GPU time go? One report for any ROCm trace
-///
-/// Reads traces of rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's
-/// HCC_PROFILE text, each also gzip-compressed; the content of a file determines its format. With several
-/// inputs a report on each is followed by a combined report.
+const ABOUT: &str = "Where did the GPU time go? One report for any ROCm trace";
+
+fn long_about() -> String {
+    format!(
+        "{ABOUT}\n\nReads traces of {}, each also gzip-compressed; the content of a file determines its format. With \
+         several inputs a report on each is followed by a combined report.",
+        rtl_schema::dialect::READABLE
+    )
+}
+
+/// The command line of rtl-summary.
 #[derive(Parser, Debug, Clone)]
-#[command(name = "rtl-summary", version, after_help = EXAMPLES)]
+#[command(name = "rtl-summary", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
     /// The traces to read
     #[arg(required = true, value_name = "TRACE")]
