@@ -1,12 +1,11 @@
 use super::reader::Reader;
-use super::{lite, native, rocprofiler, rocprofiler_json, rpd, rtg};
 use crate::sqlite::Database;
 use crate::{Dialect, Result};
 
 macro_rules! register {
     ($($variant:ident: $label:literal, $description:literal, $module:ident $reader:ident;)*) => {
         /// Every dialect with its reader, in the order of recognition.
-        static READERS: &[(Dialect, Reader)] = &[$((Dialect::$variant, $module::$reader)),*];
+        static READERS: &[(Dialect, Reader)] = &[$((Dialect::$variant, super::$module::$reader)),*];
     };
 }
 with_dialects!(register);
