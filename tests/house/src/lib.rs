@@ -6,6 +6,10 @@ mod checkout;
 #[cfg(test)]
 mod cycles;
 #[cfg(test)]
+mod dependencies;
+#[cfg(test)]
 mod module_graph;
 #[cfg(test)]
 mod rules;
+#[cfg(test)]
+mod words;

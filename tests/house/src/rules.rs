@@ -136,6 +136,23 @@ fn every_tool_says_what_question_it_answers() {
     }
 }
 
+fn skips_of_its_own(file: &File) -> Vec<String> {
+    // `support::skip` alone prints this, so that `RTL_REQUIRE` holds for every test.
+    let begin = format!("\"{}: ", "skipped");
+    if !file.is_rust() || !file.is_test() || file.is_within(&["tests/support/"]) {
+        return Vec::new();
+    }
+    file.faults(|line| line.contains(&begin) && line.contains("print"))
+}
+
+#[test]
+fn tests_are_skipped_in_one_way() {
+    holds(skips_of_its_own);
+    let skip = format!("    eprintln!(\"{}: no compiler\");\n", "skipped");
+    assert_eq!(skips_of_its_own(&File::new("tests/e2e/tests/it/a.rs", &skip)), ["tests/e2e/tests/it/a.rs:1"]);
+    assert!(skips_of_its_own(&File::new("tests/support/src/skip.rs", &skip)).is_empty());
+}
+
 fn links_to_nowhere(file: &File, exists: impl Fn(&Path) -> bool) -> Vec<String> {
     if !file.path.ends_with(".md") {
         return Vec::new();
