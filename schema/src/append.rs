@@ -54,7 +54,7 @@ impl<T: Target> Recording<T> {
         let failed = |source| Error::Io { action: "create", path: path.to_owned(), source };
         let file = File::create_new(path).map_err(failed)?;
         let target = target(file).map_err(failed);
-        // Nobody wants the empty file of a full disk.
+        // The empty file of a full disk is useless.
         let recording = target.and_then(|target| Self::start(target, path, limit));
         recording.inspect_err(|_| drop(std::fs::remove_file(path)))
     }

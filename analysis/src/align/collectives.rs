@@ -79,8 +79,8 @@ pub fn collectives(tables: &Tables) -> Vec<CollectiveCalls> {
     finder.finish()
 }
 
-/// The sequences of `collectives`, whose calls move there, with the kernel of each; `rank` numbers whoever has a rank
-/// and is `None` where nobody has.
+/// Moves the calls of `collectives` into sequences, with the kernel of each; `rank` has the number of each member with a
+/// rank and is `None` if no member has one.
 #[must_use]
 pub fn sequences(
     collectives: Vec<CollectiveCalls>,

@@ -1,4 +1,4 @@
-//! Which ranks meet in the same collectives, told without comparing clocks.
+//! Groups of ranks that take part in the same collectives, found without comparing clocks.
 //!
 //! A trace does not say which communicator a collective belongs to. But all members of one leave it together: from one
 //! collective to the next, the same time passes on each of their clocks, whatever those show. Ranks that only run

@@ -2,7 +2,7 @@
 //!
 //! Ranks on one boot of one machine share CLOCK_BOOTTIME and are never moved against each other; a *node* is such a
 //! boot. Between nodes the clocks differ by anything and drift. A synchronising collective (all-reduce and its like)
-//! ends on all its members within microseconds, whoever came late, so the differences of the ends of matched
+//! ends on all its members within microseconds, independent of the last arrival, so the differences of the ends of matched
 //! collectives are the differences of the clocks, plus noise.
 //!
 //! [`mod@collectives`] finds them in a trace, [`groups`] which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's

@@ -116,7 +116,7 @@ pub struct Matching {
     pub rename_candidates: Vec<RenameCandidates>,
 }
 
-/// Pairs the kernels of both sides. `exact` are the pairs of equal names (whoever joins large tables has them);
+/// Pairs the kernels of both sides. `exact` are the pairs of equal names (a join of large tables has them);
 /// `renames` are the user's, baseline's name first.
 pub fn matching(
     baseline: &[KernelFeatures],

@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::order::Order;
 
 /// From the host to the start on the GPU: from the moment of enqueueing where that is recorded, else from the start of the
-/// launching call. Of several ops of one call (a graph launch) only the first one tells of the launch.
+/// launching call. Of several ops of one call (a graph launch) only the first one counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
     /// Where the moments come from.

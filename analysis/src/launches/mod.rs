@@ -43,7 +43,7 @@ impl Sources {
     }
 }
 
-/// What a trace tells of launches; `None` where it ties no op to the host.
+/// Launch figures of a trace; `None` if it links no op to the host.
 pub fn launches(tables: &Tables, order: &Order, categories: &Categories) -> Option<(Latency, Queues)> {
     of_named(tables, order, &Names::of(tables, categories))
 }

@@ -1,6 +1,6 @@
 //! What the calls of collectives are made of: waiting for the last rank, and what is left when it has come.
 //!
-//! Told without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member that stayed
+//! Computed without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member that stayed
 //! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
 
 use rtl_schema::Tables;

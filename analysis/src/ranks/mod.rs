@@ -51,11 +51,11 @@ pub struct Rank {
     pub delay_ns: Option<i64>,
     /// How often it came last.
     pub last: Option<u64>,
-    /// ns that it waited, told without clocks.
+    /// Wait in ns, computed without clocks.
     pub clock_free_wait_ns: i64,
-    /// ns of its stay that it did not wait, told without clocks.
+    /// Transfer in ns, computed without clocks.
     pub clock_free_transfer_ns: i64,
-    /// How often it came last, told without clocks.
+    /// Number of last arrivals, computed without clocks.
     pub clock_free_last: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Ranks {
     pub collectives: Vec<CollectiveGroup>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
-    /// The rank that the others waited for, told without clocks, where one stands out.
+    /// The straggler, computed without clocks, if one stands out.
     pub straggler: Option<String>,
     /// How even the steps are, where there are steps.
     pub steps: Option<Steps>,

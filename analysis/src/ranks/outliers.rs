@@ -35,7 +35,7 @@ pub enum Quantity {
     Compute,
     /// Time of its steps in ns.
     Steps,
-    /// Wait in a collective in ns, told without clocks.
+    /// Wait in a collective in ns, computed without clocks.
     Wait,
     /// The mean duration of a kernel's calls in ns.
     Kernel,
@@ -67,7 +67,7 @@ pub struct RankValues<'a> {
     pub compute: &'a [Option<i64>],
     /// The steps of some of them.
     pub steps: Option<&'a Steps>,
-    /// By rank, the ns that it waited in collectives, told without clocks, and in how many.
+    /// By rank, its wait in collectives in ns, computed without clocks, and their number.
     pub waits: &'a [(i64, u64)],
     /// What each kernel took on which of them.
     pub kernels: &'a [KernelTotals],

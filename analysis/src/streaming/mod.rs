@@ -27,7 +27,7 @@ use crate::sweep::{Class, Gpu, Unions, described};
 #[derive(Debug)]
 pub struct StreamingSummary<'a> {
     categories: &'a Categories,
-    /// What the user says that its rank is, and what it is where nobody says.
+    /// The rank from the user, else the default rank.
     ranks: [Option<u32>; 2],
     kernels: Vec<Kernel>,
     known: FxHashMap<String, usize>,

@@ -103,7 +103,7 @@ pub(crate) fn sweep_once(folder: &Path, own: &Metadata) {
 fn sweep(folder: &Path, uid: u32) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_temporary(&entry.file_name().to_string_lossy()) {
-            // An orphan that cannot be removed harms nobody.
+            // An orphan that cannot be removed is harmless.
             let _ = remove_orphan(&entry.path(), uid);
         }
     }

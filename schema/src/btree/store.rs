@@ -10,8 +10,8 @@ use super::page::{self, Child, Page, SIZE};
 const RUN: usize = 64 * SIZE;
 /// The page that holds the byte range which SQLite locks has no content.
 const LOCK_PAGE: u32 = (1 << 30) / SIZE as u32 + 1;
-/// A free page is used again only when there are more than one for so many pages in use, the oldest first: until then
-/// whoever reads the file meanwhile may still be coming to it.
+/// Pages in use for each free page that is kept back; the oldest free pages are reused first. A concurrent reader may still
+/// reach a page that was freed recently.
 const REST: usize = 200;
 /// Some rest in a small file too, and in a large one not more than were freed within some seconds.
 const AT_REST: std::ops::RangeInclusive<usize> = 16..=500;
@@ -275,7 +275,7 @@ fn trunk(free: &[(u32, ReadOrder)]) -> Page {
 }
 
 /// The first page without the root of the schema (file format, "The Database Header"). `count` goes up with each
-/// publication, so that whoever reads meanwhile sees that pages and schema have changed.
+/// publication, so that a concurrent reader notices the change of pages and schema.
 fn header(count: u32, pages: u32, free: u32, free_pages: usize) -> Page {
     let mut page = [0; SIZE];
     page[..16].copy_from_slice(b"SQLite format 3\0");

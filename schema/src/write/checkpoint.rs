@@ -1,4 +1,4 @@
-//! A file in the making that another process can go on with: whoever writes for minutes may be killed.
+//! An unfinished file that another process can continue, because a long merge may be killed.
 //!
 //! Finished pages lie in the file, and strings in a list beside it that only grows; what else there is (open pages, numbers
 //! given) is small and written anew each time.

@@ -63,7 +63,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Journal and syncs off: nobody sees the file before it is complete, and a crash leaves only a temporary name.
+/// Journal and syncs off: no reader sees the file before it is complete, and a crash leaves only a temporary name.
 pub(crate) fn open(output: &OutputFile) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // Locks are for files that others know, and on NFS they exclude the one that marks a living temporary.

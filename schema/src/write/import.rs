@@ -22,7 +22,7 @@ pub struct TraceImport {
     pub(super) calls: Renumbered,
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
-    /// How it is told among others.
+    /// Identifies its processes and agents among other traces.
     pub(super) mapping: Option<TraceMapping>,
 }
 
