@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use support::{Need, skipped};
+
 use crate::library;
 
 fn root() -> PathBuf {
@@ -57,11 +59,9 @@ pub fn program(source: &str, folder: &Path) -> PathBuf {
 /// If it cannot be made.
 #[must_use]
 #[track_caller]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn static_library(folder: &Path) -> Option<PathBuf> {
     if Command::new("objcopy").arg("--version").output().is_err() {
-        eprintln!("skipped: no objcopy (apt-get install binutils)");
-        return None;
+        return skipped(Need::Machine, "no objcopy (apt-get install binutils)");
     }
     let library = folder.join("librtl.a");
     run(Command::new(root().join("scripts/static-library")).arg(library::built("librtl.a")).arg(&library));

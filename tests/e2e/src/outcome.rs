@@ -85,6 +85,12 @@ impl Outcome {
         }
     }
 
+    /// Whether the tracer had no time to write everything at the end of the process.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.said.iter().any(|line| line.contains("not written in time"))
+    }
+
     #[track_caller]
     pub(crate) fn assert_well(self) -> Self {
         assert!(self.status.success(), "{self:?}");

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use support::code_object::{Kernel, Symbols, Target, code_object};
-use support::{Stack, program, stacks};
+use support::{Stack, program, stacks, until_whole};
 use tempfile::TempDir;
 
 use crate::library;
@@ -325,22 +325,18 @@ impl Process {
         traced
     }
 
-    /// Runs it with the tracer until its traces are complete, where it ends as is known. The tracer delays the end of a
-    /// process by half a second at most: on a machine that gives it no turn for so long a trace remains that is not
-    /// complete, or has not everything, and says so, or its signals stay behind, which Debian's builds of the runtime say.
+    /// Runs it with the tracer until its traces are complete, where its exit is known. The tracer delays the end of a
+    /// process by half a second at most: a machine that is busy for so long leaves a trace that is marked as incomplete, or
+    /// signals, which Debian's builds of the runtime report. Every such rerun is recorded ([`until_whole`]).
     fn traced_whole(&self, end: ExitStatus) -> Outcome {
-        let mut traced = self.traced();
-        for _ in 0..4 {
+        let is_whole = |traced: &Outcome| {
             let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
-            let is_late = traced.said.iter().any(|line| line.contains("not written in time"));
-            let is_whole = !is_late && traced.traces.iter().all(complete) && !traced.stderr.contains(LEAK);
             let is_killed = end.code().is_none();
-            if is_killed || traced.status.code() != end.code() || is_whole {
-                break;
-            }
-            traced = self.traced();
-        }
-        traced
+            is_killed
+                || traced.status.code() != end.code()
+                || !traced.is_late() && traced.traces.iter().all(complete) && !traced.stderr.contains(LEAK)
+        };
+        until_whole("the trace was not written in time", || self.traced(), is_whole)
     }
 
     /// Runs it with the tracer only: a program that ends well then, but need not without it.

@@ -1,7 +1,7 @@
 //! What is chosen about the simulated GPUs, seen through the stock runtime.
 //! Where the packages are not installed each test says so in one line.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails loudly and says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! The kernels with which the runtimes of every generation copy and fill: they move bytes, and have names.
 
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails loudly and says what it skips")]
+#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod common;
 

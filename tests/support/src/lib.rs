@@ -10,7 +10,9 @@ pub mod layouts;
 pub mod perfetto;
 mod program;
 pub mod real;
+mod rerun;
 pub mod rocprofiler;
+mod skip;
 mod stack;
 
 use std::path::{Path, PathBuf};
@@ -18,19 +20,15 @@ use std::path::{Path, PathBuf};
 pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Job, Layout, Options, generate};
 pub use program::{code_object, program, program_with};
+pub use rerun::until_whole;
 /// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
 pub use rusqlite;
+pub use skip::{Need, skip, skipped};
 pub use stack::{Stack, roctx, simulator, stacks};
 
-/// The folder of foreign traces and golden files beside the checkout, if it is there. Tests that need it
-/// call this and return early; it then says so in one line.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+/// The folder of foreign traces and golden files beside the checkout. `None`, and one line, where there is none.
 pub fn shared() -> Option<PathBuf> {
     let folder = std::env::var_os("RTL_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no ../shared");
-    None
+    if folder.is_dir() { Some(folder) } else { skipped(Need::Shared, "no ../shared") }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::stack::cache;
+use crate::{Need, skip};
 
 /// The version that `scripts/fetch/perfetto-ui` pins.
 const UI: &str = "perfetto/v52.0-6b9586def";
@@ -82,8 +83,7 @@ fn found(paths: &[&str], what: &str) -> Option<PathBuf> {
     })
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn missing(what: &str) -> bool {
-    eprintln!("skipped: no {what}");
+    skip(Need::Perfetto, format_args!("no {what}"));
     false
 }

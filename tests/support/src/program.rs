@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::stack::beside_the_test;
+use crate::{Need, skip};
 
 /// The program `tests/programs/<name>.c`, for every [`crate::Stack`]. `None`, and one line that says so, where the
 /// headers of the HSA runtime or a C compiler are missing.
@@ -45,11 +46,10 @@ pub fn code_object(name: &str, target: &str) -> Option<PathBuf> {
     Some(build(&format!("{name}.cl"), &target, "clang-14", &[flags.as_slice(), &gpu].concat(), &[]))
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn exists(file: &str, package: &str) -> bool {
     let exists = Path::new(file).exists();
     if !exists {
-        eprintln!("skipped: no {file} (apt-get install {package})");
+        skip(Need::Stacks, format_args!("no {file} (apt-get install {package})"));
     }
     exists
 }

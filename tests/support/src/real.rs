@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::stack::{LIBRARIES, Stack, cache, stacks};
+use crate::{Need, skipped};
 
 /// The version that `scripts/fetch/real-programs` pins.
 const TINYGRAD: &str = "programs/tinygrad-0.14.0";
@@ -88,11 +89,9 @@ fn fetched(path: PathBuf) -> Option<PathBuf> {
     there(path, "scripts/fetch/real-programs")
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn there(path: PathBuf, how: &str) -> Option<PathBuf> {
     if path.exists() {
         return Some(path);
     }
-    eprintln!("skipped: no {} ({how})", path.display());
-    None
+    skipped(Need::Programs, format_args!("no {} ({how})", path.display()))
 }

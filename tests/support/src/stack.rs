@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::{Need, skipped};
+
 /// Where Debian has libraries, in the system and in an unpacked stack.
 pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
@@ -36,7 +38,6 @@ const KNOWN: [(&str, &str, &str, &str); 4] = [
 ];
 
 /// The runtimes that this machine has, oldest first. What it has not is said in one line each.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn stacks() -> Vec<Stack> {
     let stacks = KNOWN.map(|(name, rocr, hip, hip_library)| {
         let installed = name == "bookworm";
@@ -50,22 +51,19 @@ pub fn stacks() -> Vec<Stack> {
         }
         let how =
             if installed { "apt-get install libamdhip64-5 rocminfo" } else { "scripts/fetch/rocm-stacks" };
-        eprintln!("skipped: no ROCm {rocr} of Debian {name} ({how})");
-        None
+        skipped(Need::Stacks, format_args!("no ROCm {rocr} of Debian {name} ({how})"))
     });
     stacks.into_iter().flatten().collect()
 }
 
 /// AMD's own libroctx64.so.4, of which `scripts/fetch/rocm-stacks llama` fetches a build that any Linux loads. Where it is
 /// missing, one line says so.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub fn roctx() -> Option<PathBuf> {
     let library = cache().join("stacks/llama-6.4.3").join(LIBRARIES).join("libroctx64.so.4");
-    if !library.exists() {
-        eprintln!("skipped: no libroctx64.so.4 (scripts/fetch/rocm-stacks llama)");
-        return None;
+    if library.exists() {
+        return Some(library);
     }
-    Some(library)
+    skipped(Need::Programs, "no libroctx64.so.4 (scripts/fetch/rocm-stacks llama)")
 }
 
 /// What the project fetches or builds once per machine lies here.

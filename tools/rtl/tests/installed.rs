@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use support::{Need, skip};
+
 const PROGRAMS: [&str; 6] = ["rtl", "rtl-trace", "rtl-summary", "rtl-diff", "rtl-merge", "rtl-convert"];
 
 #[test]
@@ -12,8 +14,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     let libraries = ["librtl.so", "librtl_hip.so"];
     let are_built = libraries.iter().all(|name| is_there(name) || is_there(&format!("deps/{name}")));
     if !PROGRAMS.iter().all(|name| is_there(name)) || !are_built {
-        eprintln!("skipped: not everything is built (cargo build --workspace)");
-        return;
+        return skip(Need::Build, "not everything is built (cargo build --workspace)");
     }
     let prefix = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use support::{Layout, fixture_in};
+use support::{Layout, Need, fixture_in, skip};
 
 /// A command line of `rtl`, its exit code, and lines that begin so (after spaces) on standard output or standard error.
 type Kept = (&'static str, i32, &'static [&'static str], &'static [&'static str]);
@@ -43,8 +43,7 @@ fn lines_that_scripts_look_for_are_there() {
     let libraries = ["librtl.so", "deps/librtl.so"].map(|library| program.with_file_name(library));
     let library = libraries.iter().find(|library| library.exists());
     let (true, Some(library)) = (verbs.iter().all(|verb| verb.exists()), library) else {
-        eprintln!("skipped: not everything is built (cargo build --workspace)");
-        return;
+        return skip(Need::Build, "not everything is built (cargo build --workspace)");
     };
     let folder = tempfile::tempdir().unwrap();
     for (story, file) in [("two-kernels", "one.db"), ("copies-both-ways", "two.db"), ("empty", "empty.db")] {

@@ -10,16 +10,10 @@ use std::process::{Command, Output};
 use e2e::copies::{assert_copies_were_executed, copies};
 use e2e::launched::{assert_all_recorded, assert_recorded, launched};
 use e2e::{Trace, annotations};
-use support::{Stack, real, simulator, stacks};
+use support::{Need, Stack, real, simulator, skipped, stacks};
 use tempfile::TempDir;
 
 const PYTHON: &str = "/usr/bin/python3";
-
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn skipped<T>(why: &str) -> Option<T> {
-    eprintln!("skipped: {why}");
-    None
-}
 
 /// The wheel that RTL_WHEEL names, else the one that was made of what cargo has built; where there is none, one line says
 /// so.
@@ -30,7 +24,7 @@ fn wheel() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_BIN_EXE_rtl")).with_file_name("wheel");
     let wheels = fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     let wheel = wheels.into_iter().find(|path| path.extension().is_some_and(|end| end == "whl"));
-    wheel.or_else(|| skipped("no wheel (scripts/wheel --from target/debug target/debug/wheel)"))
+    wheel.or_else(|| skipped(Need::Build, "no wheel (scripts/wheel --from target/debug target/debug/wheel)"))
 }
 
 /// A Python environment with nothing but the wheel.
@@ -44,7 +38,7 @@ impl Environment {
         let (wheel, folder) = (wheel()?, tempfile::tempdir().unwrap());
         let stack = stacks().into_iter().find(|stack| stack.name == suite)?;
         if !Path::new(PYTHON).exists() {
-            return skipped("no /usr/bin/python3");
+            return skipped(Need::Machine, "no /usr/bin/python3");
         }
         let environment = Self { folder, stack };
         let mut create = Command::new(PYTHON);

@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use support::{Need, skip};
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -17,14 +19,12 @@ fn list() -> String {
 fn the_list_is_what_the_headers_give() {
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !is_there("python3") || !is_there("clang-14") {
-        eprintln!("skipped: no python3 or no clang-14");
-        return;
+        return skip(Need::Stacks, "no python3 or no clang-14");
     }
     let output = Command::new(root().join("scripts/hip-functions")).output().unwrap();
     let complaint = String::from_utf8_lossy(&output.stderr);
     if complaint.contains("hint: scripts/fetch/rocm-stacks headers") {
-        eprintln!("skipped: no headers of HIP (scripts/fetch/rocm-stacks headers)");
-        return;
+        return skip(Need::Programs, "no headers of HIP (scripts/fetch/rocm-stacks headers)");
     }
     assert!(output.status.success(), "{complaint}");
     assert!(
@@ -42,8 +42,7 @@ fn every_public_function_that_the_installed_hip_exports_is_in_the_list() {
     let library = "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5";
     let nm = Command::new("nm").args(["--dynamic", "--defined-only", "--format=posix", library]).output();
     let Some(nm) = nm.ok().filter(|nm| nm.status.success()) else {
-        eprintln!("skipped: no nm or no libamdhip64-5");
-        return;
+        return skip(Need::Stacks, "no nm or no libamdhip64-5");
     };
     let (symbols, list) = (String::from_utf8_lossy(&nm.stdout).into_owned(), list());
     let names = symbols.lines().filter_map(|line| line.split([' ', '@']).next());

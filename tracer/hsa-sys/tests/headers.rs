@@ -4,7 +4,6 @@
 //! `HSA_INCLUDE=FOLDER` takes the headers of another ROCm version (its `hsa` folder).
 
 #![expect(clippy::unwrap_used, reason = "a compiler that cannot be run or understood fails the test")]
-#![expect(clippy::print_stdout, reason = "says why nothing was compared")]
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -14,6 +13,7 @@ use std::process::Command;
 
 use hsa_sys::bindings::*;
 use hsa_sys::table::{AmdTable, FUNCTIONS, Kind, check_core, check_root};
+use support::{Need, skipped};
 
 /// Types with their fields: what C++ calls them, and what Rust says of each.
 macro_rules! types {
@@ -162,13 +162,12 @@ fn program() -> String {
     text
 }
 
-/// What the program printed; [`None`], said in one line, where it cannot be built.
+/// What the program printed. `None`, and one line, where it cannot be built.
 fn ask() -> Option<HashMap<String, i64>> {
     let include =
         std::env::var_os("HSA_INCLUDE").map_or_else(|| PathBuf::from("/usr/include/hsa"), PathBuf::from);
     if !include.join("hsa_api_trace.h").exists() {
-        println!("skipped: no libhsa-runtime-dev in {}", include.display());
-        return None;
+        return skipped(Need::Stacks, format_args!("no libhsa-runtime-dev in {}", include.display()));
     }
     let folder = tempfile::tempdir().unwrap();
     let (source, binary) = (folder.path().join("layout.cpp"), folder.path().join("layout"));
@@ -179,8 +178,7 @@ fn ask() -> Option<HashMap<String, i64>> {
         .args([include.as_path(), &source, Path::new("-o"), &binary])
         .output();
     let Ok(compiled) = compiled else {
-        println!("skipped: no C++ compiler ({})", compiler.display());
-        return None;
+        return skipped(Need::Machine, format_args!("no C++ compiler ({})", compiler.display()));
     };
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let output = Command::new(&binary).output().unwrap();

@@ -2,6 +2,7 @@
 
 use e2e::compare::{assert_adds_up, assert_executed};
 use e2e::{Process, Trace};
+use support::{Need, skip};
 
 /// A process with so many dispatches in each life of its runtime, on every runtime that starts again.
 fn processes(lives: &[&str]) -> Vec<Process> {
@@ -10,7 +11,7 @@ fn processes(lives: &[&str]) -> Vec<Process> {
     let starts_again = |process: &Process| {
         let starts = process.bare().status.success();
         if !starts {
-            eprintln!("skipped: ROCm {} does not start again", process.stack().rocr);
+            skip(Need::Machine, format_args!("ROCm {} does not start again", process.stack().rocr));
         }
         starts
     };

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use e2e::Process;
 use e2e::family::{assert_each_recorded, counts};
+use support::{Need, skip};
 
 /// What starts a program as the first process of a container. `None`, and one line that says so, where that is not
 /// permitted.
@@ -15,7 +16,7 @@ fn container() -> Option<&'static str> {
     };
     let permitted = containers.into_iter().find(is_permitted);
     if permitted.is_none() {
-        eprintln!("skipped: no process may be the first one of a container (unshare --pid)");
+        skip(Need::Machine, "no process may be the first one of a container (unshare --pid)");
     }
     permitted
 }

@@ -29,19 +29,10 @@ fn ending(process: Process, how: &str) -> Process {
     process.setting("KFD_SIM_KERNEL_NS", KERNEL)
 }
 
-/// Runs a process until the recorder has come to its end in the time that it is given, which takes a
-/// few runs on a machine that gives it no turn.
+/// Runs a process until the recorder has ended in the time that it has, which a busy machine may exceed.
 #[track_caller]
 fn in_time(run: impl Fn() -> Outcome) -> Outcome {
-    let is_late = |outcome: &Outcome| outcome.said.iter().any(|line| line.contains("not written in time"));
-    let mut outcome = run();
-    for _ in 0..4 {
-        if !is_late(&outcome) {
-            break;
-        }
-        outcome = run();
-    }
-    outcome
+    support::until_whole("the trace was not written in time", run, |outcome| !outcome.is_late())
 }
 
 #[track_caller]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use e2e::library::tracer;
+use support::{Need, skipped};
 
 /// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
 /// program), what tracer/include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
@@ -52,8 +53,7 @@ fn lines(program: &str, arguments: &[&str], library: &Path) -> Option<Vec<String
     let output = match Command::new(program).args(arguments).arg(library).output() {
         Ok(output) => output,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: no {program} (apt-get install binutils)");
-            return None;
+            return skipped(Need::Machine, format_args!("no {program} (apt-get install binutils)"));
         }
         Err(error) => panic!("{program}: {error}"),
     };

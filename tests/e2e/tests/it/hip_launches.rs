@@ -3,7 +3,7 @@
 use e2e::calls::{Calls, Made, assert_as_judged, assert_has_what_was_called};
 use e2e::compare::assert_has_what_was_executed;
 use e2e::{Outcome, Process, Trace};
-use support::{Stack, stacks};
+use support::{Need, Stack, skip, stacks};
 
 /// A kernel: the function that launched it, its work-items, the address of the stream that the function was given (0: the default one).
 type Launch = (String, i64, i64);
@@ -100,7 +100,7 @@ fn the_same_of_a_program_that_is_linked_with_hip_as_hipcc_links_it() {
 fn kernels_that_the_program_compiles_itself() {
     let has_compiler = |stack: &Stack| stack.hip != "7.2.4" || stack.hip_compiler().is_some();
     if !stacks().iter().all(has_compiler) {
-        eprintln!("skipped: no libhiprtc.so.7 (scripts/fetch/rocm-stacks, once its experimental is removed)");
+        skip(Need::Stacks, "no libhiprtc.so.7 (scripts/fetch/rocm-stacks, once its experimental is removed)");
     }
     for stack in stacks().into_iter().filter(has_compiler) {
         let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };

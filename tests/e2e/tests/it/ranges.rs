@@ -1,10 +1,10 @@
 //! Ranges and markers of roctx, however a program comes by its functions.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use e2e::annotations::{account, assert_annotated, recorded, tables};
 use e2e::{Outcome, Process, Trace, library};
-use support::stacks;
+use support::{Need, skip, stacks, until_whole};
 
 /// The libraries that a program may be linked to or open, by the names of their files.
 const LIBRARIES: [&str; 2] = ["libroctx64.so.4", "librocprofiler-sdk-roctx.so.1"];
@@ -136,23 +136,24 @@ for thread in threads: thread.join()
 #[test]
 fn ranges_of_python_are_recorded_where_ctypes_opens_the_library_by_its_path() {
     let folder = tempfile::tempdir().unwrap();
-    // The end of a process is delayed by half a second at most, which may be too little on a busy machine.
-    for attempt in 0..3 {
-        let file = folder.path().join(format!("{attempt}.db"));
+    let file = folder.path().join("trace.db");
+    let run = || {
+        let _ = std::fs::remove_file(&file);
         let mut python = Command::new("python3");
         python.args(["-c", SCRIPT]).arg(library::roctx(LIBRARIES[1]));
-        let output = match python.env("LD_PRELOAD", library::tracer()).env("RTL_OUTPUT", &file).output() {
-            Ok(output) => output,
-            Err(error) => return eprintln!("skipped: no python3 ({error})"),
-        };
-        assert!(output.status.success(), "{output:?}");
-        if attempt == 2 || Trace::read(&file).is_complete() {
-            assert!(output.stderr.is_empty(), "{output:?}");
-            let recorded: Vec<String> = recorded(&tables(&file)).into_keys().collect();
-            assert_eq!(recorded, ["one inner", "one outer", "two inner", "two outer"]);
-            return;
-        }
-    }
+        python.env("LD_PRELOAD", library::tracer()).env("RTL_OUTPUT", &file).output()
+    };
+    let is_whole = |output: &std::io::Result<Output>| {
+        !output.as_ref().is_ok_and(|output| output.status.success()) || Trace::read(&file).is_complete()
+    };
+    // The end of a process is delayed by half a second at most, which may be too little on a busy machine.
+    let output = match until_whole("the trace was not written in time", run, is_whole) {
+        Ok(output) => output,
+        Err(error) => return skip(Need::Machine, format_args!("no python3 ({error})")),
+    };
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let recorded: Vec<String> = recorded(&tables(&file)).into_keys().collect();
+    assert_eq!(recorded, ["one inner", "one outer", "two inner", "two outer"]);
 }
 
 #[test]

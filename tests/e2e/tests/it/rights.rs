@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use e2e::family::assert_whole;
 use e2e::{Process, Trace, library};
+use support::{Need, skipped};
 
 const NOBODY: u32 = 65534;
 
@@ -73,8 +74,7 @@ fn privileged(process: &Process) -> Option<PathBuf> {
             return Some(program);
         }
     }
-    eprintln!("skipped: no program can be given another user's rights here");
-    None
+    skipped(Need::Machine, "no program can be given another user's rights here")
 }
 
 #[test]

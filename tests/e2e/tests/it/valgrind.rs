@@ -4,12 +4,12 @@ use std::path::Path;
 
 use e2e::Process;
 use e2e::compare::assert_complete;
+use support::{Need, skip};
 
 #[test]
 fn memcheck_finds_nothing_but_what_is_the_runtimes_own() {
     if !Path::new("/usr/bin/valgrind").exists() {
-        eprintln!("skipped: no /usr/bin/valgrind (apt-get install valgrind libc6-dbg)");
-        return;
+        return skip(Need::Machine, "no /usr/bin/valgrind (apt-get install valgrind libc6-dbg)");
     }
     let suppressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("valgrind.supp");
     let suppressions = format!("--suppressions={}", suppressions.display());

@@ -31,7 +31,7 @@ pub(crate) fn simulator() -> PathBuf {
 pub(crate) fn is_installed(file: &str, package: &str) -> bool {
     let installed = Path::new(file).exists();
     if !installed {
-        println!("skipped: no {file} (apt-get install {package})");
+        support::skip(support::Need::Stacks, format_args!("no {file} (apt-get install {package})"));
     }
     installed
 }

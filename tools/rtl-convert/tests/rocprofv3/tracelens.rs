@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::Tables;
+use support::{Need, skipped};
 
 use crate::{Folder, read};
 
@@ -20,8 +21,7 @@ fn tracelens() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    println!("skipped: no TraceLens (scripts/fetch/tracelens)");
-    None
+    skipped(Need::Programs, "no TraceLens (scripts/fetch/tracelens)")
 }
 
 /// Launches and ns by the short name of the kernel, which is what TraceLens groups by.

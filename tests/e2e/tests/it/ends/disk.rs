@@ -5,6 +5,7 @@ use std::process::Command;
 
 use e2e::compare::assert_executed;
 use e2e::{Outcome, Process, Trace};
+use support::{Need, skip};
 
 use super::{in_time, process};
 
@@ -70,8 +71,7 @@ fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
     let small = small.to_str().unwrap();
     let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", small]).output();
     if !may_mount.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no file system may be mounted here");
-        return;
+        return skip(Need::Machine, "no file system may be mounted here");
     }
     let script = r#"small="$0"; mount -t tmpfs -o size=60k none "$small"; "$@"; code=$?
                     cp "$small"/* . 2>/dev/null; exit $code"#;
