@@ -18,8 +18,6 @@
 //! # }
 //! ```
 
-pub mod append;
-mod btree;
 mod column;
 mod column_set;
 mod content;
@@ -34,7 +32,6 @@ mod strings;
 pub mod table;
 mod tables;
 mod trace;
-pub mod write;
 
 pub use column::{Column, Durations};
 pub use dialect::Dialect;

@@ -5,8 +5,8 @@ mod fixture;
 
 use fixture::{RPD3, database, problems, texts};
 use rtl_schema::table::{AgentKind, AllocationLevel, Direction, RangeKind};
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
+use rtl_write::{IfExists, NativeWriter};
 
 /// A native file in full, but for the tables that a test adds.
 fn native(rows: &str) -> Tables {

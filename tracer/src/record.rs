@@ -33,7 +33,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ::calls as calls_interface;
-use rtl_schema::append::Recording;
+use rtl_write::Recording;
 
 use self::file::OwnFile;
 use crate::counters::{Counters, Lost, RangeCounters};

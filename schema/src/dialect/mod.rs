@@ -43,4 +43,4 @@ mod rtg;
 
 pub use kind::Dialect;
 pub(crate) use reader::Reader;
-pub(crate) use rocpd::copy_type;
+pub use rocpd::copy_type;

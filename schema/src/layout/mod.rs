@@ -1,4 +1,4 @@
 //! Names in the files that rtl writes, shared by their readers and writers.
 
-pub(crate) mod rpd;
+pub mod rpd;
 pub mod tags;

@@ -1,11 +1,13 @@
+//! Names in RPD files that readers and writers share.
+
 use crate::Strings;
 
 /// The name of the call that stands in for an unrecorded one, in RPD files that rtl wrote.
-pub(crate) const UNRECORDED: &str = "(not recorded)";
+pub const UNRECORDED: &str = "(not recorded)";
 
 /// The meaning of rows that refer to calls of a function, by the function's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub(crate) enum Function {
+pub enum Function {
     /// A launch whose grid counts work-groups.
     LaunchOfGroups,
     /// A launch whose grid counts work-items.
@@ -16,13 +18,14 @@ pub(crate) enum Function {
     Marker,
     /// No call: [`UNRECORDED`].
     Unrecorded,
+    /// Any other function.
     #[default]
     Other,
 }
 
 impl Function {
     /// HIP's launch functions take a grid of blocks, except the two that have HSA's meaning.
-    pub(crate) fn of(name: &str) -> Self {
+    pub fn of(name: &str) -> Self {
         match name {
             "hipLaunchKernel"
             | "hipLaunchKernel_spt"
@@ -43,7 +46,7 @@ impl Function {
 
 /// Whether RPD recorded through rocprofiler-sdk rather than roctracer: then it logs its own overhead under this name
 /// and names copies by the SDK's operations.
-pub(crate) fn from_rocprofiler_sdk(strings: &Strings) -> bool {
+pub fn from_rocprofiler_sdk(strings: &Strings) -> bool {
     strings.lookup("RocprofDataSource::buffer_callback").is_some()
         || strings.iter().any(|(_, text)| text.starts_with("MEMORY_COPY_"))
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind};
+use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind};
 
 use crate::library;
 use crate::outcome::Outcome;

@@ -4,9 +4,8 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::append::Recording;
 use rtl_schema::layout::tags::COMPLETE;
-use rtl_schema::write::Op;
+use rtl_write::{Op, Recording};
 use rusqlite::Connection;
 
 use crate::{Layout, database};

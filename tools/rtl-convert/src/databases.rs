@@ -2,8 +2,8 @@
 
 use atomic_file::AtomicFile;
 use cli::Failure;
-use rtl_schema::write::{NativeWriter, RpdWriter, TraceImport};
 use rtl_schema::{Select, Tables};
+use rtl_write::{NativeWriter, RpdWriter, TraceImport};
 
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use rtl_schema::table::{Agent, ApiCall, Dispatch, Process, Track};
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{NameId, Select, Tables, Trace};
+use rtl_write::{IfExists, NativeWriter};
 use support::{Layout, Options};
 
 /// Every format that our own reader opens.

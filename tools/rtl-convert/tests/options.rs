@@ -8,8 +8,8 @@ use drawing::{Folder, Slice, packets};
 use rtl_schema::table::{
     Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Process, Track,
 };
-use rtl_schema::write::{IfExists, NativeWriter, Op};
 use rtl_schema::{AgentId, ProcessId, Tables};
+use rtl_write::{IfExists, NativeWriter, Op};
 use serde_json::Value;
 
 /// The slices of the pftrace that `rtl-convert in.db` and more words write.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::table::{Agent, Dispatch, Process, Range, Track};
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
+use rtl_write::{IfExists, NativeWriter};
 
 /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
 fn run(folder: &Path, line: &str) -> (i32, String, String) {

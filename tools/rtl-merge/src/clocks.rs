@@ -5,8 +5,8 @@ use rtl_analysis::align::{
     self, Alignment, AlignmentError, Clock, Group, MatchedCollective, NodeClock, Sequence, Waits,
 };
 use rtl_analysis::ranks::steps::{StepTotals, step_group};
-use rtl_schema::write::ClockCorrection;
 use rtl_schema::{AgentId, ProcessId};
+use rtl_write::ClockCorrection;
 use serde_json::Value;
 
 use crate::args;

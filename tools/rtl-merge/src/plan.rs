@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use rtl_schema::table::Process;
-use rtl_schema::write::TraceMapping;
+use rtl_write::TraceMapping;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::clocks::Clocks;

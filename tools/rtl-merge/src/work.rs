@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, ResultExt};
-use rtl_schema::write::{NativeWriter, StringLog};
+use rtl_write::{NativeWriter, StringLog};
 use rustc_hash::FxHasher;
 
 use crate::rows::Rows;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
-use rtl_schema::write::{ClockCorrection, NativeWriter, TraceImport};
 use rtl_schema::{Dialect, Error, Select, Tables, Trace};
+use rtl_write::{ClockCorrection, NativeWriter, TraceImport};
 use serde_json::json;
 
 use crate::gpus::Devices;

@@ -1,7 +1,6 @@
 //! Rows of ranges and markers, and what the application calls its threads, devices and streams.
 
-use rtl_schema::append::Target;
-use rtl_schema::write::{Op, OpKind, StringId};
+use rtl_write::{Op, OpKind, StringId, Target};
 
 use super::close::Close;
 use super::session::{Session, meet, thread_row};

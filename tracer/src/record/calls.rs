@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use calls::{Function, Source};
-use rtl_schema::append::Target;
-use rtl_schema::write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId};
+use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
 use super::close::Close;
 use super::open_calls::OpenCalls;

@@ -13,7 +13,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use rtl_schema::append::Target;
+use rtl_write::Target;
 
 use super::close::Close;
 

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rtl_schema::append::{Recording, Target};
-use rtl_schema::write::StringId;
+use rtl_write::{Recording, StringId, Target};
 use serde_json::{Map, Value};
 
 use crate::kernels::Kernel;

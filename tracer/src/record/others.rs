@@ -1,8 +1,7 @@
 //! Copies and barriers as rows.
 
 use calls::Source;
-use rtl_schema::append::Target;
-use rtl_schema::write::{Op, OpKind};
+use rtl_write::{Op, OpKind, Target};
 
 use super::Known;
 use super::close::Close;

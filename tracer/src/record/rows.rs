@@ -1,7 +1,6 @@
 //! Writes dispatch rows, with a fast path when only timestamps, grid-x and correlation id change.
 
-use rtl_schema::append::{Recording, Target};
-use rtl_schema::write::{Op, OpKind, RowDelta, RowTemplate};
+use rtl_write::{Op, OpKind, Recording, RowDelta, RowTemplate, Target};
 
 use super::naming::Named;
 use crate::dispatch::Dispatch;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rtl_schema::append::{Recording, Target};
-use rtl_schema::write::Op;
+use rtl_write::{Op, Recording, Target};
 use rustc_hash::FxHashSet;
 
 use super::annotations::Annotations;

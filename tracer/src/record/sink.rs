@@ -1,6 +1,6 @@
 //! What the recorder hands rows on to.
 
-use rtl_schema::append::Target;
+use rtl_write::Target;
 
 use super::Ending;
 use super::close::Close;

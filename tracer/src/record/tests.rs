@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rtl_schema::append::Target;
 use rtl_schema::{Select, Tables, Trace};
+use rtl_write::Target;
 
 use super::close::Close;
 use super::*;

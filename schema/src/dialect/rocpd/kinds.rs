@@ -35,7 +35,7 @@ impl OpKind {
 }
 
 /// The direction of ops of a type, if they are copies.
-pub(crate) fn copy_type(op_type: &str) -> Option<Direction> {
+pub fn copy_type(op_type: &str) -> Option<Direction> {
     match OpKind::of(op_type) {
         OpKind::Copy(direction) => Some(direction),
         _ => None,

@@ -22,7 +22,7 @@ pub(super) use agents::{Agents, NO_GPU};
 pub(super) use header::{Header, LaunchRows, References, Symbols, Variant};
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
-pub(crate) use kinds::copy_type;
+pub use kinds::copy_type;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
 pub(super) use plan::{Field, Plan};

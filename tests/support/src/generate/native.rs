@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rtl_schema::write::{Call, IfExists, NativeWriter, Op as Row, OpKind, StringId};
+use rtl_write::{Call, IfExists, NativeWriter, Op as Row, OpKind, StringId};
 
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 

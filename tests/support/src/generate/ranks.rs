@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
+use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
 
 use super::random::Random;
 

@@ -3,11 +3,11 @@
 use std::io;
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Counter, Range};
-use rtl_schema::write::{
+use rtl_schema::{AgentId, Error, Id, ProcessId, Tables};
+use rtl_write::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
     ProcessInfo, Region, RocpdWriter, TableSetId,
 };
-use rtl_schema::{AgentId, Error, Id, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::devices::Device;

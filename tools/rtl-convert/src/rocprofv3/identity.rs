@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use rtl_schema::write::ProcessIdentity;
 use rtl_schema::{ProcessId, Tables};
+use rtl_write::ProcessIdentity;
 use rustc_hash::FxHasher;
 
 /// The identity of a process: the guid of rocprofv3, or one of the same form from its start in milliseconds and a hash.

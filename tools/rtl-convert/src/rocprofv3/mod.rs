@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, Destination, IfExists};
 use cli::Failure;
-use rtl_schema::write::RocpdWriter;
 use rtl_schema::{ProcessId, Select, Tables};
+use rtl_write::RocpdWriter;
 
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;

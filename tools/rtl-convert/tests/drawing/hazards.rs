@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtl_schema::write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
+use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
 
 /// Random numbers: the same for the same seed.
 struct Random(u64);

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::table::{ApiCall, Process};
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{NameId, Select, Tables, Trace};
+use rtl_write::{IfExists, NativeWriter};
 
 /// A folder in which the program runs.
 pub struct Folder(tempfile::TempDir);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rtl_schema::table::{Direction, Dispatch, Dispatches, Track, Tracks};
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Dialect, Tables, TrackId};
+use rtl_write::{IfExists, NativeWriter};
 use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rtl_schema::write::{IfExists, NativeWriter};
+use rtl_write::{IfExists, NativeWriter};
 use serde_json::Value;
 
 use crate::lines::held;

@@ -1,6 +1,6 @@
 //! The books as a user reads them, and kernels that have another name.
 
-use rtl_schema::write::{IfExists, NativeWriter, Op};
+use rtl_write::{IfExists, NativeWriter, Op};
 
 use crate::{Folder, status};
 

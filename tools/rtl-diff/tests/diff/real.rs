@@ -5,8 +5,8 @@ use std::path::Path;
 use rtl_analysis::Categories;
 use rtl_analysis::categories::COLLECTIVE;
 use rtl_schema::table::Dispatches;
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Select, Tables, Trace, identity};
+use rtl_write::{IfExists, NativeWriter};
 
 use crate::Folder;
 

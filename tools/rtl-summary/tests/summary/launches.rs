@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use rtl_schema::write::{IfExists, NativeWriter};
 use rtl_schema::{Select, Trace};
+use rtl_write::{IfExists, NativeWriter};
 use snapbox::{assert_data_eq, str};
 use support::Layout;
 use support::json_schema::JsonSchema;

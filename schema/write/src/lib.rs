@@ -1,0 +1,26 @@
+//! Writers of native, RPD and rocpd files.
+//!
+//! [`NativeWriter`] writes rows of the native layout one by one, or whole [`Tables`](rtl_schema::Tables); [`TraceImport`]
+//! takes a trace in pieces, so that memory does not grow with its rows. [`Recording`] adds publication: a file that is a valid
+//! database after every write. [`RpdWriter`] and [`RocpdWriter`] write other tools' files. An output appears under its name
+//! only with `finish`; a writer that is dropped leaves nothing behind.
+
+mod btree;
+mod native;
+mod output;
+mod recording;
+mod rocpd;
+mod rpd;
+
+pub use atomic_file::IfExists;
+pub use btree::Target;
+pub use native::{
+    Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, LaunchParams, NO_SYMBOL, NativeWriter, Op,
+    OpKind, RowDelta, RowTemplate, StringId, StringLog, TraceImport, TraceMapping,
+};
+pub use recording::Recording;
+pub use rocpd::{
+    AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
+    ProcessIdentity, ProcessInfo, Region, RocpdWriter, TableSetId,
+};
+pub use rpd::RpdWriter;

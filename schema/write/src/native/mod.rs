@@ -1,0 +1,23 @@
+//! The native layout.
+
+mod checkpoint;
+mod import;
+pub(crate) mod layout;
+mod mapping;
+mod metadata;
+pub(crate) mod numbering;
+pub(crate) mod opaque_tables;
+mod params;
+mod rows;
+mod secondary_tables;
+mod string_ids;
+mod template;
+mod writer;
+
+pub use checkpoint::StringLog;
+pub use import::TraceImport;
+pub use mapping::{ClockCorrection, TraceMapping};
+pub use params::{CopyParams, LaunchParams};
+pub use rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
+pub use template::{CallDelta, CallTemplate, RowDelta, RowTemplate};
+pub use writer::NativeWriter;

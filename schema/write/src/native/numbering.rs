@@ -1,0 +1,270 @@
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::mapping::TraceMapping;
+use crate::btree::{put, take};
+use rtl_schema::table::{AgentKind, Track};
+use rtl_schema::{AgentId, Id, ProcessId, Tables, TrackId};
+
+/// How processes, agents and queues are numbered in the file. They are met one after the other, and what is numbered
+/// stays.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// What pid columns hold for each process: nothing for one that was alone when it was met, else its pid, or a
+    /// negative number where another one has that or it is unknown.
+    pids: Vec<Option<i64>>,
+    /// What gpuId columns hold for each agent: a GPU's number, a number below -1 for another one.
+    pub(crate) gpus: Vec<Option<i64>>,
+    /// What queueId columns hold for each track.
+    queues: Vec<i64>,
+}
+
+impl Places {
+    /// For a trace of which it is known before how it is told among others.
+    pub(crate) fn given(mapping: &TraceMapping) -> Self {
+        let pids = mapping.pids.iter().copied().map(Some).collect();
+        Self { pids, gpus: mapping.gpus.clone(), queues: Vec::new() }
+    }
+
+    /// Numbers what is new.
+    pub(crate) fn extend(&mut self, tables: &Tables, queues: &mut Queues) {
+        let alone = tables.processes.len() == 1;
+        for process in self.pids.len()..tables.processes.len() {
+            self.pids.push((!alone).then(|| explicit(process, tables)));
+        }
+        for (at, agent) in tables.agents.iter().enumerate().skip(self.gpus.len()) {
+            self.gpus.push(match agent.kind {
+                AgentKind::Gpu => Some(agent.number),
+                AgentKind::Unknown => None,
+                AgentKind::Cpu | AgentKind::Other => Some(-2 - at as i64),
+            });
+        }
+        let tracks = &tables.tracks.rows()[self.queues.len()..];
+        queues.make_room(tracks);
+        for track in tracks {
+            let number = queues.number(track, self.pid(track.process), self.gpu(track.agent));
+            self.queues.push(number);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn pid(&self, process: ProcessId) -> Option<i64> {
+        self.pids.get(process.index()).copied().flatten()
+    }
+
+    #[inline]
+    pub(crate) fn gpu(&self, agent: AgentId) -> Option<i64> {
+        self.gpus.get(agent.index()).copied().flatten()
+    }
+
+    #[inline]
+    pub(crate) fn queue(&self, track: TrackId) -> i64 {
+        self.queues[track.index()]
+    }
+
+    /// What stands for a process in metadata rows: what pid columns hold, or would if it was not alone.
+    pub(crate) fn process(&self, process: ProcessId, tables: &Tables) -> Option<i64> {
+        self.pid(process).or_else(|| match tables.processes.len() {
+            0 | 1 => tables.processes.get(process.index())?.pid,
+            _ => Some(explicit(process.index(), tables)),
+        })
+    }
+}
+
+/// The pid of a process, or a number of its own.
+fn explicit(process: usize, tables: &Tables) -> i64 {
+    let pid = |process: usize| tables.processes[process].pid;
+    let taken = (0..process).any(|earlier| pid(earlier) == pid(process));
+    pid(process).filter(|_| !taken).unwrap_or(-1 - process as i64)
+}
+
+/// Queues beyond this are addresses; they get small numbers and a metadata row each.
+const LARGEST_QUEUE: i64 = i16::MAX as i64;
+
+/// What queueId columns hold: a queue's own number where that is small, no other queue got it and there is nothing else
+/// to say of it.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    given: FxHashMap<Queue, i64>,
+    taken: FxHashSet<i64>,
+    next: i64,
+}
+
+/// A queue: what the file calls its process and its agent, its own number and its address.
+type Queue = (Option<i64>, Option<i64>, i64, Option<u64>);
+
+impl Queues {
+    /// All that [`Self::restored`] needs.
+    pub(crate) fn save(&self, state: &mut Vec<u8>) {
+        put(state, self.next);
+        put(state, self.given.len() as i64);
+        for (&(pid, gpu, queue, address), &number) in &self.given {
+            let known =
+                i64::from(pid.is_some()) | i64::from(gpu.is_some()) << 1 | i64::from(address.is_some()) << 2;
+            let address = address.unwrap_or_default() as i64;
+            for part in [known, pid.unwrap_or_default(), gpu.unwrap_or_default(), queue, address, number] {
+                put(state, part);
+            }
+        }
+    }
+
+    /// What [`Self::save`] was told of; nothing where `state` is something else.
+    pub(crate) fn restored(state: &mut &[u8]) -> Option<Self> {
+        let mut queues = Self { next: take(state)?, ..Self::default() };
+        for _ in 0..take(state)? {
+            let known = take(state)?;
+            let (pid, gpu, queue) = (take(state)?, take(state)?, take(state)?);
+            let (address, number) = (take(state)? as u64, take(state)?);
+            let is = |bit: i64| known & bit != 0;
+            let queue = (is(1).then_some(pid), is(2).then_some(gpu), queue, is(4).then_some(address));
+            queues.given.insert(queue, number);
+            queues.taken.insert(number);
+        }
+        Some(queues)
+    }
+
+    /// Gives no number away that one of these tracks keeps.
+    fn make_room(&mut self, tracks: &[Track]) {
+        let kept = tracks.iter().filter(|track| self.keeps_number(track)).map(|track| track.queue + 1).max();
+        self.next = self.next.max(kept.unwrap_or_default());
+    }
+
+    fn number(&mut self, track: &Track, pid: Option<i64>, gpu: Option<i64>) -> i64 {
+        if self.keeps_number(track) {
+            return track.queue;
+        }
+        let number = *self.given.entry((pid, gpu, track.queue, track.hardware_queue)).or_insert(self.next);
+        if number == self.next {
+            self.taken.insert(number);
+            self.next += 1;
+        }
+        number
+    }
+
+    fn keeps_number(&self, track: &Track) -> bool {
+        track.hardware_queue.is_none()
+            && (0..=LARGEST_QUEUE).contains(&track.queue)
+            && !self.taken.contains(&track.queue)
+    }
+}
+
+/// Whether the queue of a track, which has this number in the file, needs a metadata row.
+pub(crate) fn is_renamed(track: &Track, number: i64) -> bool {
+    track.hardware_queue.is_some() || number != track.queue
+}
+
+/// New ids of rows by their old ones. Rows keep their order, so this is as long as there are breaks in it.
+#[derive(Debug, Default)]
+pub(crate) struct Renumbered(Vec<Run>);
+
+/// The same of ops. Some sources number dispatches and other ops apart.
+#[derive(Debug, Default)]
+pub(crate) struct RenumberedOps {
+    pub(crate) dispatches: Renumbered,
+    pub(crate) others: Renumbered,
+}
+
+impl RenumberedOps {
+    pub(crate) fn settle(&mut self) {
+        self.dispatches.settle();
+        self.others.settle();
+    }
+
+    /// The new id of an op that a link names.
+    pub(crate) fn get(&self, space: u32, old: Id) -> Option<i64> {
+        self.dispatches.get(space, old).or_else(|| self.others.get(space, old))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    space: u32,
+    old: Id,
+    new: i64,
+    length: i64,
+}
+
+impl Renumbered {
+    #[inline]
+    pub(crate) fn push(&mut self, space: u32, old: Id, new: i64) {
+        if let Some(run) = self.0.last_mut()
+            && (run.space, run.old.wrapping_add(run.length), run.new + run.length) == (space, old, new)
+        {
+            run.length += 1;
+        } else {
+            self.0.push(Run { space, old, new, length: 1 });
+        }
+    }
+
+    /// Makes [`Self::get`] find what was pushed.
+    pub(crate) fn settle(&mut self) {
+        if !self.0.is_sorted_by_key(|run| (run.space, run.old)) {
+            self.0.sort_by_key(|run| (run.space, run.old));
+        }
+    }
+
+    pub(crate) fn get(&self, space: u32, old: Id) -> Option<i64> {
+        let after = self.0.partition_point(|run| (run.space, run.old) <= (space, old));
+        let run = self.0[..after].last().filter(|run| run.space == space)?;
+        let behind = old.checked_sub(run.old).filter(|behind| *behind < run.length)?;
+        Some(run.new + behind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtl_schema::table::{Agent, Process};
+
+    fn track(queue: i64, hardware_queue: Option<u64>) -> Track {
+        Track { queue, hardware_queue, ..Track::default() }
+    }
+
+    fn numbers(queues: &mut Queues, tracks: &[Track]) -> Vec<i64> {
+        queues.make_room(tracks);
+        tracks.iter().map(|track| queues.number(track, None, Some(0))).collect()
+    }
+
+    #[test]
+    fn a_queue_whose_number_was_given_away_gets_another_one() {
+        let mut queues = Queues::default();
+        let first = numbers(&mut queues, &[track(2, None), track(1 << 40, None)]);
+        let then = numbers(&mut queues, &[track(3, None), track(4, None)]);
+        assert_eq!((first, then), (vec![2, 3], vec![5, 4]));
+        assert!(is_renamed(&track(3, None), 5) && !is_renamed(&track(4, None), 4));
+    }
+
+    #[test]
+    fn one_address_is_one_queue() {
+        let mut queues = Queues::default();
+        let stream = Track { stream: Some(7), ..track(0, Some(0x1000)) };
+        let tracks = [track(0, Some(0x1000)), stream, track(0, Some(0x2000))];
+        assert_eq!(numbers(&mut queues, &tracks), [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_process_that_was_alone_keeps_empty_columns() {
+        let mut tables = Tables::default();
+        let mut places = Places::default();
+        tables.processes.push(Process { pid: Some(7), ..Process::default() });
+        tables.agents.push(Agent { number: 5, ..Agent::default() });
+        places.extend(&tables, &mut Queues::default());
+        tables.processes.push(Process { pid: Some(7), ..Process::default() });
+        places.extend(&tables, &mut Queues::default());
+        assert_eq!([0, 1].map(|at| places.pid(ProcessId(at))), [None, Some(-2)]);
+        assert_eq!([0, 1].map(|at| places.process(ProcessId(at), &tables)), [Some(7), Some(-2)]);
+        assert_eq!(places.gpu(AgentId(0)), Some(5));
+    }
+
+    #[test]
+    fn ids_are_found_in_whatever_order_their_rows_came() {
+        let mut ids = Renumbered::default();
+        for (space, old, new) in [(0, 10, 1), (0, 11, 2), (1, 10, 3), (0, 5, 4), (0, 12, 5)] {
+            ids.push(space, old, new);
+        }
+        ids.settle();
+        assert_eq!(ids.0.len(), 4);
+        let found = [(0, 10), (0, 11), (0, 12), (0, 5), (1, 10), (1, 11), (0, 6), (0, 4)];
+        let expected = [Some(1), Some(2), Some(5), Some(4), Some(3), None, None, None];
+        assert_eq!(found.map(|(space, old)| ids.get(space, old)), expected);
+    }
+}

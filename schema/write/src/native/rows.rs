@@ -1,0 +1,241 @@
+use rtl_schema::table::Direction;
+
+/// A text of the file: the id of its row in `rocpd_string`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StringId(pub(crate) i64);
+
+impl StringId {
+    /// The empty text, which every file has.
+    pub const EMPTY: Self = Self(1);
+    /// An id that no text has, for a name that dangled in the source.
+    pub const DANGLING: Self = Self(-1);
+}
+
+impl Default for StringId {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+/// What a row of `rocpd_op` is: its `opType`. The texts are the first of every file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OpKind {
+    /// A kernel.
+    #[default]
+    KernelExecution,
+    /// A kernel of a graph launch.
+    Task,
+    /// A copy from the host to a GPU.
+    CopyHostToDevice,
+    /// A copy from a GPU to the host.
+    CopyDeviceToHost,
+    /// A copy within a GPU or between two.
+    CopyDeviceToDevice,
+    /// A copy between two places of the host.
+    CopyHostToHost,
+    /// A copy whose way is unknown.
+    Copy,
+    /// A fill.
+    FillBuffer,
+    /// A barrier packet.
+    Barrier,
+    /// A range or marker of the user.
+    UserMarker,
+}
+
+impl OpKind {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::KernelExecution,
+        Self::Task,
+        Self::CopyHostToDevice,
+        Self::CopyDeviceToHost,
+        Self::CopyDeviceToDevice,
+        Self::CopyHostToHost,
+        Self::Copy,
+        Self::FillBuffer,
+        Self::Barrier,
+        Self::UserMarker,
+    ];
+
+    pub(crate) fn text(self) -> StringId {
+        StringId(StringId::EMPTY.0 + 1 + self as i64)
+    }
+
+    /// The type of copies that go this way.
+    pub(crate) fn of_copy(direction: Direction) -> Self {
+        match direction {
+            Direction::HostToDevice => Self::CopyHostToDevice,
+            Direction::DeviceToHost => Self::CopyDeviceToHost,
+            Direction::DeviceToDevice => Self::CopyDeviceToDevice,
+            Direction::HostToHost => Self::CopyHostToHost,
+            Direction::Unknown => Self::Copy,
+            Direction::Fill => Self::FillBuffer,
+        }
+    }
+
+    /// The text of the file.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::KernelExecution => "KernelExecution",
+            Self::Task => "Task",
+            Self::CopyHostToDevice => "CopyHostToDevice",
+            Self::CopyDeviceToHost => "CopyDeviceToHost",
+            Self::CopyDeviceToDevice => "CopyDeviceToDevice",
+            Self::CopyHostToHost => "CopyHostToHost",
+            Self::Copy => "Copy",
+            Self::FillBuffer => "FillBuffer",
+            Self::Barrier => "Barrier",
+            Self::UserMarker => "UserMarker",
+        }
+    }
+}
+
+/// What [`Op::symbol`] is for a kernel of which less is known than of others of its name.
+pub const NO_SYMBOL: i64 = -1;
+
+/// A row of `rocpd_op` in the file's own terms; `sql/tables.sql` says what each column means.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Op {
+    /// `gpuId`.
+    pub gpu: Option<i64>,
+    /// `queueId`.
+    pub queue: Option<i64>,
+    /// Start in ns.
+    pub start: i64,
+    /// End in ns, if it was seen.
+    pub end: Option<i64>,
+    /// `description_id`.
+    pub description: Option<StringId>,
+    /// `opType_id`.
+    pub kind: OpKind,
+    /// `roctxId`, 0 for none.
+    pub range: i64,
+    /// Launch size in work-items.
+    pub items: Option<[u64; 3]>,
+    /// Size of a work-group.
+    pub workgroup: Option<[u32; 3]>,
+    /// Thread.
+    pub tid: Option<i64>,
+    /// Correlation id, 0 for unknown.
+    pub correlation: i64,
+    /// Id of the kernel's metadata row, where it is not the first one of its name; [`NO_SYMBOL`] if it has
+    /// none although others of its name do.
+    pub symbol: Option<i64>,
+    /// LDS in bytes.
+    pub lds: Option<u32>,
+    /// Scratch of a work-item in bytes.
+    pub scratch: Option<u32>,
+    /// `sequenceId`: of a range, 0 push and pop, 1 start and stop.
+    pub sequence: Option<i64>,
+    /// The process, where it is not the file's only one.
+    pub pid: Option<i64>,
+    /// HIP stream.
+    pub stream: Option<i64>,
+    /// Bytes of a copy or fill.
+    pub bytes: Option<u64>,
+    /// `gpuId` of the other side of a copy.
+    pub peer: Option<i64>,
+    /// The class of a range.
+    pub category: Option<StringId>,
+    /// Host time in ns at which the op was put on its queue.
+    pub enqueued: Option<i64>,
+}
+
+/// A row of `rocpd_api` in the file's own terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Call {
+    /// Start in ns.
+    pub start: i64,
+    /// End minus start in ns, if the end was seen.
+    pub duration: Option<i64>,
+    /// The function's name.
+    pub name: Option<StringId>,
+    /// Thread.
+    pub tid: Option<i64>,
+    /// Correlation id, 0 for unknown.
+    pub correlation: i64,
+    /// The library.
+    pub domain: Option<StringId>,
+    /// Correlation id of the enclosing call, 0 for none.
+    pub parent: i64,
+    /// HIP stream.
+    pub stream: Option<i64>,
+    /// The process, where it is not the file's only one.
+    pub pid: Option<i64>,
+    /// The recorder's finer class.
+    pub category: Option<StringId>,
+    /// All arguments as one text.
+    pub args: Option<StringId>,
+    /// The status that was returned, 0 for success or unknown.
+    pub result: i64,
+}
+
+/// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
+pub(crate) const OP_DELTA_COLUMNS: [usize; 4] = [2, 3, 7, 10];
+
+/// Where start, duration and the correlation id are in a call's row.
+pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] = [0, 1, 4];
+
+/// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
+#[inline]
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
+    // Beside a known x, NULL means 1: most launches then end at their x.
+    let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
+    let group =
+        |axis: usize| op.workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
+    [
+        op.gpu,
+        op.queue,
+        Some(op.start),
+        op.end,
+        text(op.description),
+        text(Some(op.kind.text())),
+        Some(op.range),
+        items(0),
+        group(0),
+        op.tid,
+        known(op.correlation),
+        op.lds.map(i64::from),
+        op.scratch.map(i64::from),
+        items(1),
+        group(1),
+        items(2),
+        group(2),
+        op.symbol,
+        op.sequence,
+        op.pid,
+        op.stream,
+        op.bytes.map(|bytes| bytes as i64),
+        op.peer,
+        text(op.category),
+        op.enqueued,
+    ]
+}
+
+/// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
+#[inline]
+pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
+    [
+        Some(call.start),
+        call.duration,
+        text(call.name),
+        call.tid,
+        known(call.correlation),
+        text(call.domain),
+        known(call.parent),
+        call.stream,
+        call.pid,
+        text(call.category),
+        text(call.args),
+        known(call.result),
+    ]
+}
+
+fn text(text: Option<StringId>) -> Option<i64> {
+    text.map(|text| text.0)
+}
+
+/// Zero is unknown, and NULL is shorter at the end of a row.
+fn known(id: i64) -> Option<i64> {
+    Some(id).filter(|&id| id != 0)
+}

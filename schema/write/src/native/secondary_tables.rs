@@ -1,0 +1,165 @@
+//! The tables beside ops and calls.
+
+use super::import::TraceImport;
+use super::layout::Table;
+use super::rows::OpKind;
+use super::writer::NativeWriter;
+use crate::btree::Datum;
+use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiLaunch, Direction, Monitor};
+use rtl_schema::{NameId, Result, Tables};
+
+/// A text that stands in its row.
+fn words(tables: &Tables, name: NameId) -> Datum<'_> {
+    if name.is_some() { tables.strings.get(name).into() } else { Datum::Null }
+}
+
+/// Writes arguments, launches and copies of calls; `id` tells which call a row of the piece became.
+pub(super) fn call_details(
+    import: &TraceImport,
+    writer: &mut NativeWriter,
+    piece: &Tables,
+    id: impl Fn(u32) -> i64,
+) -> Result<()> {
+    for row in &piece.api_calls.arguments {
+        let text = |name| Datum::from(import.text(name).map(|text| text.0));
+        let (call, position) = (id(row.call), i64::from(row.position));
+        let cells = [call.into(), position.into(), text(row.kind), text(row.name), text(row.value)];
+        writer.row(Table::Arg, &cells)?;
+    }
+    for row in &piece.api_calls.launches {
+        if row.kernel != NameId::NONE || row.shape.is_some() {
+            kernel(import, writer, piece, id(row.call), row)?;
+        } else {
+            copy(writer, piece, id(row.call), row)?;
+        }
+    }
+    Ok(())
+}
+
+fn kernel(
+    import: &TraceImport,
+    writer: &mut NativeWriter,
+    piece: &Tables,
+    call: i64,
+    row: &ApiLaunch,
+) -> Result<()> {
+    let shape = row.shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
+    let groups = |axis: usize| Datum::from(shape.groups.map(|groups| groups[axis] as i64));
+    let group = |axis: usize| Datum::from(shape.workgroup.map(|group| i64::from(group[axis])));
+    let cells = [
+        words(piece, row.stream),
+        groups(0),
+        groups(1),
+        groups(2),
+        group(0),
+        group(1),
+        group(2),
+        shape.lds.map(i64::from).into(),
+        shape.scratch.map(i64::from).into(),
+        import.text(row.kernel).map(|text| text.0).into(),
+    ];
+    writer.row_at(Table::Kernelapi, call, &cells)
+}
+
+fn copy(writer: &mut NativeWriter, piece: &Tables, call: i64, row: &ApiLaunch) -> Result<()> {
+    let address = |address: u64| format!("0x{address:x}");
+    let (to, from) = row.addresses.map(|(to, from)| (address(to), address(from))).unzip();
+    let (width, height) = row.extent.unzip();
+    let (to_device, from_device) = row.devices.unzip();
+    let cells = [
+        words(piece, row.stream),
+        row.bytes.map(|bytes| bytes as i64).into(),
+        to.as_deref().into(),
+        from.as_deref().into(),
+        match row.direction {
+            Direction::HostToHost => 0,
+            Direction::HostToDevice => 1,
+            Direction::DeviceToHost => 2,
+            Direction::DeviceToDevice => 3,
+            Direction::Unknown => 4,
+            Direction::Fill => OpKind::FillBuffer.text().0,
+        }
+        .into(),
+        i64::from(row.sync).into(),
+        width.map(|width| width as i64).into(),
+        height.map(|height| height as i64).into(),
+        to_device.into(),
+        from_device.into(),
+        i64::from(row.pinned).into(),
+    ];
+    writer.row_at(Table::Copyapi, call, &cells)
+}
+
+/// Writes what is sampled, counted, allocated or stacked.
+pub(super) fn write(import: &TraceImport, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
+    for row in &piece.counters {
+        // Where only a part of the dispatches is written, counters of others belong to none.
+        let Some(op) = import.dispatched(piece, row.process, row.dispatch) else { continue };
+        let cells = [
+            row.value.into(),
+            op.into(),
+            import.text(row.name).map(|text| text.0).into(),
+            import.places.pid(row.process).into(),
+            row.agent.and_then(|agent| import.places.gpu(agent)).into(),
+        ];
+        writer.row(Table::Counter, &cells)?;
+    }
+    for row in &piece.monitors {
+        let cells = [
+            words(piece, row.device_kind),
+            watched(import, piece, row).into(),
+            words(piece, row.name),
+            import.file_time(row.start).into(),
+            import.file_time(row.end).into(),
+            words(piece, row.value),
+        ];
+        writer.row(Table::Monitor, &cells)?;
+    }
+    for row in &piece.stack_frames {
+        let call = import.calls.get(0, row.call);
+        let name = import.text(row.name).map(|text| text.0);
+        writer.row(Table::Stackframe, &[call.into(), row.depth.into(), name.into()])?;
+    }
+    for row in &piece.allocations {
+        allocation(import, writer, row)?;
+    }
+    writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
+    Ok(())
+}
+
+/// The number of what a monitor watched.
+fn watched(import: &TraceImport, piece: &Tables, row: &Monitor) -> i64 {
+    let renumbered = import.mapping.as_ref().filter(|_| row.is_gpu(&piece.strings));
+    renumbered.and_then(|mapping| mapping.monitor_devices.get(&row.device)).copied().unwrap_or(row.device)
+}
+
+fn allocation(import: &TraceImport, writer: &mut NativeWriter, row: &Allocation) -> Result<()> {
+    let kind = match row.kind {
+        AllocationKind::Allocate => "allocate",
+        AllocationKind::Free => "free",
+        AllocationKind::Reallocate => "reallocate",
+        AllocationKind::Reclaim => "reclaim",
+    };
+    let level = match row.level {
+        AllocationLevel::Real => "real",
+        AllocationLevel::Virtual => "virtual",
+        AllocationLevel::Scratch => "scratch",
+    };
+    let cells = [
+        import.places.pid(row.process).into(),
+        row.tid.into(),
+        row.agent.and_then(|agent| import.places.gpu(agent)).into(),
+        row.queue.into(),
+        row.stream.into(),
+        kind.into(),
+        level.into(),
+        import.file_time(row.start).into(),
+        import.end(row.start, row.duration).into(),
+        row.address.map(|address| address as i64).into(),
+        (row.bytes as i64).into(),
+        row.flags.into(),
+        row.correlation.into(),
+    ];
+    writer.row(Table::Allocation, &cells)?;
+    Ok(())
+}

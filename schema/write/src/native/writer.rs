@@ -1,0 +1,230 @@
+//! The writer of native rows.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+
+use crate::output::OutputFile;
+
+use super::layout::{Table, statement, views};
+use super::numbering::Queues;
+use super::opaque_tables::add;
+use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
+use super::string_ids::StringIds;
+use crate::btree::{Database, Datum, Pattern, PushError, TableId, Target};
+use atomic_file::IfExists;
+use rtl_schema::layout::tags;
+use rtl_schema::table::OpaqueTable;
+use rtl_schema::{Error, Id, Result};
+
+/// The version of the native layout, metadata tag `rtl_schema`.
+const VERSION: &str = "1";
+
+/// A writer of rows of the native layout. Memory is bounded by the distinct strings, never by the rows.
+#[derive(Debug)]
+pub struct NativeWriter<T = File> {
+    pub(super) output: OutputFile,
+    pub(super) limit: Option<u64>,
+    pub(super) database: Database<T>,
+    pub(super) tables: [Option<TableId>; Table::COUNT],
+    pub(super) strings: StringIds,
+    /// Written by SQLite itself, at the end.
+    pub(super) opaque_tables: Vec<OpaqueTable>,
+    pub(super) queues: Queues,
+    /// How many ranges were numbered, and the numbers of those that later traces may name, by their id space and their
+    /// number there.
+    pub(super) ranges: i64,
+    pub(super) range_numbers: FxHashMap<(u32, Id), i64>,
+}
+
+impl NativeWriter {
+    /// Starts a file that will be at `path`, in a temporary one beside it.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the target exists and must stay; [`Error::Io`] if its folder cannot be written.
+    pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self> {
+        let (output, file) = OutputFile::create(path.as_ref(), if_exists)?;
+        Self::start(output, file, None)
+    }
+
+    /// Fills the empty file at `place`, which the caller gives the name `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn within(place: &Path, path: &Path) -> Result<Self> {
+        let (output, file) = OutputFile::given(place, path)?;
+        Self::start(output, file, None)
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if meanwhile another file has the name and must stay.
+    pub fn finish(mut self) -> Result<()> {
+        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
+        drop(self.database);
+        add(&self.output, &self.opaque_tables, "")?;
+        self.output.finish()
+    }
+}
+
+impl<T: Target> NativeWriter<T> {
+    /// Starts with the tables, strings and metadata that every file has.
+    pub(crate) fn start(output: OutputFile, target: T, limit: Option<u64>) -> Result<Self> {
+        let mut database = Database::create(target, limit).map_err(|source| output.io(source))?;
+        let mut tables = [None; Table::COUNT];
+        for table in Table::ALWAYS {
+            tables[table as usize] = Some(database.table(table.name(), statement(table.name()), true));
+        }
+        let mut writer = Self::new(output, limit, database, tables);
+        writer.intern("")?;
+        for kind in OpKind::ALL {
+            writer.intern(kind.label())?;
+        }
+        writer.push_metadata(tags::RTL_SCHEMA, VERSION)?;
+        Ok(writer)
+    }
+
+    pub(super) fn new(
+        output: OutputFile,
+        limit: Option<u64>,
+        database: Database<T>,
+        tables: [Option<TableId>; Table::COUNT],
+    ) -> Self {
+        Self {
+            output,
+            limit,
+            database,
+            tables,
+            strings: StringIds::default(),
+            opaque_tables: Vec::new(),
+            queues: Queues::default(),
+            ranges: 0,
+            range_numbers: FxHashMap::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn table(&mut self, table: Table) -> TableId {
+        if let Some(id) = table.always() {
+            return id;
+        }
+        let database = &mut self.database;
+        *self.tables[table as usize]
+            .get_or_insert_with(|| database.table(table.name(), statement(table.name()), false))
+    }
+
+    /// The id of `text`, which is added when it is new. Memory grows with the distinct strings.
+    ///
+    /// # Errors
+    /// [`Error::Full`] if the row exceeds the size limit; [`Error::Io`] if the file cannot grow, and from then on. The same
+    /// holds for all other rows.
+    pub fn intern(&mut self, text: &str) -> Result<StringId> {
+        if let Some(id) = self.strings.permanent(text) {
+            return Ok(id);
+        }
+        let id = self.push_string(text)?;
+        self.strings.insert_permanent(text, id);
+        Ok(id)
+    }
+
+    /// The id of a string that may be one of millions, as the arguments of calls are. It is remembered as long as it comes
+    /// again soon: memory does not grow, and a string can be in the file more than once.
+    pub fn intern_transient(&mut self, text: &str) -> Result<StringId> {
+        if let Some(id) = self.strings.transient(text) {
+            return Ok(id);
+        }
+        let id = self.push_string(text)?;
+        self.strings.insert_transient(text.into(), id);
+        Ok(id)
+    }
+
+    fn push_string(&mut self, text: &str) -> Result<StringId> {
+        self.row(Table::String, &[text.into()]).map(StringId)
+    }
+
+    /// Adds a metadata row; rows keep their order and a tag may repeat.
+    pub fn push_metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+        self.row(Table::Metadata, &[tag.into(), value.into()])?;
+        Ok(())
+    }
+
+    /// Adds an op, range or marker and returns its id; ids count from 1.
+    #[inline]
+    pub fn push_op(&mut self, op: &Op) -> Result<i64> {
+        let table = self.table(Table::Op);
+        self.database.push_integers(table, &op_row(op)).map_err(|why| self.error(why))
+    }
+
+    /// Adds an API call and returns its id; ids count from 1.
+    #[inline]
+    pub fn push_call(&mut self, call: &Call) -> Result<i64> {
+        let table = self.table(Table::Api);
+        self.database.push_integers(table, &call_row(call)).map_err(|why| self.error(why))
+    }
+
+    #[inline]
+    pub(super) fn push_pattern<const N: usize>(
+        &mut self,
+        table: Table,
+        pattern: &Pattern<N>,
+        numbers: &[i64; N],
+    ) -> Result<i64> {
+        let table = self.table(table);
+        self.database.push_pattern(table, pattern, numbers).map_err(|why| self.error(why))
+    }
+
+    /// Adds a row behind its id and returns the id.
+    pub(super) fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
+        let table = self.table(table);
+        self.database.push_row(table, row).map_err(|why| self.error(why))
+    }
+
+    /// Adds a row with this id, greater than that of all rows before.
+    pub(super) fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
+        let table = self.table(table);
+        self.database.push_row_at(table, id, row).map_err(|why| self.error(why))
+    }
+
+    /// The number in the file of a range of a part.
+    #[inline]
+    pub(super) fn range_number(&mut self, space: u32, range: Id) -> i64 {
+        *self.range_numbers.entry((space, range)).or_insert_with(|| {
+            self.ranges += 1;
+            self.ranges
+        })
+    }
+
+    #[cold]
+    fn error(&self, why: PushError) -> Error {
+        match why {
+            PushError::Full => self.output.full(self.limit.unwrap_or_default()),
+            PushError::Io(source) => self.output.io(source),
+        }
+    }
+
+    /// Makes everything added so far part of the file, with `closing` as its last metadata rows until the next time.
+    pub(crate) fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
+        let rows: Vec<[Datum<'_>; 2]> =
+            closing.iter().map(|(tag, value)| [(*tag).into(), value.as_str().into()]).collect();
+        let table = self.table(Table::Metadata);
+        self.database.publish(views(), Some((table, &rows))).map_err(|source| self.output.io(source))
+    }
+
+    /// Drops what was added since the last publication.
+    pub(crate) fn rollback(&mut self) {
+        self.database.rollback();
+    }
+
+    /// How many ops and how many API calls the file holds, as last published.
+    pub(crate) fn published_rows(&self) -> [i64; 2] {
+        [Table::Op, Table::Api]
+            .map(|table| self.tables[table as usize].map_or(0, |table| self.database.published_rows(table)))
+    }
+
+    /// Returns the target of the bytes, in which everything published is.
+    pub(crate) fn into_target(self) -> Result<T> {
+        self.database.finish().map_err(|source| self.output.io(source))
+    }
+}

@@ -1,0 +1,146 @@
+//! The writer of RPD's files, schema 3.
+//!
+//! RPD's tables know an op's thread, process, shape and bytes only by the call that asked for it, and its tools show
+//! nothing of an op without one. So an op whose call was not recorded gets one named `(not recorded)` at the moment the
+//! op starts; reading the file back leaves those calls out.
+
+mod calls;
+mod ids;
+mod launches;
+mod layout;
+mod ops;
+mod secondary_tables;
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::btree::{Database, Datum};
+use crate::native::numbering::{Places, Queues, RenumberedOps};
+use crate::native::opaque_tables::add;
+use crate::output::OutputFile;
+use ids::{Numbers, Texts};
+use launches::Launches;
+use layout::{FINISH, Table, TableIds, views};
+use rtl_schema::{Id, Result, Tables};
+
+/// A file of RPD's in the making: takes a trace as [`Trace::stream`](rtl_schema::Trace::stream) gives it out. Memory grows
+/// with the distinct strings and the API calls.
+#[derive(Debug)]
+pub struct RpdWriter {
+    database: Database<File>,
+    tables: TableIds,
+    output: OutputFile,
+    texts: Texts,
+    places: Places,
+    queues: Queues,
+    numbers: Numbers,
+    calls: calls::Calls,
+    launches: Launches,
+    ops: RenumberedOps,
+    /// Links of ops to further calls: an op may come after its links.
+    links: Vec<(Id, Id)>,
+    left_out: u64,
+}
+
+impl RpdWriter {
+    /// Fills the empty file at `place`, which the caller gives the name `path`.
+    ///
+    /// # Errors
+    /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
+    pub fn within(place: &Path, path: &Path) -> Result<Self> {
+        Self::start(OutputFile::given(place, path)?)
+    }
+
+    fn start((output, file): (OutputFile, File)) -> Result<Self> {
+        let mut database = Database::create(file, None).map_err(|source| output.io(source))?;
+        let tables = TableIds::create(&mut database);
+        let mut rpd = Self {
+            database,
+            tables,
+            output,
+            texts: Texts::default(),
+            places: Places::default(),
+            queues: Queues::default(),
+            numbers: Numbers::default(),
+            calls: calls::Calls::default(),
+            launches: Launches::default(),
+            ops: RenumberedOps::default(),
+            links: Vec::new(),
+            left_out: 0,
+        };
+        rpd.first_texts()?;
+        let [gpus, pids] = [ids::GPU_STRIDE, ids::PID_STRIDE].map(|stride| stride.to_string());
+        // With a session RPD's tracer appends to the file under ids of its own.
+        for (tag, value) in [
+            ("gpu_stride", gpus.as_str()),
+            ("pid_stride", &pids),
+            ("schema_version", "3"),
+            ("session_count", "1"),
+        ] {
+            rpd.metadata(tag, value)?;
+        }
+        Ok(rpd)
+    }
+
+    /// Writes the rows of a piece.
+    ///
+    /// # Errors
+    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot grow.
+    pub fn push(&mut self, piece: &Tables) -> Result<()> {
+        self.places.extend(piece, &mut self.queues);
+        self.numbers.extend(piece);
+        self.texts.extend(piece);
+        self.api_calls(piece)?;
+        self.ranges(piece)?;
+        self.all_ops(piece)?;
+        self.links.extend_from_slice(&piece.extra_links);
+        self.ops.settle();
+        self.secondary_tables(piece)
+    }
+
+    /// Writes what only the end tells and completes the file. `last` is what is left when all pieces were given. The
+    /// result says how many rows were left out because they have no end.
+    ///
+    /// # Errors
+    /// As [`Self::push`], or [`Error::Sqlite`](rtl_schema::Error::Sqlite).
+    pub fn finish(mut self, last: &Tables) -> Result<u64> {
+        self.held_launches(last)?;
+        for (op, call) in std::mem::take(&mut self.links) {
+            if let (Some(op), Some(call)) = (self.ops.get(0, op), self.calls.ids.get(0, call)) {
+                self.link(call, op)?;
+            }
+        }
+        self.source(last)?;
+        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
+        drop(self.database);
+        add(&self.output, &[], FINISH)?;
+        self.output.finish()?;
+        Ok(self.left_out)
+    }
+
+    fn link(&mut self, call: i64, op: i64) -> Result<()> {
+        self.integers(Table::ApiOps, [call, op])?;
+        Ok(())
+    }
+
+    fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
+        self.row(Table::Metadata, &[tag.into(), value.into()])?;
+        Ok(())
+    }
+
+    #[inline]
+    fn integers<const N: usize>(&mut self, table: Table, row: [i64; N]) -> Result<i64> {
+        let added = self.database.push_integers(self.tables.of(table), &row.map(Some));
+        added.map_err(|error| self.output.push(error))
+    }
+
+    fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
+        let added = self.database.push_row(self.tables.of(table), row);
+        added.map_err(|error| self.output.push(error))
+    }
+
+    fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
+        let added = self.database.push_row_at(self.tables.of(table), id, row);
+        added.map_err(|error| self.output.push(error))
+    }
+}

@@ -1,0 +1,112 @@
+//! `rocpd_api`: calls and ranges.
+
+use super::ids::EMPTY;
+use super::{RpdWriter, Table};
+use crate::native::numbering::Renumbered;
+use rtl_schema::layout::tags;
+use rtl_schema::table::ApiArgument;
+use rtl_schema::{Id, Result, Tables};
+
+/// The calls of the trace in the file.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// By space and correlation id: the first of each.
+    by_correlation: Renumbered,
+    /// By old id.
+    pub(super) ids: Renumbered,
+}
+
+impl Calls {
+    #[inline]
+    pub(super) fn of(&self, space: u32, correlation: Id) -> Option<i64> {
+        if correlation == 0 { None } else { self.by_correlation.get(space, correlation) }
+    }
+}
+
+impl RpdWriter {
+    /// Writes the calls, all of which come in the first piece.
+    pub(super) fn api_calls(&mut self, piece: &Tables) -> Result<()> {
+        let calls = &piece.api_calls;
+        let begins = self.launches.begin(piece);
+        if begins && !self.launches.are_asked() {
+            self.metadata(tags::LAUNCHES, tags::LAUNCHES_EXECUTED)?;
+        }
+        let mut ids = Vec::new();
+        let mut correlated = Vec::new();
+        let mut arguments = calls.arguments.iter().peekable();
+        for (at, row) in calls.iter().enumerate() {
+            let own = taken_while(&mut arguments, |argument| argument.call as usize == at);
+            let Some(duration) = row.duration else {
+                self.left_out += 1;
+                ids.push(None);
+                continue;
+            };
+            let args = if own.is_empty() || row.args.is_some() {
+                self.argument(piece, row.args)?
+            } else {
+                self.row(Table::Ustring, &[joined(&own, piece).as_str().into()])?
+            };
+            let name = self.name(piece, row.name)?;
+            let category = self.name(piece, row.category)?;
+            let domain = self.name(piece, row.domain)?;
+            let (pid, tid) = (self.numbers.pid(row.process), self.numbers.tid(row.process, row.tid));
+            let end = row.start.saturating_add(duration);
+            let id = self.integers(Table::Api, [pid, tid, row.start, end, name, category, domain, args])?;
+            ids.push(Some(id));
+            self.calls.ids.push(0, row.id, id);
+            if row.correlation != 0 {
+                correlated.push((space(piece, row.process), row.correlation, id));
+            }
+        }
+        self.calls.ids.settle();
+        correlated.sort_by_key(|&(space, correlation, _)| (space, correlation));
+        correlated.dedup_by_key(|(space, correlation, _)| (*space, *correlation));
+        for (space, correlation, id) in correlated {
+            self.calls.by_correlation.push(space, correlation, id);
+        }
+        self.asked_launches(piece, &ids)
+    }
+
+    /// Writes ranges and markers, which are calls of that name.
+    pub(super) fn ranges(&mut self, piece: &Tables) -> Result<()> {
+        for row in &piece.ranges {
+            let duration = if row.is_marker() { Some(0) } else { row.duration };
+            let Some(duration) = duration else {
+                self.left_out += 1;
+                continue;
+            };
+            let text = self.argument(piece, row.name)?;
+            let category = self.name(piece, row.category)?;
+            let (pid, tid) = (self.numbers.pid(row.process), self.numbers.tid(row.process, row.tid));
+            let (marker, end) = (self.marker(), row.start.saturating_add(duration));
+            self.integers(Table::Api, [pid, tid, row.start, end, marker, category, marker, text])?;
+        }
+        Ok(())
+    }
+
+    /// Stands in for a call that was not recorded.
+    #[inline]
+    pub(super) fn unrecorded_call(&mut self, pid: i64, tid: i64, start: i64) -> Result<i64> {
+        let name = self.unrecorded();
+        self.integers(Table::Api, [pid, tid, start, start, name, EMPTY, EMPTY, EMPTY])
+    }
+}
+
+pub(super) fn space(tables: &Tables, process: rtl_schema::ProcessId) -> u32 {
+    tables.processes.get(process.index()).map_or(0, |process| process.space)
+}
+
+fn taken_while<'a>(
+    arguments: &mut std::iter::Peekable<impl Iterator<Item = &'a ApiArgument>>,
+    own: impl Fn(&ApiArgument) -> bool,
+) -> Vec<&'a ApiArgument> {
+    std::iter::from_fn(|| arguments.next_if(|argument| own(argument))).collect()
+}
+
+/// Arguments that were stored one by one, as the one text that RPD has.
+fn joined(arguments: &[&ApiArgument], tables: &Tables) -> String {
+    let text = |name| if rtl_schema::NameId::is_some(name) { tables.strings.get(name) } else { "" };
+    let each: Vec<String> =
+        arguments.iter().map(|row| format!("{}={}", text(row.name), text(row.value))).collect();
+    each.join(" | ")
+}

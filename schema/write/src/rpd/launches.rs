@@ -1,0 +1,269 @@
+//! `rocpd_kernelapi` and `rocpd_copyapi`: what calls asked for.
+
+use super::{RpdWriter, Table};
+use crate::btree::Datum;
+use crate::native::OpKind;
+use rtl_schema::layout::rpd::{Function, from_rocprofiler_sdk};
+use rtl_schema::layout::tags::{LAUNCHES, LAUNCHES_EXECUTED, SOURCE_PREFIX};
+use rtl_schema::table::{ApiLaunch, Copy, Direction, Shape};
+use rtl_schema::{NameId, Result, ShapeId, Tables, TrackId};
+
+/// Where the rows come from.
+#[derive(Debug, Default)]
+enum From {
+    /// Nothing is known yet.
+    #[default]
+    Unknown,
+    /// The source has such rows, and they are written as they were.
+    Asked {
+        /// They repeat what was executed, not the arguments of the call.
+        executed: bool,
+    },
+    /// From the ops, as they come.
+    Ops,
+    /// From the ops, which come in another order than their calls.
+    OpsLater,
+}
+
+/// What was not written yet.
+#[derive(Debug, Default)]
+pub(super) struct Launches {
+    from: From,
+    /// With their calls, as the copies: 24 bytes each.
+    kernels: Vec<(i64, Kernel)>,
+    copies: Vec<(i64, Copied)>,
+}
+
+/// A launch as its op tells it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel {
+    pub(super) name: NameId,
+    pub(super) shape: Option<ShapeId>,
+    pub(super) track: TrackId,
+}
+
+/// A copy as its op tells it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Copied {
+    direction: Direction,
+    bytes: Option<u64>,
+    /// Destination and source.
+    addresses: [Option<u64>; 2],
+    gpus: [i64; 2],
+    stream: Option<i64>,
+}
+
+impl Launches {
+    /// Decides where the rows come from; true the first time.
+    pub(super) fn begin(&mut self, piece: &Tables) -> bool {
+        if !matches!(self.from, From::Unknown) {
+            return false;
+        }
+        let from_ops = piece.info.metadata.iter().any(|(tag, value)| {
+            tag.strip_prefix(SOURCE_PREFIX).unwrap_or(tag) == LAUNCHES && value == LAUNCHES_EXECUTED
+        });
+        self.from = if !piece.api_calls.launches.is_empty() && !from_ops {
+            From::Asked { executed: from_rocprofiler_sdk(&piece.strings) }
+        } else if piece.api_calls.is_empty() {
+            From::Ops
+        } else {
+            From::OpsLater
+        };
+        true
+    }
+
+    pub(super) fn are_asked(&self) -> bool {
+        matches!(self.from, From::Asked { .. })
+    }
+}
+
+impl RpdWriter {
+    /// Writes what the source says that its calls asked for; `ids` has the call of each row.
+    pub(super) fn asked_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
+        let From::Asked { executed } = self.launches.from else { return Ok(()) };
+        for row in &piece.api_calls.launches {
+            let Some(call) = ids.get(row.call as usize).copied().flatten() else { continue };
+            let stream = if row.stream.is_some() { piece.strings.get(row.stream) } else { "" };
+            if row.kernel != NameId::NONE || row.shape.is_some() {
+                let shape = row.shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
+                let function = Function::of(piece.strings.get(piece.api_calls.name[row.call as usize]));
+                let grid = match function {
+                    _ if executed => shape.items,
+                    Function::LaunchOfItems => shape.items,
+                    Function::LaunchOfGroups => shape.groups,
+                    _ => None,
+                };
+                let name = self.name(piece, row.kernel)?;
+                self.kernel_row(call, stream, grid, shape, name)?;
+            } else {
+                self.asked_copy(call, stream, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn asked_copy(&mut self, call: i64, stream: &str, row: &ApiLaunch) -> Result<()> {
+        let (to, from) = row.addresses.unzip();
+        let (to_device, from_device) = row.devices.unzip();
+        let (width, height) = row.extent.unzip();
+        let size = |bytes: Option<u64>| bytes.map_or(Datum::Text(""), |bytes| (bytes as i64).into());
+        let [to, from] = [to, from].map(address);
+        let cells = [
+            stream.into(),
+            size(row.bytes),
+            size(width),
+            size(height),
+            self.way(row.direction).into(),
+            to.as_str().into(),
+            from.as_str().into(),
+            to_device.unwrap_or(-1).into(),
+            from_device.unwrap_or(-1).into(),
+            i64::from(row.sync).into(),
+            i64::from(row.pinned).into(),
+        ];
+        self.row_at(Table::Copyapi, call, &cells)
+    }
+
+    /// Notes what a kernel tells of its call, which was `recorded` or not.
+    #[inline]
+    pub(super) fn kernel_launch(
+        &mut self,
+        piece: &Tables,
+        call: i64,
+        recorded: bool,
+        kernel: Kernel,
+    ) -> Result<()> {
+        match self.launches.from {
+            From::OpsLater => {
+                self.launches.kernels.push((call, kernel));
+                Ok(())
+            }
+            From::Asked { .. } if recorded => Ok(()),
+            _ => self.kernel_of_op(piece, call, kernel),
+        }
+    }
+
+    /// Notes what a copy tells of its call.
+    pub(super) fn copy_launch(
+        &mut self,
+        piece: &Tables,
+        call: i64,
+        recorded: bool,
+        row: &Copy,
+    ) -> Result<()> {
+        if recorded && self.launches.are_asked() {
+            return Ok(());
+        }
+        let gpu =
+            |agent: Option<rtl_schema::AgentId>| agent.map_or(-1, |agent| self.numbers.gpu(agent).max(-1));
+        let copied = Copied {
+            direction: row.direction,
+            bytes: row.bytes,
+            addresses: [row.destination_address, row.source_address],
+            gpus: [gpu(row.destination), gpu(row.source)],
+            stream: piece.tracks.get(row.track).stream,
+        };
+        if matches!(self.launches.from, From::OpsLater) {
+            self.launches.copies.push((call, copied));
+            return Ok(());
+        }
+        self.copy_of_op(call, copied)
+    }
+
+    /// Writes what waited for the last op, in the order of the calls. A call has one row, that of its first op.
+    pub(super) fn held_launches(&mut self, tables: &Tables) -> Result<()> {
+        for (call, kernel) in first_of_calls(std::mem::take(&mut self.launches.kernels)) {
+            self.kernel_of_op(tables, call, kernel)?;
+        }
+        for (call, copied) in first_of_calls(std::mem::take(&mut self.launches.copies)) {
+            self.copy_of_op(call, copied)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn kernel_of_op(&mut self, tables: &Tables, call: i64, kernel: Kernel) -> Result<()> {
+        let shape = kernel.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
+        let name = self.name(tables, kernel.name)?;
+        let stream =
+            tables.tracks.get(kernel.track).stream.map(|stream| stream.to_string()).unwrap_or_default();
+        self.kernel_row(call, &stream, shape.items, shape, name)
+    }
+
+    #[inline]
+    fn kernel_row(
+        &mut self,
+        call: i64,
+        stream: &str,
+        grid: Option<[u64; 3]>,
+        shape: Shape,
+        name: i64,
+    ) -> Result<()> {
+        let grid = grid.unwrap_or_default().map(|size| size as i64);
+        let group = shape.workgroup.unwrap_or_default().map(i64::from);
+        let [lds, scratch] = [shape.lds, shape.scratch].map(size_of_segment);
+        let cells = [
+            stream.into(),
+            grid[0].into(),
+            grid[1].into(),
+            grid[2].into(),
+            group[0].into(),
+            group[1].into(),
+            group[2].into(),
+            lds,
+            scratch,
+            name.into(),
+        ];
+        self.row_at(Table::Kernelapi, call, &cells)
+    }
+
+    fn copy_of_op(&mut self, call: i64, copied: Copied) -> Result<()> {
+        let [to, from] = copied.addresses.map(address);
+        let stream = copied.stream.map(|stream| stream.to_string()).unwrap_or_default();
+        let cells = [
+            stream.as_str().into(),
+            copied.bytes.map_or(Datum::Text(""), |bytes| (bytes as i64).into()),
+            "".into(),
+            "".into(),
+            self.way(copied.direction).into(),
+            to.as_str().into(),
+            from.as_str().into(),
+            copied.gpus[0].into(),
+            copied.gpus[1].into(),
+            0.into(),
+            0.into(),
+        ];
+        self.row_at(Table::Copyapi, call, &cells)
+    }
+
+    /// hipMemcpyKind, and the text of a fill, which has none.
+    fn way(&self, direction: Direction) -> i64 {
+        match direction {
+            Direction::HostToHost => 0,
+            Direction::HostToDevice => 1,
+            Direction::DeviceToHost => 2,
+            Direction::DeviceToDevice => 3,
+            Direction::Unknown => 4,
+            Direction::Fill => self.kind(OpKind::FillBuffer),
+        }
+    }
+}
+
+/// The first row of each call, in the order of the calls.
+fn first_of_calls<T>(mut rows: Vec<(i64, T)>) -> Vec<(i64, T)> {
+    // Sorting needs memory even where nothing is to be done.
+    if !rows.is_sorted_by_key(|(call, _)| *call) {
+        rows.sort_by_key(|(call, _)| *call);
+    }
+    rows.dedup_by_key(|(call, _)| *call);
+    rows
+}
+
+/// Bytes of LDS or scratch. RPD's own word for a size that is not there is the empty text.
+fn size_of_segment(bytes: Option<u32>) -> Datum<'static> {
+    bytes.map_or(Datum::Text(""), |bytes| i64::from(bytes).into())
+}
+
+fn address(address: Option<u64>) -> String {
+    address.map(|address| format!("0x{address:x}")).unwrap_or_default()
+}

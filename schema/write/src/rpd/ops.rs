@@ -1,0 +1,117 @@
+//! `rocpd_op` and its links to calls.
+
+use super::calls::space;
+use super::ids::EMPTY;
+use super::launches::Kernel;
+use super::{RpdWriter, Table};
+use crate::native::OpKind;
+use rtl_schema::table::Direction;
+use rtl_schema::{Id, NameId, Result, Tables, TrackId};
+
+/// What all ops have.
+#[derive(Debug, Clone, Copy)]
+struct Common {
+    is_kernel: bool,
+    id: Id,
+    track: TrackId,
+    start: i64,
+    duration: Option<i64>,
+    tid: Option<i64>,
+    correlation: Id,
+}
+
+/// The call of an op, and whether the source has it.
+type Cause = (i64, bool);
+
+impl RpdWriter {
+    pub(super) fn all_ops(&mut self, piece: &Tables) -> Result<()> {
+        for row in piece.dispatches.iter() {
+            let kind = if row.graph { OpKind::Task } else { OpKind::KernelExecution };
+            let common = Common {
+                is_kernel: true,
+                id: row.id,
+                track: row.track,
+                start: row.start,
+                duration: row.duration,
+                tid: row.tid,
+                correlation: row.correlation,
+            };
+            let texts = self.texts_of(piece, row.name, kind)?;
+            if let Some((call, recorded)) = self.op(piece, common, texts)?
+                && (row.shape.is_some() || !recorded)
+            {
+                let kernel = Kernel { name: row.name, shape: row.shape, track: row.track };
+                self.kernel_launch(piece, call, recorded, kernel)?;
+            }
+        }
+        for row in &piece.copies {
+            let common = Common {
+                is_kernel: false,
+                id: row.id,
+                track: row.track,
+                start: row.start,
+                duration: row.duration,
+                tid: row.tid,
+                correlation: row.correlation,
+            };
+            let texts = self.texts_of_copy(piece, row.name, row.direction)?;
+            if let Some((call, recorded)) = self.op(piece, common, texts)? {
+                self.copy_launch(piece, call, recorded, row)?;
+            }
+        }
+        for row in &piece.barriers {
+            let common = Common {
+                is_kernel: false,
+                id: row.id,
+                track: row.track,
+                start: row.start,
+                duration: row.duration,
+                tid: None,
+                correlation: row.correlation,
+            };
+            let texts = self.texts_of(piece, row.name, OpKind::Barrier)?;
+            self.op(piece, common, texts)?;
+        }
+        Ok(())
+    }
+
+    /// Description and type of an op. One that goes by its type has no description.
+    #[inline]
+    fn texts_of(&mut self, piece: &Tables, name: NameId, kind: OpKind) -> Result<(i64, i64)> {
+        let (name, kind) = (self.name(piece, name)?, self.kind(kind));
+        Ok((if name == kind { EMPTY } else { name }, kind))
+    }
+
+    /// The same of a copy, whose type says its direction in one of several spellings.
+    fn texts_of_copy(&mut self, piece: &Tables, name: NameId, direction: Direction) -> Result<(i64, i64)> {
+        if name.is_some() && rtl_schema::dialect::copy_type(piece.strings.get(name)) == Some(direction) {
+            return Ok((EMPTY, self.name(piece, name)?));
+        }
+        self.texts_of(piece, name, OpKind::of_copy(direction))
+    }
+
+    /// Writes an op with its link to a call and returns that; nothing where the op has no end.
+    #[inline]
+    fn op(&mut self, piece: &Tables, op: Common, (name, kind): (i64, i64)) -> Result<Option<Cause>> {
+        let Some(duration) = op.duration else {
+            self.left_out += 1;
+            return Ok(None);
+        };
+        let track = piece.tracks.get(op.track);
+        let (gpu, queue) = (self.numbers.gpu(track.agent), self.places.queue(op.track));
+        let end = op.start.saturating_add(duration);
+        let id = self.integers(Table::Op, [gpu, queue, 0, op.start, end, name, kind])?;
+        let space = space(piece, track.process);
+        let ids = if op.is_kernel { &mut self.ops.dispatches } else { &mut self.ops.others };
+        ids.push(space, op.id, id);
+        let cause = match self.calls.of(space, op.correlation) {
+            Some(call) => (call, true),
+            None => {
+                let (pid, tid) = (self.numbers.pid(track.process), self.numbers.tid(track.process, op.tid));
+                (self.unrecorded_call(pid, tid, op.start)?, false)
+            }
+        };
+        self.link(cause.0, id)?;
+        Ok(Some(cause))
+    }
+}
