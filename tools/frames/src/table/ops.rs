@@ -1,52 +1,26 @@
 use std::ops::Range;
 
 use polars::prelude::*;
-use rtl_schema::table::{Copy, Shape};
-use rtl_schema::{Id, NameId, SymbolId, Tables, TrackId};
+use rtl_schema::Tables;
+use rtl_schema::table::{Copy, Dispatch};
 
 use crate::frame::{Frame, gpu, gpu_of, known};
 
-/// The columns that all ops have.
-#[derive(Debug, Clone, Copy)]
+/// A dispatch; or a copy or barrier, with the values that it has in common with dispatches.
 struct Op<'a> {
     kind: &'static str,
-    id: Id,
-    name: NameId,
-    track: TrackId,
-    start: i64,
-    duration: Option<i64>,
-    enqueued: Option<i64>,
-    tid: Option<i64>,
-    correlation: Id,
-    range: Id,
-    shape: Shape,
-    symbol: Option<SymbolId>,
+    row: Dispatch,
     copy: Option<&'a Copy>,
 }
 
-fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
+fn op(tables: &Tables, row: usize) -> Op<'_> {
     let (dispatches, copies) = (tables.dispatches.len(), tables.copies.len());
     if row < dispatches {
         let row = tables.dispatches.get(row);
-        return Op {
-            kind: if row.graph { "graph kernel" } else { "kernel" },
-            id: row.id,
-            name: row.name,
-            track: row.track,
-            start: row.start,
-            duration: row.duration,
-            enqueued: row.enqueued,
-            tid: row.tid,
-            correlation: row.correlation,
-            range: row.range,
-            shape: row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default(),
-            symbol: row.symbol,
-            copy: None,
-        };
+        return Op { kind: if row.graph { "graph kernel" } else { "kernel" }, row, copy: None };
     }
     if let Some(copy) = tables.copies.get(row - dispatches) {
-        return Op {
-            kind: "copy",
+        let row = Dispatch {
             id: copy.id,
             name: copy.name,
             track: copy.track,
@@ -56,41 +30,38 @@ fn op<'a>(tables: &'a Tables, row: usize) -> Op<'a> {
             tid: copy.tid,
             correlation: copy.correlation,
             range: copy.range,
-            shape: Shape::default(),
-            symbol: None,
-            copy: Some(copy),
+            ..Dispatch::default()
         };
+        return Op { kind: "copy", row, copy: Some(copy) };
     }
-    let row = tables.barriers[row - dispatches - copies];
-    Op {
-        kind: "barrier",
-        id: row.id,
-        name: row.name,
-        track: row.track,
-        start: row.start,
-        duration: row.duration,
-        enqueued: row.enqueued,
-        tid: None,
-        correlation: row.correlation,
-        range: 0,
-        shape: Shape::default(),
-        symbol: None,
-        copy: None,
-    }
+    let barrier = tables.barriers[row - dispatches - copies];
+    let row = Dispatch {
+        id: barrier.id,
+        name: barrier.name,
+        track: barrier.track,
+        start: barrier.start,
+        duration: barrier.duration,
+        enqueued: barrier.enqueued,
+        correlation: barrier.correlation,
+        ..Dispatch::default()
+    };
+    Op { kind: "barrier", row, copy: None }
 }
 
 /// Kernels, copies, fills and barriers.
 pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     let first = rows.start;
     let ops: Vec<Op<'_>> = rows.clone().map(|row| op(tables, row)).collect();
-    let op = |row: usize| &ops[row - first];
+    let op = |row: usize| &ops[row - first].row;
+    let copy = |row: usize| ops[row - first].copy;
     let track = |row: usize| tables.tracks.get(op(row).track);
     let symbol = |row: usize| op(row).symbol.map(|symbol| &tables.symbols[symbol.index()]);
-    let items = |axis: usize| move |row: usize| op(row).shape.items.map(|items| items[axis]);
-    let group = |axis: usize| move |row: usize| op(row).shape.workgroup.map(|group| group[axis]);
+    let shape = |row: usize| op(row).shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
+    let items = |axis: usize| move |row: usize| shape(row).items.map(|items| items[axis]);
+    let group = |axis: usize| move |row: usize| shape(row).workgroup.map(|group| group[axis]);
     Frame::of(tables, rows)
         .add("id", |row| op(row).id)
-        .word("kind", |row| Some(op(row).kind))
+        .word("kind", |row| Some(ops[row - first].kind))
         .text("name", |row| op(row).name)?
         .add("gpu", |row| gpu_of(tables, op(row).track))
         .add("queue", |row| track(row).queue)
@@ -107,15 +78,15 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
         .add("workgroup_x", group(0))
         .add("workgroup_y", group(1))
         .add("workgroup_z", group(2))
-        .add("lds_bytes", |row| op(row).shape.lds)
-        .add("scratch_bytes", |row| op(row).shape.scratch)
+        .add("lds_bytes", |row| shape(row).lds)
+        .add("scratch_bytes", |row| shape(row).scratch)
         .add("kernel_id", |row| symbol(row).map(|symbol| symbol.id))
-        .word("direction", |row| op(row).copy.map(|copy| copy.direction.label()))
-        .add("bytes", |row| op(row).copy.and_then(|copy| copy.bytes))
-        .add("source_gpu", |row| gpu(tables, op(row).copy.and_then(|copy| copy.source)))
-        .add("destination_gpu", |row| gpu(tables, op(row).copy.and_then(|copy| copy.destination)))
-        .add("source_address", |row| op(row).copy.and_then(|copy| copy.source_address))
-        .add("destination_address", |row| op(row).copy.and_then(|copy| copy.destination_address))
+        .word("direction", |row| copy(row).map(|copy| copy.direction.label()))
+        .add("bytes", |row| copy(row).and_then(|copy| copy.bytes))
+        .add("source_gpu", |row| gpu(tables, copy(row).and_then(|copy| copy.source)))
+        .add("destination_gpu", |row| gpu(tables, copy(row).and_then(|copy| copy.destination)))
+        .add("source_address", |row| copy(row).and_then(|copy| copy.source_address))
+        .add("destination_address", |row| copy(row).and_then(|copy| copy.destination_address))
         .finish()
 }
 
