@@ -4,8 +4,8 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::Stats;
+use crate::kernel_names::slot;
 use crate::kernels::collect;
-use crate::names::slot;
 
 /// `HSA_STATUS_INFO_BREAK`: an iteration of HSA was stopped by who was called, which is no error.
 const INFO_BREAK: i64 = 1;

@@ -9,7 +9,8 @@ use rtl_schema::{Durations, NameId, Tables};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::names::Names;
+use crate::kernel_index::Kernel;
+use crate::kernel_names::KernelNames;
 use crate::ranges::{Attribution, Cursor};
 use crate::{Categories, Stats, labels};
 
@@ -82,7 +83,7 @@ pub struct Group {
 
 /// Groups all dispatches by `key`, largest total first.
 pub fn by(tables: &Tables, key: GroupBy, categories: &Categories) -> Vec<Group> {
-    grouped(tables, key, &Names::of(tables, categories))
+    grouped(tables, key, &KernelNames::of(tables, categories))
 }
 
 /// Orders `groups` by `sort`, equal ones by label.
@@ -105,7 +106,7 @@ pub fn sort(groups: &mut [Group], sort: Sort) {
 }
 
 /// [`by`] for names that are known already.
-pub(crate) fn grouped(tables: &Tables, key: GroupBy, names: &Names<'_>) -> Vec<Group> {
+pub(crate) fn grouped(tables: &Tables, key: GroupBy, names: &KernelNames) -> Vec<Group> {
     let dispatches = &tables.dispatches;
     let track = |row: usize| dispatches.track[row].index();
     match key {
@@ -129,32 +130,23 @@ pub(crate) fn grouped(tables: &Tables, key: GroupBy, names: &Names<'_>) -> Vec<G
             let attribution = Attribution::of(tables);
             let mut cursor = Cursor::default();
             let innermost = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
-            let (ranges, range_of_row) = distinct(innermost);
-            let found = collect(&dispatches.duration, ranges.len(), |row| range_of_row[row]);
-            finish(found, |position| {
-                Label::of(ranges[position].map_or("(no range)", |name| tables.strings.get(name)))
+            by_key(tables, innermost, |range| {
+                Label::of(range.map_or("(no range)", |name| tables.strings.get(name)))
             })
         }
         GroupBy::Shape => {
             let pairs = (0..dispatches.len())
                 .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
-            let (pairs, pair_of_row) = distinct(pairs);
-            let found = collect(&dispatches.duration, pairs.len(), |row| pair_of_row[row]);
-            finish(found, |position| {
-                let (kernel, shape) = pairs[position];
-                let kernel = names.kernels[kernel];
-                Label {
-                    label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
-                    kernel: Some((kernel.name, kernel.label.to_owned())),
-                    category: Some(kernel.category.to_owned()),
-                }
+            by_key(tables, pairs, |(kernel, shape)| Label {
+                label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
+                ..Label::of_kernel(names, kernel)
             })
         }
     }
 }
 
 /// Groups by kernel and by category, for the price of one: the kernels of a category stand side by side.
-pub(crate) fn with_categories(tables: &Tables, names: &Names<'_>) -> (Vec<Group>, Vec<Group>) {
+pub(crate) fn with_categories(tables: &Tables, names: &KernelNames) -> (Vec<Group>, Vec<Group>) {
     let dispatches = &tables.dispatches;
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
@@ -163,18 +155,11 @@ pub(crate) fn with_categories(tables: &Tables, names: &Names<'_>) -> (Vec<Group>
     let mut by_category = Vec::new();
     let mut first = 0;
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
-        labels.push(kernels[0].category);
+        labels.push(kernels[0].category.as_str());
         by_category.push(sorted.stats(first..first + kernels.len()));
         first += kernels.len();
     }
-    let by_kernel = finish(by_kernel, |position| {
-        let kernel = names.kernels[position];
-        Label {
-            label: kernel.label.to_owned(),
-            kernel: Some((kernel.name, kernel.label.to_owned())),
-            category: Some(kernel.category.to_owned()),
-        }
-    });
+    let by_kernel = finish(by_kernel, |position| Label::of_kernel(names, position));
     let by_category = finish(by_category, |position| Label {
         category: Some(labels[position].to_owned()),
         ..Label::of(labels[position])
@@ -192,6 +177,17 @@ fn by_track<K: Copy + Eq + Hash>(
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
     let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_track[track_of_row(row)]);
     finish(found, |position| Label::of(&label(&keys[position])))
+}
+
+/// Groups by one key of each dispatch.
+fn by_key<K: Copy + Eq + Hash>(
+    tables: &Tables,
+    keys: impl Iterator<Item = K>,
+    label: impl Fn(K) -> Label,
+) -> Vec<Group> {
+    let (keys, key_of_row) = distinct(keys);
+    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
+    finish(found, |position| label(keys[position]))
 }
 
 /// The distinct values in order of first appearance, and for each value its position among them.
@@ -218,6 +214,12 @@ struct Label {
 impl Label {
     fn of(label: &str) -> Self {
         Self { label: label.to_owned(), kernel: None, category: None }
+    }
+
+    fn of_kernel(names: &KernelNames, position: usize) -> Self {
+        let Kernel { label, category } = &names.kernels[position];
+        let kernel = Some((names.stored[position], label.clone()));
+        Self { label: label.clone(), kernel, category: Some(category.clone()) }
     }
 }
 

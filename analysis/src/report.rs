@@ -6,10 +6,10 @@ use serde::Serialize;
 use crate::Categories;
 use crate::api::{self, ApiGroup, UnfinishedCall};
 use crate::copies::{self, CopyGroup};
+use crate::kernel_names::KernelNames;
 use crate::kernels::{self, Group, GroupBy, Sort};
 use crate::launches::{self, Latency};
-use crate::names::Names;
-use crate::order::Order;
+use crate::ops::Order;
 use crate::overview::{self, TraceOverview};
 use crate::ranges::{self, RangeReport};
 use crate::sanity::{self, Sanity};
@@ -132,7 +132,7 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
             || sections.launches
             || sections.queues,
     };
-    let names = Names::of(tables, &options.categories);
+    let names = KernelNames::of(tables, &options.categories);
     let (kernels, places) = if tables.dispatches.len() > PARALLEL && wants.kernels && wants.places {
         std::thread::scope(|scope| {
             let kernels = scope.spawn(|| kernel_sections(tables, options, &names));
@@ -177,7 +177,7 @@ struct Kernels {
 }
 
 /// Everything that groups dispatches.
-fn kernel_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Kernels {
+fn kernel_sections(tables: &Tables, options: &Options, names: &KernelNames) -> Kernels {
     let sections = options.sections;
     let mut kernels = Kernels::default();
     let by_category = sections.categories || sections.kernels && options.key == GroupBy::Category;
@@ -208,22 +208,22 @@ struct Places {
 }
 
 /// Everything that looks at ops in order of start.
-fn place_sections(tables: &Tables, options: &Options, names: &Names<'_>) -> Places {
+fn place_sections(tables: &Tables, options: &Options, names: &KernelNames) -> Places {
     let sections = options.sections;
     let swept = sections.gpus || sections.gaps || sections.sanity;
     let ranges = sections.ranges && !tables.ranges.is_empty();
     let mut places = Places { ranges: sections.ranges.then(RangeReport::default), ..Places::default() };
-    let launches = (sections.launches || sections.queues) && launches::may_be_known(tables);
+    let launches = (sections.launches || sections.queues) && launches::has_launch_data(tables);
     if swept || ranges || launches {
         let order = Order::of(tables);
         if swept {
-            places.sweep = sweep::swept(tables, &order, names, options.longest);
+            places.sweep = sweep::sweep_named(tables, &order, names, options.longest);
         }
         if ranges {
             places.ranges = Some(ranges::by_name(tables, &order));
         }
         if launches {
-            (places.latency, places.queues) = launches::of_named(tables, &order, names).unzip();
+            (places.latency, places.queues) = launches::launches_named(tables, &order, names).unzip();
         }
     }
     places

@@ -8,6 +8,8 @@ use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direc
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
+use crate::stats::deviation;
+
 /// What a row is made of, in rocprofv3's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Domain {
@@ -252,14 +254,7 @@ impl Sum {
         self.squares = self.squares.saturating_add(other.squares);
     }
 
-    /// From n * sum of squares - square of the sum, which is exact while it fits and never negative then.
     fn stddev(&self) -> f64 {
-        if self.calls < 2 {
-            return 0.0;
-        }
-        let calls = u128::from(self.calls);
-        let square = u128::from(self.time.unsigned_abs()).pow(2);
-        let spread = self.squares.saturating_mul(calls).saturating_sub(square);
-        (spread as f64 / (calls as f64 * (calls - 1) as f64)).sqrt()
+        deviation(u128::from(self.calls), u128::from(self.time.unsigned_abs()), self.squares)
     }
 }

@@ -12,6 +12,8 @@ use rtl_schema::table::{AgentKind, Barrier, Track};
 use rtl_schema::{AgentId, Id, NameId, Tables};
 use rustc_hash::FxHashMap;
 
+use crate::union_length::{UnionLength, to_ns};
+
 /// What the report leaves out and how it sorts gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -260,29 +262,26 @@ struct Sum {
 
 struct Accumulator {
     first_start: i64,
-    last_end: Option<i64>,
-    busy: i64,
+    union: UnionLength,
     rows: Vec<Sum>,
     index: FxHashMap<Label, usize>,
 }
 
 impl Accumulator {
     fn new(first_start: i64) -> Self {
-        Self { first_start, last_end: None, busy: 0, rows: Vec::new(), index: FxHashMap::default() }
+        Self { first_start, union: UnionLength::default(), rows: Vec::new(), index: FxHashMap::default() }
     }
 
     fn add(&mut self, tables: &Tables, record: &Record, gap_bounds_us: &[i64]) {
-        let end = record.end(tables);
-        let covered = self.last_end.unwrap_or(record.start);
-        let critical = end.saturating_sub(record.start.max(covered)).max(0);
-        self.count(record.label(tables), critical);
-        self.busy = self.busy.saturating_add(critical);
-        let gap = record.start.saturating_sub(covered);
+        let start = record.start.wrapping_sub(self.first_start) as u64;
+        let length = record.end(tables).saturating_sub(record.start).max(0).unsigned_abs();
+        let gap = to_ns(start.saturating_sub(self.union.end()));
+        let critical = self.union.add(start, start.saturating_add(length));
+        self.count(record.label(tables), to_ns(critical));
         if gap > 0 {
             let bucket = gap_bounds_us.iter().position(|bound| gap < bound.saturating_mul(1_000));
             self.count(Label::Gap(bucket.unwrap_or(gap_bounds_us.len())), gap);
         }
-        self.last_end = Some(covered.max(end));
     }
 
     fn count(&mut self, label: Label, time: i64) {
@@ -324,10 +323,10 @@ impl Accumulator {
             .collect();
         Resource {
             name: resource_name(tables, key),
-            busy: self.busy,
-            whole: if options.no_gaps { self.busy } else { end.saturating_sub(start) },
+            busy: self.union.length_ns(),
+            whole: if options.no_gaps { self.union.length_ns() } else { end.saturating_sub(start) },
             leading: self.first_start.saturating_sub(start),
-            trailing: end.saturating_sub(self.last_end.unwrap_or(self.first_start)),
+            trailing: end.saturating_sub(self.first_start.saturating_add_unsigned(self.union.end())),
             row_count,
             shown,
             rows,

@@ -3,9 +3,9 @@
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
 
+use crate::kernel_names::slot;
 use crate::kernels::Group;
 use crate::labels;
-use crate::names::slot;
 use crate::sweep::{SuspiciousRows, Sweep};
 
 /// Rows by what is odd about their durations.

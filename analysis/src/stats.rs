@@ -120,6 +120,13 @@ fn moments(short: &[u32]) -> (u128, u128) {
     (total, squares)
 }
 
+/// The position, from 0, of a percentile among `count` sorted values by nearest rank: the ceil(percent count / 100)-th
+/// smallest.
+#[inline]
+pub(crate) fn nearest_rank(count: usize, percent: usize) -> usize {
+    (count * percent).div_ceil(100) - 1
+}
+
 /// The median, the 95th and the 99th percentile by nearest rank.
 fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
     let calls = short.len() + long.len();
@@ -127,7 +134,7 @@ fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
     let mut bound = short.len();
     let mut found = [0; 3];
     for (slot, percent) in [99, 95, 50].into_iter().enumerate() {
-        let position = (calls * percent).div_ceil(100) - 1;
+        let position = nearest_rank(calls, percent);
         found[2 - slot] = match position.checked_sub(short.len()) {
             Some(position) => long[position],
             None if position >= bound => i64::from(short[position]),
@@ -139,6 +146,31 @@ fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
         };
     }
     found
+}
+
+/// The mean of the middle half (interquartile mean); 0 of none.
+pub(crate) fn interquartile_mean(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let cut = values.len() / 4;
+    let kept = &values[cut..values.len() - cut];
+    if kept.is_empty() { 0.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
+}
+
+/// The median; 0 of none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[n / 2],
+        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
+    }
+}
+
+/// The standard deviation of normal values with the same median absolute deviation.
+pub(crate) fn robust_deviation(values: &mut [f64]) -> f64 {
+    let at = median(values);
+    values.iter_mut().for_each(|value| *value = (*value - at).abs());
+    1.4826 * median(values)
 }
 
 /// The sample standard deviation from exact sums, so that it does not depend on the order of rows.

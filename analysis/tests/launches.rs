@@ -9,7 +9,7 @@ use common::{call, dispatch, kernel, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::Categories;
 use rtl_analysis::launches::{DEPTHS, Latency, Queues, launches};
-use rtl_analysis::order::Order;
+use rtl_analysis::ops::Order;
 use rtl_schema::Tables;
 use rtl_schema::table::Dispatch;
 

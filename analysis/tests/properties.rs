@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use common::{call, copy, dispatch, range, shuffled};
 use proptest::prelude::*;
-use rtl_analysis::order::Order;
+use rtl_analysis::ops::Order;
 use rtl_analysis::ranges::by_name;
 use rtl_analysis::region::{Bound, Filter, apply};
 use rtl_analysis::sweep::sweep;

@@ -4,7 +4,7 @@ mod common;
 
 use common::{call, copy, dispatch, kernel, range};
 use rtl_analysis::kernels::{GroupBy, Sort, by, sort};
-use rtl_analysis::order::Order;
+use rtl_analysis::ops::Order;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, by_name};
 use rtl_analysis::region::{Bound, Filter, apply};
 use rtl_analysis::sweep::{Sweep, sweep};

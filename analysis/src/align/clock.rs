@@ -5,6 +5,8 @@
 //! from a Kalman filter and the Rauch-Tung-Striebel smoother (Rauch, Tung, Striebel 1965), the likelihood from the
 //! filter's innovations (Schweppe 1965), and observations far off count less.
 
+use crate::stats::{interquartile_mean, median, robust_deviation};
+
 /// Seconds of a nanosecond.
 const SECOND: f64 = 1e-9;
 
@@ -68,7 +70,7 @@ impl Clock {
         let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return Self::default() };
         if first.at == last.at {
             let mut offsets: Vec<f64> = sorted.iter().map(|observation| observation.offset).collect();
-            return Self::constant(super::middle(&mut offsets));
+            return Self::constant(interquartile_mean(&mut offsets));
         }
         let origin = first.at;
         let points: Vec<(f64, f64)> = sorted
@@ -147,7 +149,7 @@ impl Line {
         let middle = |part: &[(f64, f64)]| {
             let mut times: Vec<f64> = part.iter().map(|point| point.0).collect();
             let mut offsets: Vec<f64> = part.iter().map(|point| point.1).collect();
-            (super::median(&mut times), super::median(&mut offsets))
+            (median(&mut times), median(&mut offsets))
         };
         let (early, late) = (middle(&points[..third]), middle(&points[points.len() - third..]));
         let apart = late.0 - early.0;
@@ -197,7 +199,7 @@ fn filtered(points: &[(f64, f64)], weights: &[f64], walk: f64) -> Best {
     let mut fit = Vec::with_capacity(points.len());
     // In units of an observation's variance, so the prior is scaled by a first idea of it.
     let mut offsets: Vec<f64> = points.iter().map(|point| point.1).collect();
-    let scale = super::spread(&mut offsets).max(1.0).powi(2);
+    let scale = robust_deviation(&mut offsets).max(1.0).powi(2);
     let mut covariance = UNKNOWN.map(|value| value / scale);
     let mut state = [0.0, 0.0];
     let (mut squares, mut logs, mut weight_sum) = (0.0, 0.0, 0.0);
@@ -288,7 +290,7 @@ fn reweigh(points: &[(f64, f64)], best: &Best, weights: &mut [f64]) {
     let mut misses: Vec<f64> =
         points.iter().map(|&(at, offset)| offset - fitted.offset((at / SECOND).round() as i64)).collect();
     let signed = misses.clone();
-    let deviation = super::spread(&mut misses).max(1.0);
+    let deviation = robust_deviation(&mut misses).max(1.0);
     for (weight, miss) in weights.iter_mut().zip(signed) {
         *weight = (FAR * deviation / miss.abs().max(1e-9)).powi(2).min(1.0);
     }

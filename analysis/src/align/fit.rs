@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::clock::{Clock, Observation};
 use super::groups::MatchedCollective;
-use super::{median, middle, spread};
+use crate::stats::{interquartile_mean, median, robust_deviation};
 
 /// Fewer collectives than this, that a node has in common with others, are no evidence.
 const LEAST: usize = 10;
@@ -109,7 +109,7 @@ fn by_node(meeting: &MatchedCollective, node_of: &[usize]) -> Seen {
         .map(|node| {
             let first = node[0].1;
             let mut rest: Vec<f64> = node.iter().map(|&(_, end)| (end - first) as f64).collect();
-            (node[0].0, first + middle(&mut rest).round() as i64, node.len())
+            (node[0].0, first + interquartile_mean(&mut rest).round() as i64, node.len())
         })
         .collect()
 }
@@ -165,7 +165,7 @@ fn lateness(crossing: &[&MatchedCollective], node_of: &[usize], nodes: usize) ->
         (stays.len() >= 5).then(|| {
             let at = median(stays);
             // The deviation of a median of normal values.
-            (at, 1.2533 * spread(stays) / sure.sqrt())
+            (at, 1.2533 * robust_deviation(stays) / sure.sqrt())
         })
     };
     stays.iter_mut().map(of).collect()

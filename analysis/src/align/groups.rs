@@ -6,7 +6,7 @@
 //! same number of launches are one group where the steps from end to end agree, and nothing is matched by its
 //! order where they do not, or where the numbers differ.
 
-use super::spread;
+use crate::stats::robust_deviation;
 
 /// How much the steps of two members differ, as a standard deviation in ns: what leaving a collective adds on a loaded
 /// node, and far less than two groups that only do the same differ by.
@@ -92,12 +92,12 @@ fn apart(one: &Sequence, other: &Sequence) -> Option<f64> {
     };
     if steps > 2 * SAMPLE {
         let mut some: Vec<f64> = (0..SAMPLE).map(|at| difference(at * steps / SAMPLE)).collect();
-        if spread(&mut some) > 2.0 * IN_STEP_NS {
+        if robust_deviation(&mut some) > 2.0 * IN_STEP_NS {
             return None;
         }
     }
     let mut all: Vec<f64> = (0..steps).map(difference).collect();
-    Some(spread(&mut all)).filter(|&apart| apart <= IN_STEP_NS)
+    Some(robust_deviation(&mut all)).filter(|&apart| apart <= IN_STEP_NS)
 }
 
 /// The collectives of a group, from first to last.

@@ -26,28 +26,3 @@ pub use waits::{RankWaits, Waits, waits};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";
-
-/// The robust middle of values: the mean of the middle half. 0 of none.
-pub(crate) fn middle(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    let cut = values.len() / 4;
-    let kept = &values[cut..values.len() - cut];
-    if kept.is_empty() { 0.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
-}
-
-/// The median; 0 of none.
-pub(crate) fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
-    }
-}
-
-/// The spread of normal values that have this median absolute deviation from their median.
-pub(crate) fn spread(values: &mut [f64]) -> f64 {
-    let at = median(values);
-    values.iter_mut().for_each(|value| *value = (*value - at).abs());
-    1.4826 * median(values)
-}

@@ -5,6 +5,7 @@
 //! they waited. The two agree where the clocks are right; the second needs none.
 
 use super::groups::MatchedCollective;
+use crate::stats::median;
 
 /// What one rank's collectives say of it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -87,7 +88,7 @@ impl Waits {
             .collect();
         let &(rank, least) = waited.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
         let mut all: Vec<f64> = waited.iter().map(|&(_, wait)| wait).collect();
-        (waited.len() > 1 && least < 0.5 * super::median(&mut all)).then_some(rank)
+        (waited.len() > 1 && least < 0.5 * median(&mut all)).then_some(rank)
     }
 }
 

@@ -19,6 +19,7 @@ mod judgement;
 pub mod mix;
 pub mod noise;
 mod order_statistics;
+mod pair;
 pub mod random;
 pub mod ranks;
 mod rules;
@@ -30,6 +31,7 @@ mod verdict;
 
 pub use judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
 pub use noise::Noise;
+pub use pair::KernelPair;
 pub use rules::Rules;
 pub use run::{Moments, Run};
-pub use verdict::{KernelPair, judge};
+pub use verdict::judge;

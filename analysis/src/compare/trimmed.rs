@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::order_statistics;
+use crate::stats::nearest_rank;
 
 /// Into how many pieces a run is cut at most. Enough that a block of the bootstrap may begin almost anywhere, few enough
 /// that a summary stays small whatever the number of calls.
@@ -39,7 +40,7 @@ pub fn describe(durations: &[i64]) -> Trimmed {
         return Trimmed::default();
     }
     let cut = calls / CUT;
-    let rank = |percent: usize| (calls * percent).div_ceil(100) - 1;
+    let rank = |percent: usize| nearest_rank(calls, percent);
     let mut places = [cut, rank(50), rank(95), calls - 1 - cut];
     // With few calls the 95th percentile lies within the part that is kept.
     places.sort_unstable();

@@ -3,29 +3,14 @@
 use super::bootstrap::within_run;
 use super::family;
 use super::judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
+use super::pair::KernelPair;
 use super::random::Random;
 use super::ranks::{false_discovery, mann_whitney};
 use super::spread::{Observed, Spread};
 use super::trimmed::blocks;
 use super::uncertainty::Uncertainty;
 use super::{Noise, Rules, Run};
-
-/// One kernel that both sides ran.
-#[derive(Debug, Clone, Copy)]
-pub struct KernelPair<'a> {
-    /// Its name in the baseline: what calibration knows it by.
-    pub name: &'a str,
-    /// Its runs in the baseline; one position is the same run for every kernel.
-    pub baseline: &'a [Run],
-    /// Its runs in the candidate.
-    pub candidate: &'a [Run],
-    /// Its part (0 to 1) of the GPU time, on the side where that is larger.
-    pub share: f64,
-    /// Whether a gate looks at it: what waits for other ranks is only shown.
-    pub gated: bool,
-    /// A threshold of its own in place of [`Rules::threshold`].
-    pub threshold: Option<f64>,
-}
+use crate::stats::nearest_rank;
 
 /// Judges all kernels of a comparison together, in their order.
 pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> Vec<Judgement> {
@@ -238,7 +223,7 @@ fn side(runs: &[Run]) -> Side {
     let middle = |value: fn(&Run) -> i64| {
         let mut values: Vec<i64> = present(runs).map(value).collect();
         values.sort_unstable();
-        values[(values.len() - 1) / 2]
+        values[nearest_rank(values.len(), 50)]
     };
     Side {
         runs: count,

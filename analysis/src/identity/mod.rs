@@ -5,6 +5,7 @@
 //! left may be paired by likeness. Every pair carries how it was found and how sure that is.
 
 mod family;
+mod features;
 mod form;
 mod similarity;
 
@@ -13,22 +14,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::family::family;
+pub use self::features::KernelFeatures;
 pub use self::form::{normal, without_templates};
-
-/// What identification needs to know of one kernel of one side.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct KernelFeatures {
-    /// The full name, without descriptor suffix.
-    pub name: String,
-    /// The launch shape in words, where kernels are told apart by it.
-    pub launch: Option<String>,
-    /// The launch shapes that it ran in, in words, sorted; empty where unknown.
-    pub shapes: Vec<String>,
-    /// How often it ran.
-    pub calls: u64,
-    /// The kernels launched before and after its first call, where known.
-    pub neighbours: [Option<String>; 2],
-}
 
 /// How a pair was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -124,31 +111,31 @@ pub fn matching(
     exact: &[(usize, usize)],
     renames: &BTreeMap<String, String>,
 ) -> Matching {
-    let mut found = Found::new(baseline.len(), candidate.len());
+    let mut matcher = Matcher::new(baseline.len(), candidate.len());
     for &(one, other) in exact {
-        found.add(one, other, Method::Exact, 1.0);
+        matcher.add(one, other, Method::Exact, 1.0);
     }
-    by_config(&mut found, baseline, candidate, renames);
+    by_config(&mut matcher, baseline, candidate, renames);
     for (method, form) in [
         (Method::Normalised, normal as fn(&str) -> String),
         (Method::Template, without_templates),
         (Method::Family, |name| family(name).unwrap_or_default()),
     ] {
-        by_form(&mut found, baseline, candidate, method, form);
+        by_form(&mut matcher, baseline, candidate, method, form);
     }
-    for (one, other, score) in similarity::pairs(baseline, candidate, &found.left(0), &found.left(1)) {
-        found.add(one, other, Method::Similarity, score);
+    for (one, other, score) in similarity::pairs(baseline, candidate, &matcher.left(0), &matcher.left(1)) {
+        matcher.add(one, other, Method::Similarity, score);
     }
-    found.finish(baseline, candidate)
+    matcher.finish(baseline, candidate)
 }
 
 /// Pairs so far.
-struct Found {
+struct Matcher {
     pairs: Vec<Pair>,
     taken: [Vec<bool>; 2],
 }
 
-impl Found {
+impl Matcher {
     fn new(baseline: usize, candidate: usize) -> Self {
         Self { pairs: Vec::new(), taken: [vec![false; baseline], vec![false; candidate]] }
     }
@@ -194,26 +181,26 @@ fn families(subjects: &[KernelFeatures], positions: &[usize]) -> BTreeMap<String
 }
 
 fn by_config(
-    found: &mut Found,
+    matcher: &mut Matcher,
     baseline: &[KernelFeatures],
     candidate: &[KernelFeatures],
     renames: &BTreeMap<String, String>,
 ) {
-    for at in found.left(0) {
+    for at in matcher.left(0) {
         let Some(name) = renames.get(&baseline[at].name) else { continue };
-        let partner = found
+        let partner = matcher
             .left(1)
             .into_iter()
             .find(|&other| candidate[other].name == *name && candidate[other].launch == baseline[at].launch);
         if let Some(other) = partner {
-            found.add(at, other, Method::Config, 1.0);
+            matcher.add(at, other, Method::Config, 1.0);
         }
     }
 }
 
 /// Pairs what is left and has a form that exactly one of each side has.
 fn by_form(
-    found: &mut Found,
+    matcher: &mut Matcher,
     baseline: &[KernelFeatures],
     candidate: &[KernelFeatures],
     method: Method,
@@ -229,11 +216,11 @@ fn by_form(
         }
         positions
     };
-    let before = forms(baseline, found.left(0));
-    let after = forms(candidate, found.left(1));
+    let before = forms(baseline, matcher.left(0));
+    let after = forms(candidate, matcher.left(1));
     for (key, one) in before {
         if let ([one], Some([other])) = (one.as_slice(), after.get(&key).map(Vec::as_slice)) {
-            found.add(*one, *other, method, method.score());
+            matcher.add(*one, *other, method, method.score());
         }
     }
 }

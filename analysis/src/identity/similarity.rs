@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{KernelFeatures, normal};
+use super::features::KernelFeatures;
+use super::form::normal;
 
 /// What a pair must reach to be shown.
 const ENOUGH: f64 = 0.6;

@@ -4,10 +4,9 @@ use rtl_schema::table::Track;
 use rtl_schema::{ProcessId, Tables};
 use serde::{Deserialize, Serialize};
 
-use super::Sources;
-use super::moments::{Moments, copies, dispatches};
+use super::enqueue_times::{EnqueueTimes, Sources, copies, dispatches};
 use crate::labels;
-use crate::order::{AgentOps, Order};
+use crate::ops::{AgentOps, Order};
 
 /// The depths of [`Depth::at_least`].
 pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
@@ -63,9 +62,9 @@ pub struct Queues {
 }
 
 /// Looks at all GPUs.
-pub(super) fn queues(tables: &Tables, order: &Order, moments: &Moments<'_>) -> Queues {
+pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Queues {
     let mut gpus: Vec<(Depth, Idle, Vec<Depth>)> =
-        order.agents.iter().map(|ops| gpu(tables, ops, moments)).collect();
+        order.agents.iter().map(|ops| gpu(tables, ops, times)).collect();
     gpus.sort_by(|(one, ..), (other, ..)| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
     let mut found = Queues::default();
     for (depth, idle, queues) in gpus.into_iter().filter(|(depth, ..)| depth.sources.known() > 0) {
@@ -76,7 +75,7 @@ pub(super) fn queues(tables: &Tables, order: &Order, moments: &Moments<'_>) -> Q
     found
 }
 
-fn gpu(tables: &Tables, ops: &AgentOps, moments: &Moments<'_>) -> (Depth, Idle, Vec<Depth>) {
+fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idle, Vec<Depth>) {
     let mut queues: Vec<((ProcessId, i64), Pending)> = Vec::new();
     let mut queue_of_track: Vec<Option<usize>> = vec![None; tables.tracks.rows().len()];
     let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
@@ -90,7 +89,7 @@ fn gpu(tables: &Tables, ops: &AgentOps, moments: &Moments<'_>) -> (Depth, Idle, 
             })
         });
         let pending = &mut queues[at].1;
-        let moment = moments.get(&op, &mut pending.sources);
+        let moment = times.get(&op, &mut pending.sources);
         pending.from.push(moment.queued_since(op.start));
         pending.start.push(op.start);
         pending.end.push(op.end);

@@ -5,17 +5,16 @@ use std::cmp::Reverse;
 use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
-use super::Sources;
-use super::moments::{Moment, Moments, copies, dispatches};
+use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources, copies, dispatches};
 use crate::Stats;
-use crate::names::Names;
-use crate::order::Order;
+use crate::kernel_names::KernelNames;
+use crate::ops::Order;
 
 /// From the host to the start on the GPU: from the moment of enqueueing where that is recorded, else from the start of the
 /// launching call. Of several ops of one call (a graph launch) only the first one counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Latency {
-    /// Where the moments come from.
+    /// Where the times come from.
     #[serde(flatten)]
     pub sources: Sources,
     /// Later ops of a call, which are in no figure.
@@ -43,29 +42,34 @@ pub struct KernelLatency {
     pub stats: Stats,
 }
 
-pub(super) fn latency(tables: &Tables, order: &Order, moments: &Moments<'_>, names: &Names<'_>) -> Latency {
+pub(super) fn latency(
+    tables: &Tables,
+    order: &Order,
+    times: &EnqueueTimes<'_>,
+    names: &KernelNames,
+) -> Latency {
     let mut latency = Latency::default();
     let mut of_kernels = vec![Vec::new(); names.kernels.len()];
     let mut of_copies = Vec::new();
     for ops in &order.agents {
         for (row, op) in dispatches(tables, ops) {
-            let moment = moments.get(&op, &mut latency.sources);
+            let moment = times.get(&op, &mut latency.sources);
             if let Some(length) = latency.length(moment, op.start) {
                 of_kernels[names.kernel(tables.dispatches.name[row])].push(length);
             }
         }
         for op in copies(tables, ops) {
-            let moment = moments.get(&op, &mut latency.sources);
+            let moment = times.get(&op, &mut latency.sources);
             of_copies.extend(latency.length(moment, op.start));
         }
     }
     latency.all = Stats::of_durations(of_kernels.iter().flatten().copied());
     latency.copies = Stats::of_durations(of_copies);
-    let kernels = of_kernels.into_iter().zip(&names.kernels).filter(|(lengths, _)| !lengths.is_empty());
+    let kernels = of_kernels.into_iter().enumerate().filter(|(_, lengths)| !lengths.is_empty());
     latency.kernels = kernels
-        .map(|(lengths, kernel)| KernelLatency {
-            name: kernel.label.to_owned(),
-            stored: kernel.name,
+        .map(|(kernel, lengths)| KernelLatency {
+            name: names.kernels[kernel].label.clone(),
+            stored: names.stored[kernel],
             stats: Stats::of_durations(lengths),
         })
         .collect();
@@ -79,15 +83,15 @@ pub(super) fn latency(tables: &Tables, order: &Order, moments: &Moments<'_>, nam
 impl Latency {
     /// The latency of an op that starts at `start`, or why it has none.
     #[inline]
-    fn length(&mut self, moment: Moment, start: i64) -> Option<i64> {
+    fn length(&mut self, moment: EnqueueTime, start: i64) -> Option<i64> {
         let from = match moment {
-            Moment::Enqueued(moment) => moment,
-            Moment::Called { start, first: true, .. } => start,
-            Moment::Called { .. } => {
+            EnqueueTime::Enqueued(moment) => moment,
+            EnqueueTime::Called { start, first: true, .. } => start,
+            EnqueueTime::Called { .. } => {
                 self.later += 1;
                 return None;
             }
-            Moment::Unknown => return None,
+            EnqueueTime::Unknown => return None,
         };
         let length = start.saturating_sub(from);
         if length < 0 {

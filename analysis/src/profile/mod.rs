@@ -1,147 +1,48 @@
-//! One run in the numbers that a comparison needs: what each kernel did, and where, without the rows.
+//! One run reduced to the numbers that a comparison needs: the calls of each kernel, and wall and busy time of each GPU.
 
-mod busy;
-mod part;
-mod scatter;
+mod calls;
+mod shared_slice;
 mod strata;
+mod types;
 mod waiting;
 mod warmup;
 
 use rtl_schema::Tables;
-use rtl_schema::table::Direction;
 
-pub use self::part::Part;
-use self::scatter::{Kept, Scattered};
+use self::calls::{CallBuffer, GroupCalls};
+pub use self::shared_slice::SharedSlice;
 use self::strata::Strata;
-pub use self::waiting::CollectiveWaits;
+pub use self::types::{
+    Activity, ActivityTotal, Calls, CollectiveWaits, GpuProfile, Kernel, KernelKey, Mix, Profile,
+};
 pub use self::warmup::Warmup;
 use crate::Categories;
-use crate::compare::Run;
-use crate::names::Names;
-use crate::order::Order;
-
-/// What kernels are told apart by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum KernelKey {
-    /// The name.
-    #[default]
-    Name,
-    /// The name and the launch shape.
-    Launch,
-}
-
-/// A run.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Profile {
-    /// Kernels that ran, by name, then by launch shape.
-    pub kernels: Vec<Kernel>,
-    /// GPUs that ran anything, by number.
-    pub gpus: Vec<GpuProfile>,
-    /// The rank that the others waited for in collectives, where there are several ranks and one stands out.
-    pub straggler: Option<String>,
-}
-
-/// A kernel of a run.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Kernel {
-    /// Its name without descriptor suffix.
-    pub name: String,
-    /// The launch shape in words, with [`KernelKey::Launch`].
-    pub launch: Option<String>,
-    /// Whether it waits for other ranks.
-    pub collective: bool,
-    /// Its durations, GPU after GPU in launch order, without the warm-up.
-    pub run: Run,
-    /// How many calls were left out as warm-up.
-    pub warmup: u64,
-    /// The launch shapes that it ran in, in words, sorted; empty where the trace does not say.
-    pub shapes: Vec<String>,
-    /// What is known of the launch shapes of the calls that `run` is made of.
-    pub mix: Mix,
-    /// What its calls are made of, where it is a collective that was matched on several ranks.
-    pub waiting: Option<CollectiveWaits>,
-    /// The kernels before and after its first call on the first GPU that ran it.
-    pub neighbours: [Option<String>; 2],
-}
-
-/// The launch shapes of the calls of a kernel in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Mix {
-    /// Not that of every call, or kernels are told apart by shape.
-    #[default]
-    Unknown,
-    /// All calls are of the one in [`Kernel::shapes`].
-    One,
-    /// Call by call.
-    Several(Calls),
-}
-
-/// The calls of a kernel in a run, one by one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Calls {
-    /// Durations in ns.
-    pub durations: Part<i64>,
-    /// The position in [`Kernel::shapes`] of the shape of each.
-    pub shapes: Part<u32>,
-}
-
-/// A GPU of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GpuProfile {
-    /// Its number.
-    pub gpu: i64,
-    /// First start to last end in ns.
-    pub wall_ns: i64,
-    /// Union of all ops in ns.
-    pub busy_ns: i64,
-    /// What ran on it, warm-up included, so that the books hold all of the wall.
-    pub work: Vec<ActivityTotal>,
-}
-
-/// What one kernel or kind of copy did on one GPU in one launch shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActivityTotal {
-    /// What ran.
-    pub item: Activity,
-    /// The launch shape in words, if known.
-    pub shape: Option<String>,
-    /// How often.
-    pub calls: u64,
-    /// How long, in ns.
-    pub total_ns: i64,
-}
-
-/// What ran.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Activity {
-    /// A position in [`Profile::kernels`].
-    Kernel(usize),
-    /// Copies or fills, by direction.
-    Copies(Direction),
-}
+use crate::kernel_names::KernelNames;
+use crate::ops::Order;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.
 pub fn profile(tables: &Tables, categories: &Categories, by: KernelKey, warmup: Warmup) -> Profile {
-    let names = Names::of(tables, categories);
+    let names = KernelNames::of(tables, categories);
     let order = Order::of(tables);
     let strata = Strata::of(tables, &names, &order);
     let groups = strata.groups(by);
-    let scattered = Scattered::of(tables, &order, &strata, &groups);
+    let calls = CallBuffer::of(tables, &order, &strata, &groups);
 
-    let waiting::Found { mut waiting, straggler } = waiting::found(tables, &names, &strata, &groups, warmup);
+    let waiting::CollectiveFigures { mut waiting, straggler } =
+        waiting::match_collectives(tables, &names, &strata, &groups, warmup);
     let mut kernels: Vec<(usize, Kernel)> = groups
         .all
         .iter()
         .enumerate()
         .map(|(group, about)| {
-            let Kept { run, left_out, mix } = scattered.run(group, about, warmup);
-            let kernel = names.kernels[about.kernel];
-            let neighbours = scattered.neighbours(tables, &order, group).map(|name| name.map(str::to_owned));
+            let GroupCalls { run, left_out, mix } = calls.run(group, about, warmup);
+            let kernel = &names.kernels[about.kernel];
+            let neighbours = calls.neighbours(tables, &order, group).map(|name| name.map(str::to_owned));
             let kernel = Kernel {
-                name: kernel.label.to_owned(),
+                name: kernel.label.clone(),
                 launch: about.launch.clone(),
-                collective: kernel.category == crate::categories::COLLECTIVE,
+                collective: kernel.is_collective(),
                 run,
                 warmup: left_out,
                 shapes: about.shapes.clone(),
@@ -161,7 +62,7 @@ pub fn profile(tables: &Tables, categories: &Categories, by: KernelKey, warmup: 
     let mut gpus: Vec<GpuProfile> = order
         .agents
         .iter()
-        .zip(&scattered.lasted)
+        .zip(&calls.wall_and_busy_ns)
         .enumerate()
         .map(|(place, (ops, &[wall_ns, busy_ns]))| {
             let mut work: Vec<ActivityTotal> = strata

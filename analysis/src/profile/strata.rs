@@ -4,17 +4,11 @@ use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::KernelKey;
+use super::types::KernelKey;
+use crate::kernel_names::KernelNames;
 use crate::labels;
-use crate::names::Names;
-use crate::order::Order;
-
-/// Calls and time.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Amount {
-    pub(super) calls: u64,
-    pub(super) total_ns: i64,
-}
+use crate::ops::Order;
+use crate::stats::CallTotal;
 
 /// Every kernel in every launch shape that it ran in. LDS and scratch are no part of a shape: builds change them.
 pub(super) struct Strata {
@@ -25,7 +19,7 @@ pub(super) struct Strata {
     /// The stratum of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
     /// KernelKey place, then by stratum.
-    amounts: Vec<Vec<Amount>>,
+    amounts: Vec<Vec<CallTotal>>,
 }
 
 /// What one group of strata is: a kernel, or a kernel in one shape.
@@ -72,7 +66,7 @@ fn recent(name: NameId, shape: Option<ShapeId>) -> usize {
 
 impl Strata {
     /// One pass over the dispatches.
-    pub(super) fn of(tables: &Tables, names: &Names<'_>, order: &Order) -> Self {
+    pub(super) fn of(tables: &Tables, names: &KernelNames, order: &Order) -> Self {
         let (classes, class_of_shape) = classes(tables);
         let mut place_of_agent: FxHashMap<u32, usize> = FxHashMap::default();
         for (place, ops) in order.agents.iter().enumerate() {
@@ -113,14 +107,13 @@ impl Strata {
             strata.of_row.push(stratum);
             let amounts = &mut strata.amounts[place];
             if amounts.len() <= stratum as usize {
-                amounts.resize(stratum as usize + 1, Amount::default());
+                amounts.resize(stratum as usize + 1, CallTotal::default());
             }
             let amount = &mut amounts[stratum as usize];
-            amount.calls += 1;
-            amount.total_ns = amount.total_ns.saturating_add(duration);
+            amount.add(duration);
         }
         for amounts in &mut strata.amounts {
-            amounts.resize(strata.strata.len(), Amount::default());
+            amounts.resize(strata.strata.len(), CallTotal::default());
         }
         strata
     }
@@ -142,7 +135,7 @@ impl Strata {
     }
 
     /// What ran at a place.
-    pub(super) fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, Amount)> + '_ {
+    pub(super) fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, CallTotal)> + '_ {
         self.amounts[place].iter().copied().enumerate().filter(|(_, amount)| amount.calls > 0)
     }
 

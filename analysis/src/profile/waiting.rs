@@ -7,34 +7,19 @@ use rtl_schema::Tables;
 use rtl_schema::table::{AgentKind, Track};
 use rustc_hash::FxHashMap;
 
+use super::shared_slice::SharedSlice;
 use super::strata::{Group, Groups, Strata};
-use super::{Calls, Mix, Part, Warmup};
+use super::types::{Calls, CollectiveWaits, Mix};
+use super::warmup::Warmup;
 use crate::Stats;
 use crate::align::{self, MatchedCollective, Sequence, synchronises};
 use crate::compare::Run;
-use crate::names::Names;
+use crate::kernel_names::KernelNames;
 use crate::ranks::members::Members;
-
-/// A collective's calls on several ranks, matched with each other.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct CollectiveWaits {
-    /// The transfers, one of each collective, group of ranks after group of ranks in launch order, without the warm-up.
-    pub run: Run,
-    /// The sample standard deviation of the transfers in ns.
-    pub deviation_ns: f64,
-    /// What is known of the launch shapes of the collectives that `run` is made of.
-    pub mix: Mix,
-    /// How many calls were matched, without the warm-up: one of each member of each collective.
-    pub calls: u64,
-    /// The transfers of these calls in ns.
-    pub transfer_ns: i64,
-    /// What these calls waited in ns. With the transfers it is all of their time.
-    pub wait_ns: i64,
-}
 
 /// What collectives say of the ranks of a run.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct CollectiveFigures {
     /// KernelKey group, of those whose calls were matched.
     pub(super) waiting: Vec<Option<CollectiveWaits>>,
     /// The rank that the others waited for, where one stands out.
@@ -42,20 +27,20 @@ pub(super) struct Found {
 }
 
 /// Matches the collectives of all ranks. Where there are none, or one rank only, no row is looked at.
-pub(super) fn found(
+pub(super) fn match_collectives(
     tables: &Tables,
-    names: &Names<'_>,
+    names: &KernelNames,
     strata: &Strata,
     groups: &Groups,
     warmup: Warmup,
-) -> Found {
-    let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label;
+) -> CollectiveFigures {
+    let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label.as_str();
     let meets: Vec<bool> = (0..strata.len()).map(|stratum| synchronises(label(stratum))).collect();
     let tracks = tables.tracks.rows();
     let is_alone =
         tracks.windows(2).all(|pair| (pair[0].process, pair[0].agent) == (pair[1].process, pair[1].agent));
     if is_alone || !meets.contains(&true) {
-        return Found::default();
+        return CollectiveFigures::default();
     }
     let mut calls = calls(tables, strata, &meets);
     // The numbers of strata and tracks depend on the order of rows, and what is found must not.
@@ -85,7 +70,7 @@ pub(super) fn found(
         all.extend(meetings);
     }
     let straggler = align::waits(&all, members.all.len(), false).straggler();
-    Found {
+    CollectiveFigures {
         waiting: collected.into_iter().zip(&groups.all).map(|(one, about)| one.finish(about)).collect(),
         straggler: straggler.map(|member| members.all[member].name.clone()),
     }
@@ -164,7 +149,7 @@ impl Collected {
         let mix = match about.all_known && about.launch.is_none() {
             false => Mix::Unknown,
             true if about.is_mixed() => {
-                let (durations, shapes) = (Part::from(transfers), Part::from(shapes));
+                let (durations, shapes) = (SharedSlice::from(transfers), SharedSlice::from(shapes));
                 Mix::Several(Calls { durations, shapes })
             }
             true => Mix::One,

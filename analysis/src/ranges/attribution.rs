@@ -2,14 +2,38 @@
 
 use std::cmp::Reverse;
 
-use crate::lookup::Lookup;
 use rtl_schema::table::RangeKind;
 use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
-use super::RangeMethod;
 use super::sets::{EMPTY, SetId, Sets};
 use super::timeline::{Span, Timeline, enclosing};
+use crate::lookup::Lookup;
+use crate::ops::Op;
+
+/// How ops were tied to ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RangeMethod {
+    /// Ops carry the id of their innermost range (roctxId); ranges around that one on its thread enclose them too.
+    Stored,
+    /// The call that launched the op was made inside the range, by the same process and thread.
+    Linked,
+    /// The op started inside the range, in the same process.
+    Contained,
+}
+
+impl RangeMethod {
+    /// The word of reports: `stored`, `linked`, `contained`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Linked => "linked",
+            Self::Contained => "contained",
+        }
+    }
+}
 
 /// Ties ops, calls and ranges to the ranges around them. How ops are tied is decided for each id space (for
 /// each trace, where several are combined): by the range id they carry if any does, else by their launching
@@ -90,17 +114,17 @@ impl Attribution {
         &self.space_of_process
     }
 
-    /// The names around a dispatch, as positions in `names`.
+    /// The names around an op, as positions in `names`.
     #[inline]
-    pub(crate) fn dispatch(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> &[u32] {
-        &self.sets.rows[self.set_of_dispatch(tables, row, cursor) as usize].names
-    }
-
-    /// The names around a copy.
-    pub(crate) fn copy(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> &[u32] {
-        let copy = &tables.copies[row];
-        let process = tables.tracks.get(copy.track).process;
-        let set = self.set(process, copy.range, copy.correlation, copy.start, cursor);
+    pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> &[u32] {
+        let row = op.row as usize;
+        let set = if op.copy {
+            let copy = &tables.copies[row];
+            let process = tables.tracks.get(copy.track).process;
+            self.set(process, copy.range, copy.correlation, copy.start, cursor)
+        } else {
+            self.set_of_dispatch(tables, row, cursor)
+        };
         &self.sets.rows[set as usize].names
     }
 

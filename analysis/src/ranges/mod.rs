@@ -11,33 +11,12 @@ use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+pub use self::attribution::RangeMethod;
 pub(crate) use self::attribution::{Attribution, Cursor};
 pub(crate) use self::repeated::Repeated;
 use crate::Stats;
-use crate::order::Order;
-
-/// How ops were tied to ranges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RangeMethod {
-    /// Ops carry the id of their innermost range (roctxId); ranges around that one on its thread enclose them too.
-    Stored,
-    /// The call that launched the op was made inside the range, by the same process and thread.
-    Linked,
-    /// The op started inside the range, in the same process.
-    Contained,
-}
-
-impl RangeMethod {
-    /// The word of reports: `stored`, `linked`, `contained`.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Stored => "stored",
-            Self::Linked => "linked",
-            Self::Contained => "contained",
-        }
-    }
-}
+use crate::ops::Order;
+use crate::union_length::{UnionLength, to_ns};
 
 /// All ranges, or all markers, of one name.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -103,64 +82,37 @@ pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
     RangeReport { methods: attribution.methods(), groups }
 }
 
-/// What the ranges of one name enclose so far.
+/// The ops that the ranges of one name enclose.
 #[derive(Debug, Clone, Default)]
 struct Enclosed {
     ops: u64,
     gpu_ns: i64,
     gpu_busy_ns: i64,
-    /// Where the union ends on the GPU being looked at.
-    end: Option<i64>,
+    /// Of the GPU at hand.
+    union: UnionLength,
 }
 
-impl Enclosed {
-    fn add(&mut self, start: i64, duration: i64) {
-        let end = start.saturating_add(duration);
-        let covered = self.end.unwrap_or(start).max(start);
-        self.ops += 1;
-        self.gpu_ns = self.gpu_ns.saturating_add(duration);
-        self.gpu_busy_ns = self.gpu_busy_ns.saturating_add(end.saturating_sub(covered).max(0));
-        self.end = Some(end.max(covered));
-    }
-}
-
-/// For each name of `attribution` what its ranges enclose: every op once, however many ranges of the name it is in.
+/// By name of `attribution`: every op once, however many ranges of the name it is in.
 fn enclosed(tables: &Tables, order: &Order, attribution: &Attribution) -> Vec<Enclosed> {
     let mut enclosed = vec![Enclosed::default(); attribution.names.len()];
     if attribution.is_empty() {
         return enclosed;
     }
-    let dispatches = &tables.dispatches;
     let mut cursor = Cursor::default();
     for ops in &order.agents {
-        enclosed.iter_mut().for_each(|name| name.end = None);
-        let mut copies = ops.copies.iter().map(|&row| row as usize).peekable();
-        for row in ops.dispatches.iter().map(|&row| row as usize) {
-            let start = dispatches.start[row];
-            while let Some(copy) = copies.next_if(|&copy| tables.copies[copy].start < start) {
-                add_copy(tables, attribution, copy, &mut cursor, &mut enclosed);
+        enclosed.iter_mut().for_each(|name| name.union = UnionLength::default());
+        for same in ops.in_order(tables) {
+            for op in same.ops() {
+                let length = op.length(tables);
+                for &name in attribution.op(tables, op, &mut cursor) {
+                    let name = &mut enclosed[name as usize];
+                    let added = name.union.add(same.start, same.start.saturating_add(length));
+                    name.ops += 1;
+                    name.gpu_ns = name.gpu_ns.saturating_add(to_ns(length));
+                    name.gpu_busy_ns = name.gpu_busy_ns.saturating_add(to_ns(added));
+                }
             }
-            let duration = dispatches.duration.valid(row).unwrap_or(0);
-            for &name in attribution.dispatch(tables, row, &mut cursor) {
-                enclosed[name as usize].add(start, duration);
-            }
-        }
-        for copy in copies {
-            add_copy(tables, attribution, copy, &mut cursor, &mut enclosed);
         }
     }
     enclosed
-}
-
-fn add_copy(
-    tables: &Tables,
-    attribution: &Attribution,
-    row: usize,
-    cursor: &mut Cursor,
-    enclosed: &mut [Enclosed],
-) {
-    let copy = &tables.copies[row];
-    for &name in attribution.copy(tables, row, cursor) {
-        enclosed[name as usize].add(copy.start, copy.duration.unwrap_or(0));
-    }
 }

@@ -4,8 +4,7 @@ use crate::lookup::Lookup;
 use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::RangeMethod;
-use super::attribution::Attribution;
+use super::attribution::{Attribution, RangeMethod};
 
 /// The ranges of one name, numbered in each process by their start; they come one after the other there.
 pub(crate) struct Repeated {

@@ -1,9 +1,8 @@
-//! What ranks did together, and who waited for whom.
+//! The collectives of groups of ranks, and how long each rank waited in them.
 
 use rtl_schema::{Tables, identity};
 use serde::{Deserialize, Serialize};
 
-use super::Ranks;
 use super::members::{Member, Members};
 use crate::align::{self, MatchedCollective, RankWaits, Waits};
 
@@ -36,66 +35,84 @@ pub struct CollectiveGroup {
     pub clock_free_transfer_ns: i64,
 }
 
-/// The collectives of one group and what it ran.
-pub(super) struct GroupCollectives {
+/// The collectives of one group of ranks.
+pub(super) struct GroupInstances {
     pub(super) kernel: String,
-    /// The indices of its members, and of each collective the start and end of each of them.
+    /// Of each collective the index, start and end of each member.
     pub(super) all: Vec<MatchedCollective>,
 }
 
-/// Fills in the groups and the straggler; the waits by member, and the collectives of each group.
-pub(super) fn collectives(
-    tables: &Tables,
-    members: &Members,
-    into: &mut Ranks,
-) -> (Waits, Vec<GroupCollectives>) {
+/// All collectives of a trace.
+pub(super) struct Collectives {
+    /// Most time first.
+    pub(super) groups: Vec<CollectiveGroup>,
+    pub(super) unmatched_calls: u64,
+    /// The index of the member that the others waited for.
+    pub(super) straggler: Option<usize>,
+    /// By member.
+    pub(super) waits: Vec<RankWaits>,
+    pub(super) instances: Vec<GroupInstances>,
+}
+
+/// Matches the collectives of all members.
+pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
     let count = members.all.len();
     let mut sums = Waits { ranks: vec![RankWaits::default(); count], ..Waits::default() };
     let found = align::collectives(tables);
     let (sequences, kernels) = align::sequences(found, |process, agent| members.of_place(process, agent));
-    let groups = align::group_sequences(&sequences);
-    into.unmatched_calls = groups.unmatched.iter().map(|&at| sequences[at].calls.len() as u64).sum();
-    let mut meetings = Vec::new();
-    for group in &groups.groups {
+    let matched = align::group_sequences(&sequences);
+    let unmatched_calls = matched.unmatched.iter().map(|&at| sequences[at].calls.len() as u64).sum();
+    let mut groups = Vec::new();
+    let mut instances = Vec::new();
+    for group in &matched.groups {
         let all: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
-        let first = all.first().into_iter().flatten();
-        let together: Vec<&Member> = first.map(|&(member, ..)| &members.all[member]).collect();
-        let violations = all.iter().filter(|meeting| is_violated(meeting)).count();
-        let on_one_clock =
-            share_a_clock(tables, &together) && violations as f64 <= CONTRADICTED * all.len() as f64;
-        let waits = align::waits(&all, count, on_one_clock);
         let kernel = identity(&kernels[group.members[0]]).to_owned();
-        let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
-        into.collectives.push(CollectiveGroup {
-            kernel: kernel.clone(),
-            ranks: together.iter().map(|member| member.name.clone()).collect(),
-            collectives: waits.collectives,
-            violations: violations as u64,
-            on_one_clock,
-            arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
-            wait_ns: on_one_clock.then(|| sum(|rank| rank.wait_ns)),
-            transfer_ns: on_one_clock.then_some(waits.transfer_ns),
-            clock_free_wait_ns: sum(|rank| rank.clock_free_wait_ns),
-            clock_free_transfer_ns: waits.clock_free_transfer_ns,
-        });
+        let (group, waits) = describe(tables, members, &kernel, &all);
+        groups.push(group);
         sums.append(&waits);
-        meetings.push(GroupCollectives { kernel, all });
+        instances.push(GroupInstances { kernel, all });
     }
-    into.collectives.sort_by(|one, other| {
+    groups.sort_by(|one, other| {
         let time =
             |group: &CollectiveGroup| group.clock_free_wait_ns.saturating_add(group.clock_free_transfer_ns);
         time(other)
             .cmp(&time(one))
             .then_with(|| (&one.kernel, &one.ranks).cmp(&(&other.kernel, &other.ranks)))
     });
-    into.straggler = sums.straggler().map(|member| members.all[member].name.clone());
-    (sums, meetings)
+    Collectives { groups, unmatched_calls, straggler: sums.straggler(), waits: sums.ranks, instances }
+}
+
+fn describe(
+    tables: &Tables,
+    members: &Members,
+    kernel: &str,
+    all: &[MatchedCollective],
+) -> (CollectiveGroup, Waits) {
+    let first = all.first().into_iter().flatten();
+    let ranks: Vec<&Member> = first.map(|&(member, ..)| &members.all[member]).collect();
+    let violations = all.iter().filter(|collective| is_violated(collective)).count();
+    let on_one_clock = share_a_clock(tables, &ranks) && violations as f64 <= CONTRADICTED * all.len() as f64;
+    let waits = align::waits(all, members.all.len(), on_one_clock);
+    let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
+    let group = CollectiveGroup {
+        kernel: kernel.to_owned(),
+        ranks: ranks.iter().map(|member| member.name.clone()).collect(),
+        collectives: waits.collectives,
+        violations: violations as u64,
+        on_one_clock,
+        arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
+        wait_ns: on_one_clock.then(|| sum(|rank| rank.wait_ns)),
+        transfer_ns: on_one_clock.then_some(waits.transfer_ns),
+        clock_free_wait_ns: sum(|rank| rank.clock_free_wait_ns),
+        clock_free_transfer_ns: waits.clock_free_transfer_ns,
+    };
+    (group, waits)
 }
 
 /// Whether a member ends before the last one starts.
-fn is_violated(meeting: &MatchedCollective) -> bool {
-    let last_start = meeting.iter().map(|&(_, start, _)| start).max();
-    meeting.iter().map(|&(.., end)| end).min() < last_start
+fn is_violated(collective: &MatchedCollective) -> bool {
+    let last_start = collective.iter().map(|&(_, start, _)| start).max();
+    collective.iter().map(|&(.., end)| end).min() < last_start
 }
 
 /// Whether the trace says that these ran on one boot of one machine, or that its times were put on one clock.

@@ -4,7 +4,7 @@ use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use super::members::Members;
-use crate::names::Names;
+use crate::kernel_names::KernelNames;
 use crate::stats::CallTotal;
 
 /// One kernel on the ranks that ran it.
@@ -42,7 +42,7 @@ pub struct KernelTotals {
 }
 
 /// Each kernel that is no collective, by name.
-pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> Vec<KernelTotals> {
+pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) -> Vec<KernelTotals> {
     let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
     for row in 0..dispatches.len() {
@@ -57,7 +57,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &Names<'_>) -> V
         by_member[member].add(duration);
     }
     let kernels = names.kernels.iter().zip(totals).map(|(kernel, by_member)| KernelTotals {
-        name: kernel.label.to_owned(),
+        name: kernel.label.clone(),
         ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
     });
     let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();

@@ -4,7 +4,7 @@ use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use crate::labels;
-use crate::order::Order;
+use crate::ops::Order;
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

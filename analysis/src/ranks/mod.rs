@@ -1,8 +1,8 @@
-//! Ranks beside each other: who waited for whom, whose steps take longest, which kernel is slower on which rank.
+//! Ranks compared: waits in collectives, steps, and kernels that are slower on some ranks.
 //!
-//! Each question has its function: [`collectives`] matches collectives and says who waited, [`steps`] compares steps,
-//! [`kernels`] kernels, [`outliers`] names what stands out; [`ranks`] asks them all of a trace in memory, [`streaming`] reduces one that goes by to
-//! what they need.
+//! [`collectives`] matches collectives and computes waits, [`steps`] and [`kernels`] compare ranks, [`outliers`] finds
+//! ranks far from the others; [`ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace in chunks to
+//! the inputs of these functions.
 
 mod busy;
 pub mod collectives;
@@ -15,16 +15,18 @@ pub mod streaming;
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
+use self::busy::Busy;
 pub use self::collectives::CollectiveGroup;
+use self::collectives::Collectives;
 pub use self::kernels::KernelImbalance;
-use self::members::Members;
+use self::members::{Member, Members};
 use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
 use crate::Categories;
 use crate::align::RankWaits;
-use crate::names::Names;
-use crate::order::Order;
+use crate::kernel_names::KernelNames;
+use crate::ops::Order;
 
 /// One rank: a GPU that a process ran something on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -80,26 +82,27 @@ pub struct Ranks {
 
 /// Compares the ranks of `tables`. Where there is only one, only what it did itself is said.
 pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
-    let names = Names::of(tables, categories);
+    let names = KernelNames::of(tables, categories);
     let order = Order::of(tables);
     let members = Members::of(tables, &order);
     let busy = busy::busy(tables, &order, &members, &names);
-    let mut ranks = Ranks::default();
-    let (waits, meetings) = collectives::collectives(tables, &members, &mut ranks);
-    for (at, member) in members.all.iter().enumerate() {
-        let waits = waits.ranks.get(at).copied().unwrap_or_default();
-        ranks.ranks.push(Rank {
-            name: member.name.clone(),
-            rank: member.rank,
-            gpu: member.gpu,
-            busy_ns: busy[at].busy_ns,
-            compute_ns: busy[at].compute_ns,
-            ..Rank::of(&waits)
-        });
-    }
+    let Collectives { groups, unmatched_calls, straggler, waits, instances } =
+        collectives::collectives(tables, &members);
+    let rank = |((member, busy), waits): ((&Member, &Busy), &RankWaits)| {
+        let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
+        let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
+        Rank { name, rank, gpu, busy_ns, compute_ns, ..Rank::of(waits) }
+    };
+    let mut ranks = Ranks {
+        ranks: members.all.iter().zip(&busy).zip(&waits).map(rank).collect(),
+        collectives: groups,
+        unmatched_calls,
+        straggler: straggler.map(|member| members.all[member].name.clone()),
+        ..Ranks::default()
+    };
     if members.all.len() > 1 {
         let totals = kernels::totals(tables, &members, &names);
-        ranks.steps = steps::steps(tables, &members, &names, &meetings);
+        ranks.steps = steps::steps(tables, &members, &names, &instances);
         let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
         let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
         let waits: Vec<(i64, u64)> =

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::KernelTotals;
 use super::steps::{RankSteps, Steps};
-use crate::align::{median, spread};
+use crate::stats::{median, robust_deviation};
 
 /// How many spreads from the median, where there are many ranks.
 const BOUND: f64 = 4.1;
@@ -128,7 +128,7 @@ pub fn far_from_median(values: &[f64]) -> Vec<(usize, f64)> {
         return Vec::new();
     }
     let middle = median(&mut values.to_vec());
-    let unit = spread(&mut values.to_vec()).max(LEAST_SPREAD * middle.abs());
+    let unit = robust_deviation(&mut values.to_vec()).max(LEAST_SPREAD * middle.abs());
     if unit <= 0.0 {
         return Vec::new();
     }

@@ -9,10 +9,10 @@ use std::cmp::Reverse;
 use rtl_schema::{ProcessId, Tables};
 use serde::{Deserialize, Serialize};
 
-use super::collectives::GroupCollectives;
+use super::collectives::GroupInstances;
 use super::members::Members;
 use crate::align::MatchedCollective;
-use crate::names::Names;
+use crate::kernel_names::KernelNames;
 use crate::ranges::Repeated;
 
 /// Fewer repetitions are no steps.
@@ -62,13 +62,13 @@ pub struct Steps {
 pub(super) fn steps(
     tables: &Tables,
     members: &Members,
-    names: &Names<'_>,
-    meetings: &[GroupCollectives],
+    names: &KernelNames,
+    instances: &[GroupInstances],
 ) -> Option<Steps> {
-    in_ranges(tables, members, names).or_else(|| between_collectives(members, meetings))
+    in_ranges(tables, members, names).or_else(|| between_collectives(members, instances))
 }
 
-fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<Steps> {
+fn in_ranges(tables: &Tables, members: &Members, names: &KernelNames) -> Option<Steps> {
     let mut processes: Vec<ProcessId> = members.all.iter().map(|member| member.process).collect();
     processes.dedup();
     let repeated = Repeated::of(tables, &processes, LEAST)?;
@@ -91,11 +91,11 @@ fn in_ranges(tables: &Tables, members: &Members, names: &Names<'_>) -> Option<St
     (times.iter().any(|&time| time > 0)).then(|| step_totals(StepMethod::Ranges, name, &ranks, &times))
 }
 
-fn between_collectives(members: &Members, meetings: &[GroupCollectives]) -> Option<Steps> {
-    let sizes = meetings
+fn between_collectives(members: &Members, instances: &[GroupInstances]) -> Option<Steps> {
+    let sizes = instances
         .iter()
         .map(|group| (group.all.first().map_or(0, Vec::len), group.all.len(), group.kernel.as_str()));
-    let group = &meetings[step_group(sizes)?];
+    let group = &instances[step_group(sizes)?];
     let ranks: Vec<&str> =
         group.all.first()?.iter().map(|&(member, ..)| members.all[member].name.as_str()).collect();
     Some(StepTotals::between(group.all.iter().cloned()).steps(StepMethod::Collectives, &group.kernel, &ranks))

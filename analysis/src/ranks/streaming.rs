@@ -1,47 +1,15 @@
-//! What each rank of a trace did itself, told while the trace goes by in pieces: memory is that of its kernels and
-//! places, however many ops there are.
+//! What each rank of a trace ran itself, from a trace that arrives in chunks: memory grows with its kernels and GPUs, not
+//! with its ops.
 
-use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
+use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::busy::Busy;
-use crate::Categories;
-use crate::categories::COLLECTIVE;
+pub use crate::kernel_index::KernelIndex;
 use crate::stats::CallTotal;
-use crate::streaming::window::{Outcome, Timed, Window};
-
-/// The kernels of all traces of a job, each once.
-#[derive(Debug, Default)]
-pub struct KernelIndex {
-    categories: Categories,
-    known: FxHashMap<String, Known>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    number: u32,
-    collective: bool,
-}
-
-impl KernelIndex {
-    /// Their identities, by number.
-    #[must_use]
-    pub fn labels(&self) -> Vec<&str> {
-        let mut labels = vec![""; self.known.len()];
-        self.known.iter().for_each(|(label, known)| labels[known.number as usize] = label);
-        labels
-    }
-
-    fn known(&mut self, label: &str) -> Known {
-        if let Some(&known) = self.known.get(label) {
-            return known;
-        }
-        let collective = self.categories.of(label) == COLLECTIVE;
-        let known = Known { number: self.known.len() as u32, collective };
-        self.known.insert(label.to_owned(), known);
-        known
-    }
-}
+use crate::streaming::window::{Pass, Timed};
+use crate::streaming::{Accumulator, OpKey, OpStream};
+use crate::union_length::Origin;
 
 /// What one process ran on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,21 +25,62 @@ pub struct PlaceTotals {
     pub kernels: Vec<(u32, CallTotal)>,
 }
 
-/// A trace on its way: [`Self::add_chunk`] for each piece, then [`Self::finish`].
+/// A trace in chunks: [`Self::add_chunk`] for each of them, then [`Self::finish`].
 #[derive(Debug)]
-pub struct StreamingTotals<'a> {
-    kernels: &'a mut KernelIndex,
-    places: Vec<(ProcessId, AgentId, Busy)>,
-    totals: Vec<(Key, CallTotal)>,
-    position: FxHashMap<Key, usize>,
-    /// Where a kernel of a track counts, and copies.
-    entries: FxHashMap<(TrackId, Option<NameId>), Entry>,
-    window: Window,
-    ops: u32,
+pub struct StreamingTotals<'a>(OpStream<Sums<'a>>);
+
+impl<'a> StreamingTotals<'a> {
+    /// A trace of a job with these kernels.
+    #[must_use]
+    pub fn new(kernels: &'a mut KernelIndex) -> Self {
+        let (places, totals, positions) = (Vec::new(), Vec::new(), FxHashMap::default());
+        Self(OpStream::new(Sums { kernels, places, totals, positions }))
+    }
+
+    /// Adds the rows of a chunk, as [`rtl_schema::Trace::stream`] gives it out.
+    pub fn add_chunk(&mut self, chunk: &Tables) {
+        self.0.add_chunk(chunk);
+    }
+
+    /// The totals of each process on each GPU.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<PlaceTotals> {
+        let in_order = self.0.end_pass() == Pass::Complete;
+        let Sums { places, totals, .. } = self.0.accumulator;
+        let of_place = |place: &Place| PlaceTotals {
+            process: place.process,
+            agent: place.agent,
+            busy_ns: in_order.then(|| place.busy.busy_and_compute_ns()),
+            kernels: Vec::new(),
+        };
+        let mut all: Vec<PlaceTotals> = places.iter().map(of_place).collect();
+        for ((place, kernel), total) in totals {
+            all[place].kernels.push((kernel, total));
+        }
+        all.iter_mut().for_each(|place| place.kernels.shrink_to_fit());
+        all
+    }
 }
 
-/// A place and a kernel.
+/// The ops so far.
+#[derive(Debug)]
+struct Sums<'a> {
+    kernels: &'a mut KernelIndex,
+    places: Vec<Place>,
+    totals: Vec<(Key, CallTotal)>,
+    positions: FxHashMap<Key, usize>,
+}
+
+/// A position in `places` and the number of a kernel.
 type Key = (usize, u32);
+
+#[derive(Debug)]
+struct Place {
+    process: ProcessId,
+    agent: AgentId,
+    origin: Origin,
+    busy: Busy,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -81,101 +90,42 @@ struct Entry {
     place: u32,
 }
 
-fn unite(places: &mut [(ProcessId, AgentId, Busy)], op: Timed) {
-    places[(op.place >> 1) as usize].2.add(op.start, op.length, op.place & 1 == 1);
-}
+impl Accumulator for Sums<'_> {
+    type Entry = Entry;
 
-impl<'a> StreamingTotals<'a> {
-    /// A trace to come, of a job with these kernels.
-    #[must_use]
-    pub fn new(kernels: &'a mut KernelIndex) -> Self {
-        Self {
-            kernels,
-            places: Vec::new(),
-            totals: Vec::new(),
-            position: FxHashMap::default(),
-            entries: FxHashMap::default(),
-            window: Window::default(),
-            ops: 0,
-        }
-    }
-
-    /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
-    pub fn add_chunk(&mut self, piece: &Tables) {
-        let dispatches = &piece.dispatches;
-        let copies =
-            piece.copies.iter().filter_map(|copy| Some((copy, copy.duration.filter(|&ns| ns >= 0)?)));
-        let mut copies = copies.peekable();
-        for row in 0..dispatches.len() {
-            let Some(duration) = dispatches.duration.valid(row) else { continue };
-            let start = dispatches.start[row];
-            // Copies have a table of their own, but ran in between.
-            while let Some((copy, duration)) = copies.next_if(|(copy, _)| copy.start <= start) {
-                self.op(piece, (copy.track, None), copy.start, duration);
-            }
-            self.op(piece, (dispatches.track[row], Some(dispatches.name[row])), start, duration);
-        }
-        for (copy, duration) in copies {
-            self.op(piece, (copy.track, None), copy.start, duration);
-        }
-    }
-
-    /// What each process ran on each GPU.
-    #[must_use]
-    pub fn finish(mut self) -> Vec<PlaceTotals> {
-        let outcome = self.window.end(|op| unite(&mut self.places, op));
-        let is_known = outcome == Outcome::Complete;
-        let own = |&(process, agent, busy): &(ProcessId, AgentId, Busy)| PlaceTotals {
-            process,
-            agent,
-            busy_ns: is_known.then_some((busy.busy_ns, busy.compute_ns)),
-            kernels: Vec::new(),
-        };
-        let mut all: Vec<PlaceTotals> = self.places.iter().map(own).collect();
-        for ((place, kernel), total) in self.totals {
-            all[place].kernels.push((kernel, total));
-        }
-        all.iter_mut().for_each(|own| own.kernels.shrink_to_fit());
-        all
-    }
-
-    #[inline]
-    fn op(&mut self, piece: &Tables, what: (TrackId, Option<NameId>), start: i64, duration: i64) {
-        let entry = match self.entries.get(&what) {
-            Some(&entry) => entry,
-            None => self.entry(piece, what),
-        };
-        if let Some(total) = entry.total {
-            self.totals[total].1.add(duration);
-        }
-        let timed = Timed { start, row: self.ops, place: entry.place, length: duration };
-        self.ops = self.ops.wrapping_add(1);
-        self.window.add(timed, |op| unite(&mut self.places, op));
-    }
-
-    #[cold]
-    fn entry(&mut self, piece: &Tables, what: (TrackId, Option<NameId>)) -> Entry {
-        let (track, name) = what;
-        let track = piece.tracks.get(track);
-        let is_place = |&(process, agent, _): &(ProcessId, AgentId, Busy)| {
-            (process, agent) == (track.process, track.agent)
-        };
+    fn entry(&mut self, chunk: &Tables, track: TrackId, key: OpKey) -> Entry {
+        let track = chunk.tracks.get(track);
+        let is_place = |place: &Place| (place.process, place.agent) == (track.process, track.agent);
         let place = self.places.iter().position(is_place).unwrap_or_else(|| {
-            self.places.push((track.process, track.agent, Busy::default()));
+            let (process, agent) = (track.process, track.agent);
+            self.places.push(Place { process, agent, origin: Origin::default(), busy: Busy::default() });
             self.places.len() - 1
         });
-        let known = name.map(|name| self.kernels.known(rtl_schema::identity(piece.strings.get(name))));
-        let total = known.filter(|known| !known.collective).map(|known| {
-            let key = (place, known.number);
-            *self.position.entry(key).or_insert_with(|| {
+        let OpKey::Kernel(name) = key else { return Entry { total: None, place: (place as u32) << 1 } };
+        let kernel = self.kernels.number(chunk.strings.get(name));
+        let collective = self.kernels.kernels()[kernel].is_collective();
+        let total = (!collective).then(|| {
+            let key = (place, kernel as u32);
+            *self.positions.entry(key).or_insert_with(|| {
                 self.totals.push((key, CallTotal::default()));
                 self.totals.len() - 1
             })
         });
-        let collective = known.is_some_and(|known| known.collective);
-        let entry = Entry { total, place: (place as u32) << 1 | u32::from(collective) };
-        self.entries.insert(what, entry);
-        entry
+        Entry { total, place: (place as u32) << 1 | u32::from(collective) }
+    }
+
+    #[inline]
+    fn add(&mut self, entry: Entry, duration: i64) -> u32 {
+        if let Some(total) = entry.total {
+            self.totals[total].1.add(duration);
+        }
+        entry.place
+    }
+
+    #[inline]
+    fn add_in_order(&mut self, op: Timed) {
+        let Place { origin, busy, .. } = &mut self.places[(op.place >> 1) as usize];
+        busy.add(origin.relative(op.start), op.length.unsigned_abs(), op.place & 1 == 1);
     }
 }
 
@@ -185,6 +135,7 @@ mod tests {
     use rtl_schema::table::{Agent, Copy, Dispatch, Process, Track};
 
     use super::*;
+    use crate::Categories;
     use crate::ranks::kernels::{KernelTotals, imbalances};
     use crate::ranks::ranks;
 

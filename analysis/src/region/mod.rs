@@ -1,39 +1,17 @@
 //! The region of interest: which rows a report is about.
 
 mod bound;
-mod keep;
+mod filter;
+mod row_mask;
 mod steady;
 
-use regex::Regex;
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 pub use self::bound::Bound;
-use self::keep::Keep;
+pub use self::filter::Filter;
+use self::row_mask::RowMask;
 use crate::{Error, Result, overview};
-
-/// What to keep; the default keeps everything and costs nothing.
-#[derive(Debug, Clone, Default)]
-pub struct Filter {
-    /// Dispatches of kernels whose stored or demangled name matches, and no other op; calls and ranges stay.
-    pub kernel: Option<Regex>,
-    /// Ops of GPUs with one of these numbers; empty keeps all.
-    pub gpus: Vec<i64>,
-    /// Ops of queues with one of these numbers; empty keeps all.
-    pub queues: Vec<i64>,
-    /// Rows of processes with one of these ranks; empty keeps all.
-    pub ranks: Vec<u32>,
-    /// Rows that start at this moment or later.
-    pub from: Option<Bound>,
-    /// Rows that start before this moment.
-    pub to: Option<Bound>,
-    /// Rows inside ranges of this name.
-    pub range: Option<String>,
-    /// From the first start to the last end of an op: calls and ranges outside go.
-    pub trim_idle: bool,
-    /// On each GPU, from the start of the second to the end of the last-but-one call of its main kernel.
-    pub steady: bool,
-}
 
 /// What was kept.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -61,12 +39,12 @@ pub struct Region {
 pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     let ops =
         |tables: &Tables| (tables.dispatches.len() + tables.copies.len() + tables.barriers.len()) as u64;
-    let description = describe(filter);
+    let description = filter.describe();
     let ops_before = ops(tables);
     if description.is_empty() {
         return Ok(Region { ops_before, ops_after: ops_before, ..Region::default() });
     }
-    let mut keep = Keep::everything(tables);
+    let mut keep = RowMask::everything(tables);
     let mut region = Region { filtered: true, ops_before, description, ..Region::default() };
     keep.places(tables, filter);
     if let Some((from, to)) = window(tables, filter)? {
@@ -93,39 +71,6 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     Ok(region)
 }
 
-/// The filters that are set, in words.
-fn describe(filter: &Filter) -> Vec<String> {
-    let mut words = Vec::new();
-    if let Some(pattern) = &filter.kernel {
-        words.push(format!("kernel {pattern}"));
-    }
-    let mut list = |word: &str, values: Vec<String>| {
-        if !values.is_empty() {
-            words.push(format!("{word} {}", values.join(", ")));
-        }
-    };
-    list("GPU", filter.gpus.iter().map(i64::to_string).collect());
-    list("queue", filter.queues.iter().map(i64::to_string).collect());
-    list("rank", filter.ranks.iter().map(u32::to_string).collect());
-    for (word, bound) in [("from", filter.from), ("to", filter.to)] {
-        match bound {
-            Some(Bound::FromStart(offset)) => words.push(format!("{word} {offset} ns")),
-            Some(Bound::FromEnd(offset)) => words.push(format!("{word} {offset} ns before the end")),
-            Some(Bound::Share(share)) => words.push(format!("{word} {} %", share * 100.0)),
-            None => {}
-        }
-    }
-    if let Some(name) = &filter.range {
-        words.push(format!("range {name}"));
-    }
-    for (is_set, word) in [(filter.steady, "steady"), (filter.trim_idle, "idle time trimmed")] {
-        if is_set {
-            words.push(word.to_owned());
-        }
-    }
-    words
-}
-
 /// The window that `from` and `to` say, if either is set.
 fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
     let Some(span) = overview::span(tables).filter(|_| filter.from.is_some() || filter.to.is_some()) else {
@@ -143,7 +88,7 @@ fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
 /// Drops the calls and ranges that start before the first op or after the last one's end.
 fn trim(tables: &mut Tables) {
     if let Some((first, last)) = overview::ops_span(tables) {
-        let mut keep = Keep::everything(tables);
+        let mut keep = RowMask::everything(tables);
         keep.others(tables, first, last.saturating_add(1));
         keep.apply(tables);
     }

@@ -1,57 +1,148 @@
-//! What the ops of a trace say, told while the trace goes by in pieces: memory is that of its kernels and places, however
-//! many ops there are.
+//! A summary of a trace that arrives in chunks: memory grows with its kernels and GPUs, not with its ops.
 //!
-//! Counts, sums, sums of squares, the shortest, the longest, busy time and overlaps are exact; percentiles and trimmed
-//! means come from a [`Sketch`], which says how far off they may be. A trace whose rows are far from the order of their
-//! starts is read several times, because busy time is a union of intervals.
+//! Counts, sums, sums of squares, extremes, busy time and overlaps are exact; percentiles and trimmed means come from a
+//! [`Sketch`] with a stated error. Busy time is a union of intervals, so a trace whose rows are far from the order of
+//! their starts takes several passes.
 
+mod op_stream;
 mod sketch;
 mod totals;
 pub(crate) mod window;
 
 use std::collections::BTreeMap;
 
-use rtl_schema::table::{AgentKind, Direction};
-use rtl_schema::{AgentId, NameId, Tables, TrackId};
-use rustc_hash::FxHashMap;
+use rtl_schema::table::AgentKind;
+use rtl_schema::{AgentId, Tables, TrackId};
 
+pub(crate) use self::op_stream::{Accumulator, OpKey, OpStream};
 pub use self::sketch::{PERCENTILE_ERROR, Sketch};
-pub use self::totals::{Activity, GpuTotals, Kernel, RankTotals, Totals};
-use self::window::{Outcome, Timed, Window};
+pub use self::totals::{Activity, GpuTotals, RankTotals, Totals};
+use self::window::{Pass, Timed};
 use crate::Categories;
-use crate::categories::COLLECTIVE;
+pub use crate::kernel_index::Kernel;
+use crate::kernel_index::KernelIndex;
 use crate::stats::CallTotal;
-use crate::sweep::{Class, Gpu, Unions, described};
+use crate::sweep::{Class, Gpu, Utilization};
+use crate::union_length::Origin;
 
-/// A trace on its way: [`Self::add_chunk`] for each piece, then [`Self::end_pass`], and all of that again where that says so.
+/// A trace in chunks: [`Self::add_chunk`] for each of them, then [`Self::end_pass`], and all of that again where it
+/// returns true.
 #[derive(Debug)]
-pub struct StreamingSummary<'a> {
-    categories: &'a Categories,
-    /// The rank from the user, else the default rank.
-    ranks: [Option<u32>; 2],
-    kernels: Vec<Kernel>,
-    known: FxHashMap<String, usize>,
-    /// By rank and kernel.
-    sketches: Vec<((Option<u32>, usize), Sketch)>,
-    /// By agent and what ran.
-    work: Vec<((AgentId, Activity), CallTotal)>,
-    entries: FxHashMap<(TrackId, What), Entry>,
-    sweeps: Vec<((AgentId, Whose), Sweep)>,
-    /// The two sweeps that an op counts in: that of its GPU, and that of its rank there.
-    places: Vec<[usize; 2]>,
-    window: Window,
-    /// How many ops this reading has had.
-    ops: u32,
-    is_first: bool,
+pub struct StreamingSummary {
+    ops: OpStream<Sums>,
+    /// Dispatches without an end.
     unfinished: u64,
     graph: bool,
 }
 
-/// What a row says that it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum What {
-    Name(NameId),
-    Copy(Direction),
+impl StreamingSummary {
+    /// Rows of `given`, where it is set, else of the rank that the trace states, else of `fallback`.
+    #[must_use]
+    pub fn new(categories: &Categories, given: Option<u32>, fallback: Option<u32>) -> Self {
+        let sums = Sums {
+            kernels: KernelIndex::new(categories),
+            ranks: [given, fallback],
+            sketches: Vec::new(),
+            work: Vec::new(),
+            gpus: Vec::new(),
+            places: Vec::new(),
+            is_first_pass: true,
+        };
+        Self { ops: OpStream::new(sums), unfinished: 0, graph: false }
+    }
+
+    /// Adds the rows of a chunk, as [`rtl_schema::Trace::stream`] gives it out.
+    pub fn add_chunk(&mut self, chunk: &Tables) {
+        let dispatches = &chunk.dispatches;
+        if self.ops.accumulator.is_first_pass && !dispatches.duration.all_short() {
+            let is_unfinished = |&row: &usize| dispatches.duration.get(row).is_none();
+            self.unfinished += (0..dispatches.len()).filter(is_unfinished).count() as u64;
+        }
+        self.ops.add_chunk(chunk);
+        self.graph |= dispatches.graph.uniform() != Some(false)
+            && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
+    }
+
+    /// Ends a pass. Returns whether the trace must be read once more, from the start.
+    #[must_use]
+    pub fn end_pass(&mut self) -> bool {
+        let pass = self.ops.end_pass();
+        let sums = &mut self.ops.accumulator;
+        if pass == Pass::Restart {
+            sums.gpus.iter_mut().for_each(|(_, usage)| *usage = Usage::default());
+        }
+        sums.is_first_pass = false;
+        pass != Pass::Complete
+    }
+
+    /// The totals; `last` is the rest that [`rtl_schema::Trace::stream`] returned.
+    #[must_use]
+    pub fn finish(self, last: &Tables) -> Totals {
+        let Sums { kernels, sketches, work, gpus: usages, .. } = self.ops.accumulator;
+        let (kernels, position) = kernels.sorted_by_label();
+        let mut ranks: BTreeMap<Option<u32>, RankTotals> = BTreeMap::new();
+        for ((rank, kernel), sketch) in sketches {
+            ranks.entry(rank).or_default().kernels.push((position[kernel], sketch));
+        }
+        let mut gpus: Vec<GpuTotals> = Vec::new();
+        let is_cpu =
+            |agent: AgentId| last.agents.get(agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
+        for ((agent, scope), usage) in usages.iter().filter(|((agent, _), _)| !is_cpu(*agent)) {
+            let gpu = usage.utilization.gpu(last, *agent, usage.origin.start_ns());
+            match scope {
+                Scope::Rank(rank) => ranks.entry(*rank).or_default().gpus.push(gpu),
+                Scope::All => {
+                    let own = work.iter().filter(|((place, _), _)| place == agent);
+                    let mut work: Vec<(Activity, CallTotal)> = own
+                        .map(|&((_, activity), total)| match activity {
+                            Activity::Kernel(kernel) => (Activity::Kernel(position[kernel]), total),
+                            Activity::Copies(_) => (activity, total),
+                        })
+                        .collect();
+                    work.sort_unstable_by_key(|&(activity, _)| activity);
+                    gpus.push(GpuTotals { gpu, work });
+                }
+            }
+        }
+        let number = |gpu: &Gpu| gpu.gpu;
+        gpus.sort_by_key(|totals| number(&totals.gpu));
+        let mut ranks: Vec<RankTotals> =
+            ranks.into_iter().map(|(rank, totals)| RankTotals { rank, ..totals }).collect();
+        for totals in &mut ranks {
+            totals.kernels.sort_by_key(|&(kernel, _)| kernel);
+            totals.gpus.sort_by_key(number);
+        }
+        Totals { kernels, ranks, gpus, unfinished: self.unfinished, graph: self.graph }
+    }
+}
+
+/// The ops so far.
+#[derive(Debug)]
+struct Sums {
+    kernels: KernelIndex,
+    /// The rank that the user gave, and that of processes whose rank is unknown.
+    ranks: [Option<u32>; 2],
+    /// By rank and kernel.
+    sketches: Vec<((Option<u32>, usize), Sketch)>,
+    work: Vec<((AgentId, Activity), CallTotal)>,
+    gpus: Vec<((AgentId, Scope), Usage)>,
+    /// The two of `gpus` that an op counts in: its GPU, and its rank there.
+    places: Vec<[usize; 2]>,
+    is_first_pass: bool,
+}
+
+/// Whose ops of a GPU are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    All,
+    Rank(Option<u32>),
+}
+
+/// How one GPU was used, or by one rank.
+#[derive(Debug, Clone, Default)]
+struct Usage {
+    origin: Origin,
+    utilization: Utilization,
 }
 
 /// Where an op counts.
@@ -61,238 +152,83 @@ struct Entry {
     sketch: Option<usize>,
     /// A position in `work`.
     work: usize,
+    /// A position in `places`, and in the lowest bits the class.
     place: u32,
-    class: Class,
-}
-
-/// Whose ops of a GPU are swept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    All,
-    Rank(Option<u32>),
-}
-
-/// What one GPU, or one rank on it, has done so far. Times are relative to the first start.
-#[derive(Debug, Clone, Default)]
-struct Sweep {
-    base: Option<i64>,
-    unions: Unions,
-    dispatches: u64,
-    collectives: u64,
-    copies: u64,
-}
-
-impl Sweep {
-    #[inline]
-    fn add(&mut self, start: i64, length: i64, class: Class) {
-        let base = *self.base.get_or_insert(start);
-        let start = start.wrapping_sub(base) as u64;
-        self.unions.add(class, start, start.saturating_add(length.unsigned_abs()));
-        self.dispatches += u64::from(class != Class::Copy);
-        self.collectives += u64::from(class == Class::Collective);
-        self.copies += u64::from(class == Class::Copy);
-    }
-
-    fn gpu(&self, tables: &Tables, agent: AgentId) -> Gpu {
-        let mut gpu = described(tables, agent);
-        self.unions.describe(&mut gpu, self.base.unwrap_or_default());
-        gpu.ops = self.dispatches + self.copies;
-        (gpu.dispatches, gpu.collectives, gpu.copies) = (self.dispatches, self.collectives, self.copies);
-        gpu
-    }
 }
 
 /// The lowest bits of a [`Timed::place`] are its class.
 const CLASS_BITS: u32 = 3;
 
+impl Accumulator for Sums {
+    type Entry = Entry;
+
+    fn entry(&mut self, chunk: &Tables, track: TrackId, key: OpKey) -> Entry {
+        let track = chunk.tracks.get(track);
+        let stored = || chunk.processes.get(track.process.index()).and_then(|process| process.rank);
+        let [given, fallback] = self.ranks;
+        let rank = given.or_else(stored).or(fallback);
+        let (sketch, activity, class) = match key {
+            OpKey::Kernel(name) => {
+                let kernel = self.kernels.number(chunk.strings.get(name));
+                let is_collective = self.kernels.kernels()[kernel].is_collective();
+                let class = if is_collective { Class::Collective } else { Class::Kernel };
+                let sketch = position_of(&mut self.sketches, (rank, kernel));
+                (Some(sketch), Activity::Kernel(kernel), class)
+            }
+            OpKey::Copy(direction) => (None, Activity::Copies(direction), Class::Copy),
+        };
+        let work = position_of(&mut self.work, (track.agent, activity));
+        let pair =
+            [Scope::All, Scope::Rank(rank)].map(|scope| position_of(&mut self.gpus, (track.agent, scope)));
+        let at = self.places.iter().position(|&known| known == pair).unwrap_or_else(|| {
+            self.places.push(pair);
+            self.places.len() - 1
+        });
+        Entry { sketch, work, place: (at as u32) << CLASS_BITS | class as u32 }
+    }
+
+    #[inline]
+    fn add(&mut self, entry: Entry, duration: i64) -> u32 {
+        if self.is_first_pass {
+            if let Some(sketch) = entry.sketch {
+                self.sketches[sketch].1.add(duration);
+            }
+            self.work[entry.work].1.add(duration);
+        }
+        entry.place
+    }
+
+    #[inline]
+    fn add_in_order(&mut self, op: Timed) {
+        let class = match op.place & ((1 << CLASS_BITS) - 1) {
+            class if class == Class::Copy as u32 => Class::Copy,
+            class if class == Class::Collective as u32 => Class::Collective,
+            _ => Class::Kernel,
+        };
+        for at in self.places[(op.place >> CLASS_BITS) as usize] {
+            let Usage { origin, utilization } = &mut self.gpus[at].1;
+            let start = origin.relative(op.start);
+            utilization.add(class, start, start.saturating_add(op.length.unsigned_abs()));
+        }
+    }
+}
+
 /// The position of the entry with this key, which is added where it is missing.
-fn found<K: PartialEq, V: Default>(entries: &mut Vec<(K, V)>, key: K) -> usize {
+fn position_of<K: PartialEq, V: Default>(entries: &mut Vec<(K, V)>, key: K) -> usize {
     entries.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
         entries.push((key, V::default()));
         entries.len() - 1
     })
 }
 
-fn sweep(sweeps: &mut [((AgentId, Whose), Sweep)], places: &[[usize; 2]], op: Timed) {
-    let class = match op.place & ((1 << CLASS_BITS) - 1) {
-        class if class == Class::Copy as u32 => Class::Copy,
-        class if class == Class::Collective as u32 => Class::Collective,
-        _ => Class::Kernel,
-    };
-    for at in places[(op.place >> CLASS_BITS) as usize] {
-        sweeps[at].1.add(op.start, op.length, class);
-    }
-}
-
-impl<'a> StreamingSummary<'a> {
-    /// A trace to come. All of its processes have the rank that is `given`, whatever the trace says; those of which it says
-    /// nothing have the `other` one.
-    #[must_use]
-    pub fn new(categories: &'a Categories, given: Option<u32>, other: Option<u32>) -> Self {
-        Self {
-            categories,
-            ranks: [given, other],
-            kernels: Vec::new(),
-            known: FxHashMap::default(),
-            sketches: Vec::new(),
-            work: Vec::new(),
-            entries: FxHashMap::default(),
-            sweeps: Vec::new(),
-            places: Vec::new(),
-            window: Window::default(),
-            ops: 0,
-            is_first: true,
-            unfinished: 0,
-            graph: false,
-        }
-    }
-
-    /// Adds the rows of a piece, as [`rtl_schema::Trace::stream`] gives it out.
-    pub fn add_chunk(&mut self, piece: &Tables) {
-        let dispatches = &piece.dispatches;
-        let counts = self.is_first;
-        let copies =
-            piece.copies.iter().filter_map(|copy| Some((copy, copy.duration.filter(|&ns| ns >= 0)?)));
-        let mut copies = copies.peekable();
-        for row in 0..dispatches.len() {
-            let Some(duration) = dispatches.duration.valid(row) else {
-                self.unfinished += u64::from(counts && dispatches.duration.get(row).is_none());
-                continue;
-            };
-            let start = dispatches.start[row];
-            // Copies have a table of their own, but ran in between.
-            while let Some((copy, duration)) = copies.next_if(|(copy, _)| copy.start <= start) {
-                self.op(piece, copy.track, What::Copy(copy.direction), copy.start, duration);
-            }
-            self.op(piece, dispatches.track[row], What::Name(dispatches.name[row]), start, duration);
-        }
-        for (copy, duration) in copies {
-            self.op(piece, copy.track, What::Copy(copy.direction), copy.start, duration);
-        }
-        self.graph |= dispatches.graph.uniform() != Some(false)
-            && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
-    }
-
-    #[inline]
-    fn op(&mut self, piece: &Tables, track: TrackId, what: What, start: i64, duration: i64) {
-        let entry = match self.entries.get(&(track, what)) {
-            Some(&entry) => entry,
-            None => self.entry(piece, track, what),
-        };
-        if self.is_first {
-            if let Some(sketch) = entry.sketch {
-                self.sketches[sketch].1.add(duration);
-            }
-            let work = &mut self.work[entry.work].1;
-            work.calls += 1;
-            work.total_ns = work.total_ns.saturating_add(duration);
-        }
-        let place = entry.place << CLASS_BITS | entry.class as u32;
-        let timed = Timed { start, row: self.ops, place, length: duration };
-        self.ops = self.ops.wrapping_add(1);
-        self.window.add(timed, |op| sweep(&mut self.sweeps, &self.places, op));
-    }
-
-    /// Ends a reading. Whether the trace must be read once more, from the start.
-    #[must_use]
-    pub fn end_pass(&mut self) -> bool {
-        let outcome = self.window.end(|op| sweep(&mut self.sweeps, &self.places, op));
-        if outcome == Outcome::Anew {
-            self.sweeps.iter_mut().for_each(|(_, sweep)| *sweep = Sweep::default());
-        }
-        (self.is_first, self.ops) = (false, 0);
-        outcome != Outcome::Complete
-    }
-
-    /// What it said; `last` is what [`rtl_schema::Trace::stream`] left.
-    #[must_use]
-    pub fn finish(self, last: &Tables) -> Totals {
-        // In the order of names, so that nothing depends on that of rows.
-        let mut order: Vec<usize> = (0..self.kernels.len()).collect();
-        order.sort_by(|&one, &other| self.kernels[one].cmp(&self.kernels[other]));
-        let mut position = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(new, &old)| position[old] = new);
-        let mut ranks: BTreeMap<Option<u32>, RankTotals> = BTreeMap::new();
-        for ((rank, kernel), sketch) in self.sketches {
-            ranks.entry(rank).or_default().kernels.push((position[kernel], sketch));
-        }
-        let mut gpus: Vec<GpuTotals> = Vec::new();
-        let is_cpu =
-            |agent: AgentId| last.agents.get(agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
-        for ((agent, whose), sweep) in self.sweeps.iter().filter(|((agent, _), _)| !is_cpu(*agent)) {
-            let gpu = sweep.gpu(last, *agent);
-            match whose {
-                Whose::Rank(rank) => ranks.entry(*rank).or_default().gpus.push(gpu),
-                Whose::All => {
-                    let own = self.work.iter().filter(|((place, _), _)| place == agent);
-                    let mut work: Vec<(Activity, CallTotal)> = own
-                        .map(|&((_, item), work)| match item {
-                            Activity::Kernel(kernel) => (Activity::Kernel(position[kernel]), work),
-                            Activity::Copies(_) => (item, work),
-                        })
-                        .collect();
-                    work.sort_unstable_by_key(|&(item, _)| item);
-                    gpus.push(GpuTotals { gpu, work });
-                }
-            }
-        }
-        let number = |gpu: &Gpu| gpu.gpu;
-        gpus.sort_by_key(|ran| number(&ran.gpu));
-        let mut ranks: Vec<RankTotals> =
-            ranks.into_iter().map(|(rank, ran)| RankTotals { rank, ..ran }).collect();
-        for ran in &mut ranks {
-            ran.kernels.sort_by_key(|&(kernel, _)| kernel);
-            ran.gpus.sort_by_key(number);
-        }
-        let mut kernels = self.kernels;
-        kernels.sort_unstable();
-        Totals { kernels, ranks, gpus, unfinished: self.unfinished, graph: self.graph }
-    }
-
-    #[cold]
-    fn entry(&mut self, piece: &Tables, track: TrackId, what: What) -> Entry {
-        let place = piece.tracks.get(track);
-        let stored = || piece.processes.get(place.process.index()).and_then(|process| process.rank);
-        let [given, other] = self.ranks;
-        let rank = given.or_else(stored).or(other);
-        let (sketch, item, class) = match what {
-            What::Name(name) => {
-                let kernel = self.kernel(rtl_schema::identity(piece.strings.get(name)));
-                let is_collective = self.kernels[kernel].category == COLLECTIVE;
-                let class = if is_collective { Class::Collective } else { Class::Kernel };
-                (Some(found(&mut self.sketches, (rank, kernel))), Activity::Kernel(kernel), class)
-            }
-            What::Copy(direction) => (None, Activity::Copies(direction), Class::Copy),
-        };
-        let work = found(&mut self.work, (place.agent, item));
-        let pair = [Whose::All, Whose::Rank(rank)].map(|whose| found(&mut self.sweeps, (place.agent, whose)));
-        let at = self.places.iter().position(|&known| known == pair).unwrap_or_else(|| {
-            self.places.push(pair);
-            self.places.len() - 1
-        });
-        let entry = Entry { sketch, work, place: at as u32, class };
-        self.entries.insert((track, what), entry);
-        entry
-    }
-
-    fn kernel(&mut self, label: &str) -> usize {
-        if let Some(&kernel) = self.known.get(label) {
-            return kernel;
-        }
-        self.kernels.push(Kernel { label: label.to_owned(), category: self.categories.of(label).to_owned() });
-        self.known.insert(label.to_owned(), self.kernels.len() - 1);
-        self.kernels.len() - 1
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use rtl_schema::ProcessId;
-    use rtl_schema::table::{Agent, Copy, Dispatch, Process, Track};
+    use rtl_schema::table::{Agent, Copy, Direction, Dispatch, Process, Track};
 
     use super::*;
-    use crate::order::Order;
+    use crate::ops::Order;
     use crate::{Options, region, report};
 
     const NAMES: [&str; 3] = ["gemm.kd", "gemm", "ncclDevKernel_AllReduce"];

@@ -6,7 +6,7 @@
 //! all durations, in whatever order they come.
 
 use crate::Stats;
-use crate::stats::deviation;
+use crate::stats::{deviation, nearest_rank};
 
 /// Into how many pieces each power of two is cut, as a power of two.
 const PIECES: u32 = 8;
@@ -168,12 +168,12 @@ impl Sketch {
     }
 
     /// The ceil(percent n / 100)-th smallest in ns, as its bucket's mean.
-    fn percentile(&self, percent: u64) -> i64 {
-        let rank = (u128::from(self.calls) * u128::from(percent)).div_ceil(100);
-        let mut below = 0_u128;
+    fn percentile(&self, percent: usize) -> i64 {
+        let rank = nearest_rank(self.calls as usize, percent) as u64;
+        let mut below = 0;
         let found = self.buckets.iter().find(|bucket| {
-            below += u128::from(bucket.calls);
-            below >= rank
+            below += bucket.calls;
+            below > rank
         });
         let mean = found.map_or(self.longest, |bucket| bucket.mean().round() as i64);
         mean.clamp(self.shortest, self.longest)

@@ -1,19 +1,11 @@
-//! What the ops of a trace said.
+//! The totals of a trace.
 
 use rtl_schema::table::Direction;
 
-use super::Sketch;
+use super::sketch::Sketch;
+use crate::kernel_index::Kernel;
 use crate::stats::CallTotal;
 use crate::sweep::Gpu;
-
-/// A kernel: all stored names with the same identity.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kernel {
-    /// Its identity.
-    pub label: String,
-    /// Its category.
-    pub category: String,
-}
 
 /// What ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

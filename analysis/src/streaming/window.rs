@@ -1,22 +1,22 @@
-//! Ops in order of start, of which only so many are in memory at once.
+//! Ops in order of start, with a bounded number of them in memory.
 //!
-//! Recorders write ops about when they end, so within a window most traces are in order. One that is not is read
-//! again: each reading gives the next ops by start, as many as fit.
+//! Recorders write ops about when they end, so within a window most traces are in order. A trace that is not takes
+//! several passes: each gives the next ops by start, as many as fit.
 
-/// How many ops wait until they are in order, while rows are about in order and when they are not: more of them cost
-/// memory, fewer cost readings.
+/// How many ops the window holds, while rows are about in order and when they are not: more cost memory, fewer cost
+/// passes.
 #[cfg(not(test))]
-const HELD: [usize; 2] = [1 << 15, 1 << 17];
+const CAPACITY: [usize; 2] = [1 << 15, 1 << 17];
 #[cfg(test)]
-const HELD: [usize; 2] = [2, 4];
+const CAPACITY: [usize; 2] = [2, 4];
 
 /// An op: all times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timed {
     pub(crate) start: i64,
-    /// Its place among all ops of the trace: what makes the order of equal starts the same in each reading.
+    /// Its position among all ops of the trace, which makes the order of equal starts the same in each pass.
     pub(crate) row: u32,
-    /// Where it ran, as the caller numbers it.
+    /// Where it ran, as the accumulator numbers it.
     pub(crate) place: u32,
     pub(crate) length: i64,
 }
@@ -24,101 +24,100 @@ pub(crate) struct Timed {
 /// The window over one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
-    held: Vec<Timed>,
-    /// The last op that was given out.
-    given: Option<Timed>,
-    reading: Reading,
+    ops: Vec<Timed>,
+    /// The last op that left the window.
+    last: Option<Timed>,
+    state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Reading {
+enum State {
     /// Rows are about in order.
     #[default]
     First,
-    /// They are not: what was given out does not count.
+    /// They are not: ops that left the window do not count.
     Failed,
-    /// The next ops by start; whether there are more than fit.
+    /// The next ops by start; whether more of them exist than fit.
     Next { more: bool },
 }
 
 impl Window {
-    /// Takes an op and gives out earlier ones by start.
+    /// Adds an op; calls `each` for the ops that leave the window, by start.
     #[inline]
     pub(crate) fn add(&mut self, op: Timed, each: impl FnMut(Timed)) {
-        match self.reading {
-            Reading::Failed => return,
-            Reading::First if self.given.is_some_and(|given| op.start < given.start) => {
-                self.reading = Reading::Failed;
-                self.held.clear();
+        match self.state {
+            State::Failed => return,
+            State::First if self.last.is_some_and(|last| op.start < last.start) => {
+                self.state = State::Failed;
+                self.ops.clear();
                 return;
             }
-            Reading::Next { .. } if self.given.is_some_and(|given| op <= given) => return,
-            Reading::First | Reading::Next { .. } => self.held.push(op),
+            State::Next { .. } if self.last.is_some_and(|last| op <= last) => return,
+            State::First | State::Next { .. } => self.ops.push(op),
         }
-        if self.held.len() >= 2 * self.room() {
-            self.make_room(each);
+        if self.ops.len() >= 2 * self.capacity() {
+            self.flush(each);
         }
     }
 
     #[inline]
-    fn room(&self) -> usize {
-        HELD[usize::from(self.reading != Reading::First)]
+    fn capacity(&self) -> usize {
+        CAPACITY[usize::from(self.state != State::First)]
     }
 
     #[cold]
-    fn make_room(&mut self, each: impl FnMut(Timed)) {
-        if let Reading::Next { more } = &mut self.reading {
+    fn flush(&mut self, each: impl FnMut(Timed)) {
+        if let State::Next { more } = &mut self.state {
             *more = true;
             self.keep_earliest();
         } else {
             // Runs that are in order already cost little.
-            self.held.sort();
-            let room = self.room();
-            self.given = self.held.get(room - 1).copied();
-            self.held.drain(..room).for_each(each);
+            self.ops.sort();
+            let capacity = self.capacity();
+            self.last = self.ops.get(capacity - 1).copied();
+            self.ops.drain(..capacity).for_each(each);
         }
     }
 
-    /// Drops all but as many as fit: another reading gives the others.
+    /// Drops all but as many as fit: another pass gives the others.
     fn keep_earliest(&mut self) {
-        let room = self.room();
-        if self.held.len() > room {
-            self.held.select_nth_unstable(room);
-            self.held.truncate(room);
+        let capacity = self.capacity();
+        if self.ops.len() > capacity {
+            self.ops.select_nth_unstable(capacity);
+            self.ops.truncate(capacity);
         }
     }
 
-    /// Gives out what is left when the trace was read to its end. Whether it must be read again, and before that whether
-    /// what was given out so far does not count.
-    pub(crate) fn end(&mut self, each: impl FnMut(Timed)) -> Outcome {
-        if self.reading == (Reading::Next { more: true }) {
+    /// Empties the window at the end of a pass.
+    pub(crate) fn end_pass(&mut self, each: impl FnMut(Timed)) -> Pass {
+        if self.state == (State::Next { more: true }) {
             self.keep_earliest();
         }
-        self.held.sort_unstable();
-        self.given = self.held.last().copied().or(self.given);
-        self.held.drain(..).for_each(each);
-        match self.reading {
-            Reading::First | Reading::Next { more: false } => Outcome::Complete,
-            Reading::Failed => {
-                (self.reading, self.given) = (Reading::Next { more: false }, None);
-                Outcome::Anew
+        self.ops.sort_unstable();
+        self.last = self.ops.last().copied().or(self.last);
+        self.ops.drain(..).for_each(each);
+        match self.state {
+            State::First | State::Next { more: false } => Pass::Complete,
+            State::Failed => {
+                (self.state, self.last) = (State::Next { more: false }, None);
+                Pass::Restart
             }
-            Reading::Next { more: true } => {
-                self.reading = Reading::Next { more: false };
-                Outcome::More
+            State::Next { more: true } => {
+                self.state = State::Next { more: false };
+                Pass::More
             }
         }
     }
 }
 
-/// What a reading has come to.
+/// The result of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// All ops were given out.
+pub(crate) enum Pass {
+    /// All ops left the window in order.
     Complete,
-    /// Those that were do not count: another reading gives the first ones.
-    Anew,
-    /// Another reading gives the next ones.
+    /// Rows are not in order: ops so far do not count, and another pass gives the first ones.
+    Restart,
+    /// Another pass gives the next ones.
     More,
 }
 
@@ -128,41 +127,41 @@ mod tests {
 
     use super::*;
 
-    /// What is given out of a trace with these starts, and how often it is read.
-    fn given(starts: &[i64]) -> (Vec<i64>, usize) {
-        let (mut window, mut given, mut readings) = (Window::default(), Vec::new(), 0);
+    /// The starts in order of leaving the window, and the number of passes.
+    fn in_order(starts: &[i64]) -> (Vec<i64>, usize) {
+        let (mut window, mut last, mut passes) = (Window::default(), Vec::new(), 0);
         loop {
-            readings += 1;
+            passes += 1;
             for (row, &start) in (0..).zip(starts) {
-                window.add(Timed { start, row, place: 0, length: 0 }, |op| given.push(op.start));
+                window.add(Timed { start, row, place: 0, length: 0 }, |op| last.push(op.start));
             }
-            match window.end(|op| given.push(op.start)) {
-                Outcome::Complete => return (given, readings),
-                Outcome::Anew => given.clear(),
-                Outcome::More => {}
+            match window.end_pass(|op| last.push(op.start)) {
+                Pass::Complete => return (last, passes),
+                Pass::Restart => last.clear(),
+                Pass::More => {}
             }
         }
     }
 
     #[test]
-    fn rows_that_are_about_in_order_are_read_once() {
+    fn rows_that_are_about_in_order_take_one_pass() {
         let starts: Vec<i64> = (0..48).map(|at| at ^ 1).collect();
-        assert_eq!(given(&starts), ((0..48).collect(), 1));
+        assert_eq!(in_order(&starts), ((0..48).collect(), 1));
     }
 
     #[test]
-    fn rows_in_any_order_are_read_again_and_again() {
-        // The first reading finds out, the next two give four each, and the rest fits into the last.
+    fn rows_in_any_order_take_several_passes() {
+        // The first pass finds out, the next two give four each, and the rest fits into the last.
         let starts: Vec<i64> = (0..14).rev().collect();
-        assert_eq!(given(&starts), ((0..14).collect(), 4));
+        assert_eq!(in_order(&starts), ((0..14).collect(), 4));
     }
 
     proptest! {
         #[test]
-        fn every_op_is_given_out_once_in_order_of_start(starts in prop::collection::vec(0_i64..30, 0..60)) {
+        fn every_op_leaves_the_window_once_in_order_of_start(starts in prop::collection::vec(0_i64..30, 0..60)) {
             let mut expected = starts.clone();
             expected.sort_unstable();
-            prop_assert_eq!(given(&starts).0, expected);
+            prop_assert_eq!(in_order(&starts).0, expected);
         }
     }
 }

@@ -1,20 +1,15 @@
-//! Gaps as they are met: buckets, and the longest few.
+//! The gaps of one GPU: counts by length, and the longest few.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{BUCKETS, Bucket};
+use super::types::{BUCKETS, Bucket};
+use crate::ops::Op;
+use crate::union_length::to_ns;
 
-/// An op: its row, and whether it is a copy.
+/// A gap between two ops. The order is that of reports reversed, so that the heap drops the least interesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Op {
-    pub(super) copy: bool,
-    pub(super) row: u32,
-}
-
-/// A gap between two ops; the order is that of reports reversed: the least interesting is the greatest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct LongGap {
     pub(super) length: Reverse<u64>,
     pub(super) start: u64,
     pub(super) before: Op,
@@ -26,7 +21,7 @@ pub(super) struct Found {
 pub(super) struct Gaps {
     counts: [u64; BUCKETS.len()],
     totals: [u64; BUCKETS.len()],
-    longest: BinaryHeap<Found>,
+    longest: BinaryHeap<LongGap>,
     keep: usize,
 }
 
@@ -35,7 +30,7 @@ impl Gaps {
         Self { counts: [0; 8], totals: [0; 8], longest: BinaryHeap::new(), keep }
     }
 
-    /// Counts a gap and says whether it is one of the longest so far.
+    /// Counts a gap; returns whether it is one of the longest so far.
     #[inline]
     pub(super) fn count(&mut self, length: u64) -> bool {
         let mut bucket = 0;
@@ -44,24 +39,24 @@ impl Gaps {
         }
         self.counts[bucket] += 1;
         self.totals[bucket] += length;
-        self.longest.len() < self.keep || self.longest.peek().is_some_and(|found| length > found.length.0)
+        self.longest.len() < self.keep || self.longest.peek().is_some_and(|least| length > least.length.0)
     }
 
     /// Keeps one of the longest.
-    pub(super) fn remember(&mut self, found: Found) {
-        self.longest.push(found);
+    pub(super) fn push(&mut self, gap: LongGap) {
+        self.longest.push(gap);
         if self.longest.len() > self.keep {
             self.longest.pop();
         }
     }
 
-    pub(super) fn finish(self) -> (Vec<Bucket>, Vec<Found>) {
+    pub(super) fn finish(self) -> (Vec<Bucket>, Vec<LongGap>) {
         let buckets = (0..BUCKETS.len())
             .map(|bucket| Bucket {
                 from_ns: BUCKETS[bucket],
                 below_ns: BUCKETS.get(bucket + 1).copied(),
                 count: self.counts[bucket],
-                total_ns: i64::try_from(self.totals[bucket]).unwrap_or(i64::MAX),
+                total_ns: to_ns(self.totals[bucket]),
             })
             .collect();
         (buckets, self.longest.into_sorted_vec())

@@ -1,14 +1,14 @@
-//! Dispatches that overlap on one queue, and dispatches that are there twice.
+//! Dispatches that overlap on one queue, and duplicate dispatches.
 
 use rtl_schema::Tables;
 use rtl_schema::table::Track;
 use rustc_hash::FxHashMap;
 
-use super::gpu::length;
-use super::{Example, SuspiciousRows};
+use super::types::{Example, SuspiciousRows};
 use crate::labels;
+use crate::ops::length;
 
-/// How many examples of each GPU are kept.
+/// How many examples to keep of each GPU.
 const EXAMPLES: usize = 3;
 
 /// Which tracks are one queue: the same agent, process and queue number, whatever the stream.
@@ -34,10 +34,10 @@ impl Queues {
     }
 }
 
-/// Watches the dispatches of one GPU, in order of start. Rows of equal start come together, so that what is
-/// found does not depend on their order; a dispatch of length zero overlaps nothing.
+/// Checks the dispatches of one GPU in order of start. Rows of equal start come together, so that the findings do not
+/// depend on their order; a dispatch of length zero overlaps nothing.
 #[derive(Debug)]
-pub(super) struct Watch<'a> {
+pub(super) struct QueueChecks<'a> {
     queues: &'a Queues,
     ends: Vec<u64>,
     overlaps: u64,
@@ -46,7 +46,7 @@ pub(super) struct Watch<'a> {
     duplicated: Vec<u32>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> QueueChecks<'a> {
     pub(super) fn new(queues: &'a Queues) -> Self {
         let ends = vec![0; queues.count];
         Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
@@ -54,23 +54,23 @@ impl<'a> Watch<'a> {
 
     /// Adds all dispatches that start at `start`.
     #[inline]
-    pub(super) fn add(&mut self, tables: &Tables, run: &[u32], start: u64) {
-        match run {
+    pub(super) fn add(&mut self, tables: &Tables, rows: &[u32], start: u64) {
+        match rows {
             [] => {}
-            &[row] => self.place(tables, row, start),
-            _ => self.add_run(tables, run, start),
+            &[row] => self.check(tables, row, start),
+            _ => self.add_simultaneous(tables, rows, start),
         }
     }
 
     #[cold]
-    fn add_run(&mut self, tables: &Tables, run: &[u32], start: u64) {
+    fn add_simultaneous(&mut self, tables: &Tables, rows: &[u32], start: u64) {
         let dispatches = &tables.dispatches;
         let key = |row: u32| {
             let track: Track = tables.tracks.get(dispatches.track[row as usize]);
             let name = tables.strings.get(dispatches.name[row as usize]);
             (track, name, length(&dispatches.duration, row))
         };
-        let mut rows = run.to_vec();
+        let mut rows = rows.to_vec();
         rows.sort_unstable_by(|&one, &other| key(one).cmp(&key(other)));
         for pair in rows.windows(2) {
             if key(pair[0]) == key(pair[1]) {
@@ -81,12 +81,12 @@ impl<'a> Watch<'a> {
             }
         }
         for row in rows {
-            self.place(tables, row, start);
+            self.check(tables, row, start);
         }
     }
 
     #[inline]
-    fn place(&mut self, tables: &Tables, row: u32, start: u64) {
+    fn check(&mut self, tables: &Tables, row: u32, start: u64) {
         let dispatches = &tables.dispatches;
         let length = length(&dispatches.duration, row);
         if length == 0 {

@@ -1,6 +1,6 @@
 //! How far off are aligned clocks, and is the straggler named? On simulated clusters, each question by its name or all:
 //!
-//! `cargo run --release -p rtl-analysis --example alignment -- 200 [constant|wandering|bias|straggler]...`
+//! `cargo run --release -p proofs --bin alignment -- 200 [constant|wandering|bias|straggler]...`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 

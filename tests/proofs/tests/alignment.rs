@@ -1,11 +1,11 @@
-//! The short version of `examples/alignment`: clusters whose true clocks are known. Seeds are fixed, so the figures are
+//! The short version of `proofs/src/alignment`: clusters whose true clocks are known. Seeds are fixed, so the figures are
 //! the same every time.
 
 #![allow(dead_code, reason = "shared with the long version, which asks more")]
 
-#[path = "../examples/alignment/cluster.rs"]
+#[path = "../src/alignment/cluster.rs"]
 mod cluster;
-#[path = "../examples/alignment/questions.rs"]
+#[path = "../src/alignment/questions.rs"]
 mod questions;
 
 use cluster::Cluster;

@@ -1,13 +1,13 @@
-//! The short version of `examples/verdicts`: comparisons whose truth is known, through the code that judges. Seeds are
+//! The short version of `proofs/src/verdicts`: comparisons whose truth is known, through the code that judges. Seeds are
 //! fixed, so the counts are the same every time; the bounds leave room for other machines' last digits.
 
 #![allow(dead_code, reason = "shared with the long version, which asks more")]
 
-#[path = "../examples/verdicts/questions.rs"]
+#[path = "../src/verdicts/questions.rs"]
 mod questions;
-#[path = "../examples/verdicts/real.rs"]
+#[path = "../src/verdicts/real.rs"]
 mod real;
-#[path = "../examples/verdicts/workload.rs"]
+#[path = "../src/verdicts/workload.rs"]
 mod workload;
 
 use questions::{CALIBRATED, Count, GATE, Trial, coverage, fails};

@@ -1,22 +1,21 @@
-//! One pass in launch order: the durations of every group side by side in one buffer, and how busy each GPU was.
+//! One pass in launch order: the durations of every group side by side in one buffer, and wall and busy time of each GPU.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rtl_schema::Tables;
 
-use super::busy::Busy;
+use super::shared_slice::SharedSlice;
 use super::strata::{Group, Groups, Strata};
-use super::{Calls, Mix, Part, Warmup};
+use super::types::{Calls, Mix};
+use super::warmup::Warmup;
 use crate::compare::Run;
-use crate::order::{AgentOps, Order};
-
-/// How many rows all GPUs go through before any goes on: see [`crate::sweep`].
-const STRETCH: u32 = 1 << 15;
+use crate::ops::{self, Op, Order};
+use crate::union_length::{UnionLength, to_ns};
 
 /// Durations by group, then by place, in launch order.
 #[derive(Default)]
-pub(super) struct Scattered {
+pub(super) struct CallBuffer {
     buffer: Arc<Vec<i64>>,
     /// The position among the shapes of the group of each; empty where every group has but one.
     shapes: Arc<Vec<u32>>,
@@ -25,19 +24,27 @@ pub(super) struct Scattered {
     /// The position among the dispatches of the place of the first call, for each of `begins`.
     first: Vec<u32>,
     places: usize,
-    /// Wall and busy time of each place in ns.
-    pub(super) lasted: Vec<[i64; 2]>,
+    /// Of each place.
+    pub(super) wall_and_busy_ns: Vec<[i64; 2]>,
 }
 
-/// What is kept of a group.
-pub(super) struct Kept {
+/// The walk over the ops of one place.
+struct Walk {
+    place: usize,
+    /// Among its dispatches.
+    position: usize,
+    union: UnionLength,
+}
+
+/// The calls of a group without the warm-up.
+pub(super) struct GroupCalls {
     pub(super) run: Run,
     /// How many calls were left out as warm-up.
     pub(super) left_out: u64,
     pub(super) mix: Mix,
 }
 
-impl Scattered {
+impl CallBuffer {
     pub(super) fn of(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
         let places = order.agents.len();
         let slots = groups.len() * places;
@@ -56,10 +63,10 @@ impl Scattered {
         }
         let mixed = groups.all.iter().any(Group::is_mixed);
         let mut calls = (vec![0; filled], if mixed { vec![0; filled] } else { Vec::new() });
-        let mut scattered = Self { begins, first: vec![0; slots], places, ..Self::default() };
-        scattered.fill(&mut calls, tables, order, strata, groups);
-        (scattered.buffer, scattered.shapes) = (Arc::new(calls.0), Arc::new(calls.1));
-        scattered
+        let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
+        calls_of_group.fill(&mut calls, tables, order, strata, groups);
+        (calls_of_group.buffer, calls_of_group.shapes) = (Arc::new(calls.0), Arc::new(calls.1));
+        calls_of_group
     }
 
     fn fill(
@@ -74,60 +81,48 @@ impl Scattered {
         let (places, mixed) = (self.places, !shapes.is_empty());
         let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
         let mut next = self.begins.clone();
-        let mut at = vec![0_usize; places];
-        let mut together: Vec<(usize, i64, u32)> = Vec::new();
-        let mut busy: Vec<Busy<'_>> = order.agents.iter().map(|ops| Busy::of(tables, ops)).collect();
-        let rows = u32::try_from(dispatches.len()).unwrap_or(u32::MAX);
-        for stretch in (0..rows).step_by(STRETCH as usize) {
-            let limit = stretch.saturating_add(STRETCH);
-            let limit = if limit >= rows { u32::MAX } else { limit };
-            for (place, AgentOps { dispatches: sorted, .. }) in order.agents.iter().enumerate() {
-                let call = |row: u32| {
-                    let stratum = strata.of_row(row);
-                    let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
-                    let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
-                    (slot_of_stratum[stratum] + place, duration, shape)
-                };
-                let mut put = |(slot, duration, shape): (usize, i64, u32), first: usize| {
-                    let to = next[slot];
-                    if to == self.begins[slot] {
-                        self.first[slot] = first as u32;
-                    }
-                    buffer[to] = duration;
-                    if mixed {
-                        shapes[to] = shape;
-                    }
-                    next[slot] += 1;
-                };
-                let start = |row: u32| dispatches.start[row as usize];
-                while let Some(&row) = sorted.get(at[place]).filter(|&&row| row < limit) {
-                    let begin = at[place];
-                    let moment = start(row);
-                    if sorted.get(begin + 1).is_none_or(|&next| start(next) != moment) {
-                        let call = call(row);
-                        busy[place].add(moment, call.1);
-                        put(call, begin);
-                        at[place] += 1;
-                        continue;
-                    }
-                    // The order of equal starts is open, and what is found must not depend on it.
-                    let same = sorted[begin..].iter().take_while(|&&row| start(row) == moment);
-                    together.clear();
-                    together.extend(same.map(|&row| call(row)));
-                    together.sort_unstable();
-                    for &call in &together {
-                        busy[place].add(moment, call.1);
-                        put(call, begin);
-                    }
-                    at[place] += together.len();
-                }
+        let mut calls: Vec<(usize, i64, u32)> = Vec::new();
+        let walk = |place: usize| Walk { place, position: 0, union: UnionLength::default() };
+        let mut walks: Vec<Walk> = (0..places).map(walk).collect();
+        ops::in_order(tables, order, &mut walks, |walk, same| {
+            for &row in same.copies {
+                let length = Op { copy: true, row }.length(tables);
+                walk.union.add(same.start, same.start.saturating_add(length));
             }
-        }
-        self.lasted = busy.into_iter().map(Busy::finish).collect();
+            let call = |row: u32| {
+                let stratum = strata.of_row(row);
+                let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
+                let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
+                (slot_of_stratum[stratum] + walk.place, duration, shape)
+            };
+            let mut put = |(slot, duration, shape): (usize, i64, u32)| {
+                walk.union.add(same.start, same.start.saturating_add(duration.unsigned_abs()));
+                let to = next[slot];
+                if to == self.begins[slot] {
+                    self.first[slot] = walk.position as u32;
+                }
+                buffer[to] = duration;
+                if mixed {
+                    shapes[to] = shape;
+                }
+                next[slot] += 1;
+            };
+            if let &[row] = same.dispatches {
+                put(call(row));
+            } else {
+                calls.clear();
+                calls.extend(same.dispatches.iter().map(|&row| call(row)));
+                calls.sort_unstable();
+                calls.drain(..).for_each(put);
+            }
+            walk.position += same.dispatches.len();
+        });
+        let figures = |walk: Walk| [to_ns(walk.union.end()), walk.union.length_ns()];
+        self.wall_and_busy_ns = walks.into_iter().map(figures).collect();
     }
 
     /// The run of a group and its mix, without the warm-up.
-    pub(super) fn run(&self, group: usize, about: &Group, warmup: Warmup) -> Kept {
+    pub(super) fn run(&self, group: usize, about: &Group, warmup: Warmup) -> GroupCalls {
         let slots = group * self.places..(group + 1) * self.places;
         let all = self.begins[slots.start]..self.begins[slots.end];
         let kept: Vec<Range<usize>> = slots
@@ -138,13 +133,13 @@ impl Scattered {
         let left_out = (all.len() - count) as u64;
         let known = about.all_known && about.launch.is_none();
         let one = if known { Mix::One } else { Mix::Unknown };
-        let durations = part(&self.buffer, all.clone(), &kept);
+        let durations = slice(&self.buffer, all.clone(), &kept);
         let run = Run::of(&durations);
         let mix = match known && about.is_mixed() {
-            true => Mix::Several(Calls { durations, shapes: part(&self.shapes, all, &kept) }),
+            true => Mix::Several(Calls { durations, shapes: slice(&self.shapes, all, &kept) }),
             false => one,
         };
-        Kept { run, left_out, mix }
+        GroupCalls { run, left_out, mix }
     }
 
     /// The names before and after the first call of a group at the first place that ran it.
@@ -174,13 +169,13 @@ impl Scattered {
     }
 }
 
-/// The values of `kept`, which lie in `all`, without copying them where nothing is left out.
-fn part<T: Copy>(values: &Arc<Vec<T>>, all: Range<usize>, kept: &[Range<usize>]) -> Part<T> {
+/// The values of `kept`, which lie in `all`; not copied where nothing is left out.
+fn slice<T: Copy>(values: &Arc<Vec<T>>, all: Range<usize>, kept: &[Range<usize>]) -> SharedSlice<T> {
     let count = kept.iter().map(Range::len).sum::<usize>();
     if count == all.len() {
-        return Part::of(values, all);
+        return SharedSlice::of(values, all);
     }
     let mut gathered = Vec::with_capacity(count);
     kept.iter().for_each(|range| gathered.extend_from_slice(&values[range.clone()]));
-    Part::from(gathered)
+    SharedSlice::from(gathered)
 }

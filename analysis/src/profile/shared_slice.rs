@@ -1,30 +1,30 @@
-//! A part of values that several own together.
+//! A slice of values with shared ownership.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// Consecutive values. All parts of a whole share its memory.
+/// A range of a shared vector: clones do not copy the values.
 #[derive(Debug, Clone)]
-pub struct Part<T> {
+pub struct SharedSlice<T> {
     whole: Arc<Vec<T>>,
     range: Range<usize>,
 }
 
-impl<T> Part<T> {
+impl<T> SharedSlice<T> {
     /// The values of `whole` in `range`, which must lie in it.
     pub(super) fn of(whole: &Arc<Vec<T>>, range: Range<usize>) -> Self {
         Self { whole: Arc::clone(whole), range }
     }
 }
 
-impl<T> From<Vec<T>> for Part<T> {
+impl<T> From<Vec<T>> for SharedSlice<T> {
     fn from(values: Vec<T>) -> Self {
         let range = 0..values.len();
         Self { whole: Arc::new(values), range }
     }
 }
 
-impl<T> Deref for Part<T> {
+impl<T> Deref for SharedSlice<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -32,10 +32,10 @@ impl<T> Deref for Part<T> {
     }
 }
 
-impl<T: PartialEq> PartialEq for Part<T> {
+impl<T: PartialEq> PartialEq for SharedSlice<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }
 }
 
-impl<T: Eq> Eq for Part<T> {}
+impl<T: Eq> Eq for SharedSlice<T> {}

@@ -2,14 +2,38 @@
 
 use rtl_schema::table::Copy;
 use rtl_schema::{Id, Tables, TrackId};
+use serde::{Deserialize, Serialize};
 
-use super::Sources;
 use crate::lookup::Lookup;
-use crate::order::{AgentOps, Order};
+use crate::ops::{AgentOps, Order};
+
+/// How it is known when ops were enqueued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Sources {
+    /// Ops with a recorded moment.
+    pub enqueued: u64,
+    /// Ops without one, tied to the call that launched them.
+    pub called: u64,
+    /// Ops with neither.
+    pub unknown: u64,
+}
+
+impl Sources {
+    /// How many ops are tied to the host.
+    pub fn known(&self) -> u64 {
+        self.enqueued + self.called
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.enqueued += other.enqueued;
+        self.called += other.called;
+        self.unknown += other.unknown;
+    }
+}
 
 /// What ties an op to the host. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum EnqueueTime {
     /// It was enqueued then.
     Enqueued(i64),
     /// It was enqueued during this call.
@@ -25,7 +49,7 @@ pub(super) enum Moment {
     Unknown,
 }
 
-impl Moment {
+impl EnqueueTime {
     /// As the function [`queued_since`] says.
     #[inline]
     pub(super) fn queued_since(self, start: i64) -> i64 {
@@ -97,7 +121,7 @@ pub(super) fn copies<'a>(tables: &'a Tables, ops: &'a AgentOps) -> impl Iterator
 
 /// What ties ops to the host: what they store, and the calls with their correlation ids.
 #[derive(Debug)]
-pub(super) struct Moments<'a> {
+pub(super) struct EnqueueTimes<'a> {
     tables: &'a Tables,
     /// The rows of calls by correlation id, for each space of ids.
     calls: Vec<Lookup>,
@@ -106,7 +130,7 @@ pub(super) struct Moments<'a> {
     first: Vec<i64>,
 }
 
-impl<'a> Moments<'a> {
+impl<'a> EnqueueTimes<'a> {
     /// Ties the ops of all agents.
     pub(super) fn of(tables: &'a Tables, order: &Order) -> Self {
         let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
@@ -125,7 +149,7 @@ impl<'a> Moments<'a> {
         let time = |row: u32| (calls.start[row as usize], calls.duration.get(row as usize));
         let is_earlier = |one: u32, other: u32| time(one) < time(other);
         let calls = pairs.into_iter().map(|pairs| Lookup::choosing(pairs, is_earlier)).collect();
-        let mut moments = Self {
+        let mut times = Self {
             tables,
             calls,
             space_of_track: tables.tracks.rows().iter().map(|track| space_of(track.process)).collect(),
@@ -134,12 +158,12 @@ impl<'a> Moments<'a> {
         for ops in &order.agents {
             let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
             for op in all.filter(|op| op.enqueued.is_none()) {
-                if let Some(call) = moments.call(&op) {
-                    moments.first[call] = moments.first[call].min(op.start);
+                if let Some(call) = times.call(&op) {
+                    times.first[call] = times.first[call].min(op.start);
                 }
             }
         }
-        moments
+        times
     }
 
     #[inline]
@@ -150,19 +174,19 @@ impl<'a> Moments<'a> {
 
     /// What ties `op` to the host, counted in `sources`.
     #[inline]
-    pub(super) fn get(&self, op: &Op, sources: &mut Sources) -> Moment {
+    pub(super) fn get(&self, op: &Op, sources: &mut Sources) -> EnqueueTime {
         if let Some(moment) = op.enqueued {
             sources.enqueued += 1;
-            return Moment::Enqueued(moment);
+            return EnqueueTime::Enqueued(moment);
         }
         let Some(call) = self.call(op) else {
             sources.unknown += 1;
-            return Moment::Unknown;
+            return EnqueueTime::Unknown;
         };
         sources.called += 1;
         let calls = &self.tables.api_calls;
         let start = calls.start[call];
         let end = start.saturating_add(calls.duration.valid(call).unwrap_or(0));
-        Moment::Called { start, end, first: op.start == self.first[call] }
+        EnqueueTime::Called { start, end, first: op.start == self.first[call] }
     }
 }

@@ -1,6 +1,6 @@
 //! Can the verdict be trusted? Many comparisons whose truth is known, judged by the code that judges yours, and the
 //! table of `docs/design/statistics.md`.
-//! `cargo run --release -p rtl-analysis --example verdicts -- 3000 [coverage|gate|single|curve|boundary|real]...`
+//! `cargo run --release -p proofs --bin verdicts -- 3000 [coverage|gate|single|curve|boundary|real]...`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 

@@ -1,12 +1,12 @@
 //! What the analyses cost for each op: synthetic dispatches in memory, no file.
-//! `cargo run --release -p rtl-analysis --example ops -- 10000000`
+//! `cargo run --release -p proofs --example ops -- 10000000`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
 use std::time::Instant;
 
 use rtl_analysis::kernels::{GroupBy, by};
-use rtl_analysis::order::Order;
+use rtl_analysis::ops::Order;
 use rtl_analysis::sweep::sweep;
 use rtl_analysis::{Categories, Options, report};
 use rtl_schema::table::{Agent, Dispatch, Process, Track};

@@ -4,13 +4,15 @@ use regex::Regex;
 use rtl_schema::Tables;
 use rtl_schema::table::{AgentKind, Track};
 
-use super::{Filter, steady};
+use super::filter::Filter;
+use super::steady;
+use crate::ops::Op;
 use crate::ranges::{Attribution, Cursor};
 use crate::{Error, Result};
 
 /// One flag for each row of each table that a region cuts.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct RowMask {
     dispatches: Vec<bool>,
     copies: Vec<bool>,
     barriers: Vec<bool>,
@@ -18,7 +20,7 @@ pub(super) struct Keep {
     ranges: Vec<bool>,
 }
 
-impl Keep {
+impl RowMask {
     pub(super) fn everything(tables: &Tables) -> Self {
         Self {
             dispatches: vec![true; tables.dispatches.len()],
@@ -101,10 +103,10 @@ impl Keep {
         let holds = |names: &[u32]| names.binary_search(&number).is_ok();
         let mut cursor = Cursor::default();
         for (row, kept) in self.dispatches.iter_mut().enumerate() {
-            *kept = *kept && holds(attribution.dispatch(tables, row, &mut cursor));
+            *kept = *kept && holds(attribution.op(tables, Op { copy: false, row: row as u32 }, &mut cursor));
         }
         for (row, kept) in self.copies.iter_mut().enumerate() {
-            *kept = *kept && holds(attribution.copy(tables, row, &mut cursor));
+            *kept = *kept && holds(attribution.op(tables, Op { copy: true, row: row as u32 }, &mut cursor));
         }
         for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
             let process = tables.tracks.get(barrier.track).process;

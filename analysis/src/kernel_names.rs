@@ -1,0 +1,77 @@
+//! The kernel names of a trace: each looked at once, however many dispatches carry it.
+
+use rtl_schema::{NameId, Tables};
+
+use crate::Categories;
+use crate::kernel_index::{Kernel, KernelIndex};
+
+/// The kernels of a trace and the kernel of each stored name.
+#[derive(Debug)]
+pub(crate) struct KernelNames {
+    /// Kernels of one category stand side by side.
+    pub(crate) kernels: Vec<Kernel>,
+    /// By kernel: the first of its stored names.
+    pub(crate) stored: Vec<NameId>,
+    kernel_of_slot: Vec<u32>,
+    collective_of_slot: Vec<bool>,
+    strings: usize,
+}
+
+impl KernelNames {
+    /// Looks at every name that a dispatch carries.
+    pub(crate) fn of(tables: &Tables, categories: &Categories) -> Self {
+        let strings = tables.strings.len();
+        let mut used = vec![false; strings + 2];
+        for &name in &tables.dispatches.name {
+            used[slot(name, strings)] = true;
+        }
+        let mut index = KernelIndex::new(categories);
+        let mut first_names = Vec::new();
+        let mut number_of_slot = Vec::new();
+        for position in (0..used.len()).filter(|&position| used[position]) {
+            let name = match position.checked_sub(strings) {
+                None => NameId(position as u32),
+                Some(0) => NameId::NONE,
+                Some(_) => NameId::DANGLING,
+            };
+            let number = index.number(tables.strings.get(name));
+            if number == first_names.len() {
+                first_names.push(name);
+            }
+            number_of_slot.push((position, number));
+        }
+        let (kernels, positions) = index.sorted_by_category();
+        let mut stored = vec![NameId::NONE; kernels.len()];
+        positions.iter().zip(first_names).for_each(|(&position, name)| stored[position] = name);
+        let mut kernel_of_slot = vec![0; strings + 2];
+        let mut collective_of_slot = vec![false; strings + 2];
+        for (slot, number) in number_of_slot {
+            kernel_of_slot[slot] = positions[number] as u32;
+            collective_of_slot[slot] = kernels[positions[number]].is_collective();
+        }
+        Self { kernels, stored, kernel_of_slot, collective_of_slot, strings }
+    }
+
+    /// The position in `kernels` of a name that some dispatch carries.
+    #[inline]
+    pub(crate) fn kernel(&self, name: NameId) -> usize {
+        self.kernel_of_slot[slot(name, self.strings)] as usize
+    }
+
+    /// Whether a name that some dispatch carries is that of a collective.
+    #[inline]
+    pub(crate) fn is_collective(&self, name: NameId) -> bool {
+        self.collective_of_slot[slot(name, self.strings)]
+    }
+
+    /// Whether there are collectives at all.
+    pub(crate) fn any_collective(&self) -> bool {
+        self.collective_of_slot.contains(&true)
+    }
+}
+
+/// A place for every name: strings first, then the two absent ones.
+#[inline]
+pub(crate) fn slot(name: NameId, strings: usize) -> usize {
+    if name.index() < strings { name.index() } else { strings + usize::from(name != NameId::NONE) }
+}

@@ -1,0 +1,129 @@
+//! The results of a sweep.
+
+use serde::{Deserialize, Serialize};
+
+/// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Its number in the trace.
+    pub gpu: i64,
+    /// `GPU 0`.
+    pub label: String,
+    /// The product's name, if known.
+    pub product: Option<String>,
+    /// How many ops ran on it.
+    pub ops: u64,
+    /// Of these, dispatches (collectives among them).
+    pub dispatches: u64,
+    /// Of these, collective kernels.
+    pub collectives: u64,
+    /// Of these, copies.
+    pub copies: u64,
+    /// First start in ns.
+    pub start_ns: i64,
+    /// Last end in ns.
+    pub end_ns: i64,
+    /// First start to last end.
+    pub wall_ns: i64,
+    /// Time with at least one op running.
+    pub busy_ns: i64,
+    /// Time between first start and last end with nothing running.
+    pub idle_ns: i64,
+    /// `busy_ns / wall_ns`; 0 where wall is 0.
+    pub busy_share: f64,
+    /// Time with at least one kernel running that is no collective.
+    pub kernel_ns: i64,
+    /// Time with at least one collective kernel running.
+    pub collective_ns: i64,
+    /// Time with at least one copy running.
+    pub copy_ns: i64,
+    /// Time with at least two of the three classes running.
+    pub overlap_ns: i64,
+    /// Time with kernels and collectives running.
+    pub kernel_collective_ns: i64,
+    /// Time with kernels and copies running.
+    pub kernel_copy_ns: i64,
+    /// Time with collectives and copies running.
+    pub collective_copy_ns: i64,
+    /// Time with collectives running and no other kernel.
+    pub exposed_collective_ns: i64,
+}
+
+/// Lower bounds of the gap buckets in ns, those of RTG's rpt; each holds its lower bound.
+pub const BUCKETS: [i64; 8] = [0, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Gaps of similar length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Bucket {
+    /// Shortest gap that falls into it, in ns.
+    pub from_ns: i64,
+    /// Shortest gap that is too long for it, in ns; `None` for the last.
+    pub below_ns: Option<i64>,
+    /// How many.
+    pub count: u64,
+    /// Their sum in ns.
+    pub total_ns: i64,
+}
+
+/// The gaps of one GPU; their sum is its `idle_ns`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct GpuGaps {
+    /// The GPU's number.
+    pub gpu: i64,
+    /// `GPU 0`.
+    pub label: String,
+    /// All eight buckets of [`BUCKETS`].
+    pub buckets: Vec<Bucket>,
+}
+
+/// A time in which a GPU stood idle between two ops.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Gap {
+    /// The GPU's number.
+    pub gpu: i64,
+    /// `GPU 0`.
+    pub label: String,
+    /// Start in ns.
+    pub start_ns: i64,
+    /// Length in ns.
+    pub duration_ns: i64,
+    /// The name of the op that ended last before it.
+    pub before: String,
+    /// The name of the op that ended it.
+    pub after: String,
+}
+
+/// Two rows that are suspicious together.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Example {
+    /// `GPU 0 queue 2`.
+    pub place: String,
+    /// The later op's name.
+    pub name: String,
+    /// The later op's start in ns.
+    pub start_ns: i64,
+}
+
+/// Rows that are suspicious beside another one: how many, and the first few by GPU and start.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SuspiciousRows {
+    /// How many rows.
+    pub count: u64,
+    /// The first three of each GPU.
+    pub examples: Vec<Example>,
+}
+
+/// What one pass over the ops of every GPU, in order of start, tells.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Sweep {
+    /// GPUs with at least one op, by number.
+    pub gpus: Vec<Gpu>,
+    /// Their gaps, in the same order.
+    pub gaps: Vec<GpuGaps>,
+    /// The longest gaps of all GPUs: longest first, then by start, then by GPU.
+    pub longest: Vec<Gap>,
+    /// Dispatches that start on a queue before an earlier one of the same process and queue has ended.
+    pub overlaps: SuspiciousRows,
+    /// Dispatches that equal another one in track, name, start and duration (all but the first).
+    pub duplicates: SuspiciousRows,
+}
