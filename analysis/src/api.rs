@@ -7,7 +7,7 @@ use crate::Stats;
 use crate::kernel_names::slot;
 use crate::kernels::collect;
 
-/// `HSA_STATUS_INFO_BREAK`: an iteration of HSA was stopped by who was called, which is no error.
+/// `HSA_STATUS_INFO_BREAK`: a callback stopped an iteration of HSA, which is no error.
 const INFO_BREAK: i64 = 1;
 
 /// All calls of one function.
@@ -45,8 +45,8 @@ pub struct UnfinishedCall {
     pub waited_ns: Option<i64>,
 }
 
-/// Calls without an end that are told one by one, at most.
-const TOLD: usize = 20;
+/// The most calls without an end that are listed.
+const LISTED: usize = 20;
 
 /// The first calls without an end, by start, then by process, thread and row: what each thread of a process that hung was in.
 pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
@@ -60,7 +60,7 @@ pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
         |row| (calls.start[row], process(row).and_then(|process| process.pid), calls.tid.get(row), row);
     let mut rows: Vec<_> = rows.map(place).collect();
     rows.sort_unstable();
-    let told = rows.into_iter().take(TOLD).map(|(start_ns, pid, tid, row)| {
+    let listed = rows.into_iter().take(LISTED).map(|(start_ns, pid, tid, row)| {
         let domain = calls.domain.get(row);
         let end = process(row).and_then(|process| process.end);
         UnfinishedCall {
@@ -72,7 +72,7 @@ pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
             waited_ns: end.and_then(|end| end.checked_sub(start_ns)).filter(|&waited| waited >= 0),
         }
     });
-    told.collect()
+    listed.collect()
 }
 
 /// API calls by domain and function, largest total first, then by name and domain.

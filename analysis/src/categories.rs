@@ -1,4 +1,4 @@
-//! What kind of work a kernel does, told from its name.
+//! The category of a kernel, from its name.
 
 use regex::Regex;
 use serde::Deserialize;

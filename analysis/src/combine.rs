@@ -86,7 +86,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Adds what rows refer to.
+    /// Adds the rows that others refer to.
     fn take_in(tables: &mut Tables, other: &Tables) -> Self {
         let mut numbers = Self {
             names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
@@ -181,7 +181,7 @@ fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
     mine.append(other);
 }
 
-/// Says of both traces what can be said of both: the tools and modes of either, the losses of both.
+/// Merges the description of both traces: the tools and modes of either, the losses of both.
 fn about(tables: &mut Tables, other: &Tables) {
     let (mine, other) = (&mut tables.info, &other.info);
     mine.tool = joined(Some(&mine.tool), Some(&other.tool)).unwrap_or_default();

@@ -61,13 +61,13 @@ pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
     groups
 }
 
-/// What a copy is called: the source's name for it, else its direction.
+/// The name of a copy: that of the source, else its direction.
 pub(crate) fn name<'a>(tables: &'a Tables, copy: &Copy) -> &'a str {
     let stored = if copy.name.is_some() { tables.strings.get(copy.name) } else { "" };
     if stored.is_empty() { copy.direction.label() } else { stored }
 }
 
-/// The copies that a bandwidth can be told of.
+/// The copies with a known bandwidth.
 #[derive(Debug, Clone, Copy, Default)]
 struct Timed {
     bytes: u128,

@@ -1,4 +1,4 @@
-//! Where a change of wall time comes from, to the nanosecond.
+//! The change of wall time decomposed into terms that sum to it, to the nanosecond.
 //!
 //! For each GPU wall = sum of all ops - overlap + idle: what runs at the same time is in the sum twice and in the
 //! wall once. So the change of wall is the change of the sum, less that of overlap, plus that of idle; and the change of
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What became of a kernel between the two sides.
+/// How a kernel was matched between the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelMatch {
     /// Both sides ran it.
     Matched,
-    /// A guess says that both sides ran it, under two names.
+    /// Both sides ran it, by a guess, under two names.
     Renamed,
     /// Only the candidate ran it.
     New,
@@ -24,7 +24,7 @@ pub enum KernelMatch {
     Removed,
 }
 
-/// What one kernel in one launch shape did on one GPU.
+/// The calls of one kernel in one launch shape on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KernelTime {
     /// Which kernel: a position in the list of matches.
@@ -46,11 +46,11 @@ pub struct GpuTime {
     pub wall_ns: i64,
     /// Union of all ops in ns.
     pub busy_ns: i64,
-    /// What ran. Several with the same item and stratum are added.
+    /// Its ops. Several with the same item and stratum are added.
     pub amounts: Vec<KernelTime>,
 }
 
-/// What a change of wall consists of, in ns; positive made it longer.
+/// The terms of a change of wall, in ns; positive made it longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallTerms {
     /// Kernels of both sides were called more or less often.
@@ -91,20 +91,15 @@ impl WallTerms {
         self.named().iter().map(|&(_, term)| i128::from(term)).sum()
     }
 
-    fn add(&mut self, other: &Self) {
+    fn fields_mut(&mut self) -> [&mut i64; 8] {
         let Self { count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns } =
-            other;
-        for (sum, term) in [
-            (&mut self.count_ns, count_ns),
-            (&mut self.duration_ns, duration_ns),
-            (&mut self.mix_ns, mix_ns),
-            (&mut self.new_ns, new_ns),
-            (&mut self.removed_ns, removed_ns),
-            (&mut self.renamed_ns, renamed_ns),
-            (&mut self.overlap_ns, overlap_ns),
-            (&mut self.idle_ns, idle_ns),
-        ] {
-            *sum = sum.saturating_add(*term);
+            self;
+        [count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns]
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (sum, (_, term)) in self.fields_mut().into_iter().zip(other.named()) {
+            *sum = sum.saturating_add(term);
         }
     }
 }
@@ -118,7 +113,7 @@ pub struct WallChange {
     pub candidate_wall_ns: i64,
     /// Candidate less baseline, in ns.
     pub wall_delta_ns: i64,
-    /// What it consists of.
+    /// Its terms.
     pub terms: WallTerms,
 }
 
@@ -127,7 +122,7 @@ pub struct WallChange {
 pub struct GpuWallChange {
     /// Its number.
     pub gpu: i64,
-    /// What changed.
+    /// The change.
     #[serde(flatten)]
     pub change: WallChange,
 }
@@ -218,22 +213,13 @@ fn change(matches: &[KernelMatch], before: &Side, after: &Side) -> WallChange {
     let idle = |side: &Side| side.wall - side.busy;
     wide[6] = overlap(before) - overlap(after);
     wide[7] = idle(after) - idle(before);
-    let [count_ns, duration_ns, mix_ns, new_ns, removed_ns, renamed_ns, overlap_ns, idle_ns] =
-        wide.map(narrow);
+    let mut terms = WallTerms::default();
+    terms.fields_mut().into_iter().zip(wide).for_each(|(term, value)| *term = narrow(value));
     WallChange {
         baseline_wall_ns: narrow(before.wall),
         candidate_wall_ns: narrow(after.wall),
         wall_delta_ns: narrow(after.wall - before.wall),
-        terms: WallTerms {
-            count_ns,
-            duration_ns,
-            mix_ns,
-            new_ns,
-            removed_ns,
-            renamed_ns,
-            overlap_ns,
-            idle_ns,
-        },
+        terms,
     }
 }
 

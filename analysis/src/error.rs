@@ -1,4 +1,4 @@
-/// What can go wrong between columns and values: the question, never the data.
+/// Errors of this crate: wrong options, never bad rows.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,13 +15,13 @@ pub enum Error {
         number: usize,
         /// The category it names.
         category: String,
-        /// What the regex compiler says.
+        /// The error of the regex compiler.
         detail: String,
     },
     /// A moment is not written as one.
     #[error("not a moment: {text}")]
     Bound {
-        /// What was given.
+        /// The given text.
         text: String,
     },
     /// The region of interest ends before it starts.

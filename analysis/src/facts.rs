@@ -1,10 +1,10 @@
-//! What a run was recorded on and with, as far as it must be equal for two runs to be comparable.
+//! The hardware, versions and settings of a run that must be equal for two runs to be comparable.
 
 use rtl_schema::Tables;
 use rtl_schema::table::AgentKind;
 use serde::{Deserialize, Serialize};
 
-/// One fact: what it is about, and what is so, in words that can be compared.
+/// One property of a run and its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// `GPUs`, `mode`, ...
@@ -16,7 +16,7 @@ pub struct Fact {
 /// [`Fact::what`] of a run whose end may be missing.
 pub const CUT_OFF: &str = "cut off before its end";
 
-/// Metadata tags that name a version or a setting of the machine, and what they are called here.
+/// Metadata tags of versions and settings of the machine, and their names in reports.
 const TAGS: [(&str, &str); 9] = [
     ("rocm_version", "ROCm version"),
     ("rocr_version", "ROCr version"),
@@ -33,7 +33,7 @@ const TAGS: [(&str, &str); 9] = [
 const DEVICES: [&str; 4] =
     ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"];
 
-/// Everything that the trace knows, in a fixed order; what it does not know is left out.
+/// All facts of the trace in a fixed order, without unknown ones.
 pub fn facts(tables: &Tables) -> Vec<Fact> {
     let dispatches = &tables.dispatches;
     let graph = dispatches.graph.uniform() != Some(false)

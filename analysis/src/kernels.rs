@@ -14,7 +14,7 @@ use crate::kernel_names::KernelNames;
 use crate::ranges::{Attribution, Cursor};
 use crate::{Categories, Stats, labels};
 
-/// What dispatches are grouped by.
+/// The key of groups of dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum GroupBy {
     /// The kernel: the name without descriptor suffix ([`rtl_schema::identity`]).
@@ -36,7 +36,7 @@ pub enum GroupBy {
     Rank,
 }
 
-/// What groups are ordered by; equal ones by label.
+/// The order of groups; equal ones by label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Sort {
     /// Largest total first.

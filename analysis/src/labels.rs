@@ -44,7 +44,7 @@ pub fn process(tables: &Tables, id: ProcessId) -> String {
     words.join(" ")
 }
 
-/// `64x1x1 groups of 256x1x1`; what is unknown is left out.
+/// `64x1x1 groups of 256x1x1`; unknown parts are left out.
 pub fn shape(shape: Option<Shape>) -> String {
     let Some(shape) = shape else { return "unknown shape".to_owned() };
     let mut words = match (shape.groups, shape.workgroup) {

@@ -1,8 +1,8 @@
 //! Where the GPU time went: columns in ([`rtl_schema::Tables`]), values out.
 //!
-//! What it is: one pure function for each question (which kernels, how busy, which gaps, ...), and
-//! [`report()`] which asks several at once. What it is not: it reads no file, knows no SQL and prints nothing.
-//! Every answer is deterministic: a total order with ties by name, the same values whatever the row order.
+//! One pure function for each report section (kernels, busy time, gaps, ...), and
+//! [`report()`] for several at once. The crate reads no file, knows no SQL and prints nothing.
+//! Every result is deterministic: a total order with ties by name, the same values whatever the row order.
 //! Times are integer nanoseconds; only means and shares are floating point.
 
 pub mod align;

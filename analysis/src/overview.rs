@@ -1,4 +1,4 @@
-//! What a trace is and how far to trust it.
+//! The description of a trace: recorder, processes, GPUs, row counts, completeness.
 
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Dialect, Durations, Tables};
@@ -51,7 +51,7 @@ pub struct RowCounts {
     pub counters: u64,
 }
 
-/// What a trace is and how far to trust it.
+/// The description of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TraceOverview {
     /// The dialect's stable name ([`rtl_schema::Dialect::label`]).
@@ -80,7 +80,7 @@ pub struct TraceOverview {
     pub span_ns: i64,
     /// Rows of each kind.
     pub rows: RowCounts,
-    /// Sentences on how far to trust it, e.g. what a lite-mode trace leaves out.
+    /// Sentences on completeness, e.g. about kernels that lite mode leaves out.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! All answers on one trace.
+//! Several sections of a report on one trace.
 
 use rtl_schema::Tables;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::sweep::{self, Gap, Gpu, GpuGaps, Sweep};
 /// Which parts of a report to compute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sections {
-    /// What the trace is.
+    /// The description of the trace.
     pub about: bool,
     /// Kernels, grouped by [`Options::key`].
     pub kernels: bool,
@@ -59,14 +59,14 @@ impl Sections {
     };
 }
 
-/// What to ask.
+/// The sections to compute and their options.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Which sections.
     pub sections: Sections,
-    /// What [`Report::kernels`] are grouped by.
+    /// The key of [`Report::kernels`].
     pub key: GroupBy,
-    /// What [`Report::kernels`] are ordered by.
+    /// The order of [`Report::kernels`].
     pub sort: Sort,
     /// The rules of categories.
     pub categories: Categories,
@@ -86,10 +86,10 @@ impl Default for Options {
     }
 }
 
-/// The answers; a section that was not asked for is `None`.
+/// The sections; one that was not requested is `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Report {
-    /// What the trace is.
+    /// The description of the trace.
     pub about: Option<TraceOverview>,
     /// Kernels, or what they were grouped by; all of them: a renderer cuts.
     pub kernels: Option<Vec<Group>>,

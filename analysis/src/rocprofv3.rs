@@ -1,8 +1,10 @@
 //! rocprofv3's summary table (`-S`): calls and time per name, over every kind of record a trace has.
 //!
 //! Names that two domains share are one row, of the domain that comes first in [`Domain`]. Host calls, ranges
-//! and device work are summed side by side, so shares tell about that sum and not about elapsed time. The
+//! and device work are summed side by side, so shares refer to that sum and not to elapsed time. The
 //! standard deviation is the sample's (n-1) from exact integer sums: rocprofv3's own overflows on long calls.
+
+use std::hash::Hash;
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direction};
 use rtl_schema::{NameId, Tables};
@@ -10,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::stats::deviation;
 
-/// What a row is made of, in rocprofv3's order.
+/// The domain of a row, in rocprofv3's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Domain {
     /// HSA calls.
@@ -93,7 +95,7 @@ pub struct Summary {
 pub struct Row {
     /// The name as stored.
     pub name: String,
-    /// What it is.
+    /// The domain.
     pub domain: Domain,
     /// How many records.
     pub calls: u64,
@@ -135,11 +137,10 @@ pub fn summary(tables: &Tables) -> Summary {
     }
     let mut rows = FxHashMap::default();
     for copy in &tables.copies {
-        sums.add_text(&mut rows, Domain::MemoryCopy, copy_name(tables, copy), copy.duration);
+        add(&mut rows, &mut sums.left_out, (Domain::MemoryCopy, copy_name(tables, copy)), copy.duration);
     }
     for allocation in &tables.allocations {
-        let (domain, name) = allocation_name(allocation);
-        sums.add_text(&mut rows, domain, name, allocation.duration);
+        add(&mut rows, &mut sums.left_out, allocation_name(allocation), allocation.duration);
     }
     for ((domain, name), sum) in &sums.rows {
         rows.entry((*domain, strings.get(*name))).or_default().merge(sum);
@@ -211,23 +212,15 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, domain: Domain, name: NameId, duration: Option<i64>) {
-        match duration.filter(|&duration| duration >= 0) {
-            Some(duration) => self.rows.entry((domain, name)).or_default().add(duration),
-            None => self.left_out += 1,
-        }
+        add(&mut self.rows, &mut self.left_out, (domain, name), duration);
     }
+}
 
-    fn add_text<'a>(
-        &mut self,
-        rows: &mut FxHashMap<(Domain, &'a str), Sum>,
-        domain: Domain,
-        name: &'a str,
-        duration: Option<i64>,
-    ) {
-        match duration.filter(|&duration| duration >= 0) {
-            Some(duration) => rows.entry((domain, name)).or_default().add(duration),
-            None => self.left_out += 1,
-        }
+/// Adds a record to the row of its key; one without a valid duration is left out.
+fn add<K: Eq + Hash>(rows: &mut FxHashMap<K, Sum>, left_out: &mut usize, key: K, duration: Option<i64>) {
+    match duration.filter(|&duration| duration >= 0) {
+        Some(duration) => rows.entry(key).or_default().add(duration),
+        None => *left_out += 1,
     }
 }
 

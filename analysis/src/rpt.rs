@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::union_length::{UnionLength, to_ns};
 
-/// What the report leaves out and how it sorts gaps.
+/// Options of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// How many rows of each resource to show; `None` is all.
@@ -49,7 +49,7 @@ pub struct Report {
     pub left_out: usize,
 }
 
-/// What the report spans.
+/// The span of the report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Region {
     /// The op that starts first.
@@ -88,7 +88,7 @@ pub struct Resource {
     pub name: String,
     /// Length of the union of its ops in ns, without the region's last op.
     pub busy: i64,
-    /// What shares are of, in ns: the region, or `busy` with [`Options::no_gaps`].
+    /// The denominator of shares, in ns: the region, or `busy` with [`Options::no_gaps`].
     pub whole: i64,
     /// Idle time between the region's start and the first op, in ns.
     pub leading: i64,
@@ -164,7 +164,7 @@ struct Record {
     kind: Kind,
 }
 
-/// What ops share a row, without the text.
+/// The key of a row, without the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Label {
     Name(NameId),

@@ -1,4 +1,4 @@
-//! What in a trace deserves a second look.
+//! Rows of a trace that deserve a second look.
 
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::kernels::Group;
 use crate::labels;
 use crate::sweep::{SuspiciousRows, Sweep};
 
-/// Rows by what is odd about their durations.
+/// Counts of unusual durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DurationAnomalies {
     /// Ends where it starts.
@@ -32,7 +32,7 @@ pub struct BadRows {
     pub first: i64,
 }
 
-/// What the recorder says it lost.
+/// Records that the recorder lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Loss {
     /// The recorder's name for the reason.
@@ -81,14 +81,14 @@ pub struct Sanity {
     pub unresolved_names: u64,
     /// Dispatches without a name.
     pub unnamed: u64,
-    /// What the recorder lost, zeros left out.
+    /// Lost records by reason, without zeros.
     pub losses: Vec<Loss>,
     /// Kernels with one call that holds most of their time, largest first.
     pub dominant: Vec<Dominant>,
 }
 
 impl Sanity {
-    /// Whether there is nothing to say. API calls and ranges of length zero are normal.
+    /// Whether there are no findings. API calls and ranges of length zero are normal.
     pub fn is_clean(&self) -> bool {
         let odd = |durations: &DurationAnomalies| durations.negative + durations.missing;
         self.dispatches == DurationAnomalies::default()

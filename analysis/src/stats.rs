@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is said of a set of durations. All zero for an empty set.
+/// Statistics of a set of durations. All zero for an empty set.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// How many durations.

@@ -1,4 +1,4 @@
-//! One clock against another through time: a difference that drifts, and whose drift may wander.
+//! The difference of two clocks over time: it drifts, and the drift may change.
 //!
 //! The model is the usual one of two quartz clocks: the difference grows with a rate, and the rate walks at random. How
 //! much it walks is what makes the observations likeliest; not at all is a straight line. The states come
@@ -25,11 +25,11 @@ const WORTH: f64 = 2.0;
 pub struct Observation {
     /// ns of the clock.
     pub at: i64,
-    /// What has to be added, in ns.
+    /// The offset to add, in ns.
     pub offset: f64,
 }
 
-/// What has to be added to a clock, at any of its moments.
+/// The offset to add to a clock, at any of its times.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clock {
     /// The moment that times count from, in ns.
@@ -94,7 +94,7 @@ impl Clock {
         Self { origin, knots, noise_ns: noise.sqrt(), wanders }
     }
 
-    /// What has to be added at this moment of the clock, in ns.
+    /// The offset to add at this time of the clock, in ns.
     #[must_use]
     pub fn offset(&self, at: i64) -> f64 {
         self.evaluated(at).0
@@ -180,7 +180,7 @@ struct Step {
     updated: ([f64; 2], [f64; 3]),
 }
 
-/// What is not known of offset and rate before the first observation: a millisecond, 10 ppm around the line.
+/// The prior variances of offset and rate: a millisecond, 10 ppm around the line.
 const UNKNOWN: [f64; 3] = [1e12, 0.0, 1e8];
 
 fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
@@ -234,7 +234,7 @@ fn filtered(points: &[(f64, f64)], weights: &[f64], walk: f64) -> Best {
     Best { fit, walk, noise, likelihood }
 }
 
-/// The smoother: what later observations say of earlier moments.
+/// The smoother: corrects earlier states by later observations.
 fn smoothed(fit: &[Step], noise: f64) -> Vec<Knot> {
     let mut knots = Vec::with_capacity(fit.len());
     let mut after: Option<([f64; 2], [f64; 3])> = None;

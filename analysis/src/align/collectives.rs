@@ -23,7 +23,7 @@ pub struct CollectiveCalls {
     pub calls: Vec<(i64, i64)>,
 }
 
-/// Finds them while rows go by.
+/// Finds collectives in chunks of a trace.
 #[derive(Debug, Default)]
 pub struct CollectiveFinder {
     /// By name, whether it is a collective's.
@@ -32,25 +32,25 @@ pub struct CollectiveFinder {
 }
 
 impl CollectiveFinder {
-    /// Looks at the rows of a piece.
-    pub fn add_chunk(&mut self, piece: &Tables) {
-        let new = piece.strings.iter().skip(self.names.len());
+    /// Adds the rows of a chunk.
+    pub fn add_chunk(&mut self, chunk: &Tables) {
+        let new = chunk.strings.iter().skip(self.names.len());
         self.names.extend(new.map(|(_, text)| synchronises(text)));
-        for at in 0..piece.dispatches.len() {
-            let name = piece.dispatches.name(at);
+        for at in 0..chunk.dispatches.len() {
+            let name = chunk.dispatches.name(at);
             if self.names.get(name.index()).copied().unwrap_or(false) {
-                self.row(piece, at);
+                self.row(chunk, at);
             }
         }
     }
 
-    fn row(&mut self, piece: &Tables, at: usize) {
-        let row = piece.dispatches.get(at);
+    fn row(&mut self, chunk: &Tables, at: usize) {
+        let row = chunk.dispatches.get(at);
         let Some(duration) = row.duration.filter(|&duration| duration >= 0) else { return };
         let found = self.found.entry((row.track, row.name, row.shape)).or_insert_with(|| {
-            let track = piece.tracks.get(row.track);
-            let shape = row.shape.map(|shape| piece.shapes.get(shape));
-            let text = piece.strings.get(row.name);
+            let track = chunk.tracks.get(row.track);
+            let shape = row.shape.map(|shape| chunk.shapes.get(shape));
+            let text = chunk.strings.get(row.name);
             let mut hasher = FxHasher::default();
             (text, format!("{shape:?}")).hash(&mut hasher);
             let (process, agent, kind) = (track.process, track.agent, hasher.finish());
@@ -129,7 +129,7 @@ mod tests {
     fn pieces_give_what_the_whole_gives() {
         let rows: Vec<_> = (0..20).map(|at| (at % 2, "ncclAllGather", i64::from(at) * 10, Some(3))).collect();
         let mut finder = CollectiveFinder::default();
-        // The pieces of a stream share their strings, tracks and shapes.
+        // The chunks of a stream share their strings, tracks and shapes.
         let (mut first, mut second) = (tables(&rows), tables(&rows));
         first.dispatches.retain(&(0..20).map(|at| at < 7).collect::<Vec<_>>());
         second.dispatches.retain(&(0..20).map(|at| at >= 7).collect::<Vec<_>>());

@@ -21,7 +21,7 @@ const SURE: f64 = 2.0;
 /// Clocks on one clock.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alignment {
-    /// By node: what its clock needs, or why that is not known. The reference needs nothing.
+    /// By node: its clock, or why it is unknown. The reference has offset 0.
     pub nodes: Vec<Result<NodeClock, AlignmentError>>,
     /// The node whose clock all are put on.
     pub reference: usize,
@@ -34,9 +34,9 @@ pub struct Alignment {
 /// The clock of one node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NodeClock {
-    /// What has to be added to it.
+    /// The offset to add.
     pub clock: Clock,
-    /// Collectives that say so.
+    /// The number of collectives that it was fitted to.
     pub collectives: usize,
     /// How far off it may be in ns, 19 times in 20: from the noise, and from what a node's ends may be late by always,
     /// which no clock shows but how long collectives take on it does.
@@ -57,13 +57,13 @@ type Seen = Vec<(usize, i64, usize)>;
 
 /// Puts `nodes` clocks on the clock of `reference`; `node_of` by rank.
 #[must_use]
-pub fn align(meetings: &[MatchedCollective], node_of: &[usize], nodes: usize, reference: usize) -> Alignment {
+pub fn align(matched: &[MatchedCollective], node_of: &[usize], nodes: usize, reference: usize) -> Alignment {
     let crossing: Vec<&MatchedCollective> =
-        meetings.iter().filter(|meeting| spans(meeting, node_of)).collect();
-    let seen: Vec<Seen> = crossing.iter().map(|meeting| by_node(meeting, node_of)).collect();
+        matched.iter().filter(|collective| spans(collective, node_of)).collect();
+    let seen: Vec<Seen> = crossing.iter().map(|collective| by_node(collective, node_of)).collect();
     let mut shared = vec![0; nodes];
-    for meeting in &seen {
-        meeting.iter().for_each(|&(node, ..)| shared[node] += 1);
+    for collective in &seen {
+        collective.iter().for_each(|&(node, ..)| shared[node] += 1);
     }
     let mut clocks: Vec<Option<Clock>> = vec![None; nodes];
     if reference < nodes {
@@ -79,7 +79,7 @@ pub fn align(meetings: &[MatchedCollective], node_of: &[usize], nodes: usize, re
         }
     }
     let late = lateness(&crossing, node_of, nodes);
-    let violations = crossing.iter().filter(|meeting| is_violated(meeting, node_of, &clocks)).count();
+    let violations = crossing.iter().filter(|collective| is_violated(collective, node_of, &clocks)).count();
     let contradicted = violations as f64 > CONTRADICTED * crossing.len() as f64;
     let clock_of = |node: usize| match &clocks[node] {
         None => Err(AlignmentError::TooFew(shared[node])),
@@ -97,13 +97,13 @@ pub fn align(meetings: &[MatchedCollective], node_of: &[usize], nodes: usize, re
     }
 }
 
-fn spans(meeting: &MatchedCollective, node_of: &[usize]) -> bool {
-    let first = meeting.first().map(|&(rank, ..)| node_of[rank]);
-    meeting.iter().any(|&(rank, ..)| Some(node_of[rank]) != first)
+fn spans(collective: &MatchedCollective, node_of: &[usize]) -> bool {
+    let first = collective.first().map(|&(rank, ..)| node_of[rank]);
+    collective.iter().any(|&(rank, ..)| Some(node_of[rank]) != first)
 }
 
-fn by_node(meeting: &MatchedCollective, node_of: &[usize]) -> Seen {
-    let mut ends: Vec<(usize, i64)> = meeting.iter().map(|&(rank, _, end)| (node_of[rank], end)).collect();
+fn by_node(collective: &MatchedCollective, node_of: &[usize]) -> Seen {
+    let mut ends: Vec<(usize, i64)> = collective.iter().map(|&(rank, _, end)| (node_of[rank], end)).collect();
     ends.sort_unstable();
     ends.chunk_by(|one, other| one.0 == other.0)
         .map(|node| {
@@ -118,9 +118,9 @@ fn by_node(meeting: &MatchedCollective, node_of: &[usize]) -> Seen {
 fn reach(seen: &[Seen], clocks: &mut [Option<Clock>]) {
     loop {
         let mut ties: FxHashMap<usize, usize> = FxHashMap::default();
-        for meeting in seen {
-            if meeting.iter().any(|&(node, ..)| clocks[node].is_some()) {
-                for &(node, ..) in meeting.iter().filter(|&&(node, ..)| clocks[node].is_none()) {
+        for collective in seen {
+            if collective.iter().any(|&(node, ..)| clocks[node].is_some()) {
+                for &(node, ..) in collective.iter().filter(|&&(node, ..)| clocks[node].is_none()) {
                     *ties.entry(node).or_default() += 1;
                 }
             }
@@ -132,13 +132,13 @@ fn reach(seen: &[Seen], clocks: &mut [Option<Clock>]) {
     }
 }
 
-/// What the collectives say of a node's clock: the time on which the others agree, less its own.
+/// Observations of a node's clock: the mean time of the other nodes less its own, by collective.
 fn observations(seen: &[Seen], clocks: &[Option<Clock>], node: usize) -> Vec<Observation> {
     let mut observations = Vec::new();
-    for meeting in seen {
-        let Some(&(_, at, _)) = meeting.iter().find(|member| member.0 == node) else { continue };
+    for collective in seen {
+        let Some(&(_, at, _)) = collective.iter().find(|member| member.0 == node) else { continue };
         let (mut sum, mut weights) = (0.0, 0.0);
-        for &(other, end, ranks) in meeting.iter().filter(|member| member.0 != node) {
+        for &(other, end, ranks) in collective.iter().filter(|member| member.0 != node) {
             if let Some(clock) = &clocks[other] {
                 sum += ranks as f64 * ((end - at) as f64 + clock.offset(end));
                 weights += ranks as f64;
@@ -155,8 +155,8 @@ fn observations(seen: &[Seen], clocks: &[Option<Clock>], node: usize) -> Vec<Obs
 /// difference is in. The last arriver is the member with the shortest stay.
 fn lateness(crossing: &[&MatchedCollective], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
     let mut stays: Vec<Vec<f64>> = vec![Vec::new(); nodes];
-    for meeting in crossing {
-        if let Some(&(rank, start, end)) = meeting.iter().min_by_key(|&&(_, start, end)| end - start) {
+    for collective in crossing {
+        if let Some(&(rank, start, end)) = collective.iter().min_by_key(|&&(_, start, end)| end - start) {
             stays[node_of[rank]].push((end - start) as f64);
         }
     }
@@ -183,10 +183,10 @@ fn error(clock: &Clock, own: Option<(f64, f64)>, reference: Option<(f64, f64)>) 
     }
 }
 
-fn is_violated(meeting: &MatchedCollective, node_of: &[usize], clocks: &[Option<Clock>]) -> bool {
+fn is_violated(collective: &MatchedCollective, node_of: &[usize], clocks: &[Option<Clock>]) -> bool {
     let mut last_start = i64::MIN;
     let mut first_end = i64::MAX;
-    for &(rank, start, end) in meeting {
+    for &(rank, start, end) in collective {
         if let Some(clock) = &clocks[node_of[rank]] {
             last_start = last_start.max(start.saturating_add(clock.offset(start).round() as i64));
             first_end = first_end.min(end.saturating_add(clock.offset(end).round() as i64));

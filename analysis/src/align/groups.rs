@@ -12,10 +12,10 @@ use crate::stats::robust_deviation;
 /// node, and far less than two groups that only do the same differ by.
 const IN_STEP_NS: f64 = 30_000.0;
 
-/// Fewer steps than this tell nothing.
+/// The least number of steps.
 const LEAST: usize = 3;
 
-/// Steps that are compared first, spread over the sequence: most pairs are told apart by them.
+/// Steps that are compared first, spread over the sequence: most pairs differ there.
 const SAMPLE: usize = 64;
 
 /// The collectives of one kind that one rank launched on one queue, in the order of their ends.
@@ -23,7 +23,7 @@ const SAMPLE: usize = 64;
 pub struct Sequence {
     /// The index of the rank.
     pub rank: usize,
-    /// What the same collective has in common on all members: its kernel and launch shape, as the caller numbers them.
+    /// The kernel and launch shape, as the caller numbers them: equal on all members.
     pub kind: u64,
     /// Start and end in ns of the rank's clock.
     pub calls: Vec<(i64, i64)>,
@@ -39,7 +39,7 @@ pub struct Group {
 /// The same collective on two or more ranks: rank, start and end of each member, by rank.
 pub type MatchedCollective = Vec<(usize, i64, i64)>;
 
-/// What was found.
+/// The result of grouping.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Groups {
     /// Groups of at least two ranks, by their first member.

@@ -1,14 +1,13 @@
-//! One clock for many machines, told from the collectives that their ranks left together.
+//! One clock for many machines, aligned by the ends of their ranks' collectives.
 //!
 //! Ranks on one boot of one machine share CLOCK_BOOTTIME and are never moved against each other; a *node* is such a
 //! boot. Between nodes the clocks differ by anything and drift. A synchronising collective (all-reduce and its like)
 //! ends on all its members within microseconds, independent of the last arrival, so the differences of the ends of matched
 //! collectives are the differences of the clocks, plus noise.
 //!
-//! [`mod@collectives`] finds them in a trace, [`groups`] which ranks meet in the same collectives, without any clock; [`clock`] follows one clock's
-//! difference through time; [`fit`] does so for all nodes at once and says how far it can be trusted; [`mod@waits`] then tells
-//! who waited for whom. What it is not: it reads no file, and where the evidence is too thin it says so and
-//! moves nothing.
+//! [`mod@collectives`] finds collectives in a trace, [`groups`] the ranks that run the same ones, without any clock;
+//! [`clock`] fits the difference of one clock over time, [`fit`] all nodes at once with an error; [`mod@waits`] computes
+//! how long ranks waited. Where the evidence is too thin, nothing is moved.
 
 pub mod clock;
 pub mod collectives;

@@ -1,4 +1,4 @@
-//! Who waited for whom in collectives, with clocks and without.
+//! How long ranks waited in collectives, with aligned clocks and without.
 //!
 //! With one clock: a rank waits from its own start to the start of the last arriver, and what follows is transfer. Without:
 //! the member with the shortest stay arrived last, its stay is the transfer, and what the others stayed longer is how long
@@ -7,12 +7,12 @@
 use super::groups::MatchedCollective;
 use crate::stats::median;
 
-/// What one rank's collectives say of it.
+/// The waits of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RankWaits {
     /// Collectives that it was in.
     pub collectives: u64,
-    /// Those among them whose members are on one clock: what the clocks say is about these.
+    /// Those among them whose members are on one clock: figures by clock cover only these.
     pub timed: u64,
     /// ns that it waited for later ones, by the clocks.
     pub wait_ns: i64,
@@ -38,7 +38,7 @@ impl RankWaits {
     }
 }
 
-/// What all collectives say.
+/// The waits of all ranks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Waits {
     /// By rank.
@@ -54,7 +54,7 @@ pub struct Waits {
 }
 
 impl RankWaits {
-    /// Adds what further collectives say.
+    /// Adds further collectives.
     fn append(&mut self, other: &Self) {
         self.collectives += other.collectives;
         self.timed += other.timed;
@@ -69,7 +69,7 @@ impl RankWaits {
 }
 
 impl Waits {
-    /// Adds what further collectives of the same ranks say.
+    /// Adds further collectives of the same ranks.
     pub fn append(&mut self, other: &Self) {
         self.ranks.iter_mut().zip(&other.ranks).for_each(|(rank, more)| rank.append(more));
         self.collectives += other.collectives;
@@ -92,58 +92,64 @@ impl Waits {
     }
 }
 
-/// Counts them; `meetings` on one clock where `aligned`, else only what needs no clocks.
+/// Counts them; `matched` on one clock where `aligned`, else only what needs no clocks.
 #[must_use]
-pub fn waits(meetings: &[MatchedCollective], ranks: usize, aligned: bool) -> Waits {
+pub fn waits(matched: &[MatchedCollective], ranks: usize, aligned: bool) -> Waits {
     let mut waits = Waits { ranks: vec![RankWaits::default(); ranks], ..Waits::default() };
-    for meeting in meetings.iter().filter(|meeting| meeting.len() > 1) {
+    for collective in matched.iter().filter(|collective| collective.len() > 1) {
         waits.collectives += 1;
-        for &(rank, ..) in meeting {
+        for &(rank, ..) in collective {
             waits.ranks[rank].collectives += 1;
         }
-        waits.without_clocks(meeting);
+        waits.without_clocks(collective);
         if aligned {
-            waits.with_clocks(meeting);
+            waits.with_clocks(collective);
         }
     }
     waits
 }
 
 impl Waits {
-    fn without_clocks(&mut self, meeting: &MatchedCollective) {
+    fn without_clocks(&mut self, collective: &MatchedCollective) {
         let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
-        let Some(last) = meeting.iter().min_by_key(|member| stay(member)) else { return };
+        let Some(last) = collective.iter().min_by_key(|member| stay(member)) else { return };
         let shortest = stay(last);
         self.ranks[last.0].clock_free_last += 1;
         add(&mut self.clock_free_transfer_ns, shortest);
-        for member in meeting {
+        for member in collective {
             let waits = &mut self.ranks[member.0];
             add(&mut waits.clock_free_wait_ns, stay(member) - shortest);
             add(&mut waits.clock_free_transfer_ns, shortest);
         }
     }
 
-    fn with_clocks(&mut self, meeting: &MatchedCollective) {
-        let mut starts: Vec<(i64, usize)> = meeting.iter().map(|&(rank, start, _)| (start, rank)).collect();
+    fn with_clocks(&mut self, collective: &MatchedCollective) {
+        let mut starts: Vec<(i64, usize)> =
+            collective.iter().map(|&(rank, start, _)| (start, rank)).collect();
         starts.sort_unstable();
         let [(first, _), .., (before, _), (last, late)] = starts[..] else {
             if let [(first, _), (last, late)] = starts[..] {
-                self.arrived((first, first, last), late, meeting);
+                self.arrived((first, first, last), late, collective);
             }
             return;
         };
-        self.arrived((first, before, last), late, meeting);
+        self.arrived((first, before, last), late, collective);
     }
 
     /// Arrivals in ns: the first, the last but one, the last; and whose that was.
-    fn arrived(&mut self, (first, before, last): (i64, i64, i64), late: usize, meeting: &MatchedCollective) {
+    fn arrived(
+        &mut self,
+        (first, before, last): (i64, i64, i64),
+        late: usize,
+        collective: &MatchedCollective,
+    ) {
         add(&mut self.spread_ns, last.saturating_sub(first));
-        let others = meeting.len() as i64 - 1;
+        let others = collective.len() as i64 - 1;
         self.ranks[late].last += 1;
         add(&mut self.ranks[late].delay_ns, last.saturating_sub(before).saturating_mul(others));
-        let end = meeting.iter().map(|&(_, _, end)| end).max().unwrap_or(last);
+        let end = collective.iter().map(|&(_, _, end)| end).max().unwrap_or(last);
         add(&mut self.transfer_ns, end.saturating_sub(last).max(0));
-        for &(rank, start, end) in meeting {
+        for &(rank, start, end) in collective {
             let waits = &mut self.ranks[rank];
             waits.timed += 1;
             add(&mut waits.wait_ns, last.saturating_sub(start));
@@ -162,7 +168,7 @@ mod tests {
     use super::*;
 
     /// Three ranks, one of which always comes 30 ns after the first; 10 ns of transfer.
-    fn meetings() -> Vec<MatchedCollective> {
+    fn aligned() -> Vec<MatchedCollective> {
         (0..12)
             .map(|at| at * 1000)
             .map(|at| vec![(0, at, at + 40), (1, at + 30, at + 40), (2, at + 20, at + 40)])
@@ -171,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_rank_waits_for_the_last_arriver() {
-        let waits = waits(&meetings(), 3, true);
+        let waits = waits(&aligned(), 3, true);
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.wait_ns / 12).collect();
         assert_eq!(waited, [30, 0, 10]);
         assert_eq!((waits.spread_ns, waits.transfer_ns), (12 * 30, 12 * 10));
@@ -182,9 +188,11 @@ mod tests {
 
     #[test]
     fn the_same_is_told_without_clocks() {
-        let mut meetings = meetings();
-        meetings.iter_mut().for_each(|meeting| meeting[2] = (2, meeting[2].1 + 5_000, meeting[2].2 + 5_000));
-        let waits = waits(&meetings, 3, false);
+        let mut matched = aligned();
+        matched
+            .iter_mut()
+            .for_each(|collective| collective[2] = (2, collective[2].1 + 5_000, collective[2].2 + 5_000));
+        let waits = waits(&matched, 3, false);
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.clock_free_wait_ns / 12).collect();
         assert_eq!((waited, waits.clock_free_transfer_ns), (vec![30, 0, 10], 120));
         assert!(waits.ranks.iter().all(|rank| rank.clock_free_transfer_ns == 120 && rank.timed == 0));
@@ -193,9 +201,9 @@ mod tests {
 
     #[test]
     fn where_all_come_alike_nobody_is_named() {
-        let meetings: Vec<MatchedCollective> =
+        let matched: Vec<MatchedCollective> =
             (0..12).map(|at| (0..3).map(|rank| (rank, at * 100, at * 100 + 50)).collect()).collect();
-        assert_eq!(waits(&meetings, 3, true).straggler(), None);
+        assert_eq!(waits(&matched, 3, true).straggler(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A candidate against many past runs, and what crept in over them.
+//! A candidate against many past runs, and the drift over them.
 //!
 //! A threshold between two builds never sees ten builds that are 1 % slower each. The slope over all of them does: the
 //! median of the slopes between any two runs (Theil 1950, Sen 1968), which a few bad runs do not move, with the interval
@@ -12,7 +12,7 @@ use super::{Interval, Judgement, KernelPair, Noise, Rules, Run, judge};
 /// Fewer runs show no drift: with five, even strictly rising ones happen once in 120.
 const ENOUGH_RUNS: usize = 6;
 
-/// What crept in from the oldest run to the newest.
+/// The drift from the oldest run to the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     /// From how many runs.
@@ -27,12 +27,12 @@ pub struct Drift {
     pub slower: bool,
 }
 
-/// What is said of one kernel and its past.
+/// One kernel judged against its past runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistoryJudgement {
     /// The candidate against all past runs as one side.
     pub judgement: Judgement,
-    /// What crept in, the candidate's runs being the newest. `None` for fewer than six runs.
+    /// The drift, with the candidate's runs as the newest. `None` for fewer than six runs.
     pub drift: Option<Drift>,
 }
 
@@ -60,7 +60,7 @@ pub fn judge_history(
         .collect()
 }
 
-/// What crept in over runs, oldest first; runs without calls are left out. `slower` is left open.
+/// The drift over runs, oldest first; runs without calls are left out. `slower` is left open.
 fn drift(runs: &[&Run], confidence: f64) -> Option<Drift> {
     let logs: Vec<(f64, f64)> = runs
         .iter()

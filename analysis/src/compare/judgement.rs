@@ -1,8 +1,8 @@
-//! What is said of one kernel.
+//! The judgement of one kernel.
 
 use serde::{Deserialize, Serialize};
 
-/// What happened to a kernel that both sides ran.
+/// The verdict on a kernel that both sides ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -16,7 +16,7 @@ pub enum Status {
     Inconclusive,
 }
 
-/// What decided the status.
+/// The reason of the status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -65,14 +65,14 @@ impl Method {
     }
 }
 
-/// What set the threshold.
+/// The source of the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
     /// The user, or the default.
     #[serde(rename = "asked")]
     Requested,
-    /// What runs of one build were measured to differ by.
+    /// The measured noise of runs of one build.
     NoiseFloor,
     /// One run per side and no calibration.
     SingleRun,
@@ -115,12 +115,12 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What is said of one kernel that both sides ran. All numbers are finite.
+/// The judgement of one kernel that both sides ran. All numbers are finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// The verdict.
     pub status: Status,
-    /// What decided it.
+    /// Its reason.
     pub reason: Reason,
     /// Trimmed mean of the candidate over that of the baseline, at equal mix of launch shapes ([`super::mix`]).
     pub ratio: f64,
@@ -144,6 +144,6 @@ pub struct Judgement {
     pub detectable: Option<f64>,
     /// Where the uncertainty comes from.
     pub method: Method,
-    /// What is tolerated, and why.
+    /// The tolerated slowdown and its source.
     pub threshold: Threshold,
 }

@@ -3,7 +3,7 @@
 //! A kernel that is launched large and small has two typical durations, and which of them a part of a run happens to
 //! hold moves its mean more than most regressions do. So calls of every shape are brought to the kernel's level before
 //! anything else: what differs then is how fast calls are, not which calls there were. That part is the mix term of
-//! the books.
+//! the decomposition of wall time.
 
 use super::Run;
 use super::trimmed;
@@ -17,7 +17,7 @@ pub struct Calls<'a> {
     pub shapes: &'a [u32],
 }
 
-/// What is known of the launch shapes of one kernel in one run.
+/// The launch shapes of one kernel in one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Mix<'a> {
     /// Not the shape of every call, unless there is no call.
@@ -66,7 +66,7 @@ pub fn normalise(sides: [&mut [Run]; 2], mixes: [&[Mix<'_>]; 2]) {
     }
 }
 
-/// What calls are brought to, in ns: far above 1, so that rounding moves no ratio, and far below what fits.
+/// The level that calls are normalised to, in ns: far above 1, so that rounding moves no ratio, and far below what fits.
 const LEVEL: f64 = 1e9;
 
 /// By how much to multiply the calls of each shape that both sides have. `None` where shapes play no part.
@@ -123,7 +123,7 @@ struct Mean {
     ns: f64,
 }
 
-/// What a call takes, when those of the candidate are slower by `factor`.
+/// The typical duration of a call, where those of the candidate are slower by `factor`.
 fn typical([before, after]: &[Mean; 2], factor: f64) -> f64 {
     (before.calls * before.ns + after.calls * after.ns / factor) / (before.calls + after.calls)
 }

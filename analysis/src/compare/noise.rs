@@ -1,4 +1,4 @@
-//! What repeated runs of one build differ by: the noise floor.
+//! The noise floor: the differences between repeated runs of one build.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ const FLOOR_TAIL: f64 = 0.001;
 pub struct Noise {
     /// From how many runs.
     pub runs: usize,
-    /// What all kernels of a run have in common.
+    /// The part that all kernels of a run share.
     pub shared: VarianceEstimate,
     /// Kernel by kernel, by name.
     pub kernels: Vec<KernelNoise>,
@@ -25,9 +25,9 @@ pub struct Noise {
 pub struct KernelNoise {
     /// The kernel.
     pub name: String,
-    /// What this kernel differs by alone, as its own runs show it.
+    /// The kernel's own part, from its own runs.
     pub own: VarianceEstimate,
-    /// What calls within a run explain of it: a variance of ln(trimmed mean).
+    /// The variance of ln(trimmed mean) that calls within a run explain.
     pub within: f64,
 }
 
@@ -79,7 +79,7 @@ impl Noise {
         Floors { spread: observed.settle(), rows }
     }
 
-    /// Adds what calibration knows to what the runs of a comparison show.
+    /// Pools the calibration with the observations of a comparison.
     pub(super) fn join(&self, pairs: &[KernelPair<'_>], observed: &mut Observed) {
         observed.shared = observed.shared.pooled(self.shared);
         let known: FxHashMap<&str, VarianceEstimate> =

@@ -1,4 +1,4 @@
-//! What a user may ask of the judgement.
+//! The options of the judgement.
 
 /// When a change counts. Each default is justified by a measurement in `docs/design/statistics.md`.
 #[derive(Debug, Clone, Copy, PartialEq)]

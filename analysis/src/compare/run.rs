@@ -9,7 +9,7 @@ pub struct Run {
     pub calls: u64,
     /// Their sum in ns.
     pub total_ns: i64,
-    /// The mean in ns of what is left when a tenth of the calls is cut off at both ends.
+    /// The mean in ns without the shortest and the longest tenth of the calls.
     pub trimmed_mean_ns: f64,
     /// The shortest in ns.
     pub min_ns: i64,
@@ -28,7 +28,7 @@ pub struct Run {
     pub cells: Vec<f64>,
 }
 
-/// What a saved report says of one kernel in one run.
+/// One kernel in one run, from a saved report.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
     /// How many calls.
@@ -80,7 +80,7 @@ impl Run {
         self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }
 
-    /// What a saved report still knows: enough to compare runs with each other, not to look inside one.
+    /// A run from a saved report: enough to compare runs with each other, not to look inside one.
     pub fn of_moments(moments: Moments) -> Self {
         let Moments { calls, total_ns, deviation_ns, trimmed_mean_ns, min_ns, median_ns, p95_ns } = moments;
         if calls == 0 {

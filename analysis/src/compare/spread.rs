@@ -11,10 +11,10 @@
 use super::Run;
 use super::distributions::{chi_square, digamma, trigamma, trigamma_inverse};
 
-/// Fewer kernels say nothing reliable about what they have in common.
+/// The least number of kernels for a prior.
 const ENOUGH_KERNELS: usize = 8;
 
-/// What is borrowed never counts for more runs than this.
+/// The most degrees of freedom of the prior.
 const MOST_BORROWED: f64 = 40.0;
 
 /// A kernel is on its own when less than one in a thousand like the others would be so noisy: as a normal value.
@@ -41,23 +41,23 @@ impl VarianceEstimate {
     }
 }
 
-/// What runs show by themselves.
+/// The variances as observed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observed {
-    /// What all kernels of a run have in common.
+    /// The part that all kernels of a run share.
     pub shared: VarianceEstimate,
-    /// For each kernel what it has alone.
+    /// The own part of each kernel.
     pub own: Vec<VarianceEstimate>,
-    /// For each kernel what calls within a run explain of it.
+    /// For each kernel the variance that calls within a run explain.
     pub within: Vec<f64>,
 }
 
-/// What is used of it.
+/// The moderated variances.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Spread {
-    /// What all kernels of a run have in common.
+    /// The part that all kernels of a run share.
     pub shared: VarianceEstimate,
-    /// For each kernel what it has alone.
+    /// The own part of each kernel.
     pub own: Vec<VarianceEstimate>,
 }
 
@@ -152,7 +152,7 @@ fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (VarianceE
     (VarianceEstimate { variance: (together - alone) / pairs / freedom, freedom }, common)
 }
 
-/// What kernels show together about the variance of one.
+/// The prior of a kernel's variance, from all kernels.
 struct Prior {
     /// The part that does not depend on the number of calls, relative to the part that does.
     between: f64,

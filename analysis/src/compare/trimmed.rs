@@ -12,7 +12,7 @@ pub const CELLS: usize = 240;
 /// The part that is cut off at each end: one in ten.
 const CUT: usize = 10;
 
-/// What [`describe`] finds.
+/// The result of [`describe`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Trimmed {
     /// How many calls.
@@ -106,7 +106,7 @@ fn mean_of(calls: usize, sum: i128, shortest: i64, longest: i64) -> f64 {
     body as f64 / (calls - 2 * cut) as f64
 }
 
-/// Trimmed mean and cells. What is cut off makes the others weigh more.
+/// Trimmed mean and cells, weighted by the part that is not cut off.
 fn level_between(durations: &[i64], shortest: i64, longest: i64) -> (f64, Vec<f64>) {
     let calls = durations.len();
     let count = calls.min(CELLS);

@@ -6,9 +6,9 @@ use super::spread::VarianceEstimate;
 /// The noise of one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Uncertainty {
-    /// What all kernels share: known from few runs.
+    /// The part that all kernels share: known from few runs.
     shared: VarianceEstimate,
-    /// What the kernel has alone: known from the other kernels too.
+    /// The kernel's own part: known from the other kernels too.
     own: VarianceEstimate,
 }
 

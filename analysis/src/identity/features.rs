@@ -1,11 +1,11 @@
 //! The features by which kernels are matched.
 
-/// What identification needs to know of one kernel of one side.
+/// One kernel of one side, as far as matching needs it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KernelFeatures {
     /// The full name, without descriptor suffix.
     pub name: String,
-    /// The launch shape in words, where kernels are told apart by it.
+    /// The launch shape in words, where kernels are distinguished by it.
     pub launch: Option<String>,
     /// The launch shapes that it ran in, in words, sorted; empty where unknown.
     pub shapes: Vec<String>,

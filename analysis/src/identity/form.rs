@@ -1,6 +1,6 @@
-//! Forms of a name that leave out what differs between builds.
+//! Forms of a name without the parts that differ between builds.
 
-/// The name without what compilers and tools add or count: descriptor and clone suffixes, addresses, ordinals of lambdas
+/// The name without the additions of compilers and tools: descriptor and clone suffixes, addresses, ordinals of lambdas
 /// and unnamed types, white space; demangled where it is stored mangled.
 pub fn normal(name: &str) -> String {
     let mut name = name.trim();

@@ -23,9 +23,9 @@ pub use self::form::{normal, without_templates};
 pub enum Method {
     /// The names are equal.
     Exact,
-    /// The user says so.
+    /// From the user's configuration.
     Config,
-    /// Equal but for what a compiler counts or a tool adds: suffixes, addresses, ordinals of lambdas.
+    /// Equal up to suffixes, addresses and ordinals of lambdas, which compilers and tools add.
     Normalised,
     /// Equal without template arguments and parameters.
     Template,
@@ -79,10 +79,10 @@ pub struct Pair {
     pub score: f64,
 }
 
-/// Kernels of one family that are left on both sides, too many to say which is which.
+/// Unmatched kernels of one family on both sides, too many to pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameCandidates {
-    /// What they have in common.
+    /// The family.
     pub name: String,
     /// Positions in the baseline.
     pub baseline: Vec<usize>,
@@ -198,7 +198,7 @@ fn by_config(
     }
 }
 
-/// Pairs what is left and has a form that exactly one of each side has.
+/// Pairs unmatched kernels whose form is unique on each side.
 fn by_form(
     matcher: &mut Matcher,
     baseline: &[KernelFeatures],

@@ -1,17 +1,17 @@
-//! Pairs by likeness: the last resort for kernels that were renamed or replaced.
+//! Pairs by similarity: the last resort for renamed or replaced kernels.
 
 use std::collections::BTreeSet;
 
 use super::features::KernelFeatures;
 use super::form::normal;
 
-/// What a pair must reach to be shown.
+/// The least similarity of a pair.
 const ENOUGH: f64 = 0.6;
 
-/// Beyond so many comparisons likeness would cost more than it tells; such builds share hardly a kernel.
+/// Most comparisons: builds with more unmatched kernels share hardly any.
 const LIMIT: usize = 1_000_000;
 
-/// The likeliest partners among what is left, best first, each position at most once.
+/// The most similar pairs of unmatched kernels, best first, each position at most once.
 pub(super) fn pairs(
     baseline: &[KernelFeatures],
     candidate: &[KernelFeatures],
@@ -44,7 +44,7 @@ pub(super) fn pairs(
     scores.into_iter().map(|(one, other, score)| (removed[one], new[other], score)).collect()
 }
 
-/// What two kernels are compared by.
+/// The features of one kernel, prepared for comparison.
 struct Traits<'a> {
     words: BTreeSet<String>,
     neighbours: [Option<String>; 2],

@@ -1,4 +1,4 @@
-//! How much a GPU had been given to do at each moment, and why it was idle.
+//! Queue depth of GPUs, and why they were idle.
 
 use rtl_schema::table::Track;
 use rtl_schema::{ProcessId, Tables};
@@ -52,7 +52,7 @@ pub struct Idle {
     pub host_share: f64,
 }
 
-/// What was queued on every GPU that has an op which is tied to the host.
+/// Queue depth and idle time of every GPU with an op that is tied to the host.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Queues {
     /// GPUs by number, each with its queues behind it where it has several.
@@ -184,7 +184,7 @@ impl Pending {
     }
 }
 
-/// What is added up over time.
+/// Sums over time.
 #[derive(Debug, Default)]
 struct Tally {
     /// Ops times ns.

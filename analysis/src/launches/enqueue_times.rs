@@ -31,7 +31,7 @@ impl Sources {
     }
 }
 
-/// What ties an op to the host. Times are in ns.
+/// How an op is tied to the host. Times are in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EnqueueTime {
     /// It was enqueued then.
@@ -50,7 +50,7 @@ pub(super) enum EnqueueTime {
 }
 
 impl EnqueueTime {
-    /// As the function [`queued_since`] says.
+    /// See [`queued_since`].
     #[inline]
     pub(super) fn queued_since(self, start: i64) -> i64 {
         match self {
@@ -119,7 +119,7 @@ pub(super) fn copies<'a>(tables: &'a Tables, ops: &'a AgentOps) -> impl Iterator
     ops.copies.iter().map(|&row| Op::copy(&tables.copies[row as usize]))
 }
 
-/// What ties ops to the host: what they store, and the calls with their correlation ids.
+/// Ties ops to the host by stored times and by the correlation ids of calls.
 #[derive(Debug)]
 pub(super) struct EnqueueTimes<'a> {
     tables: &'a Tables,
@@ -172,7 +172,7 @@ impl<'a> EnqueueTimes<'a> {
         Some(call as usize)
     }
 
-    /// What ties `op` to the host, counted in `sources`.
+    /// How `op` is tied to the host; counts it in `sources`.
     #[inline]
     pub(super) fn get(&self, op: &Op, sources: &mut Sources) -> EnqueueTime {
         if let Some(moment) = op.enqueued {

@@ -1,5 +1,5 @@
-//! From the host to the GPU: how long after its launch an op started, how much was queued at each moment, and whether an
-//! idle GPU had been given anything to do.
+//! From the host to the GPU: launch latency, queue depth, and whether an
+//! idle GPU had queued ops.
 //!
 //! When an op was enqueued is known from the trace, or bounded by the call that launched it. Ops are dispatches and
 //! copies with a known, non-negative duration, as in [`crate::sweep`]. `docs/reference/launches.md` has the definitions.

@@ -12,13 +12,12 @@ use rtl_schema::Tables;
 use self::calls::{CallBuffer, GroupCalls};
 pub use self::shared_slice::SharedSlice;
 use self::strata::Strata;
-pub use self::types::{
-    Activity, ActivityTotal, Calls, CollectiveWaits, GpuProfile, Kernel, KernelKey, Mix, Profile,
-};
+pub use self::types::{ActivityTotal, Calls, CollectiveWaits, GpuProfile, Kernel, KernelKey, Mix, Profile};
 pub use self::warmup::Warmup;
 use crate::Categories;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
+pub use crate::streaming::Activity;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.

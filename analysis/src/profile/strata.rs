@@ -1,4 +1,4 @@
-//! Kernels by launch shape, and what each did on each GPU.
+//! Kernels by launch shape, with their calls on each GPU.
 
 use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
@@ -18,11 +18,11 @@ pub(super) struct Strata {
     strata: Vec<(usize, Option<u32>)>,
     /// The stratum of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
-    /// KernelKey place, then by stratum.
+    /// By place, then by stratum.
     amounts: Vec<Vec<CallTotal>>,
 }
 
-/// What one group of strata is: a kernel, or a kernel in one shape.
+/// A group of strata: a kernel, or a kernel in one shape.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) kernel: usize,
@@ -134,7 +134,7 @@ impl Strata {
         self.strata[stratum].1.map(|class| self.classes[class as usize].as_str())
     }
 
-    /// What ran at a place.
+    /// The strata with calls at a place.
     pub(super) fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, CallTotal)> + '_ {
         self.amounts[place].iter().copied().enumerate().filter(|(_, amount)| amount.calls > 0)
     }
@@ -144,7 +144,7 @@ impl Strata {
         self.amounts[place][stratum].calls
     }
 
-    /// What rows are to be told apart by.
+    /// The groups by key.
     pub(super) fn groups(&self, by: KernelKey) -> Groups {
         let mut groups = Groups::default();
         let mut group_of_kernel: FxHashMap<usize, usize> = FxHashMap::default();

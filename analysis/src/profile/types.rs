@@ -1,11 +1,10 @@
 //! A run reduced to its kernels and GPUs.
 
-use rtl_schema::table::Direction;
-
 use super::shared_slice::SharedSlice;
 use crate::compare::Run;
+use crate::streaming::Activity;
 
-/// What kernels are told apart by.
+/// The key of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KernelKey {
     /// The name.
@@ -41,9 +40,9 @@ pub struct Kernel {
     pub warmup: u64,
     /// The launch shapes that it ran in, in words, sorted; empty where the trace does not say.
     pub shapes: Vec<String>,
-    /// What is known of the launch shapes of the calls that `run` is made of.
+    /// The launch shapes of the calls in `run`.
     pub mix: Mix,
-    /// What its calls are made of, where it is a collective that was matched on several ranks.
+    /// Waiting and transfer, where it is a collective that was matched on several ranks.
     pub waiting: Option<CollectiveWaits>,
     /// The kernels before and after its first call on the first GPU that ran it.
     pub neighbours: [Option<String>; 2],
@@ -52,7 +51,7 @@ pub struct Kernel {
 /// The launch shapes of the calls of a kernel in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Mix {
-    /// Not that of every call, or kernels are told apart by shape.
+    /// Unknown for some calls, or kernels are distinguished by shape.
     #[default]
     Unknown,
     /// All calls are of the one in [`Kernel::shapes`].
@@ -79,14 +78,14 @@ pub struct GpuProfile {
     pub wall_ns: i64,
     /// Union of all ops in ns.
     pub busy_ns: i64,
-    /// What ran on it, warm-up included, so that the books hold all of the wall.
+    /// Its ops, warm-up included, so that the decomposition of wall time is complete.
     pub work: Vec<ActivityTotal>,
 }
 
-/// What one kernel or kind of copy did on one GPU in one launch shape.
+/// The calls of one kernel or kind of copy on one GPU in one launch shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityTotal {
-    /// What ran.
+    /// The kernel or kind of copy.
     pub item: Activity,
     /// The launch shape in words, if known.
     pub shape: Option<String>,
@@ -96,15 +95,6 @@ pub struct ActivityTotal {
     pub total_ns: i64,
 }
 
-/// What ran.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Activity {
-    /// A position in [`Profile::kernels`].
-    Kernel(usize),
-    /// Copies or fills, by direction.
-    Copies(Direction),
-}
-
 /// A collective's calls on several ranks, matched with each other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CollectiveWaits {
@@ -112,12 +102,12 @@ pub struct CollectiveWaits {
     pub run: Run,
     /// The sample standard deviation of the transfers in ns.
     pub deviation_ns: f64,
-    /// What is known of the launch shapes of the collectives that `run` is made of.
+    /// The launch shapes of the collectives in `run`.
     pub mix: Mix,
     /// How many calls were matched, without the warm-up: one of each member of each collective.
     pub calls: u64,
     /// The transfers of these calls in ns.
     pub transfer_ns: i64,
-    /// What these calls waited in ns. With the transfers it is all of their time.
+    /// The wait of these calls in ns: with the transfers, all of their time.
     pub wait_ns: i64,
 }

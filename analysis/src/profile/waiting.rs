@@ -1,4 +1,4 @@
-//! What the calls of collectives are made of: waiting for the last rank, and what is left when it has come.
+//! The calls of collectives split into waiting for the last rank and transfer.
 //!
 //! Computed without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member that stayed
 //! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
@@ -17,10 +17,10 @@ use crate::compare::Run;
 use crate::kernel_names::KernelNames;
 use crate::ranks::members::Members;
 
-/// What collectives say of the ranks of a run.
+/// The collectives of a run.
 #[derive(Debug, Default)]
 pub(super) struct CollectiveFigures {
-    /// KernelKey group, of those whose calls were matched.
+    /// By group, of those whose calls were matched.
     pub(super) waiting: Vec<Option<CollectiveWaits>>,
     /// The rank that the others waited for, where one stands out.
     pub(super) straggler: Option<String>,
@@ -64,10 +64,10 @@ pub(super) fn match_collectives(
     let mut all: Vec<MatchedCollective> = Vec::new();
     let mut collected: Vec<Collected> = vec![Collected::default(); groups.len()];
     for group in &align::group_sequences(&sequences).groups {
-        let meetings: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
+        let matched: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
         let stratum = of_kind[sequences[group.members[0]].kind as usize];
-        collected[groups.of_stratum[stratum]].add(&meetings, groups.shape_of_stratum[stratum], warmup);
-        all.extend(meetings);
+        collected[groups.of_stratum[stratum]].add(&matched, groups.shape_of_stratum[stratum], warmup);
+        all.extend(matched);
     }
     let straggler = align::waits(&all, members.all.len(), false).straggler();
     CollectiveFigures {
@@ -111,7 +111,7 @@ fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
     found.into_iter().map(sorted).collect()
 }
 
-/// What was matched of one group so far.
+/// The matched calls of one group so far.
 #[derive(Clone, Default)]
 struct Collected {
     transfers: Vec<i64>,
@@ -123,16 +123,16 @@ struct Collected {
 
 impl Collected {
     /// Adds the collectives of one group of ranks.
-    fn add(&mut self, meetings: &[MatchedCollective], shape: u32, warmup: Warmup) {
+    fn add(&mut self, matched: &[MatchedCollective], shape: u32, warmup: Warmup) {
         let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
-        let transfer = |meeting: &MatchedCollective| meeting.iter().map(stay).min().unwrap_or(0);
-        let transfers: Vec<i64> = meetings.iter().map(transfer).collect();
+        let transfer = |collective: &MatchedCollective| collective.iter().map(stay).min().unwrap_or(0);
+        let transfers: Vec<i64> = matched.iter().map(transfer).collect();
         let skip = warmup.calls(&transfers);
-        for (meeting, &transfer) in meetings.iter().zip(&transfers).skip(skip) {
+        for (collective, &transfer) in matched.iter().zip(&transfers).skip(skip) {
             self.transfers.push(transfer);
             self.shapes.push(shape);
-            self.calls += meeting.len() as u64;
-            for member in meeting {
+            self.calls += collective.len() as u64;
+            for member in collective {
                 self.transfer_ns = self.transfer_ns.saturating_add(transfer);
                 self.wait_ns = self.wait_ns.saturating_add(stay(member) - transfer);
             }

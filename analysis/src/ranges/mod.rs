@@ -38,7 +38,7 @@ pub struct RangeGroup {
     pub gpu_busy_ns: i64,
 }
 
-/// What ranges and markers say.
+/// The report on ranges and markers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RangeReport {
     /// How ops were tied to ranges: one for each trace that has ranges, each kind once.

@@ -10,7 +10,7 @@ use crate::align::{self, MatchedCollective, RankWaits, Waits};
 /// members are not one.
 const CONTRADICTED: f64 = 0.01;
 
-/// What one group of ranks did together with one kernel.
+/// The collectives of one kernel in one group of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CollectiveGroup {
     /// The kernel.
@@ -25,11 +25,11 @@ pub struct CollectiveGroup {
     pub on_one_clock: bool,
     /// From the first arrival to the last in ns, summed.
     pub arrival_spread_ns: Option<i64>,
-    /// What the members waited for the last one in ns, summed over members.
+    /// Waits for the last member in ns, summed over members.
     pub wait_ns: Option<i64>,
     /// From the last arrival to the last end in ns, summed over collectives.
     pub transfer_ns: Option<i64>,
-    /// What members stayed longer than the one that stayed shortest in ns, summed over members.
+    /// Time beyond the shortest stay in ns, summed over members.
     pub clock_free_wait_ns: i64,
     /// The shortest stays in ns, summed over collectives.
     pub clock_free_transfer_ns: i64,

@@ -24,11 +24,11 @@ pub struct KernelImbalance {
     pub mean_ns: f64,
     /// By how much the most exceeds the mean: 0.1 for 10 %.
     pub imbalance: f64,
-    /// Whose time that is.
+    /// The rank with that time.
     pub rank: String,
     /// By how much the longest mean duration of a call exceeds the mean of theirs.
     pub call_imbalance: f64,
-    /// Whose calls those are.
+    /// The rank with those calls.
     pub call_rank: String,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) ->
     totals
 }
 
-/// Kernels that several of `members` ran, what evenness would save most first.
+/// Kernels that several of `members` ran, largest excess over the mean first.
 #[must_use]
 pub fn imbalances(totals: &[KernelTotals], members: &[&str]) -> Vec<KernelImbalance> {
     let mut kernels: Vec<KernelImbalance> =

@@ -1,4 +1,4 @@
-//! What has a rank: a GPU that a process ran something on.
+//! The members of a job: each is a GPU that a process ran ops on.
 
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use crate::ops::Order;
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// What it is called, unlike all others.
+    /// Its unique name.
     pub name: String,
     /// The number of the process in the job.
     pub rank: Option<u32>,
@@ -72,13 +72,13 @@ impl Members {
         Self { all, of_track, of_place }
     }
 
-    /// Who ran the ops of a track.
+    /// The member whose ops are on a track.
     #[inline]
     pub(super) fn of_track(&self, track: TrackId) -> Option<usize> {
         self.of_track.get(track.index()).copied().flatten()
     }
 
-    /// Who runs what a process launches on a GPU.
+    /// The member of a process on a GPU.
     pub(crate) fn of_place(&self, process: ProcessId, agent: AgentId) -> Option<usize> {
         self.of_place.get(&(process, agent)).copied()
     }

@@ -61,12 +61,12 @@ pub struct Rank {
     pub clock_free_last: u64,
 }
 
-/// All that is said of ranks.
+/// The comparison of ranks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Ranks {
     /// By number, then by process and GPU.
     pub ranks: Vec<Rank>,
-    /// What groups of ranks did together, most time first.
+    /// The collectives of each group of ranks, most time first.
     pub collectives: Vec<CollectiveGroup>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
@@ -76,7 +76,7 @@ pub struct Ranks {
     pub steps: Option<Steps>,
     /// How even each kernel is, what evenness would save most first; without collectives, whose time is waiting.
     pub kernels: Vec<KernelImbalance>,
-    /// What stands out from the other ranks.
+    /// Ranks far from the median.
     pub outliers: Vec<Outlier>,
 }
 

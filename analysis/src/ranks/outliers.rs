@@ -1,4 +1,4 @@
-//! What stands out from the other ranks.
+//! Ranks far from the median of all ranks.
 //!
 //! A value stands out where it lies too many spreads from the median of all ranks: 4.1, and of n ranks 20 / (n - 4) more,
 //! because the spread of few is uncertain. So of n ranks that differ by chance one stands out in about one comparison of
@@ -27,7 +27,7 @@ const LEAST_RANKS: usize = 5;
 /// Kernels of a smaller part of the time of all kernels are not looked at.
 const LEAST_SHARE: f64 = 0.005;
 
-/// What was compared.
+/// The quantity compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -46,7 +46,7 @@ pub enum Quantity {
 pub struct Outlier {
     /// The rank.
     pub rank: String,
-    /// By what.
+    /// The quantity.
     pub quantity: Quantity,
     /// The kernel, where it is that.
     pub kernel: Option<String>,
@@ -58,10 +58,10 @@ pub struct Outlier {
     pub spreads: f64,
 }
 
-/// What ranks are compared by.
+/// The values that ranks are compared by.
 #[derive(Debug, Clone, Copy)]
 pub struct RankValues<'a> {
-    /// What the ranks are called.
+    /// The names of the ranks.
     pub names: &'a [&'a str],
     /// By rank, the union of its own work in ns, where that is known.
     pub compute: &'a [Option<i64>],
@@ -69,7 +69,7 @@ pub struct RankValues<'a> {
     pub steps: Option<&'a Steps>,
     /// By rank, its wait in collectives in ns, computed without clocks, and their number.
     pub waits: &'a [(i64, u64)],
-    /// What each kernel took on which of them.
+    /// The totals of each kernel by rank.
     pub kernels: &'a [KernelTotals],
 }
 

@@ -1,4 +1,4 @@
-//! Steps: what every rank does again and again, and how evenly it is spread.
+//! Steps: the repeated work of every rank, and its imbalance.
 //!
 //! Where ranges tell, a step is a range that every process goes through equally often, and its time on a rank is that of the
 //! kernels launched in it that are no collectives. Else a step is what a rank does from leaving one collective of the
@@ -18,7 +18,7 @@ use crate::ranges::Repeated;
 /// Fewer repetitions are no steps.
 const LEAST: usize = 3;
 
-/// How steps were told.
+/// How steps were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepMethod {
@@ -42,7 +42,7 @@ pub struct RankSteps {
 /// How even the steps are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steps {
-    /// How they were told.
+    /// How they were found.
     pub method: StepMethod,
     /// The range, or the kernel between whose calls they lie.
     pub name: String,
@@ -153,7 +153,7 @@ impl StepTotals {
         }
     }
 
-    /// What they say of `ranks`.
+    /// The imbalance of `ranks`.
     #[must_use]
     pub fn steps(&self, method: StepMethod, name: &str, ranks: &[&str]) -> Steps {
         let mean_ns = self.sum as f64 / ranks.len().max(1) as f64;

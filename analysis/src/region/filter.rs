@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::bound::Bound;
 
-/// What to keep; the default keeps everything and costs nothing.
+/// The rows to keep; the default keeps everything and costs nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Dispatches of kernels whose stored or demangled name matches, and no other op; calls and ranges stay.

@@ -13,7 +13,7 @@ pub use self::filter::Filter;
 use self::row_mask::RowMask;
 use crate::{Error, Result, overview};
 
-/// What was kept.
+/// The region of a filter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Region {
     /// Whether any filter was set.
@@ -30,7 +30,7 @@ pub struct Region {
     pub description: Vec<String>,
 }
 
-/// Keeps what `filter` says. A row belongs to a window if its start lies in `[from, to)`, so that adjacent
+/// Applies `filter`. A row belongs to a window if its start lies in `[from, to)`, so that adjacent
 /// windows hold every row exactly once; a range or a launching call before the window no longer encloses what
 /// is inside. The steady part is that of the rows that all filters but `kernel` keep.
 ///
@@ -71,7 +71,7 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     Ok(region)
 }
 
-/// The window that `from` and `to` say, if either is set.
+/// The window from `from` to `to`, if either is set.
 fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
     let Some(span) = overview::span(tables).filter(|_| filter.from.is_some() || filter.to.is_some()) else {
         return Ok(None);

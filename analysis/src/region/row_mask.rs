@@ -1,8 +1,9 @@
-//! Which rows stay.
+//! The rows that a filter keeps.
 
 use regex::Regex;
-use rtl_schema::Tables;
 use rtl_schema::table::{AgentKind, Track};
+use rtl_schema::{NameId, ProcessId, Tables, TrackId};
+use rustc_hash::FxHashMap;
 
 use super::filter::Filter;
 use super::steady;
@@ -31,6 +32,20 @@ impl RowMask {
         }
     }
 
+    /// Keeps the ops whose track and start in ns pass.
+    fn ops(&mut self, tables: &Tables, passes: impl Fn(TrackId, i64) -> bool) {
+        let dispatches = &tables.dispatches;
+        for (row, kept) in self.dispatches.iter_mut().enumerate() {
+            *kept &= passes(dispatches.track[row], dispatches.start[row]);
+        }
+        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
+            *kept &= passes(copy.track, copy.start);
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            *kept &= passes(barrier.track, barrier.start);
+        }
+    }
+
     /// Keeps the GPUs, queues and ranks that the filter names.
     pub(super) fn places(&mut self, tables: &Tables, filter: &Filter) {
         let any = |list: bool, found: bool| list || found;
@@ -46,18 +61,10 @@ impl RowMask {
         };
         let tracks: Vec<bool> = tables.tracks.rows().iter().map(track_stays).collect();
         if tracks.contains(&false) {
-            for (row, kept) in self.dispatches.iter_mut().enumerate() {
-                *kept &= tracks[tables.dispatches.track[row].index()];
-            }
-            for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
-                *kept &= tracks[copy.track.index()];
-            }
-            for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-                *kept &= tracks[barrier.track.index()];
-            }
+            self.ops(tables, |track, _| tracks[track.index()]);
         }
         if ranks.contains(&false) {
-            let stays = |process: rtl_schema::ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
+            let stays = |process: ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
             for (row, kept) in self.calls.iter_mut().enumerate() {
                 *kept &= stays(tables.api_calls.process.get(row));
             }
@@ -69,16 +76,7 @@ impl RowMask {
 
     /// Keeps the rows that start in `[from, to)`.
     pub(super) fn window(&mut self, tables: &Tables, from: i64, to: i64) {
-        let inside = |start: i64| from <= start && start < to;
-        for (kept, &start) in self.dispatches.iter_mut().zip(&tables.dispatches.start) {
-            *kept &= inside(start);
-        }
-        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
-            *kept &= inside(copy.start);
-        }
-        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-            *kept &= inside(barrier.start);
-        }
+        self.ops(tables, |_, start| from <= start && start < to);
         self.others(tables, from, to);
     }
 
@@ -93,7 +91,7 @@ impl RowMask {
         }
     }
 
-    /// Keeps what ranges of this name enclose: ops as in the report on ranges, calls by their thread, barriers
+    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls by their thread, barriers
     /// by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
         let missing = || Error::NoRange { name: name.to_owned() };
@@ -135,28 +133,19 @@ impl RowMask {
                 *window = (from, to);
             }
         }
-        let inside = |track: rtl_schema::TrackId, start: i64| {
+        let inside = |track: TrackId, start: i64| {
             let (from, to) = of_agent.get(tables.tracks.get(track).agent.index()).copied().unwrap_or(hull);
             from <= start && start < to
         };
-        let dispatches = &tables.dispatches;
-        for (row, kept) in self.dispatches.iter_mut().enumerate() {
-            *kept &= inside(dispatches.track[row], dispatches.start[row]);
-        }
-        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
-            *kept &= inside(copy.track, copy.start);
-        }
-        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
-            *kept &= inside(barrier.track, barrier.start);
-        }
+        self.ops(tables, inside);
         self.others(tables, hull.0, hull.1);
         Ok(Some(hull))
     }
 
     /// Of all ops keeps the dispatches whose name matches.
     pub(super) fn kernels(&mut self, tables: &Tables, pattern: &Regex) {
-        let mut known: rustc_hash::FxHashMap<rtl_schema::NameId, bool> = rustc_hash::FxHashMap::default();
-        let matches = |name: rtl_schema::NameId| {
+        let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+        let matches = |name: NameId| {
             let stored = rtl_schema::identity(tables.strings.get(name));
             pattern.is_match(stored)
                 || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))

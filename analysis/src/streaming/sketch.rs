@@ -11,8 +11,8 @@ use crate::stats::{deviation, nearest_rank};
 /// Into how many pieces each power of two is cut, as a power of two.
 const PIECES: u32 = 8;
 
-/// By what part of itself a percentile or a trimmed mean that a [`Sketch`] tells may be off at most: a bucket is no wider
-/// than that part of what it holds.
+/// The largest relative error of a percentile or trimmed mean of a [`Sketch`]: no bucket is wider
+/// than that part of its durations.
 pub const PERCENTILE_ERROR: f64 = 1.0 / (1_u32 << PIECES) as f64;
 
 /// Buckets come in so many at once.

@@ -7,16 +7,16 @@ use crate::kernel_index::Kernel;
 use crate::stats::CallTotal;
 use crate::sweep::Gpu;
 
-/// What ran.
+/// A kind of op.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Activity {
-    /// A position in [`Totals::kernels`].
+    /// A position among the kernels of the trace.
     Kernel(usize),
     /// Copies or fills, by direction.
     Copies(Direction),
 }
 
-/// What the ops of one trace say.
+/// The totals of one trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Totals {
     /// Its kernels, by label.
@@ -31,18 +31,18 @@ pub struct Totals {
     pub graph: bool,
 }
 
-/// What one rank ran.
+/// The totals of one rank.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankTotals {
     /// The rank, if known.
     pub rank: Option<u32>,
     /// Positions in [`Totals::kernels`] and the durations of each.
     pub kernels: Vec<(usize, Sketch)>,
-    /// What this rank did on the GPUs that it used, by number.
+    /// The ops of this rank on each GPU that it used, by number.
     pub gpus: Vec<Gpu>,
 }
 
-/// What ran on one GPU.
+/// The totals of one GPU.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GpuTotals {
     /// How busy it was.

@@ -113,7 +113,7 @@ pub struct SuspiciousRows {
     pub examples: Vec<Example>,
 }
 
-/// What one pass over the ops of every GPU, in order of start, tells.
+/// The results of one pass over the ops of every GPU in order of start.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sweep {
     /// GPUs with at least one op, by number.
