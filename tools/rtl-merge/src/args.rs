@@ -1,3 +1,5 @@
+//! The command line of `rtl-merge`. Its [`Options`] are also those of [`crate::merge`].
+
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
@@ -6,8 +8,8 @@ const ABOUT: &str = "One trace from many ranks, on one clock, with every identit
 
 fn long_about() -> String {
     format!(
-        "{ABOUT}\n\nReads traces of {}, mixed as they come, and writes one that every tool of the suite reads. \
-         Inputs are never touched; the output appears whole or not at all.",
+        "{ABOUT}\n\nReads traces of {} in any mix and writes one that every tool of the suite reads. \
+         Inputs are never changed; the output appears whole or not at all.",
         rtl_schema::dialect::READABLE
     )
 }
@@ -16,19 +18,35 @@ fn long_about() -> String {
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-merge", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub options: Options,
+
+    /// Write no trace but a report of the kernels of each rank, as rtl-summary/1 (json) for rtl-diff
+    #[arg(long, conflicts_with_all = ["to", "check", "resume", "ClockOptions"])]
+    pub summary_only: bool,
+
+    /// Format of the report: text or json
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    pub format: ReportFormat,
+}
+
+/// Options of a merge.
+#[derive(clap::Args, Debug, Clone, Default)]
+pub struct Options {
     /// The traces to merge
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
 
-    /// The file to write, merged.db if nothing is said; one that was merged before is replaced
+    /// The file to write [default: merged.db]; a merged trace of that name is replaced
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// What to write: native or rpd; by default what the name of the output says
+    /// Format of the merged trace: native or rpd [default: by the name of the output]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub to: Option<Format>,
 
-    /// Merge traces of different runs too, and replace an output that is no merged trace
+    /// Merge traces of different runs too, and replace an output that is not a merged trace
     #[arg(long)]
     pub force: bool,
 
@@ -36,70 +54,62 @@ pub struct Arguments {
     #[arg(long)]
     pub check: bool,
 
-    /// Merge what can be read, list what cannot and exit with 3
+    /// Merge the readable traces, list the others and exit with 3
     #[arg(long)]
     pub keep_going: bool,
 
-    /// Go on where a merge of the same traces into the same output was interrupted
+    /// Continue an interrupted merge of the same traces into the same output
     #[arg(long)]
     pub resume: bool,
 
-    /// Merge nothing: print what each rank ran, kernel by kernel, as rtl-summary/1 (json) for rtl-diff
-    #[arg(long, conflicts_with_all = ["to", "check", "resume", "Clock"])]
-    pub summary_only: bool,
-
-    /// How to print the report: text or json
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: Report,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub identity: IdentityOptions,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub identity: Identity,
-
-    #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub clock: Clock,
+    pub clock: ClockOptions,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 
-/// What is known of the traces beyond what they say themselves.
+/// Ranks and GPUs that the traces do not state.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Identity")]
-pub struct Identity {
-    /// The rank of a trace, as FILE=N; repeat it
+pub struct IdentityOptions {
+    /// The rank of a trace; repeatable
     #[arg(long, value_name = "FILE=N")]
     pub rank: Vec<String>,
 
-    /// Some traces may have no rank although others have one
+    /// Accept traces without a rank although others have one
     #[arg(long)]
     pub allow_missing: bool,
 
-    /// GPUs of the same index are the same where the traces do not identify them
+    /// Identify GPUs by their index if the traces do not identify them
     #[arg(long)]
     pub same_gpus: bool,
 }
 
-/// What is done about the clocks of several machines.
+/// Alignment of the clocks of several machines.
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Clocks")]
-pub struct Clock {
+pub struct ClockOptions {
     /// Leave all times as they are
     #[arg(long)]
     pub no_align: bool,
 
-    /// What is added to the times of a rank in ns, as RANK=NS; repeat it
+    /// Nanoseconds to add to the times of a rank; repeatable
     #[arg(long, value_name = "RANK=NS", allow_hyphen_values = true)]
     pub offset: Vec<String>,
 
-    /// Merge nothing and exit with 3 where the clocks are not known to be one
+    /// Merge nothing and exit with 3 unless all clocks can be aligned
     #[arg(long, conflicts_with = "no_align")]
     pub require_alignment: bool,
 }
 
-/// What can be written.
+/// Format of a merged trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// rtl's own database (.db)
@@ -108,9 +118,9 @@ pub enum Format {
     Rpd,
 }
 
-/// How the report is printed.
+/// Format of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Report {
+pub enum ReportFormat {
     /// For people; may change with any release
     #[default]
     Text,
@@ -118,18 +128,18 @@ pub enum Report {
     Json,
 }
 
-impl Arguments {
-    /// Where the merged trace goes.
+impl Options {
+    /// The path of the merged trace.
     #[must_use]
     pub fn output(&self) -> &Path {
         self.output.as_deref().unwrap_or(Path::new("merged.db"))
     }
 
-    /// What is written.
+    /// The format of the merged trace.
     #[must_use]
-    pub fn target(&self) -> Format {
-        let named = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
-        self.to.unwrap_or(if named { Format::Rpd } else { Format::Native })
+    pub fn format(&self) -> Format {
+        let is_rpd = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
+        self.to.unwrap_or(if is_rpd { Format::Rpd } else { Format::Native })
     }
 }
 
@@ -138,6 +148,6 @@ Examples:
   rtl-merge -o job.db rank*.db
       one trace, then: rtl-summary --by rank job.db
   rtl-merge --check --rank node7.db=7 --format json node*.db
-      who is who, and whether all can be read
+      ranks, machines and GPUs, and whether all traces can be read
   rtl-merge --summary-only -o before.json rank*.db
       a report of all ranks, then: rtl-diff before.json after.json";

@@ -1,5 +1,4 @@
-//! The versioned shape of a report, `rtl-merge/1`: `docs/reference/rtl-merge.schema.json` describes it. Times are integer
-//! nanoseconds.
+//! The versioned report `rtl-merge/1`, which `docs/reference/rtl-merge.schema.json` describes. Times are integer nanoseconds.
 
 use std::path::Path;
 
@@ -10,132 +9,131 @@ use serde::Serialize;
 use crate::clocks::{Clocks, Method};
 use crate::gpus::Devices;
 use crate::imbalance::Imbalance;
+use crate::input::Input;
 use crate::machines::Machines;
 use crate::members::Members;
 use crate::rows::Rows;
-use crate::survey::Survey;
 use crate::waits::Waits;
 
 /// The name and version of the shape.
 pub const SCHEMA: &str = "rtl-merge/1";
 
-/// What was merged, into what.
+/// The whole report.
 #[derive(Debug, Clone, Serialize)]
 pub struct Document {
     schema: &'static str,
     tool_version: &'static str,
-    /// The file that was written; nothing with `--check`.
+    /// The merged trace; `None` with `--check`.
     pub output: Option<String>,
-    /// The traces in the order in which they were merged.
-    pub inputs: Vec<Input>,
+    /// The traces, in the order of the merge.
+    pub inputs: Vec<InputReport>,
     /// Traces that could not be read, with `--keep-going`.
     pub failures: Vec<String>,
     /// The GPUs of the merged trace.
     pub gpus: Vec<Gpu>,
-    /// Rows by table.
+    /// Counts of rows by table.
     pub rows: Vec<Table>,
-    /// How the clocks became one.
+    /// The alignment of the clocks.
     pub clock: Clock,
-    /// Who waited for whom.
+    /// Waits in collectives.
     pub waits: Waits,
-    /// How evenly the ranks share their work, and which stands out.
+    /// The balance of the ranks, and outliers.
     pub imbalance: Imbalance,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 /// The merged clock.
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Clock {
-    /// Collectives of which two or more members were found.
+    /// Matched collectives, of two or more members.
     pub collectives: usize,
-    /// Those among them in which a member ends before the last one starts, on the merged clock.
+    /// Collectives in which a member ends before the last one starts, on the merged clock.
     pub violations: usize,
-    /// Calls of collectives that no other rank's could be matched with.
+    /// Calls of collectives that were not matched with another rank's.
     pub unmatched: usize,
-    /// By trace, what was done to its clock.
+    /// The clock of each trace.
     pub inputs: Vec<InputClock>,
 }
 
-/// What was done to the clock of one trace.
+/// The alignment of the clock of one trace.
 #[derive(Debug, Clone, Serialize)]
 pub struct InputClock {
     /// `reference`, `collectives`, `anchors`, `given` or `stored`.
     pub method: &'static str,
-    /// Why it is no better than that.
+    /// The reason for no better method.
     pub reason: Option<String>,
-    /// What was added at the first row of the trace, in ns.
+    /// The offset at the first row of the trace, in ns.
     pub added_first_ns: i64,
-    /// What was added at the last one.
+    /// The offset at the last row, in ns.
     pub added_last_ns: i64,
-    /// How far off it may be in ns, 19 times in 20.
+    /// The error bound in ns, with 95 % confidence.
     pub error_ns: Option<f64>,
-    /// Collectives that say so.
+    /// The number of collectives behind `error_ns`.
     pub collectives: Option<usize>,
 }
 
 /// One trace.
 #[derive(Debug, Clone, Serialize)]
-pub struct Input {
-    /// The file as it was named.
+pub struct InputReport {
+    /// The path as given.
     pub path: String,
-    /// Whose layout it has.
+    /// The dialect.
     pub dialect: &'static str,
-    /// The tool that recorded it.
+    /// The recording tool.
     pub tool: String,
-    /// Its ranks.
+    /// The ranks.
     pub ranks: Vec<u32>,
     /// The machine of its first process.
     pub machine: Option<String>,
-    /// How many processes it has.
+    /// The number of processes.
     pub processes: usize,
     /// Ops, ranges and calls.
     pub rows: u64,
-    /// Rows of which something is wrong.
+    /// The number of bad rows.
     pub problems: u64,
 }
 
 /// One GPU.
 #[derive(Debug, Clone, Serialize)]
 pub struct Gpu {
-    /// Its number in the merged trace.
+    /// The number in the merged trace.
     pub number: i64,
     /// `node3/gpu5`.
     pub place: String,
     /// The ranks that used it.
     pub ranks: Vec<u32>,
-    /// What it is.
+    /// The product name.
     pub product: Option<String>,
-    /// Its own id.
+    /// The UUID.
     pub uuid: Option<String>,
-    /// The traces that list it, by their index in `inputs`.
+    /// The traces that list it, as positions in `inputs`.
     pub inputs: Vec<usize>,
 }
 
-/// The rows of one table.
+/// The number of rows of one table.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
-    /// Its name.
+    /// The name.
     pub table: &'static str,
-    /// How many were read.
+    /// Rows that were read.
     pub rows_in: u64,
-    /// How many are in the merged trace; none with `--check`.
+    /// Rows in the merged trace; `None` with `--check`.
     pub rows_out: Option<u64>,
 }
 
 impl Document {
-    /// What is known before rows are merged.
-    #[must_use]
-    pub fn of(inputs: &[Survey], machines: &Machines, devices: &Devices, failures: &[Failure]) -> Self {
-        let input = |(at, survey): (usize, &Survey)| Input {
-            path: survey.path.display().to_string(),
-            dialect: survey.dialect.label(),
-            tool: survey.about.tool.clone(),
-            ranks: survey.ranks(),
-            machine: machine(machines, survey, at),
-            processes: survey.processes.len(),
-            rows: survey.rows.ops(),
-            problems: survey.problems.iter().map(|problem| problem.count).sum(),
+    /// The report before rows are merged.
+    pub(crate) fn of(inputs: &[Input], machines: &Machines, devices: &Devices, failures: &[Failure]) -> Self {
+        let input = |(at, input): (usize, &Input)| InputReport {
+            path: input.path.display().to_string(),
+            dialect: input.dialect.label(),
+            tool: input.info.tool.clone(),
+            ranks: input.ranks(),
+            machine: machine(machines, input, at),
+            processes: input.processes.len(),
+            rows: input.rows.ops(),
+            problems: input.problems.iter().map(|problem| problem.count).sum(),
         };
         let gpus = devices.gpus().map(|device| Gpu {
             number: device.agent.number,
@@ -160,23 +158,38 @@ impl Document {
         }
     }
 
-    /// Adds how the clocks became one, who waited for whom and how evenly the work is shared.
-    pub fn ranks(&mut self, inputs: &[Survey], clocks: &Clocks, members: &Members, kernels: &KernelIndex) {
-        self.clocks(clocks, inputs);
+    /// Adds clocks, waits and imbalance.
+    pub(crate) fn add_ranks(
+        &mut self,
+        inputs: &[Input],
+        clocks: &Clocks,
+        members: &Members,
+        kernels: &KernelIndex,
+    ) {
+        self.clock = Clock::of(clocks, inputs);
         self.waits = Waits::of(clocks, members);
         self.imbalance = Imbalance::of(inputs, members, clocks, kernels);
     }
 
-    fn clocks(&mut self, clocks: &Clocks, inputs: &[Survey]) {
+    /// Adds the counts of the rows that were read, and written to `output` if there is one.
+    pub(crate) fn add_rows(&mut self, rows: &Rows, output: Option<&Path>) {
+        self.output = output.map(|output| output.display().to_string());
+        let table = |(table, rows_in, rows_out)| Table { table, rows_in, rows_out: output.map(|_| rows_out) };
+        self.rows = rows.beside(rows).map(table).collect();
+    }
+}
+
+impl Clock {
+    fn of(clocks: &Clocks, inputs: &[Input]) -> Self {
         let input = |(at, method): (usize, &Method)| {
             let (first, last) = inputs[at].span.unwrap_or_default();
-            let added = |moment: i64| clocks.shifts[at].apply(moment).saturating_sub(moment);
+            let added = |moment: i64| clocks.corrections[at].apply(moment).saturating_sub(moment);
             let (name, reason, error) = match method {
                 Method::Reference => ("reference", None, None),
                 Method::Collectives(count, error) => ("collectives", None, Some((*count, *error))),
                 Method::Anchors(why) => ("anchors", Some(why.clone()), None),
-                Method::Given => ("given", None, None),
-                Method::Stored(why) => ("stored", Some(why.clone()), None),
+                Method::Offset => ("given", None, None),
+                Method::Unaligned(why) => ("stored", Some(why.clone()), None),
             };
             InputClock {
                 method: name,
@@ -187,34 +200,22 @@ impl Document {
                 collectives: error.map(|(count, _)| count),
             }
         };
-        self.clock = Clock {
-            collectives: clocks.together.iter().map(|together| together.collectives).sum(),
-            violations: clocks.together.iter().map(|together| together.violations).sum(),
+        Self {
+            collectives: clocks.groups.iter().map(|group| group.collectives).sum(),
+            violations: clocks.groups.iter().map(|group| group.violations).sum(),
             unmatched: clocks.unmatched,
             inputs: clocks.methods.iter().enumerate().map(input).collect(),
-        };
-    }
-
-    /// Adds how many rows were read, and how many written to `output`.
-    pub fn rows(&mut self, read: &Rows, written: Option<(&Rows, &Path)>) {
-        self.output = written.map(|(_, output)| output.display().to_string());
-        let other = written.map_or(read, |(rows, _)| rows);
-        let row = |(table, rows_in, rows_out)| Table {
-            table,
-            rows_in,
-            rows_out: written.is_some().then_some(rows_out),
-        };
-        self.rows = read.beside(other).map(row).collect();
+        }
     }
 }
 
-fn machine(machines: &Machines, survey: &Survey, at: usize) -> Option<String> {
-    let first = (!survey.processes.is_empty()).then(|| machines.machine(at, rtl_schema::ProcessId(0)))?;
+fn machine(machines: &Machines, input: &Input, at: usize) -> Option<String> {
+    let first = (!input.processes.is_empty()).then(|| machines.machine(at, rtl_schema::ProcessId(0)))?;
     let machine = &machines.all[first];
     machine.is_known().then(|| machine.label.clone())
 }
 
-/// That the end of an input is missing.
-fn cut_off(input: &Survey) -> Option<String> {
-    Some(format!("{}: {}; the last of its work is missing", input.path.display(), input.about.cut_off()?))
+/// A note if the end of an input is missing.
+fn cut_off(input: &Input) -> Option<String> {
+    Some(format!("{}: {}; the last of its work is missing", input.path.display(), input.info.cut_off()?))
 }

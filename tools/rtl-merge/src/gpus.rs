@@ -1,4 +1,4 @@
-//! Which GPUs of different traces are the same, and what each is called in the merged one.
+//! Finds the GPUs that several traces share, and numbers them in the merged trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,52 +7,50 @@ use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use crate::input::Input;
 use crate::machines::Machines;
-use crate::survey::Survey;
 
-/// What makes an agent the same in two traces: the machine and what the machine knows it by, never an index that
-/// the variables of a process may have changed.
+/// Identifies an agent across traces: by the machine and its place in it, never by an index that environment variables of
+/// the process may change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Identity {
-    /// PCI address and number of the render node: partitions of one card share the address.
+    /// PCI address and render node: partitions of one card share the address.
     Place { machine: usize, pci: String, minor: Option<i64> },
-    /// Its number among all agents of the machine, as the driver counts them.
+    /// The number of the driver among all agents of the machine.
     Node { machine: usize, index: i64, kind: AgentKind },
-    /// Only its index, which the user says is enough.
+    /// The index, with `--same-gpus`.
     Index { index: i64, kind: AgentKind },
-    /// Nothing: it is this trace's own.
-    Own { input: usize, agent: usize },
+    /// Unidentified: different in every trace.
+    Unidentified { input: usize, agent: usize },
 }
 
 /// One agent of the merged trace.
 #[derive(Debug, Clone)]
-pub struct Device {
-    /// As the first trace that lists it has it, with its number in the merged trace.
-    pub agent: Agent,
-    /// What gpuId columns hold for it; nothing for an agent that no source names.
-    pub number: Option<i64>,
+pub(crate) struct Device {
+    /// The agent of the first trace that lists it, with its number in the merged trace.
+    pub(crate) agent: Agent,
+    /// Its value in gpuId columns; `None` for an agent of unknown kind.
+    pub(crate) number: Option<i64>,
     /// `node3/gpu5`.
-    pub label: String,
-    /// The ranks that used it.
-    pub ranks: BTreeSet<u32>,
-    /// The traces that list it.
-    pub inputs: BTreeSet<usize>,
+    pub(crate) label: String,
+    pub(crate) ranks: BTreeSet<u32>,
+    pub(crate) inputs: BTreeSet<usize>,
 }
 
 /// The agents of all traces.
 #[derive(Debug, Clone, Default)]
-pub struct Devices {
-    /// GPUs by number, then all others.
-    pub all: Vec<Device>,
-    /// By input and agent, what gpuId columns hold.
-    pub numbers: Vec<Vec<Option<i64>>>,
-    /// By input, what its monitors call a GPU and what the merged trace calls it.
-    pub watched: Vec<FxHashMap<i64, i64>>,
-    /// What the reader should know.
-    pub notes: Vec<String>,
+pub(crate) struct Devices {
+    /// GPUs by number, then other agents.
+    pub(crate) all: Vec<Device>,
+    /// By input and agent, the value in gpuId columns.
+    pub(crate) numbers: Vec<Vec<Option<i64>>>,
+    /// By input, the GPU numbers of its monitors and those of the merged trace.
+    pub(crate) monitored: Vec<FxHashMap<i64, i64>>,
+    pub(crate) notes: Vec<String>,
 }
 
-struct Found {
+/// An agent of one or more traces.
+struct SharedAgent {
     agent: Agent,
     machine: usize,
     minor: Option<i64>,
@@ -61,16 +59,15 @@ struct Found {
 }
 
 impl Devices {
-    /// Finds them; `same` joins by their index those that nothing identifies.
-    #[must_use]
-    pub fn of(inputs: &[Survey], machines: &Machines, same: bool) -> Self {
-        let mut found: BTreeMap<Identity, Found> = BTreeMap::new();
+    /// Finds all agents; `same` identifies unidentified ones by their index.
+    pub(crate) fn of(inputs: &[Input], machines: &Machines, same: bool) -> Self {
+        let mut found: BTreeMap<Identity, SharedAgent> = BTreeMap::new();
         let mut notes = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             for (number, agent) in input.agents.iter().enumerate() {
                 let machine = machine(input, at, AgentId(number as u32), machines);
                 let details = Details::of(agent);
-                let own = Identity::Own { input: at, agent: number };
+                let own = Identity::Unidentified { input: at, agent: number };
                 let index = Identity::Index { index: agent.number, kind: agent.kind };
                 let known = machine.filter(|&machine| machines.all[machine].is_known());
                 let mut identity = match identify(agent, &details, known) {
@@ -78,7 +75,7 @@ impl Devices {
                     None if same || agent.kind == AgentKind::Unknown => index,
                     None => own.clone(),
                 };
-                // The same place and another device: something is wrong with the place.
+                // Another device in the same place: the place is wrong.
                 let uuid = agent.uuid.clone();
                 if let (Some(known), Some(uuid)) = (found.get(&identity), &uuid)
                     && !known.uuids.is_empty()
@@ -91,7 +88,7 @@ impl Devices {
                     ));
                     identity = own;
                 }
-                let entry = found.entry(identity).or_insert_with(|| Found {
+                let entry = found.entry(identity).or_insert_with(|| SharedAgent {
                     agent: agent.clone(),
                     machine: machine.unwrap_or(usize::MAX),
                     minor: details.minor,
@@ -105,14 +102,14 @@ impl Devices {
         let mut devices = Self { notes, ..Self::default() };
         devices.numbers = inputs.iter().map(|input| vec![None; input.agents.len()]).collect();
         devices.number(found, inputs, machines);
-        devices.watch(inputs, machines);
+        devices.number_monitored(inputs, machines);
         devices
     }
 
-    fn number(&mut self, found: BTreeMap<Identity, Found>, inputs: &[Survey], machines: &Machines) {
+    fn number(&mut self, found: BTreeMap<Identity, SharedAgent>, inputs: &[Input], machines: &Machines) {
         let alone = machines.all.iter().filter(|machine| machine.is_known()).count() < 2;
-        // By machine, then as the machine counts them: the order of its PCI bus is that of the identities.
-        let mut found: Vec<Found> = found.into_values().collect();
+        // By machine, then by PCI bus, which is the order of the identities.
+        let mut found: Vec<SharedAgent> = found.into_values().collect();
         found.sort_by_key(|found| (found.agent.kind != AgentKind::Gpu, found.machine));
         let (mut next, mut others) = (0, -2);
         let mut counted: FxHashMap<usize, i64> = FxHashMap::default();
@@ -120,7 +117,7 @@ impl Devices {
             let position = *counted.entry(found.machine).and_modify(|count| *count += 1).or_insert(0);
             let known = machines.all.get(found.machine).filter(|machine| machine.is_known());
             let local = match (found.minor, known) {
-                // Render nodes are counted from 128 on, as the driver finds the GPUs.
+                // The driver numbers render nodes from 128 on.
                 (Some(minor), _) if minor >= 128 => minor - 128,
                 (_, Some(_)) => position,
                 _ => found.agent.number,
@@ -161,13 +158,13 @@ impl Devices {
         }
     }
 
-    /// Monitors name GPUs by their index; one that no agent has is a GPU of its own.
-    fn watch(&mut self, inputs: &[Survey], machines: &Machines) {
+    /// Monitors identify GPUs by index; an index without an agent is another GPU.
+    fn number_monitored(&mut self, inputs: &[Input], machines: &Machines) {
         let mut next = self.gpus().filter_map(|device| device.number).max().map_or(0, |number| number + 1);
         let mut extra: BTreeMap<(Option<usize>, i64), i64> = BTreeMap::new();
         for (at, input) in inputs.iter().enumerate() {
-            let mut watched = FxHashMap::default();
-            for &device in &input.watched {
+            let mut monitored = FxHashMap::default();
+            for &device in &input.monitored {
                 let own = input.agents.iter().zip(&self.numbers[at]);
                 let listed = own.filter(|(agent, _)| agent.kind == AgentKind::Gpu && agent.number == device);
                 let number = listed.map(|(_, number)| *number).next().flatten().unwrap_or_else(|| {
@@ -177,9 +174,9 @@ impl Devices {
                         next - 1
                     })
                 });
-                watched.insert(device, number);
+                monitored.insert(device, number);
             }
-            self.watched.push(watched);
+            self.monitored.push(monitored);
         }
         for ((_, device), number) in extra {
             self.notes
@@ -188,13 +185,13 @@ impl Devices {
     }
 
     /// The GPUs, by number.
-    pub fn gpus(&self) -> impl Iterator<Item = &Device> {
+    pub(crate) fn gpus(&self) -> impl Iterator<Item = &Device> {
         self.all.iter().filter(|device| device.agent.kind == AgentKind::Gpu)
     }
 }
 
-/// The machine of an agent: that of the process that lists it, else of those that used it, else of all processes.
-fn machine(input: &Survey, at: usize, agent: AgentId, machines: &Machines) -> Option<usize> {
+/// The machine of an agent: of the process that lists it, else of one that used it, else of all processes.
+fn machine(input: &Input, at: usize, agent: AgentId, machines: &Machines) -> Option<usize> {
     let of = |process: ProcessId| machines.machine(at, process);
     let listed = &input.agents[agent.index()];
     if let Some(process) = listed.process {
@@ -218,7 +215,7 @@ fn identify(agent: &Agent, details: &Details, machine: Option<usize>) -> Option<
     }
 }
 
-/// Where a device is, from what a trace says of it beyond columns.
+/// The place of a device, from the details of a trace.
 #[derive(Debug, Default)]
 struct Details {
     /// `0000:83:00.0`, or the same packed into a number.
@@ -233,7 +230,7 @@ impl Details {
         let Ok(details) = serde_json::from_str::<Value>(text) else { return Self::default() };
         let number = |field: &str| details.get(field).and_then(Value::as_i64);
         let text = details.get("pci").and_then(Value::as_str).map(str::to_owned);
-        // rocprofiler-sdk packs bus, device and function as KFD does: 0 for what has no place.
+        // rocprofiler-sdk packs bus, device and function like KFD; 0 is unknown.
         let packed = number("location_id").filter(|&location| location != 0).map(|location| {
             let (bus, device, function) = (location >> 8 & 0xff, location >> 3 & 0x1f, location & 7);
             format!("{:04x}:{bus:02x}:{device:02x}.{function}", number("domain").unwrap_or(0))

@@ -10,8 +10,8 @@ use rtl_analysis::stats::CallTotal;
 use serde::Serialize;
 
 use crate::clocks::Clocks;
+use crate::input::Input;
 use crate::members::Members;
-use crate::survey::Survey;
 
 /// So many kernels and outliers are told at most.
 pub const MOST: usize = 200;
@@ -51,13 +51,12 @@ pub struct Imbalance {
 
 impl Imbalance {
     /// From what each trace said of its own ranks.
-    #[must_use]
-    pub fn of(inputs: &[Survey], members: &Members, clocks: &Clocks, kernels: &KernelIndex) -> Self {
+    pub(crate) fn of(inputs: &[Input], members: &Members, clocks: &Clocks, kernels: &KernelIndex) -> Self {
         let names = members.names();
         let mut busy: Vec<Option<(i64, i64)>> = vec![Some((0, 0)); names.len()];
         let mut totals: Vec<BTreeMap<usize, CallTotal>> = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
-            for own in &input.own {
+            for own in &input.totals {
                 let Some(member) = members.position(at, own.process, own.agent) else { continue };
                 let sum = busy[member].zip(own.busy_ns);
                 busy[member] =
@@ -129,7 +128,7 @@ fn waits(members: &Members, clocks: &Clocks) -> Vec<(i64, u64)> {
 
 fn steps(members: &Members, clocks: &Clocks) -> Option<Steps> {
     let (group, balance) = clocks.steps.as_ref()?;
-    let together = &clocks.together[*group];
+    let together = &clocks.groups[*group];
     let name = |&at: &usize| {
         let place = clocks.members[at];
         let member = members.position(place.input, place.process, place.agent)?;

@@ -1,46 +1,44 @@
-//! Which traces were recorded on one machine, in one of its starts.
+//! Finds the traces that were recorded on one machine during one boot.
 
 use rtl_schema::ProcessId;
 use rtl_schema::table::Process;
 use rustc_hash::FxHashMap;
 
-use crate::survey::Survey;
+use crate::input::Input;
 
-/// What tells one machine from another, the best evidence first.
+/// The property that identifies a machine, best evidence first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Evidence {
-    /// The boot id: one machine in one of its starts.
+pub(crate) enum Evidence {
+    /// The boot id: one boot of one machine.
     Boot(String),
-    /// The machine's id. What one run left on a machine ran in one of its starts.
+    /// The machine id. One run on a machine ran during one boot.
     Machine(String),
-    /// Only its name.
+    /// The host name.
     Host(String),
-    /// Nothing: the trace has this place, and within it the machine this number.
+    /// Unknown: the position of the trace, and the node number in it.
     Unknown(usize, Option<u32>),
 }
 
 /// One machine.
 #[derive(Debug, Clone)]
-pub struct Machine {
-    /// What it is known by.
-    pub evidence: Evidence,
-    /// What it is called, unlike all others.
-    pub label: String,
+pub(crate) struct Machine {
+    pub(crate) evidence: Evidence,
+    /// A unique name.
+    pub(crate) label: String,
 }
 
 /// The machines of a merge.
 #[derive(Debug, Clone, Default)]
-pub struct Machines {
-    /// In the order in which the traces come.
-    pub all: Vec<Machine>,
+pub(crate) struct Machines {
+    /// In the order of the traces.
+    pub(crate) all: Vec<Machine>,
     /// By input and process, the index of its machine.
     of: Vec<Vec<usize>>,
 }
 
 impl Evidence {
-    /// The field of the metadata row `clock` that names it, and the name, where it tells a clock.
-    #[must_use]
-    pub fn tag(&self) -> Option<(&'static str, &str)> {
+    /// Field and value of the metadata row `clock`, if it identifies a clock.
+    pub(crate) fn tag(&self) -> Option<(&'static str, &str)> {
         match self {
             Self::Boot(id) => Some(("bootId", id)),
             Self::Machine(id) => Some(("machineId", id)),
@@ -50,23 +48,19 @@ impl Evidence {
 }
 
 impl Machine {
-    /// Whether all that ran on it is known to share a clock.
-    #[must_use]
-    pub fn has_one_clock(&self) -> bool {
+    /// Whether all its processes are known to share a clock.
+    pub(crate) fn has_one_clock(&self) -> bool {
         self.evidence.tag().is_some()
     }
 
-    /// Whether it is more than a trace of which nothing is known.
-    #[must_use]
-    pub fn is_known(&self) -> bool {
+    /// Whether it is identified at all.
+    pub(crate) fn is_known(&self) -> bool {
         !matches!(self.evidence, Evidence::Unknown(..))
     }
 }
 
 impl Machines {
-    /// Finds the machines of `inputs`.
-    #[must_use]
-    pub fn of(inputs: &[Survey]) -> Self {
+    pub(crate) fn of(inputs: &[Input]) -> Self {
         let boots = boots(inputs);
         let mut machines = Self::default();
         let mut index: FxHashMap<Evidence, usize> = FxHashMap::default();
@@ -88,20 +82,18 @@ impl Machines {
     }
 
     /// The machine of a process.
-    #[must_use]
-    pub fn machine(&self, input: usize, process: ProcessId) -> usize {
+    pub(crate) fn machine(&self, input: usize, process: ProcessId) -> usize {
         self.of[input][process.index()]
     }
 
-    /// The machine of all processes of an input, if it has one.
-    #[must_use]
-    pub fn only(&self, input: usize) -> Option<usize> {
+    /// The machine of all processes of an input, if it is one.
+    pub(crate) fn only(&self, input: usize) -> Option<usize> {
         let first = *self.of[input].first()?;
         self.of[input].iter().all(|&machine| machine == first).then_some(first)
     }
 
-    /// A name that no other machine has.
-    fn label(&self, process: &Process, input: &Survey) -> String {
+    /// A unique name for the machine of `process`.
+    fn label(&self, process: &Process, input: &Input) -> String {
         let file = || input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = match (&process.host, process.node) {
             (Some(host), _) if !host.is_empty() => host.clone(),
@@ -114,8 +106,8 @@ impl Machines {
     }
 }
 
-/// The boot of each machine id that was seen in one only: traces that state no boot ran in it.
-fn boots(inputs: &[Survey]) -> FxHashMap<&str, Option<&str>> {
+/// The boot of each machine id with one known boot, for traces that state no boot.
+fn boots(inputs: &[Input]) -> FxHashMap<&str, Option<&str>> {
     let mut boots: FxHashMap<&str, Option<&str>> = FxHashMap::default();
     for process in inputs.iter().flat_map(|input| &input.processes) {
         if let (Some(machine), Some(boot)) = (&process.machine_id, &process.boot_id) {

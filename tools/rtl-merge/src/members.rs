@@ -1,44 +1,41 @@
-//! What has a rank in the merged trace: a GPU that a process ran something on.
+//! The members of the job: pairs of a process and a GPU that it used.
 
 use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
 
 use crate::gpus::Devices;
+use crate::input::Input;
 use crate::plan::Plan;
-use crate::survey::Survey;
 
-/// One of them.
+/// A GPU that a process ran ops on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// `rank 3`, with the GPU where the process uses several; its trace where its rank is unknown.
-    pub name: String,
+pub(crate) struct Member {
+    /// `rank 3`, with the GPU if the process uses several; the trace if the rank is unknown.
+    pub(crate) name: String,
     /// The number of the process in the job.
-    pub rank: Option<u32>,
+    pub(crate) rank: Option<u32>,
     /// The number of the GPU in the merged trace.
-    pub gpu: Option<i64>,
+    pub(crate) gpu: Option<i64>,
 }
 
-/// All of them, by rank, then by trace, process and GPU. A process of which several traces hold parts is one.
+/// All members, by rank, then by trace, process and GPU. Parts of a process in several traces are one member.
 #[derive(Debug, Clone, Default)]
-pub struct Members {
-    /// Each.
-    pub all: Vec<Member>,
-    of_place: FxHashMap<Place, usize>,
+pub(crate) struct Members {
+    pub(crate) all: Vec<Member>,
+    by_place: FxHashMap<Place, usize>,
 }
 
-/// A trace, a process of it and an agent of it.
+/// A trace, one of its processes and one of its agents.
 type Place = (usize, ProcessId, AgentId);
 
-/// The GPU's number in the merged trace; the trace's own agent where it is none.
+/// The number of a GPU in the merged trace; the agent of the trace for other agents.
 type Agent = Result<i64, (usize, AgentId)>;
 
 impl Members {
-    /// Those of all inputs.
-    #[must_use]
-    pub fn of(inputs: &[Survey], plan: &Plan, devices: &Devices) -> Self {
+    pub(crate) fn of(inputs: &[Input], plan: &Plan, devices: &Devices) -> Self {
         let mut places: Vec<(Option<u32>, Place, i64, Agent)> = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
-            for own in &input.own {
+            for own in &input.totals {
                 let rank = input.processes.get(own.process.index()).and_then(|process| process.rank);
                 let pid = plan.parts[at].pids.get(own.process.index()).copied().unwrap_or(-1);
                 let number = devices.numbers[at].get(own.agent.index()).copied().flatten();
@@ -59,7 +56,7 @@ impl Members {
                 firsts.push((place.0, place.1, pid));
                 members.all.push(Member { name: String::new(), rank, gpu: agent.ok() });
             }
-            members.of_place.insert(place, member);
+            members.by_place.insert(place, member);
         }
         let mut taken: FxHashMap<String, usize> = FxHashMap::default();
         for (member, (at, process, pid)) in members.all.iter_mut().zip(firsts) {
@@ -79,15 +76,13 @@ impl Members {
         members
     }
 
-    /// The position in [`Self::all`] of what ran on an agent of a trace for a process of it.
-    #[must_use]
-    pub fn position(&self, input: usize, process: ProcessId, agent: AgentId) -> Option<usize> {
-        self.of_place.get(&(input, process, agent)).copied()
+    /// The position in [`Self::all`] of a process and an agent of a trace.
+    pub(crate) fn position(&self, input: usize, process: ProcessId, agent: AgentId) -> Option<usize> {
+        self.by_place.get(&(input, process, agent)).copied()
     }
 
-    /// What they are called.
-    #[must_use]
-    pub fn names(&self) -> Vec<&str> {
+    /// The names of all members.
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.all.iter().map(|member| member.name.as_str()).collect()
     }
 }

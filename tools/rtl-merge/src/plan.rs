@@ -1,4 +1,4 @@
-//! What everything is called in the merged trace, decided before the first row is written.
+//! Numbers processes and GPUs of the merged trace before the first row is written.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,33 +8,31 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::clocks::Clocks;
 use crate::gpus::Devices;
+use crate::input::Input;
 use crate::machines::{Evidence, Machines};
-use crate::survey::Survey;
 
-/// The names and numbers of a merge.
+/// The numbers of a merged trace.
 #[derive(Debug, Clone, Default)]
-pub struct Plan {
-    /// Its processes, each once, and what pid columns hold for each.
-    pub processes: Vec<(i64, Process)>,
-    /// By input, what its rows become.
-    pub parts: Vec<TraceMapping>,
-    /// By what the merged clock is known, where it is known.
-    pub clock: Option<Evidence>,
+pub(crate) struct Plan {
+    /// Each process once, with its value in pid columns.
+    pub(crate) processes: Vec<(i64, Process)>,
+    /// By input, the numbers of its rows.
+    pub(crate) parts: Vec<TraceMapping>,
+    /// The machine of the merged clock, if known.
+    pub(crate) clock: Option<Evidence>,
 }
 
-/// A process wherever it was met: machine, pid and start, or what rocprofv3 calls it. Where both are unknown it is the
-/// trace's own.
+/// Identifies a process across traces: machine, pid and start, or the GUID of rocprofv3; unidentified processes are
+/// different in every trace.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Identity {
     Started { machine: usize, pid: i64, start: Option<i64> },
     Guid(String),
-    Own { input: usize, process: usize },
+    Unidentified { input: usize, process: usize },
 }
 
 impl Plan {
-    /// Numbers the processes.
-    #[must_use]
-    pub fn of(inputs: &[Survey], machines: &Machines, devices: &Devices, clocks: &Clocks) -> Self {
+    pub(crate) fn of(inputs: &[Input], machines: &Machines, devices: &Devices, clocks: &Clocks) -> Self {
         let mut plan = Self { clock: clocks.reference.clone(), ..Self::default() };
         let mut known: FxHashMap<Identity, usize> = FxHashMap::default();
         let mut spaces: FxHashMap<(usize, u32), u32> = FxHashMap::default();
@@ -55,9 +53,10 @@ impl Plan {
                     let pid = process.pid.filter(|&pid| pid >= 0 && taken.insert(pid));
                     let node = machines.all[machine].is_known() && machines.all.len() > 1;
                     let node = node.then_some(machine as u32).or(process.node);
-                    // What it says of its own time is told on the merged clock too.
-                    let moved = |moment: Option<i64>| moment.map(|moment| clocks.shifts[at].apply(moment));
-                    let (start, end) = (moved(process.start), moved(process.end));
+                    // Its start and end are on the merged clock too.
+                    let corrected =
+                        |moment: Option<i64>| moment.map(|moment| clocks.corrections[at].apply(moment));
+                    let (start, end) = (corrected(process.start), corrected(process.end));
                     let process = Process { space, node, start, end, ..process.clone() };
                     plan.processes.push((pid.unwrap_or(-1 - next as i64), process));
                 }
@@ -71,16 +70,15 @@ impl Plan {
                 spaces: own.iter().map(|&index| plan.processes[index].1.space).collect(),
                 continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
                 gpus: devices.numbers[at].clone(),
-                monitor_devices: devices.watched[at].clone(),
-                clock: clocks.shifts[at].clone(),
+                monitor_devices: devices.monitored[at].clone(),
+                clock: clocks.corrections[at].clone(),
             });
         }
         plan
     }
 
-    /// The same for the same traces merged in the same way by the same program.
-    #[must_use]
-    pub fn fingerprint(&self, inputs: &[Survey]) -> u64 {
+    /// A hash of the traces, the options that matter and the version of the program.
+    pub(crate) fn fingerprint(&self, inputs: &[Input]) -> u64 {
         let mut hasher = FxHasher::default();
         env!("CARGO_PKG_VERSION").hash(&mut hasher);
         for input in inputs {
@@ -101,6 +99,6 @@ fn identity(process: &Process, machine: usize, machines: &Machines, own: (usize,
         (None, Some(pid)) if machines.all[machine].has_one_clock() => {
             Identity::Started { machine, pid, start: process.start }
         }
-        _ => Identity::Own { input, process: number },
+        _ => Identity::Unidentified { input, process: number },
     }
 }

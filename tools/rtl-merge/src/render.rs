@@ -13,7 +13,7 @@ use crate::document::Document;
 ///
 /// # Errors
 /// Those of the writer.
-pub fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let layout = Layout::Text { width: Some(terminal::width()), paint };
     inputs(document).render(layout, out)?;
     writeln!(out)?;

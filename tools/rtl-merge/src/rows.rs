@@ -1,9 +1,9 @@
-//! Rows by table, counted as they are read.
+//! Counts rows by table as they are read.
 
 use rtl_schema::Tables;
 
-/// What is counted, in the order of [`Rows::counts`].
-pub const TABLES: [&str; 14] = [
+/// The tables, in the order of [`Rows::counts`].
+pub(crate) const TABLES: [&str; 14] = [
     "kernels",
     "copies",
     "barriers",
@@ -20,71 +20,68 @@ pub const TABLES: [&str; 14] = [
     "rows of other tools",
 ];
 
-/// How many rows each table has.
+/// The number of rows of each table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// By [`TABLES`].
-    pub counts: [u64; TABLES.len()],
+    pub(crate) counts: [u64; TABLES.len()],
 }
 
 impl Rows {
-    /// Adds the rows of a piece. Threads are not among them: every piece repeats those.
-    pub fn add(&mut self, piece: &Tables) {
-        let others: usize = piece.opaque_tables.iter().map(|extra| extra.rows.len()).sum();
+    /// Adds the rows of a chunk, except for threads, which every chunk repeats.
+    pub(crate) fn add(&mut self, chunk: &Tables) {
+        let opaque: usize = chunk.opaque_tables.iter().map(|table| table.rows.len()).sum();
         let counts = [
-            piece.dispatches.len(),
-            piece.copies.len(),
-            piece.barriers.len(),
-            piece.ranges.len(),
-            piece.api_calls.len(),
-            piece.api_calls.arguments.len(),
-            piece.api_calls.launches.len(),
-            piece.extra_links.len(),
-            piece.allocations.len(),
-            piece.counters.len(),
-            piece.monitors.len(),
-            piece.stack_frames.len(),
+            chunk.dispatches.len(),
+            chunk.copies.len(),
+            chunk.barriers.len(),
+            chunk.ranges.len(),
+            chunk.api_calls.len(),
+            chunk.api_calls.arguments.len(),
+            chunk.api_calls.launches.len(),
+            chunk.extra_links.len(),
+            chunk.allocations.len(),
+            chunk.counters.len(),
+            chunk.monitors.len(),
+            chunk.stack_frames.len(),
             0,
-            others,
+            opaque,
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;
         }
     }
 
-    /// Adds what stays when all pieces were given out.
-    pub fn add_last(&mut self, last: &Tables) {
+    /// Adds the rows that remain after the last chunk.
+    pub(crate) fn add_last(&mut self, last: &Tables) {
         self.counts[12] += last.threads.len() as u64;
     }
 
-    /// Adds those of another trace.
-    pub fn append(&mut self, other: &Self) {
+    /// Adds the counts of another trace.
+    pub(crate) fn append(&mut self, other: &Self) {
         for (sum, count) in self.counts.iter_mut().zip(other.counts) {
             *sum += count;
         }
     }
 
-    /// Each table that has rows here or in `other`: its name and both counts.
-    pub fn beside(&self, other: &Self) -> impl Iterator<Item = (&'static str, u64, u64)> {
+    /// Each table with rows here or in `other`: its name and both counts.
+    pub(crate) fn beside(&self, other: &Self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let pairs = TABLES.into_iter().zip(self.counts).zip(other.counts);
         pairs.map(|((name, one), two)| (name, one, two)).filter(|&(_, one, two)| one + two > 0)
     }
 
     /// All rows.
-    #[must_use]
-    pub fn all(&self) -> u64 {
+    pub(crate) fn all(&self) -> u64 {
         self.counts.iter().sum()
     }
 
     /// Kernels, copies and barriers.
-    #[must_use]
-    pub fn executed(&self) -> u64 {
+    pub(crate) fn executed(&self) -> u64 {
         self.counts[..3].iter().sum()
     }
 
-    /// Ops, ranges and calls: what a trace has most of.
-    #[must_use]
-    pub fn ops(&self) -> u64 {
+    /// Ops, ranges and calls.
+    pub(crate) fn ops(&self) -> u64 {
         self.counts[..5].iter().sum()
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the traces are of one run.
+//! Checks that all traces are of one run.
 
 use std::sync::LazyLock;
 
@@ -6,27 +6,25 @@ use cli::Failure;
 use regex::Regex;
 use rtl_schema::table::Process;
 
+use crate::input::Input;
 use crate::machines::Machines;
-use crate::survey::Survey;
-use crate::target::MERGED;
+use crate::output::MERGED;
 
-/// Checks that they are, and that none is there twice.
-///
 /// # Errors
 /// Where two traces name different runs, or different numbers of ranks, or have the same rows.
-pub fn check(inputs: &[Survey], machines: &Machines) -> Result<(), Failure> {
+pub(crate) fn check(inputs: &[Input], machines: &Machines) -> Result<(), Failure> {
     let runs: Vec<Run<'_>> = (inputs.iter().enumerate())
-        .map(|(at, survey)| Run {
-            survey,
-            name: survey.tag("run_id"),
-            world: survey.processes.iter().find_map(|process| process.world),
-            is_merged: survey.tag(MERGED).is_some(),
+        .map(|(at, input)| Run {
+            input,
+            name: input.tag("run_id"),
+            world: input.processes.iter().find_map(|process| process.world),
+            is_merged: input.tag(MERGED).is_some(),
             machine: machines.only(at),
         })
         .collect();
     for (at, one) in runs.iter().enumerate() {
         for other in &runs[..at] {
-            let names = || format!("{} and {}", other.survey.name(), one.survey.name());
+            let names = || format!("{} and {}", other.input.name(), one.input.name());
             if is_twice(one, other) {
                 let what = format!("{} have the same rows", names());
                 return Err(Failure::input(anyhow::anyhow!(what))
@@ -43,26 +41,25 @@ pub fn check(inputs: &[Survey], machines: &Machines) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a trace says of its run.
+/// The run of a trace, as far as the trace states it.
 struct Run<'a> {
-    survey: &'a Survey,
+    input: &'a Input,
     name: Option<&'a str>,
-    /// How many ranks it has.
+    /// The number of ranks.
     world: Option<u32>,
     is_merged: bool,
     machine: Option<usize>,
 }
 
-/// Whether two traces hold rows of one process that are not different parts of it: a copy, or a merged trace beside one of
-/// its sources.
+/// Whether two traces hold the same rows of one process: a copy, or a merged trace and one of its sources.
 fn is_twice(one: &Run<'_>, other: &Run<'_>) -> bool {
-    let (own, others) = (one.survey, other.survey);
+    let (own, others) = (one.input, other.input);
     let is_copy = own.rows == others.rows && own.span == others.span && own.rows.all() > 0;
     (is_copy || one.is_merged || other.is_merged)
         && own.processes.iter().any(|process| others.processes.iter().any(|same| is_same(process, same)))
 }
 
-/// Whether two traces mean one process, as far as they say who it is.
+/// Whether two processes are the same, as far as the traces identify them.
 fn is_same(one: &Process, other: &Process) -> bool {
     match (&one.guid, &other.guid) {
         (Some(guid), Some(same)) => guid == same,
@@ -83,23 +80,23 @@ fn differ(one: &Run<'_>, other: &Run<'_>) -> Option<String> {
     if run == other_run {
         return None;
     }
-    let told = Some(format!("run {run}, run {other_run}"));
+    let different = Some(format!("run {run}, run {other_run}"));
     let one_machine = one.machine.is_some() && one.machine == other.machine;
     match (is_launcher(run), is_launcher(other_run)) {
-        (false, false) => told,
-        // Each host has a launcher of its own, and a wrapper of each rank may be one too: then they ran at one time.
-        (true, true) if one_machine && !overlap(one.survey, other.survey) => told,
+        (false, false) => different,
+        // Each host has its own launcher, and so may each rank: then the traces overlap in time.
+        (true, true) if one_machine && !overlap(one.input, other.input) => different,
         _ => None,
     }
 }
 
-/// Whether a run is only known by the process that started it: its id and start.
+/// Whether a run id is only the pid and start of the process that started the run.
 fn is_launcher(run: &str) -> bool {
     static LAUNCHER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\d+-\d+$").ok());
     LAUNCHER.as_ref().is_some_and(|launcher| launcher.is_match(run))
 }
 
-fn overlap(one: &Survey, other: &Survey) -> bool {
+fn overlap(one: &Input, other: &Input) -> bool {
     match (one.span, other.span) {
         (Some((first, last)), Some((other_first, other_last))) => first <= other_last && other_first <= last,
         _ => true,

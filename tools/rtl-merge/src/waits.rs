@@ -3,7 +3,7 @@
 use rtl_analysis::align::RankWaits;
 use serde::Serialize;
 
-use crate::clocks::{Clocks, Member, Together};
+use crate::clocks::{Clocks, CollectiveGroup, Member};
 use crate::members::Members;
 
 /// What one group of ranks did together with one kernel.
@@ -59,10 +59,9 @@ pub struct Waits {
 
 impl Waits {
     /// From what the ranks did together.
-    #[must_use]
-    pub fn of(clocks: &Clocks, members: &Members) -> Self {
+    pub(crate) fn of(clocks: &Clocks, members: &Members) -> Self {
         let names: Vec<String> = clocks.members.iter().map(|member| name(member, members)).collect();
-        let group = |together: &Together| {
+        let group = |together: &CollectiveGroup| {
             let on_one_clock = together.is_on_one_clock();
             Group {
                 kernel: together.name.clone(),
@@ -75,7 +74,7 @@ impl Waits {
                 clock_free_transfer_ns: together.clock_free_transfer_ns,
             }
         };
-        let groups = clocks.together.iter().map(group).collect();
+        let groups = clocks.groups.iter().map(group).collect();
         let sums = &clocks.waits;
         let straggler = sums.straggler().map(|rank| names[rank].clone());
         let rank = |(member, waits): (String, &RankWaits)| Rank {

@@ -1,7 +1,7 @@
-//! The merged trace, written input by input.
+//! Writes the merged trace, one input after the other.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
@@ -9,81 +9,56 @@ use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 use rtl_write::{ClockCorrection, NativeWriter, TraceImport};
 use serde_json::json;
 
+use crate::checkpoint::Checkpoint;
+use crate::errors::{MergeError, StreamError};
 use crate::gpus::Devices;
+use crate::input::Input;
 use crate::machines::Evidence;
+use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
-use crate::survey::Survey;
-use crate::target::{CLOCK, MERGED, TOTALS};
-use crate::work::Work;
 
-/// Why a merge has ended.
-#[derive(Debug)]
-pub enum Ended {
-    /// The trace at this path cannot be read to its end any more.
-    Input(PathBuf, Failure),
-    /// Something else.
-    Otherwise(Failure),
-}
-
-impl From<Failure> for Ended {
-    fn from(failure: Failure) -> Self {
-        Self::Otherwise(failure)
-    }
-}
-
-/// An error of what is read, or of what is written.
-enum Trouble {
-    Read(Error),
-    Write(Error),
-}
-
-impl From<Error> for Trouble {
-    fn from(error: Error) -> Self {
-        Self::Read(error)
-    }
-}
-
-impl Trouble {
-    fn of_input(self, input: &Survey) -> Ended {
+impl StreamError {
+    fn of_input(self, input: &Input) -> MergeError {
         match self {
-            Self::Read(error) => Ended::Input(input.path.clone(), unreadable(error)),
-            Self::Write(error) => Ended::Otherwise(unreadable(error)),
+            Self::Read(error) => MergeError::Input(input.path.clone(), error.into()),
+            Self::Write(error) => error.into(),
         }
     }
 }
 
-/// Writes the merged trace and reads it back; the result is how many rows it has. Where `resume` says so, it goes on with
-/// what an interrupted merge of the same traces has left.
+/// Writes the merged trace, reads it back and counts its rows. With `resume` it continues an interrupted merge of the same
+/// traces.
 ///
 /// # Errors
-/// Where an input is not any more what it was, the file cannot grow, or it does not hold what was put into it.
-pub fn write(
-    inputs: &[Survey],
+/// Where an input has changed, the file cannot grow, or rows are missing in it.
+pub(crate) fn write(
+    inputs: &[Input],
     plan: &Plan,
     devices: &Devices,
-    work: &mut Work,
+    checkpoint: &mut Checkpoint,
     resume: bool,
     progress: &Progress,
-) -> Result<Rows, Ended> {
-    let mut state = work.start(resume)?;
+) -> Result<Rows, MergeError> {
+    let mut state = checkpoint.start(resume)?;
     let mut all = state.rows;
     if state.done.is_none() {
-        whole(&mut state.writer, inputs, plan, devices).map_err(unreadable)?;
+        write_head(&mut state.writer, inputs, plan, devices)?;
     }
     for (at, input) in inputs.iter().enumerate() {
         if state.done.is_some_and(|done| at < done) {
-            extras(&mut state.writer, input).map_err(|error| Trouble::Read(error).of_input(input))?;
+            keep_opaque_tables(&mut state.writer, input)
+                .map_err(|error| StreamError::Read(error).of_input(input))?;
         } else {
-            source(&mut state.writer, at, input, &plan.parts[at].clock).map_err(unreadable)?;
-            all.append(&rows_of(&mut state.writer, input, plan, at)?);
+            write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
+            all.append(&write_rows(&mut state.writer, input, plan, at)?);
             state.rows = all;
-            work.save(&mut state, at + 1)?;
+            checkpoint.save(&mut state, at + 1)?;
         }
         progress.advance(input.bytes());
     }
-    state.writer.finish().map_err(unreadable)?;
-    let written = read_back(&work.part())?;
+    state.writer.finish()?;
+    let written = read_back(&checkpoint.part())?;
     if written != all {
         let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
@@ -94,9 +69,14 @@ pub fn write(
     Ok(written)
 }
 
-/// What belongs to the merged trace as a whole.
-fn whole(writer: &mut NativeWriter, inputs: &[Survey], plan: &Plan, devices: &Devices) -> Result<(), Error> {
-    about(writer, inputs)?;
+/// Metadata, processes and agents.
+fn write_head(
+    writer: &mut NativeWriter,
+    inputs: &[Input],
+    plan: &Plan,
+    devices: &Devices,
+) -> Result<(), Error> {
+    write_metadata(writer, inputs)?;
     if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
         writer.push_metadata(CLOCK, &json!({ field: id }).to_string())?;
     }
@@ -109,60 +89,60 @@ fn whole(writer: &mut NativeWriter, inputs: &[Survey], plan: &Plan, devices: &De
     Ok(())
 }
 
-/// Takes the tables of other tools from an input whose rows are written already.
-fn extras(writer: &mut NativeWriter, input: &Survey) -> Result<(), Error> {
-    if input.has_extras {
-        Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
-            writer.push_extra_tables(piece);
+/// Collects the opaque tables of an input whose rows are written already.
+fn keep_opaque_tables(writer: &mut NativeWriter, input: &Input) -> Result<(), Error> {
+    if input.has_opaque_tables {
+        Trace::open(&input.path)?.stream(&Select::everything(), |chunk| {
+            writer.push_extra_tables(chunk);
             Ok::<(), Error>(())
         })?;
     }
     Ok(())
 }
 
-fn rows_of(writer: &mut NativeWriter, input: &Survey, plan: &Plan, at: usize) -> Result<Rows, Ended> {
-    let mut incoming = TraceImport::with_mapping(plan.parts[at].clone());
+fn write_rows(writer: &mut NativeWriter, input: &Input, plan: &Plan, at: usize) -> Result<Rows, MergeError> {
+    let mut import = TraceImport::with_mapping(plan.parts[at].clone());
     let mut rows = Rows::default();
     let mut changed = false;
-    let mut stream = || -> Result<Tables, Trouble> {
-        Trace::open(&input.path)?.stream(&Select::everything(), |piece| {
-            rows.add(piece);
-            changed |= has_changed(input, piece);
-            if changed { Ok(()) } else { incoming.push(writer, piece).map_err(Trouble::Write) }
+    let mut stream = || -> Result<Tables, StreamError> {
+        Trace::open(&input.path)?.stream(&Select::everything(), |chunk| {
+            rows.add(chunk);
+            changed |= has_changed(input, chunk);
+            if changed { Ok(()) } else { import.push(writer, chunk).map_err(StreamError::Write) }
         })
     };
-    let last = stream().map_err(|trouble| trouble.of_input(input))?;
+    let last = stream().map_err(|error| error.of_input(input))?;
     rows.add_last(&last);
     if changed || has_changed(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
         let failure = Failure::input(anyhow::anyhow!(what));
         let failure = failure.with_hint("merge traces when their programs have ended");
-        return Err(Ended::Input(input.path.clone(), failure));
+        return Err(MergeError::Input(input.path.clone(), failure));
     }
-    incoming.finish(writer, &last).map_err(unreadable)?;
-    details(writer, at, &last).map_err(unreadable)?;
+    import.finish(writer, &last)?;
+    copy_metadata(writer, at, &last)?;
     Ok(rows)
 }
 
-/// Whether a trace has what it did not have when it was read first.
-fn has_changed(input: &Survey, piece: &Tables) -> bool {
-    piece.processes.len() > input.processes.len() || piece.agents.len() > input.agents.len()
+/// Whether a trace has more processes or agents than when it was read first.
+fn has_changed(input: &Input, chunk: &Tables) -> bool {
+    chunk.processes.len() > input.processes.len() || chunk.agents.len() > input.agents.len()
 }
 
-/// What the inputs have in common, and sums of what they count.
-fn about(writer: &mut NativeWriter, inputs: &[Survey]) -> Result<(), Error> {
+/// Metadata that all inputs share, and sums of their counts.
+fn write_metadata(writer: &mut NativeWriter, inputs: &[Input]) -> Result<(), Error> {
     writer.push_metadata("schema_version", "rtl-1")?;
-    let common = |of: &dyn Fn(&Survey) -> Option<String>| {
+    let common = |of: &dyn Fn(&Input) -> Option<String>| {
         let first = of(inputs.first()?)?;
         inputs.iter().all(|input| of(input).as_ref() == Some(&first)).then_some(first)
     };
-    let tool = common(&|input| Some(input.about.tool.clone())).unwrap_or_else(|| "several".to_owned());
+    let tool = common(&|input| Some(input.info.tool.clone())).unwrap_or_else(|| "several".to_owned());
     writer.push_metadata("tool", &tool)?;
     for (tag, value) in [
-        ("tool_version", common(&|input| input.about.tool_version.clone())),
-        ("mode", common(&|input| input.about.mode.clone())),
+        ("tool_version", common(&|input| input.info.tool_version.clone())),
+        ("mode", common(&|input| input.info.mode.clone())),
         ("run_id", common(&|input| input.tag("run_id").map(str::to_owned))),
-        // As complete as the least complete of them.
+        // The least complete input counts.
         ("complete", inputs.iter().filter_map(|input| input.tag("complete")).min().map(str::to_owned)),
     ] {
         if let Some(value) = value {
@@ -171,7 +151,7 @@ fn about(writer: &mut NativeWriter, inputs: &[Survey]) -> Result<(), Error> {
     }
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     for input in inputs {
-        for (reason, count) in &input.about.losses {
+        for (reason, count) in &input.info.losses {
             let tag = if reason.contains(':') { reason.clone() } else { format!("lost:{reason}") };
             *counts.entry(tag).or_default() += count;
         }
@@ -187,28 +167,28 @@ fn about(writer: &mut NativeWriter, inputs: &[Survey]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Who an input was.
-fn source(
+/// The metadata row of an input.
+fn write_source(
     writer: &mut NativeWriter,
     at: usize,
-    input: &Survey,
-    shift: &ClockCorrection,
+    input: &Input,
+    correction: &ClockCorrection,
 ) -> Result<(), Error> {
     let row = json!({
         "source": at,
         "file": input.name(),
-        "dialect": input.about.dialect.label(),
-        "tool": input.about.tool,
-        "toolVersion": input.about.tool_version,
-        "mode": input.about.mode,
+        "dialect": input.info.dialect.label(),
+        "tool": input.info.tool,
+        "toolVersion": input.info.tool_version,
+        "mode": input.info.mode,
         "ranks": input.ranks(),
-        "added": shift.knots(),
+        "added": correction.knots(),
     });
     writer.push_metadata(MERGED, &row.to_string())
 }
 
-/// All that an input says of itself. What became rows of the merged trace is not told twice.
-fn details(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Error> {
+/// The metadata of an input, except for rows that are tables of the merged trace.
+fn copy_metadata(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Error> {
     let rows = [tags::KERNEL, tags::QUEUE, tags::THREAD, tags::OPEN_CALL];
     let native = last.info.dialect == Dialect::Native;
     for (tag, value) in &last.info.metadata {
@@ -219,20 +199,14 @@ fn details(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Er
     Ok(())
 }
 
-/// How many rows the finished file has; every id in it must lead somewhere.
+/// Counts the rows of the finished file; every id in it must be valid.
 fn read_back(path: &Path) -> Result<Rows, Failure> {
-    let trace = Trace::open(path).map_err(unreadable)?;
+    let trace = Trace::open(path)?;
     let mut rows = Rows::default();
-    let last = trace.stream(&Select::everything(), |piece| {
-        rows.add(piece);
+    let last = trace.stream(&Select::everything(), |chunk| {
+        rows.add(chunk);
         Ok::<(), Error>(())
     });
-    rows.add_last(&last.map_err(unreadable)?);
+    rows.add_last(&last?);
     Ok(rows)
-}
-
-/// The failure of a trace that cannot be read or written.
-pub fn unreadable(error: Error) -> Failure {
-    let hint = error.hint();
-    Failure::input(error).with_hint(hint)
 }

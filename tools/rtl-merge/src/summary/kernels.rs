@@ -1,31 +1,31 @@
-//! The kernels of all traces together.
+//! The kernels of all traces.
 
 use rtl_analysis::streaming::{Kernel, Sketch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Every kernel that any trace has run.
+/// Every kernel of any trace.
 #[derive(Debug, Default)]
-pub struct Kernels {
-    /// In the order in which they were met.
-    pub all: Vec<Known>,
+pub(crate) struct Kernels {
+    /// In the order of their first use.
+    pub(crate) all: Vec<KernelEntry>,
     by_label: FxHashMap<String, usize>,
     names: FxHashSet<String>,
 }
 
 /// One kernel.
 #[derive(Debug)]
-pub struct Known {
-    /// What it is called, unlike all others: demangled where it is stored mangled.
-    pub name: String,
+pub(crate) struct KernelEntry {
+    /// A unique name, demangled if possible.
+    pub(crate) name: String,
     /// Its category.
-    pub category: String,
-    /// What its calls took on all ranks.
-    pub durations: Sketch,
+    pub(crate) category: String,
+    /// The durations of its calls on all ranks.
+    pub(crate) durations: Sketch,
 }
 
 impl Kernels {
     /// The position of a kernel in [`Self::all`].
-    pub fn position(&mut self, kernel: &Kernel) -> usize {
+    pub(crate) fn position(&mut self, kernel: &Kernel) -> usize {
         if let Some(&known) = self.by_label.get(&kernel.label) {
             return known;
         }
@@ -34,7 +34,7 @@ impl Kernels {
         let names = rtl_schema::demangle(&kernel.label).into_iter().chain(stored()).chain(numbered);
         let name = names.into_iter().find(|name| self.names.insert(name.clone())).unwrap_or_default();
         self.by_label.insert(kernel.label.clone(), self.all.len());
-        self.all.push(Known { name, category: kernel.category.clone(), durations: Sketch::default() });
+        self.all.push(KernelEntry { name, category: kernel.category.clone(), durations: Sketch::default() });
         self.all.len() - 1
     }
 }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_are_called_by_their_full_names_and_no_two_are_called_the_same() {
+    fn kernels_have_unique_full_names() {
         let mut kernels = Kernels::default();
         for label in ["_ZN1AC1Ev", "_ZN1AC2Ev", "gemm()", "_Z4gemmv", "gemm()"] {
             kernels.position(&Kernel { label: label.to_owned(), category: "other".to_owned() });

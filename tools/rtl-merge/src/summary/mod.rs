@@ -1,55 +1,61 @@
-//! What all ranks ran, rank by rank and kernel by kernel, as one report and without a merged trace.
+//! Reports on the kernels of all ranks, as `rtl-summary/1`, without a merged trace.
 //!
-//! One trace after the other is reduced to its kernels while it goes by ([`rtl_analysis::streaming`]), and what the report says
-//! of it goes to disk ([`spool`]): memory grows with the kernels, never with ops or traces. Clocks play no part.
+//! One trace after the other is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), and the
+//! parts of the report go to disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not
+//! used.
 
-pub mod document;
-pub mod kernels;
-mod place;
-pub mod spool;
+mod json_array;
+mod kernels;
+mod rows;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use atomic_file::{AtomicFile, IfExists};
 use cli::{Exit, Failure, Output, Progress, ResultExt};
 use rtl_analysis::Categories;
 use rtl_analysis::facts;
 use rtl_analysis::overview::ProcessInfo;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
+use rtl_report::{RankReport, SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Error, Select, Tables, Trace};
 
-use self::document::{Input, RankReport};
+use self::json_array::JsonArrayFile;
 use self::kernels::Kernels;
-use self::spool::Spool;
-use crate::args::Arguments;
+use self::rows::{gpu_row, kernel_rows};
+use crate::args::Options;
+use crate::input::{self, Input};
 use crate::machines::Machines;
-use crate::ranks::{self, Given};
+use crate::output::{check_report, size};
+use crate::ranks::{self, RankOverrides};
 use crate::rows::Rows;
-use crate::survey::Survey;
-use crate::write::unreadable;
-use crate::{runs, size};
+use crate::runs;
 
-/// Reports on the traces.
+/// Fields whose figures are not exact.
+const APPROXIMATE: [&str; 4] = ["p50_ns", "p95_ns", "p99_ns", "trimmed_mean_ns"];
+
+/// Writes the report.
 ///
 /// # Errors
-/// Where one cannot be read, they do not belong together or the report cannot be written; a report that was there
-/// before then stays.
-pub fn run(arguments: &Arguments, given: &Given, out: &mut Output) -> Result<Exit, Failure> {
-    place::check(arguments)?;
-    let sizes = arguments.traces.iter().map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, arguments.console.quiet);
+/// Where a trace cannot be read, the traces do not belong together or the report cannot be written; an earlier report
+/// then stays.
+pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> {
+    let overrides = RankOverrides::parse(&options.identity.rank)?;
+    check_report(options, SCHEMA)?;
+    let sizes = options.traces.iter().map(|path| size(path)).sum();
+    let progress = Progress::new("reading", sizes, options.console.quiet);
     let categories = Categories::default();
     let mut report = Report::new().with_context(|| "cannot write temporary files".to_owned())?;
     let (mut inputs, mut bad) = (Vec::new(), 0);
-    for path in &arguments.traces {
-        match Read::of(path, given, &categories) {
+    for path in &options.traces {
+        match TraceTotals::of(path, &overrides, &categories) {
             Ok(read) => {
                 let added = report.add(&read, inputs.len());
                 added.with_context(|| "cannot write temporary files".to_owned())?;
-                inputs.push(read.survey);
+                inputs.push(read.input);
             }
             Err(failure) => {
                 out.failure(&failure);
@@ -58,67 +64,66 @@ pub fn run(arguments: &Arguments, given: &Given, out: &mut Output) -> Result<Exi
         }
         progress.advance(size(path));
     }
-    if inputs.is_empty() || bad > 0 && !arguments.keep_going {
-        let what = format!("{bad} of {} traces cannot be read: no report is made", arguments.traces.len());
-        let hint = if inputs.is_empty() { "" } else { "--keep-going reports on the others" };
-        return Err(Failure::input(anyhow::anyhow!(what)).with_hint(hint));
-    }
-    ranks::assign(&mut inputs, given, &arguments.identity)?;
-    if !arguments.force {
+    input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
+    ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
+    if !options.force {
         runs::check(&inputs, &Machines::of(&inputs))?;
     }
-    match &arguments.output {
-        Some(path) => place::write(path, |file| report.write(file))?,
+    match &options.output {
+        Some(path) => {
+            let inputs: Vec<&Path> = options.traces.iter().map(PathBuf::as_path).collect();
+            let rules = atomic_file::Options { if_exists: IfExists::Replace, inputs: &inputs };
+            AtomicFile::write(path, &rules, |file| report.write(file))?;
+        }
         None => report.write(out)?,
     }
     Ok(if bad == 0 { Exit::Success } else { Exit::Input })
 }
 
-/// One trace, reduced.
-struct Read {
-    survey: Survey,
-    about: Input,
-    /// The numbers of its GPUs, whether they ran anything or not.
+/// The totals of one trace.
+struct TraceTotals {
+    input: Input,
+    about: rtl_report::Input<StreamedInfo>,
+    /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     ran: Totals,
 }
 
-impl Read {
-    fn of(path: &Path, given: &Given, categories: &Categories) -> Result<Self, Failure> {
-        let trace = Trace::open(path).map_err(unreadable)?;
+impl TraceTotals {
+    fn of(path: &Path, overrides: &RankOverrides, categories: &Categories) -> Result<Self, Failure> {
+        let trace = Trace::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let (given, named) = (given.rank(path), ranks::of_name(&name));
-        let mut running = StreamingSummary::new(categories, given, named);
-        let (mut survey, mut last) =
-            Survey::read(&trace, &Select::ops(), |piece| running.add_chunk(piece)).map_err(unreadable)?;
-        while running.end_pass() {
+        let (given, named) = (overrides.rank(path), ranks::of_name(&name));
+        let mut totals = StreamingSummary::new(categories, given, named);
+        let (mut input, mut last) = Input::read(&trace, &Select::ops(), |chunk| totals.add_chunk(chunk))?;
+        while totals.end_pass() {
             let mut rows = Rows::default();
-            let again = trace.stream(&Select::ops(), |piece| {
-                rows.add(piece);
-                running.add_chunk(piece);
+            let again = trace.stream(&Select::ops(), |chunk| {
+                rows.add(chunk);
+                totals.add_chunk(chunk);
                 Ok::<(), Error>(())
             });
-            rows.add_last(&again.map_err(unreadable)?);
-            if rows != survey.rows {
+            rows.add_last(&again?);
+            if rows != input.rows {
                 let what = format!("{} changed while it was read", path.display());
                 return Err(Failure::input(anyhow::anyhow!(what))
                     .with_hint("report on traces when their programs have ended"));
             }
         }
-        let ran = running.finish(&last);
+        let ran = totals.finish(&last);
         for process in &mut last.processes {
             process.rank = given.or(process.rank).or(named);
         }
-        let about = about(path, &last, &survey.rows, &ran);
+        let about = about(path, &last, &input.rows, &ran);
         let gpus = last.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
         let gpus = gpus.map(|agent| agent.number).collect();
-        survey.keep(last);
-        survey.forget_details();
-        Ok(Self { survey, about, gpus, ran })
+        input.keep(last);
+        input.forget_details();
+        Ok(Self { input, about, gpus, ran })
     }
 }
 
-fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> Input {
+fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report::Input<StreamedInfo> {
     let process = |process: &rtl_schema::table::Process| ProcessInfo {
         pid: process.pid,
         rank: process.rank,
@@ -128,72 +133,76 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> Input {
     let ranks: BTreeSet<u32> = tables.processes.iter().filter_map(|process| process.rank).collect();
     let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
     let ops = rows.executed();
-    Input {
-        path: path.display().to_string(),
-        dialect: tables.info.dialect.label(),
+    let info = StreamedInfo {
+        dialect: tables.info.dialect.label().to_owned(),
         tool: tables.info.tool.clone(),
         tool_version: tables.info.tool_version.clone(),
         mode: tables.info.mode.clone(),
         processes: tables.processes.iter().map(process).collect(),
         ranks: ranks.into_iter().collect(),
+    };
+    rtl_report::Input {
+        path: path.display().to_string(),
+        info: Some(info),
         region: Region { ops_before: ops, ops_after: ops, ..Region::default() },
         run: run.map(|(_, value)| value.clone()),
-        facts: facts::facts_without_rows(tables, ran.graph, ran.unfinished),
+        facts: Some(facts::facts_without_rows(tables, ran.graph, ran.unfinished)),
+        metadata: Vec::new(),
     }
 }
 
-/// A report in the making.
+/// The parts of the report.
 struct Report {
-    inputs: Spool,
-    gpus: Spool,
-    ranks: Spool,
+    inputs: JsonArrayFile,
+    gpus: JsonArrayFile,
+    ranks: JsonArrayFile,
     kernels: Kernels,
-    /// The numbers of GPUs that are taken.
+    /// The GPU numbers in use.
     numbers: BTreeSet<i64>,
 }
 
 impl Report {
     fn new() -> io::Result<Self> {
-        let (inputs, gpus, ranks) = (Spool::new()?, Spool::new()?, Spool::new()?);
+        let (inputs, gpus, ranks) = (JsonArrayFile::new()?, JsonArrayFile::new()?, JsonArrayFile::new()?);
         Ok(Self { inputs, gpus, ranks, kernels: Kernels::default(), numbers: BTreeSet::new() })
     }
 
-    /// Adds the trace that is the `input`-th.
-    fn add(&mut self, read: &Read, input: usize) -> io::Result<()> {
-        let ran = &read.ran;
+    /// Adds the trace at position `input`.
+    fn add(&mut self, trace: &TraceTotals, input: usize) -> io::Result<()> {
+        let ran = &trace.ran;
         let positions: Vec<usize> = ran.kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
-        self.inputs.push(&read.about)?;
+        self.inputs.push(&trace.about)?;
         for rank in &ran.ranks {
             for (kernel, sketch) in &rank.kernels {
                 self.kernels.all[positions[*kernel]].durations.append(sketch);
             }
             let durations = rank.kernels.iter().map(|(kernel, sketch)| (positions[*kernel], sketch));
-            let kernels = document::rows(&self.kernels, durations);
+            let kernels = kernel_rows(&self.kernels, durations);
             self.ranks.push(&RankReport { input, rank: rank.rank, kernels, gpus: rank.gpus.clone() })?;
         }
-        // GPUs of one trace stay side by side: where one number is taken all get others.
-        let is_taken = read.gpus.iter().any(|number| self.numbers.contains(number));
-        let highest = self.numbers.last().max(read.gpus.last()).copied();
+        // GPUs of one trace get adjacent numbers: if one number is in use, all get new ones.
+        let is_taken = trace.gpus.iter().any(|number| self.numbers.contains(number));
+        let highest = self.numbers.last().max(trace.gpus.last()).copied();
         let free = highest.map_or(0, |number| number.saturating_add(1));
-        let numbers = read.gpus.iter().zip(free..);
+        let numbers = trace.gpus.iter().zip(free..);
         let number = |own: i64| match is_taken {
             true => numbers.clone().find(|&(&known, _)| known == own).map_or(own, |(_, new)| new),
             false => own,
         };
         for gpu in &ran.gpus {
             let own = gpu.gpu.gpu;
-            self.gpus.push(&document::gpu_row(&self.kernels, &positions, gpu.clone(), number(own)))?;
+            self.gpus.push(&gpu_row(&self.kernels, &positions, gpu.clone(), number(own)))?;
         }
-        self.numbers.extend(read.gpus.iter().map(|&own| number(own)));
+        self.numbers.extend(trace.gpus.iter().map(|&own| number(own)));
         Ok(())
     }
 
     /// Writes the document.
     fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let head = [
-            ("schema", serde_json::json!(document::SCHEMA)),
+            ("schema", serde_json::json!(SCHEMA)),
             ("tool_version", env!("CARGO_PKG_VERSION").into()),
-            ("approximate", document::APPROXIMATE.to_vec().into()),
+            ("approximate", APPROXIMATE.to_vec().into()),
             ("percentile_error", PERCENTILE_ERROR.into()),
         ];
         let mut before = "{";
@@ -202,8 +211,8 @@ impl Report {
             before = ",";
         }
         write!(out, ",\n\"kernels\": ")?;
-        let all = self.kernels.all.iter().enumerate().map(|(position, known)| (position, &known.durations));
-        serde_json::to_writer(&mut *out, &document::rows(&self.kernels, all))?;
+        let all = self.kernels.all.iter().enumerate().map(|(position, kernel)| (position, &kernel.durations));
+        serde_json::to_writer(&mut *out, &kernel_rows(&self.kernels, all))?;
         for (field, spool) in [("inputs", self.inputs), ("gpus", self.gpus), ("reports", self.ranks)] {
             write!(out, ",\n\"{field}\": ")?;
             spool.write(out)?;

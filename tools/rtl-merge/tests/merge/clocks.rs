@@ -89,7 +89,7 @@ fn the_user_may_leave_clocks_alone_or_say_what_to_add() {
     assert_eq!(methods(&report), ["reference", "reference", "collectives", "given"]);
     assert_eq!(report["clock"]["inputs"][3]["added_last_ns"], -1_500);
     let run = folder.run(&format!("--offset 9=1 {}", ranks(4)));
-    assert_eq!((run.code, run.messages.as_str()), (2, "rtl-merge: error: --offset: no trace is rank 9\n"));
+    assert_eq!((run.code, run.messages.as_str()), (2, "rtl-merge: error: --offset: no trace has rank 9\n"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::os::unix::fs::DirBuilderExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -28,7 +29,9 @@ fn inputs(folder: &Folder) -> Vec<Vec<u8>> {
 
 /// The checkpoint of the merge that is going on, once it has one.
 fn checkpoint(folder: &Folder) -> Option<usize> {
-    let state = std::fs::read(folder.path(".all.db.rtl-merge/state")).ok()?;
+    let files = folder.files();
+    let checkpoint = files.iter().find(|file| file.starts_with(".all.db.rtl-merge-"))?;
+    let state = std::fs::read(folder.path(checkpoint).join("state")).ok()?;
     Some(u64::from_le_bytes(*state[16..].first_chunk::<8>()?) as usize)
 }
 
@@ -73,9 +76,10 @@ fn a_killed_merge_is_resumed_to_the_same_bytes() {
 fn what_another_merge_has_left_is_not_gone_on_with() {
     let folder = folder(2);
     let expected = uninterrupted(&folder);
-    std::fs::create_dir(folder.path(".all.db.rtl-merge")).unwrap();
+    let left = folder.path(".all.db.rtl-merge-left");
+    std::fs::DirBuilder::new().mode(0o700).create(&left).unwrap();
     for (file, bytes) in [("state", vec![7; 100]), ("part", vec![1; 9_000]), ("texts", Vec::new())] {
-        std::fs::write(folder.path(".all.db.rtl-merge").join(file), bytes).unwrap();
+        std::fs::write(left.join(file), bytes).unwrap();
     }
     folder.merge(&format!("--resume -o all.db {}", ranks(RANKS)));
     assert!(std::fs::read(folder.path("all.db")).unwrap() == expected);

@@ -133,7 +133,7 @@ fn an_input_is_never_the_output_and_a_foreign_file_is_not_replaced() {
     let before = std::fs::read(folder.path("rank1.db")).unwrap();
     let run = folder.run("-o rank1.db rank0.db");
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.messages.contains("exists and is no merged trace"), "{run:?}");
+    assert!(run.messages.contains("exists and is not a merged trace"), "{run:?}");
     assert_eq!(std::fs::read(folder.path("rank1.db")).unwrap(), before);
 }
 

@@ -150,7 +150,7 @@ fn a_report_is_written_whole_and_replaces_only_a_report() {
     assert_eq!(std::fs::read(folder.path("all.json")).unwrap(), before);
     assert_eq!(folder.files(), files);
     let run = folder.run("--summary-only -o bad.db rank0.db");
-    assert!(run.code == 2 && run.messages.contains("bad.db exists and is no report"), "{run:?}");
+    assert!(run.code == 2 && run.messages.contains("bad.db exists and is not a report"), "{run:?}");
     let run = folder.run("--summary-only -o rank0.db rank0.db");
     assert!(run.code == 2 && run.messages.contains("rank0.db is one of the traces"), "{run:?}");
 }

@@ -1,4 +1,4 @@
-//! What a report lists of each trace: it goes to disk as it comes, so that memory does not grow with the traces.
+//! JSON arrays on disk, so that memory does not grow with the number of traces.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -7,17 +7,17 @@ use serde::Serialize;
 
 /// The elements of a JSON array, in a file without a name.
 #[derive(Debug)]
-pub struct Spool {
+pub(crate) struct JsonArrayFile {
     file: BufWriter<File>,
     is_empty: bool,
 }
 
-impl Spool {
+impl JsonArrayFile {
     /// An array without elements.
     ///
     /// # Errors
-    /// Where there is no room for temporary files.
-    pub fn new() -> io::Result<Self> {
+    /// Where temporary files cannot be created.
+    pub(crate) fn new() -> io::Result<Self> {
         Ok(Self { file: BufWriter::new(tempfile::tempfile()?), is_empty: true })
     }
 
@@ -25,7 +25,7 @@ impl Spool {
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
         self.file.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
         self.is_empty = false;
         serde_json::to_writer(&mut self.file, element)?;
@@ -36,7 +36,7 @@ impl Spool {
     ///
     /// # Errors
     /// Those of the disk and of `out`.
-    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;
         out.write_all(b"[")?;

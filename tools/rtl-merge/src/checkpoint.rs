@@ -1,0 +1,327 @@
+//! The checkpoint of a merge: a working folder beside the output, from which another process can resume.
+//!
+//! After each input `state` holds the progress. Nothing is synced for that, because the system keeps what a killed process
+//! has written. A power loss may lose some bytes and keep later ones; it shows by the boot id, which every state holds.
+//! Therefore every few hundred MiB the data is synced, then described in `state.synced`, from which a merge resumes after
+//! another boot.
+//!
+//! The name of the folder is random and only its owner can use it. A folder that is found is used only if it is such a
+//! folder of this user and no link, so other users cannot plant one.
+
+use std::fs::{self, File, Permissions, TryLockError};
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use atomic_file::{AtomicFile, IfExists, Options};
+use cli::{Failure, ResultExt};
+use rtl_write::{NativeWriter, StringLog};
+use rustc_hash::FxHasher;
+
+use crate::input::Input;
+use crate::output;
+use crate::rows::Rows;
+
+/// Bytes that a power loss may cost: the output of some seconds.
+const UNSYNCED: u64 = 256 << 20;
+
+/// Permissions of the working folder.
+const OWNER_ONLY: u32 = 0o700;
+
+/// The working folder. Dropping it removes the folder, which stays only if the program is killed.
+#[derive(Debug)]
+pub(crate) struct Checkpoint {
+    folder: PathBuf,
+    output: PathBuf,
+    /// The traces that limit the permissions of the output.
+    inputs: Vec<PathBuf>,
+    /// Identifies the traces and options; the checkpoint of another merge is not used.
+    fingerprint: u64,
+    /// Identifies the boot of the machine.
+    boot: u64,
+    /// Bytes of the part that `state.synced` describes.
+    synced: u64,
+    disk: Disk,
+    _lock: File,
+}
+
+/// How bytes are brought to the disk; replaced in tests.
+#[derive(Debug, Clone, Copy)]
+struct Disk {
+    sync: fn(&Path) -> io::Result<()>,
+    /// The number of bytes between two syncs.
+    every: u64,
+}
+
+/// The state of a merge.
+#[derive(Debug)]
+pub(crate) struct MergeState {
+    pub(crate) writer: NativeWriter,
+    pub(crate) strings: StringLog,
+    /// The number of inputs that are written; `None` before the metadata of the whole trace is.
+    pub(crate) done: Option<usize>,
+    /// The rows of these inputs.
+    pub(crate) rows: Rows,
+}
+
+impl Checkpoint {
+    /// Opens the folder that an interrupted merge into this output has left, else a new one. The output is written with
+    /// the permissions that all `inputs` have.
+    ///
+    /// # Errors
+    /// Where the folder cannot be written, or another merge uses it.
+    pub(crate) fn open(output: &Path, inputs: &[Input], fingerprint: u64) -> Result<Self, Failure> {
+        // A link stays; the file that it leads to is replaced.
+        let output = output.canonicalize().unwrap_or_else(|_| output.to_owned());
+        let open = || -> io::Result<(PathBuf, File)> {
+            fs::create_dir_all(output::folder(&output))?;
+            let folder = find(&output)?.map_or_else(|| create(&output), Ok)?;
+            let lock = File::create(folder.join("lock"))?;
+            Ok((folder, lock))
+        };
+        let (folder, lock) = open()
+            .with_context(|| format!("cannot write {}", output.display()))
+            .with_hint("check that the folder exists and can be written")?;
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            let what = format!("another rtl-merge is writing {}", output.display());
+            return Err(Failure::input(anyhow::anyhow!(what)));
+        }
+        let disk = Disk { sync: |path| File::open(path)?.sync_all(), every: UNSYNCED };
+        let inputs = inputs.iter().map(|input| input.path.clone()).collect();
+        Ok(Self { folder, output, inputs, fingerprint, boot: boot(), synced: 0, disk, _lock: lock })
+    }
+
+    /// The merged trace while it is written.
+    pub(crate) fn part(&self) -> PathBuf {
+        self.folder.join("part")
+    }
+
+    fn strings(&self) -> PathBuf {
+        self.folder.join("texts")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    fn synced(&self) -> PathBuf {
+        self.folder.join("state.synced")
+    }
+
+    /// Starts from nothing, or with `resume` from an interrupted merge of the same traces.
+    ///
+    /// # Errors
+    /// Where the folder cannot be written.
+    pub(crate) fn start(&mut self, resume: bool) -> Result<MergeState, Failure> {
+        if resume {
+            for (state, any_boot) in [(self.state(), false), (self.synced(), true)] {
+                if let Some(merge) = self.load(&state, any_boot)? {
+                    return Ok(merge);
+                }
+            }
+        }
+        let create = || -> io::Result<StringLog> {
+            for state in [self.state(), self.synced()] {
+                if state.exists() {
+                    fs::remove_file(state)?;
+                }
+            }
+            File::create(self.part())?;
+            StringLog::create(&self.strings())
+        };
+        let strings = create().with_context(|| format!("cannot write {}", self.output.display()))?;
+        let writer = NativeWriter::within(&self.part(), &self.output)?;
+        Ok(MergeState { writer, strings, done: None, rows: Rows::default() })
+    }
+
+    fn load(&self, state: &Path, any_boot: bool) -> Result<Option<MergeState>, Failure> {
+        let Ok(state) = fs::read(state) else { return Ok(None) };
+        let mut state = state.as_slice();
+        let mut number = || {
+            let (number, rest) = state.split_first_chunk::<8>()?;
+            state = rest;
+            Some(u64::from_le_bytes(*number))
+        };
+        let (fingerprint, boot, done) = (number(), number(), number());
+        let mut rows = Rows::default();
+        for count in &mut rows.counts {
+            let Some(number) = number() else { return Ok(None) };
+            *count = number;
+        }
+        let is_ours = fingerprint == Some(self.fingerprint) && (any_boot || boot == Some(self.boot));
+        if !is_ours || !self.part().exists() || !self.strings().exists() {
+            return Ok(None);
+        }
+        let resumed = NativeWriter::resume(&self.part(), &self.output, &self.strings(), state)?;
+        let done = done.and_then(|done| usize::try_from(done).ok());
+        Ok(resumed.map(|(writer, strings)| MergeState { writer, strings, done, rows }))
+    }
+
+    /// Saves the state after `done` inputs.
+    ///
+    /// # Errors
+    /// Where a file cannot grow.
+    pub(crate) fn save(&mut self, merge: &mut MergeState, done: usize) -> Result<(), Failure> {
+        let state = merge.writer.checkpoint(&mut merge.strings)?;
+        merge.done = Some(done);
+        let mut bytes = Vec::with_capacity(state.len() + 256);
+        let counts = merge.rows.counts.iter().copied();
+        for number in [self.fingerprint, self.boot, done as u64].into_iter().chain(counts) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(&state);
+        self.store(&bytes).with_context(|| format!("cannot write {}", self.output.display()))
+    }
+
+    fn store(&mut self, state: &[u8]) -> io::Result<()> {
+        let next = self.folder.join("state.next");
+        let written = fs::metadata(self.part())?.len();
+        if written.saturating_sub(self.synced) >= self.disk.every {
+            // The data must be on the disk before the state that describes it.
+            for file in [self.part(), self.strings()] {
+                (self.disk.sync)(&file)?;
+            }
+            fs::write(&next, state)?;
+            (self.disk.sync)(&next)?;
+            fs::rename(&next, self.synced())?;
+            (self.disk.sync)(&self.folder)?;
+            self.synced = written;
+        }
+        fs::write(&next, state)?;
+        fs::rename(&next, self.state())
+    }
+
+    /// Gives the complete file its name, when it is on the disk.
+    ///
+    /// # Errors
+    /// Where the folder of the output cannot be written any more.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+        let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
+        let output = AtomicFile::create(&self.output, &options)?;
+        let replace = || -> io::Result<()> {
+            fs::set_permissions(self.part(), output.file().metadata()?.permissions())?;
+            (self.disk.sync)(&self.part())?;
+            fs::rename(self.part(), output.place())
+        };
+        replace().with_context(|| format!("cannot write {}", self.output.display()))?;
+        output.commit()?;
+        (self.disk.sync)(output::folder(&self.output))
+            .with_context(|| format!("cannot write {}", self.output.display()))
+    }
+}
+
+impl Drop for Checkpoint {
+    fn drop(&mut self) {
+        // A folder that cannot be removed is used by the next merge.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The start of the names of working folders for this output.
+fn prefix(output: &Path) -> String {
+    format!(".{}.rtl-merge-", output.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// The working folder that an interrupted merge of this user has left.
+fn find(output: &Path) -> io::Result<Option<PathBuf>> {
+    let (prefix, user) = (prefix(output), fs::metadata("/proc/self")?.uid());
+    for entry in fs::read_dir(output::folder(output))? {
+        let entry = entry?;
+        // Does not follow links.
+        let is_own =
+            |found: fs::Metadata| found.is_dir() && found.uid() == user && found.mode() & 0o777 == OWNER_ONLY;
+        let is_named = entry.file_name().to_string_lossy().starts_with(&prefix);
+        if is_named && entry.metadata().is_ok_and(is_own) {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
+}
+
+fn create(output: &Path) -> io::Result<PathBuf> {
+    let folder = tempfile::Builder::new()
+        .prefix(&prefix(output))
+        .permissions(Permissions::from_mode(OWNER_ONLY))
+        .tempdir_in(output::folder(output))?;
+    Ok(folder.keep())
+}
+
+/// Identifies this boot of the machine.
+fn boot() -> u64 {
+    let mut hasher = FxHasher::default();
+    fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    thread_local! {
+        /// The synced files, and whether a synced state existed at that time.
+        static SYNCED: RefCell<Vec<(String, bool)>> = const { RefCell::new(Vec::new()) };
+    }
+
+    fn record(path: &Path) -> io::Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_described = path.with_file_name("state.synced").exists() || path.join("state.synced").exists();
+        SYNCED.with_borrow_mut(|synced| synced.push((name, is_described)));
+        Ok(())
+    }
+
+    /// A merge after one synced checkpoint and `more` others.
+    fn started(output: &Path, more: usize) -> (Checkpoint, MergeState) {
+        let mut checkpoint = Checkpoint::open(output, &[], 7).unwrap();
+        checkpoint.disk = Disk { sync: record, every: 0 };
+        let mut merge = checkpoint.start(false).unwrap();
+        for done in 0..=more {
+            merge.writer.intern(&format!("input {done}")).unwrap();
+            checkpoint.save(&mut merge, done + 1).unwrap();
+            checkpoint.disk.every = u64::MAX;
+        }
+        (checkpoint, merge)
+    }
+
+    #[test]
+    fn a_state_is_synced_only_after_its_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let (checkpoint, _) = started(&folder.path().join("all.db"), 2);
+        let folder = checkpoint.folder.file_name().unwrap().to_str().unwrap();
+        let expected = [("part", false), ("texts", false), ("state.next", false), (folder, true)];
+        let expected = expected.map(|(name, is_described)| (name.to_owned(), is_described));
+        assert_eq!(SYNCED.take(), expected);
+    }
+
+    #[test]
+    fn after_another_boot_a_merge_resumes_from_the_synced_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut checkpoint, merge) = started(&folder.path().join("all.db"), 2);
+        drop(merge);
+        assert_eq!(checkpoint.start(true).unwrap().done, Some(3), "nothing was lost");
+        checkpoint.boot += 1;
+        assert_eq!(checkpoint.start(true).unwrap().done, Some(1), "the power was lost");
+        fs::remove_file(checkpoint.synced()).unwrap();
+        assert_eq!(checkpoint.start(true).unwrap().done, None, "before anything was synced");
+    }
+
+    #[test]
+    fn a_link_or_an_open_folder_in_place_of_the_working_folder_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("all.db");
+        let victim = folder.path().join("victim");
+        fs::create_dir(&victim).unwrap();
+        fs::set_permissions(&victim, Permissions::from_mode(OWNER_ONLY)).unwrap();
+        fs::write(victim.join("part"), "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, folder.path().join(".all.db.rtl-merge-link")).unwrap();
+        fs::create_dir(folder.path().join(".all.db.rtl-merge-open")).unwrap();
+        let mut checkpoint = Checkpoint::open(&output, &[], 7).unwrap();
+        assert_eq!(fs::metadata(&checkpoint.folder).unwrap().mode() & 0o777, OWNER_ONLY);
+        checkpoint.start(true).unwrap();
+        drop(checkpoint);
+        assert_eq!(fs::read_to_string(victim.join("part")).unwrap(), "precious");
+    }
+}
