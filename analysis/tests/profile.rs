@@ -35,7 +35,7 @@ fn a_kernel_has_its_durations_its_neighbours_and_its_place() {
 
     let gpu = &profile.gpus[0];
     assert_eq!((gpu.gpu, gpu.wall_ns, gpu.busy_ns), (0, 280, 250));
-    let work: Vec<_> = gpu.work.iter().map(|work| (work.item.clone(), work.calls, work.total_ns)).collect();
+    let work: Vec<_> = gpu.work.iter().map(|work| (work.item, work.calls, work.total_ns)).collect();
     assert_eq!(
         work,
         [
