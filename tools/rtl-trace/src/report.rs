@@ -1,13 +1,12 @@
 //! Makes one trace of the recordings, its summary and its Perfetto trace.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists, Options};
-use clap::Parser;
 use cli::args::{Console, Display};
-use cli::{Exit, Failure, Output, ResultExt};
+use cli::{Failure, Output, ResultExt};
+use rtl_merge::args::{Format, IdentityOptions};
 use rtl_schema::Trace;
 
 use crate::target::Target;
@@ -43,13 +42,17 @@ pub fn collect(
 /// Merges the readable recordings; returns whether all are readable.
 fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool, Failure> {
     // All processes belong to this run, whatever their metadata states, and a launcher has no rank.
-    let flags =
-        ["rtl-merge", "--quiet", "--force", "--allow-missing", "--keep-going", "--to", "native", "--output"];
-    let line =
-        flags.iter().map(OsString::from).chain([merged.into()]).chain(recordings.iter().map(Into::into));
-    let arguments = rtl_merge::args::Arguments::try_parse_from(line)?;
-    let (exit, _) = out.capture(|out| rtl_merge::run(arguments, out));
-    Ok(exit? == Exit::Success)
+    let options = rtl_merge::args::Options {
+        traces: recordings.to_vec(),
+        output: Some(merged.to_owned()),
+        to: Some(Format::Native),
+        force: true,
+        keep_going: true,
+        identity: IdentityOptions { allow_missing: true, ..IdentityOptions::default() },
+        console: quiet(),
+        ..rtl_merge::args::Options::default()
+    };
+    Ok(rtl_merge::merge(&options, out)?.failures.is_empty())
 }
 
 /// Writes the summary of the trace, and returns it.
@@ -57,8 +60,7 @@ fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool
 /// # Errors
 /// Where the trace cannot be read or the file cannot be written.
 pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
-    let console = Console { quiet: true, ..Console::default() };
-    let display = Display { console, ..Display::default() };
+    let display = Display { console: quiet(), ..Display::default() };
     let options = rtl_summary::Options { display, ..rtl_summary::Options::default() };
     let traces = [target.trace.clone()];
     let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
@@ -66,6 +68,10 @@ pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
     let rules = Options { if_exists: IfExists::Replace, inputs: &[target.trace.as_path()] };
     AtomicFile::write(&target.summary, &rules, |file| file.write_all(text.as_bytes()))?;
     Ok(text)
+}
+
+fn quiet() -> Console {
+    Console { quiet: true, ..Console::default() }
 }
 
 /// Writes the trace for Perfetto.
