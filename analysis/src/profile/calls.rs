@@ -28,8 +28,8 @@ pub(super) struct CallBuffer {
     pub(super) wall_and_busy_ns: Vec<[i64; 2]>,
 }
 
-/// The walk over the ops of one place.
-struct Walk {
+/// State of one place while its ops are visited in order.
+struct PlaceState {
     place: usize,
     /// Among its dispatches.
     position: usize,
@@ -82,24 +82,24 @@ impl CallBuffer {
         let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
         let mut next = self.begins.clone();
         let mut calls: Vec<(usize, i64, u32)> = Vec::new();
-        let walk = |place: usize| Walk { place, position: 0, union: UnionLength::default() };
-        let mut walks: Vec<Walk> = (0..places).map(walk).collect();
-        ops::in_order(tables, order, &mut walks, |walk, same| {
+        let state = |place: usize| PlaceState { place, position: 0, union: UnionLength::default() };
+        let mut states: Vec<PlaceState> = (0..places).map(state).collect();
+        ops::in_order(tables, order, &mut states, |state, same| {
             for &row in same.copies {
                 let length = Op { copy: true, row }.length(tables);
-                walk.union.add(same.start, same.start.saturating_add(length));
+                state.union.add(same.start, same.start.saturating_add(length));
             }
             let call = |row: u32| {
                 let stratum = strata.of_row(row);
                 let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
                 let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
-                (slot_of_stratum[stratum] + walk.place, duration, shape)
+                (slot_of_stratum[stratum] + state.place, duration, shape)
             };
             let mut put = |(slot, duration, shape): (usize, i64, u32)| {
-                walk.union.add(same.start, same.start.saturating_add(duration.unsigned_abs()));
+                state.union.add(same.start, same.start.saturating_add(duration.unsigned_abs()));
                 let to = next[slot];
                 if to == self.begins[slot] {
-                    self.first[slot] = walk.position as u32;
+                    self.first[slot] = state.position as u32;
                 }
                 buffer[to] = duration;
                 if mixed {
@@ -115,10 +115,10 @@ impl CallBuffer {
                 calls.sort_unstable();
                 calls.drain(..).for_each(put);
             }
-            walk.position += same.dispatches.len();
+            state.position += same.dispatches.len();
         });
-        let figures = |walk: Walk| [to_ns(walk.union.end()), walk.union.length_ns()];
-        self.wall_and_busy_ns = walks.into_iter().map(figures).collect();
+        let figures = |state: PlaceState| [to_ns(state.union.end()), state.union.length_ns()];
+        self.wall_and_busy_ns = states.into_iter().map(figures).collect();
     }
 
     /// The run of a group and its mix, without the warm-up.
