@@ -10,6 +10,7 @@ mod launches;
 mod layout;
 mod ops;
 mod secondary_tables;
+mod state;
 
 use std::fs::File;
 use std::path::Path;
@@ -18,10 +19,9 @@ use crate::btree::{Database, Datum};
 use crate::native::numbering::{Places, Queues, RenumberedOps};
 use crate::native::opaque_tables::add;
 use crate::output::OutputFile;
-use ids::{Numbers, Texts};
-use launches::Launches;
 use layout::{FINISH, Table, TableIds, views};
 use rtl_schema::{Id, Result, Tables};
+use state::{Calls, GPU_STRIDE, Launches, Numbers, PID_STRIDE, Texts};
 
 /// A file of RPD's in the making: takes a trace as [`Trace::stream`](rtl_schema::Trace::stream) gives it out. Memory grows
 /// with the distinct strings and the API calls.
@@ -34,7 +34,7 @@ pub struct RpdWriter {
     places: Places,
     queues: Queues,
     numbers: Numbers,
-    calls: calls::Calls,
+    calls: Calls,
     launches: Launches,
     ops: RenumberedOps,
     /// Links of ops to further calls: an op may come after its links.
@@ -62,14 +62,14 @@ impl RpdWriter {
             places: Places::default(),
             queues: Queues::default(),
             numbers: Numbers::default(),
-            calls: calls::Calls::default(),
+            calls: Calls::default(),
             launches: Launches::default(),
             ops: RenumberedOps::default(),
             links: Vec::new(),
             left_out: 0,
         };
         rpd.first_texts()?;
-        let [gpus, pids] = [ids::GPU_STRIDE, ids::PID_STRIDE].map(|stride| stride.to_string());
+        let [gpus, pids] = [GPU_STRIDE, PID_STRIDE].map(|stride| stride.to_string());
         // With a session RPD's tracer appends to the file under ids of its own.
         for (tag, value) in [
             ("gpu_stride", gpus.as_str()),

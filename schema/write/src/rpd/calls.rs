@@ -1,34 +1,17 @@
 //! `rocpd_api`: calls and ranges.
 
-use super::ids::EMPTY;
+use super::state::EMPTY;
 use super::{RpdWriter, Table};
-use crate::native::numbering::Renumbered;
 use rtl_schema::layout::tags;
 use rtl_schema::table::ApiArgument;
-use rtl_schema::{Id, Result, Tables};
-
-/// The calls of the trace in the file.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    /// By space and correlation id: the first of each.
-    by_correlation: Renumbered,
-    /// By old id.
-    pub(super) ids: Renumbered,
-}
-
-impl Calls {
-    #[inline]
-    pub(super) fn of(&self, space: u32, correlation: Id) -> Option<i64> {
-        if correlation == 0 { None } else { self.by_correlation.get(space, correlation) }
-    }
-}
+use rtl_schema::{Result, Tables};
 
 impl RpdWriter {
     /// Writes the calls, all of which come in the first piece.
     pub(super) fn api_calls(&mut self, piece: &Tables) -> Result<()> {
         let calls = &piece.api_calls;
         let begins = self.launches.begin(piece);
-        if begins && !self.launches.are_asked() {
+        if begins && !self.launches.are_recorded() {
             self.metadata(tags::LAUNCHES, tags::LAUNCHES_EXECUTED)?;
         }
         let mut ids = Vec::new();

@@ -1,39 +1,13 @@
 //! Texts and numbers as RPD stores them.
 
-use rustc_hash::FxHashMap;
-
+use super::state::EMPTY;
 use super::{RpdWriter, Table};
 use crate::native::OpKind;
 use rtl_schema::layout::rpd::UNRECORDED;
-use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, NameId, ProcessId, Result, Tables};
+use rtl_schema::{NameId, Result, Tables};
 
-/// What separates the machines in numbers of GPUs.
-pub(super) const GPU_STRIDE: i64 = 1_000;
-/// The same in pids and tids.
-pub(super) const PID_STRIDE: i64 = 10_000_000;
-
-/// The empty text: the first of both tables.
-pub(super) const EMPTY: i64 = 1;
 /// The type and domain of ranges; ranges are calls of this name.
 const MARKER: OpKind = OpKind::UserMarker;
-
-/// Which texts of the trace are in the file so far.
-#[derive(Debug, Default)]
-pub(super) struct Texts {
-    /// Texts that every file has.
-    fixed: FxHashMap<&'static str, i64>,
-    /// For each string of the trace its id in `rocpd_string` and in `rocpd_ustring`; 0 where it is not there yet.
-    names: Vec<i64>,
-    unique: Vec<i64>,
-}
-
-impl Texts {
-    pub(super) fn extend(&mut self, tables: &Tables) {
-        self.names.resize(tables.strings.len(), 0);
-        self.unique.resize(tables.strings.len(), 0);
-    }
-}
 
 impl RpdWriter {
     pub(super) fn first_texts(&mut self) -> Result<()> {
@@ -90,49 +64,5 @@ impl RpdWriter {
         };
         self.texts.unique[name.index()] = id;
         Ok(id)
-    }
-}
-
-/// The numbers of processes and GPUs, with their machine where a trace has several.
-#[derive(Debug, Default)]
-pub(super) struct Numbers {
-    /// For each process its pid, and what is added to tids.
-    processes: Vec<(i64, i64)>,
-    gpus: Vec<i64>,
-}
-
-impl Numbers {
-    pub(super) fn extend(&mut self, tables: &Tables) {
-        for process in &tables.processes[self.processes.len()..] {
-            let machine = i64::from(process.node.unwrap_or(0)).saturating_mul(PID_STRIDE);
-            self.processes.push((process.pid.unwrap_or(0).saturating_add(machine), machine));
-        }
-        for (at, agent) in tables.agents.iter().enumerate().skip(self.gpus.len()) {
-            let machine = i64::from(agent.node.unwrap_or(0)).saturating_mul(GPU_STRIDE);
-            self.gpus.push(match agent.kind {
-                // A number from a file of RPD's has its machine already.
-                AgentKind::Gpu if agent.number < machine => machine + agent.number,
-                AgentKind::Gpu => agent.number,
-                // What is no GPU goes by a number that no GPU has; -1 would be a range.
-                _ => -2 - at as i64,
-            });
-        }
-    }
-
-    #[inline]
-    pub(super) fn pid(&self, process: ProcessId) -> i64 {
-        self.processes.get(process.index()).map_or(0, |&(pid, _)| pid)
-    }
-
-    /// The thread, 0 if it is unknown.
-    #[inline]
-    pub(super) fn tid(&self, process: ProcessId, tid: Option<i64>) -> i64 {
-        let machine = self.processes.get(process.index()).map_or(0, |&(_, machine)| machine);
-        tid.map_or(0, |tid| tid.saturating_add(machine))
-    }
-
-    #[inline]
-    pub(super) fn gpu(&self, agent: AgentId) -> i64 {
-        self.gpus.get(agent.index()).copied().unwrap_or(-2)
     }
 }

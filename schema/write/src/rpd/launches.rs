@@ -1,86 +1,17 @@
 //! `rocpd_kernelapi` and `rocpd_copyapi`: what calls asked for.
 
+use super::state::{CopyLaunch, KernelLaunch, LaunchSource};
 use super::{RpdWriter, Table};
 use crate::btree::Datum;
 use crate::native::OpKind;
-use rtl_schema::layout::rpd::{Function, from_rocprofiler_sdk};
-use rtl_schema::layout::tags::{LAUNCHES, LAUNCHES_EXECUTED, SOURCE_PREFIX};
+use rtl_schema::layout::rpd::Function;
 use rtl_schema::table::{ApiLaunch, Copy, Direction, Shape};
-use rtl_schema::{NameId, Result, ShapeId, Tables, TrackId};
-
-/// Where the rows come from.
-#[derive(Debug, Default)]
-enum From {
-    /// Nothing is known yet.
-    #[default]
-    Unknown,
-    /// The source has such rows, and they are written as they were.
-    Asked {
-        /// They repeat what was executed, not the arguments of the call.
-        executed: bool,
-    },
-    /// From the ops, as they come.
-    Ops,
-    /// From the ops, which come in another order than their calls.
-    OpsLater,
-}
-
-/// What was not written yet.
-#[derive(Debug, Default)]
-pub(super) struct Launches {
-    from: From,
-    /// With their calls, as the copies: 24 bytes each.
-    kernels: Vec<(i64, Kernel)>,
-    copies: Vec<(i64, Copied)>,
-}
-
-/// A launch as its op tells it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kernel {
-    pub(super) name: NameId,
-    pub(super) shape: Option<ShapeId>,
-    pub(super) track: TrackId,
-}
-
-/// A copy as its op tells it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Copied {
-    direction: Direction,
-    bytes: Option<u64>,
-    /// Destination and source.
-    addresses: [Option<u64>; 2],
-    gpus: [i64; 2],
-    stream: Option<i64>,
-}
-
-impl Launches {
-    /// Decides where the rows come from; true the first time.
-    pub(super) fn begin(&mut self, piece: &Tables) -> bool {
-        if !matches!(self.from, From::Unknown) {
-            return false;
-        }
-        let from_ops = piece.info.metadata.iter().any(|(tag, value)| {
-            tag.strip_prefix(SOURCE_PREFIX).unwrap_or(tag) == LAUNCHES && value == LAUNCHES_EXECUTED
-        });
-        self.from = if !piece.api_calls.launches.is_empty() && !from_ops {
-            From::Asked { executed: from_rocprofiler_sdk(&piece.strings) }
-        } else if piece.api_calls.is_empty() {
-            From::Ops
-        } else {
-            From::OpsLater
-        };
-        true
-    }
-
-    pub(super) fn are_asked(&self) -> bool {
-        matches!(self.from, From::Asked { .. })
-    }
-}
+use rtl_schema::{NameId, Result, Tables};
 
 impl RpdWriter {
     /// Writes what the source says that its calls asked for; `ids` has the call of each row.
     pub(super) fn asked_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
-        let From::Asked { executed } = self.launches.from else { return Ok(()) };
+        let LaunchSource::Recorded { executed } = self.launches.source else { return Ok(()) };
         for row in &piece.api_calls.launches {
             let Some(call) = ids.get(row.call as usize).copied().flatten() else { continue };
             let stream = if row.stream.is_some() { piece.strings.get(row.stream) } else { "" };
@@ -131,14 +62,14 @@ impl RpdWriter {
         piece: &Tables,
         call: i64,
         recorded: bool,
-        kernel: Kernel,
+        kernel: KernelLaunch,
     ) -> Result<()> {
-        match self.launches.from {
-            From::OpsLater => {
+        match self.launches.source {
+            LaunchSource::OpsLater => {
                 self.launches.kernels.push((call, kernel));
                 Ok(())
             }
-            From::Asked { .. } if recorded => Ok(()),
+            LaunchSource::Recorded { .. } if recorded => Ok(()),
             _ => self.kernel_of_op(piece, call, kernel),
         }
     }
@@ -151,19 +82,19 @@ impl RpdWriter {
         recorded: bool,
         row: &Copy,
     ) -> Result<()> {
-        if recorded && self.launches.are_asked() {
+        if recorded && self.launches.are_recorded() {
             return Ok(());
         }
         let gpu =
             |agent: Option<rtl_schema::AgentId>| agent.map_or(-1, |agent| self.numbers.gpu(agent).max(-1));
-        let copied = Copied {
+        let copied = CopyLaunch {
             direction: row.direction,
             bytes: row.bytes,
             addresses: [row.destination_address, row.source_address],
             gpus: [gpu(row.destination), gpu(row.source)],
             stream: piece.tracks.get(row.track).stream,
         };
-        if matches!(self.launches.from, From::OpsLater) {
+        if matches!(self.launches.source, LaunchSource::OpsLater) {
             self.launches.copies.push((call, copied));
             return Ok(());
         }
@@ -182,7 +113,7 @@ impl RpdWriter {
     }
 
     #[inline]
-    fn kernel_of_op(&mut self, tables: &Tables, call: i64, kernel: Kernel) -> Result<()> {
+    fn kernel_of_op(&mut self, tables: &Tables, call: i64, kernel: KernelLaunch) -> Result<()> {
         let shape = kernel.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let name = self.name(tables, kernel.name)?;
         let stream =
@@ -217,7 +148,7 @@ impl RpdWriter {
         self.row_at(Table::Kernelapi, call, &cells)
     }
 
-    fn copy_of_op(&mut self, call: i64, copied: Copied) -> Result<()> {
+    fn copy_of_op(&mut self, call: i64, copied: CopyLaunch) -> Result<()> {
         let [to, from] = copied.addresses.map(address);
         let stream = copied.stream.map(|stream| stream.to_string()).unwrap_or_default();
         let cells = [

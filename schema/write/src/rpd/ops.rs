@@ -1,8 +1,7 @@
 //! `rocpd_op` and its links to calls.
 
 use super::calls::space;
-use super::ids::EMPTY;
-use super::launches::Kernel;
+use super::state::{EMPTY, KernelLaunch};
 use super::{RpdWriter, Table};
 use crate::native::OpKind;
 use rtl_schema::table::Direction;
@@ -40,7 +39,7 @@ impl RpdWriter {
             if let Some((call, recorded)) = self.op(piece, common, texts)?
                 && (row.shape.is_some() || !recorded)
             {
-                let kernel = Kernel { name: row.name, shape: row.shape, track: row.track };
+                let kernel = KernelLaunch { name: row.name, shape: row.shape, track: row.track };
                 self.kernel_launch(piece, call, recorded, kernel)?;
             }
         }
