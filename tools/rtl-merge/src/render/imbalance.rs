@@ -52,7 +52,7 @@ fn others(count: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
 
 fn ranks(imbalance: &Imbalance) -> Table {
     let mut table = Table::new([
-        Column::name("Checkpoint of"),
+        Column::name("Work of"),
         Column::right("Busy"),
         Column::right("Own work"),
         Column::right("A step"),

@@ -144,6 +144,7 @@ fn check_reports_and_writes_nothing() {
     let run = folder.run(&format!("--check {}", ranks(2)));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     assert!(run.answer.contains("node0/gpu1 (rank 1)"), "{}", run.answer);
+    assert!(run.answer.contains("\nWork of "), "{}", run.answer);
     assert!(run.answer.ends_with("nothing was written: kernels 16; ranges 4\n"), "{}", run.answer);
     assert_eq!(folder.files(), files);
 }
