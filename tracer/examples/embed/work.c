@@ -2,7 +2,7 @@
  * tests run this on simulated GPUs, so it takes its kernels from the file that CODE_OBJECT names. */
 #define _GNU_SOURCE
 #include "work.h"
-#include "../../tests/programs/hsa.h"
+#include "../../../tests/programs/hsa.h"
 
 int roctxRangePushA(const char *text);
 int roctxRangePop(void);
