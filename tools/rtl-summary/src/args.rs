@@ -30,7 +30,7 @@ pub struct Arguments {
     pub options: Options,
 }
 
-/// The flags, for [`crate::report`] too; the default is the whole report as text.
+/// The flags, for [`crate::report()`] too; the default is the whole report as text.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Options {
     /// Group the main table by this key
