@@ -104,7 +104,7 @@ impl Trace {
     /// Reads the selected columns piece by piece, for who cannot hold all rows. In every piece the tables of what rows
     /// refer to (strings, processes, agents, tracks, shapes, symbols) hold all that was met so far, and their ids stay;
     /// the tables of rows hold rows that no other piece holds. All API calls come in the first piece and together, all
-    /// allocations, counters, monitors and stacks in the last one, which also has the final [`Tables::about`] and
+    /// allocations, counters, monitors and stacks in the last one, which also has the final [`Tables::info`] and
     /// [`Tables::problems`]. The result is that last piece without its calls, ops and ranges.
     ///
     /// Memory is bounded by the strings, the API calls with their links, and 60,000 ops. rocprofv3's and RTG's files

@@ -15,6 +15,6 @@ pub struct KernelPair<'a> {
     pub share: f64,
     /// Whether gates judge it: kernels that wait for other ranks are only shown.
     pub gated: bool,
-    /// A threshold of its own in place of [`Rules::threshold`].
+    /// A threshold of its own in place of [`Rules::threshold`](super::Rules::threshold).
     pub threshold: Option<f64>,
 }

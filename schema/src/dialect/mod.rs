@@ -1,7 +1,7 @@
 //! The layouts of the traces that each tool writes, one dialect per module.
 //!
 //! To add a dialect: its module with a `READER`, its lines in this file, a fixture with a test, and its row in
-//! `docs/reference`. A dialect of large JSON files (one that should be read as a stream) is a [`Reader::Text`] whose rows
+//! `docs/reference`. A dialect of large JSON files (one that should be read as a stream) is a `Reader::Text` whose rows
 //! go through a `DeserializeSeed`, as `rocprofiler_json` does.
 
 /// Passes the declaration of every dialect to a macro: variant, label (stable: reports and JSON use it), description

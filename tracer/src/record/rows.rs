@@ -18,7 +18,7 @@ impl Rows {
     /// Writes a dispatch that is not like the one before it.
     ///
     /// # Errors
-    /// Those of [`Recording::push_op`].
+    /// Those of [`NativeWriter::push_op`](rtl_write::NativeWriter::push_op).
     pub(super) fn begin<T: Target>(
         named: Named,
         dispatch: &Dispatch,
@@ -66,7 +66,7 @@ impl Rows {
     /// Writes a dispatch with which they go on.
     ///
     /// # Errors
-    /// Those of [`Recording::push_op`].
+    /// Those of [`NativeWriter::push_op`](rtl_write::NativeWriter::push_op).
     #[inline]
     pub(super) fn write<T: Target>(
         &mut self,

@@ -333,7 +333,7 @@ impl NativeWriter {
     /// and ranges too. Everything else reads back as it was.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file cannot grow.
+    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot grow.
     pub fn push_tables(&mut self, tables: &Tables) -> Result<()> {
         let mut import = TraceImport::default();
         import.push(self, tables)?;
