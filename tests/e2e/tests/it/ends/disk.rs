@@ -32,7 +32,7 @@ fn a_disk_that_takes_no_more_ends_the_recording_and_nothing_else() {
             let Some(process) = process("exit") else { return };
             let process = process.preload("failing_disk").setting("DISK_HOLDS", holds);
             let process = process.setting("DISK_ERROR", error.to_string());
-            let outcome = in_time(|| process.unchanged());
+            let outcome = in_time(|| process.unchanged_in_one_run());
             assert_whole(&outcome);
             let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
             let why = std::io::Error::from_raw_os_error(error).to_string();
@@ -46,7 +46,7 @@ fn a_disk_that_does_not_answer_is_not_waited_for() {
     for holds in ["0", "20000", "60000"] {
         let Some(process) = process("exit") else { return };
         let process = process.preload("failing_disk").setting("DISK_HOLDS", holds);
-        let outcome = process.setting("DISK_ERROR", "0").unchanged();
+        let outcome = process.setting("DISK_ERROR", "0").unchanged_in_one_run();
         assert_whole(&outcome);
         let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
         assert!(said.contains("not written in time") && said.contains("does not answer"), "{said}");
@@ -57,7 +57,7 @@ fn a_disk_that_does_not_answer_is_not_waited_for() {
 fn a_disk_that_finds_no_room_when_the_file_is_closed_is_told_of() {
     let Some(process) = process("exit") else { return };
     let process = process.preload("failing_disk").setting("DISK_CLOSING", libc::EDQUOT.to_string());
-    let outcome = in_time(|| process.unchanged());
+    let outcome = in_time(|| process.unchanged_in_one_run());
     let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
     assert!(said.contains("40 of 40") && said.contains("cannot close"), "{said}");
 }
@@ -77,7 +77,7 @@ fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
                     cp "$small"/* . 2>/dev/null; exit $code"#;
     let process = process.started_by(&["unshare", "-rm", "sh", "-c", script, small]);
     let process = process.setting("RTL_OUTPUT", format!("{small}/trace.db"));
-    let outcome = in_time(|| process.unchanged());
+    let outcome = in_time(|| process.unchanged_in_one_run());
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
     assert_eq!(assert_whole(&outcome).len(), 1, "{outcome:?}");
     assert!(outcome.said[0].contains("No space left on device"), "{outcome:?}");
@@ -90,7 +90,7 @@ const LIMIT: &str = "40000";
 fn a_limit_on_the_size_of_files_is_the_traces_alone() {
     let Some(process) = process("exit") else { return };
     let process = process.setting("FILE_LIMIT", LIMIT);
-    let outcome = in_time(|| process.unchanged());
+    let outcome = in_time(|| process.unchanged_in_one_run());
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
     assert_whole(&outcome);
     assert!(outcome.said[0].contains("File too large"), "{outcome:?}");
@@ -100,7 +100,8 @@ fn a_limit_on_the_size_of_files_is_the_traces_alone() {
 fn a_program_gets_its_own_signals_of_that_limit_and_no_others() {
     for (how, end) in [("size-handled", Ok("too much, 1 signals")), ("size", Err(libc::SIGXFSZ))] {
         let Some(process) = process(how) else { return };
-        let outcome = process.setting("FILE_LIMIT", LIMIT).unchanged();
+        let process = process.setting("FILE_LIMIT", LIMIT);
+        let outcome = in_time(|| process.unchanged_in_one_run());
         match end {
             Ok(line) => assert!(outcome.stdout.contains(line), "{outcome:?}"),
             Err(signal) => assert_eq!(outcome.status.signal(), Some(signal), "{outcome:?}"),

@@ -32,7 +32,7 @@ fn a_process_that_returns_or_exits_has_all_that_was_done_and_counts_the_rest() {
 fn a_process_that_is_gone_in_an_instant_keeps_its_exit_code_and_leaves_a_healthy_file_or_none() {
     for how in AT_ONCE {
         for process in processes(how) {
-            let outcome = process.unchanged();
+            let outcome = process.unchanged_in_one_run();
             assert!(!outcome.status.success(), "{how}: {outcome:?}");
             assert!(outcome.traces.len() <= 1, "{how}: {outcome:?}");
             if let Some(trace) = outcome.traces.first().and_then(|file| Trace::read_begun(file)) {
