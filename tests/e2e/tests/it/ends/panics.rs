@@ -17,7 +17,7 @@ const FAILED: &str = "rtl: failed and is out of the way; from now on nothing is 
 
 #[track_caller]
 fn assert_harmless(process: &Process) {
-    let outcome = process.unchanged();
+    let outcome = process.unchanged_in_one_run();
     for trace in outcome.traces.iter().filter_map(|file| Trace::read_begun(file)) {
         assert_executed(&outcome, &trace);
         let (recorded, seen) = (trace.count("recorded"), trace.count("seen"));
@@ -47,7 +47,7 @@ fn a_failure_of_the_tracer_is_said_in_a_line() {
     ] {
         for process in processes("exit") {
             let process = process.fails_at(place);
-            let outcome = in_time(|| process.unchanged());
+            let outcome = in_time(|| process.unchanged_in_one_run());
             assert!(outcome.said.iter().any(|line| line.contains(said)), "{place}: {outcome:?}");
         }
     }
