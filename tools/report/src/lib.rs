@@ -1,6 +1,6 @@
 //! The versioned report `rtl-summary/1`.
 //!
-//! rtl-summary and `rtl-merge --summary-only` write these types as JSON, rtl-diff reads them back, and
+//! rtl-summary and `rtl-merge --summary-only` write these types as JSON, which rtl-diff reads, and
 //! `docs/reference/rtl-summary.schema.json` describes them; a test of rtl-summary compares the two. Times are integer
 //! nanoseconds of the trace's own clock; means and shares are floating point. Within version 1 fields are only
 //! added, so a reader ignores unknown fields. The order of fields is the order of the JSON keys.
