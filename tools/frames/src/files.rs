@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
+use polars_io::SerWriter;
 use polars_io::csv::write::{self as csv, CsvWriter};
 use polars_io::parquet::write::{self as parquet, ParquetCompression, ParquetWriter};
 use rtl_schema::Tables;
