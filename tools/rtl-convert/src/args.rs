@@ -1,11 +1,8 @@
-use std::path::PathBuf;
-
 use clap::{Parser, ValueEnum};
 use cli::Failure;
 
 use crate::format::Format;
 use crate::options::Options;
-use crate::partition::SplitBy;
 use crate::render_options::RenderOptions;
 
 const ABOUT: &str = "Convert a trace to another format: exact, in bounded memory";
@@ -22,29 +19,9 @@ fn long_about() -> String {
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-convert", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The trace to read
-    #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
-
-    /// The file to write, compressed if the name ends in `.gz` [default: the trace's name with another ending]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-
-    /// The format to write; by default the name of the output selects it. `--to FORMAT` does the same
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
-    pub format: Option<&'static Format>,
-
-    /// Replace an existing output
-    #[arg(long)]
-    pub force: bool,
-
-    /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
-    #[arg(long, value_enum, value_name = "PART")]
-    pub split: Option<SplitBy>,
-
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
-    pub render: RenderOptions,
+    pub options: Options,
 
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
@@ -62,19 +39,13 @@ impl Arguments {
     /// A usage error for an invalid filter.
     pub fn options(mut self) -> Result<Options, Failure> {
         let named = self.filter.to.as_deref().and_then(|word| <&Format>::from_str(word, true).ok());
-        if let (None, Some(format)) = (self.format, named) {
-            self.format = Some(format);
+        if let (None, Some(format)) = (self.options.format, named) {
+            self.options.format = Some(format);
             self.filter.to = None;
         }
-        Ok(Options {
-            filter: (!self.filter.is_empty()).then(|| self.filter.filter()).transpose()?,
-            trace: self.trace,
-            output: self.output,
-            format: self.format,
-            force: self.force,
-            split: self.split,
-            render: RenderOptions { progress: !self.console.quiet, ..self.render },
-        })
+        let filter = (!self.filter.is_empty()).then(|| self.filter.filter()).transpose()?;
+        let render = RenderOptions { progress: !self.console.quiet, ..self.options.render };
+        Ok(Options { filter, render, ..self.options })
     }
 }
 

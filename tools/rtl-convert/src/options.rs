@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use rtl_analysis::region;
 
 use crate::format::Format;
@@ -8,21 +9,34 @@ use crate::perfetto_json;
 use crate::render_options::RenderOptions;
 
 /// A conversion: what the command line asks for, and what other tools pass to [`crate::convert`].
-#[derive(Debug, Clone)]
+#[derive(Args, Debug, Clone)]
 pub struct Options {
-    /// The trace to read.
+    /// The trace to read
+    #[arg(value_name = "TRACE")]
     pub trace: PathBuf,
-    /// The output; by default it lies beside the trace.
+
+    /// The file to write, compressed if the name ends in `.gz` [default: the trace's name with another ending]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The format; by default the name of the output selects it.
+
+    /// The format to write; by default the name of the output selects it. `--to FORMAT` does the same
+    #[arg(short, long, value_enum, value_name = "FORMAT")]
     pub format: Option<&'static Format>,
-    /// Replace an existing output.
+
+    /// Replace an existing output
+    #[arg(long)]
     pub force: bool,
-    /// Divide the rows into a part for each GPU, rank or process.
+
+    /// Write a file for each GPU, rank or process: `trace.json` becomes `trace.gpu0.json`, ...
+    #[arg(long, value_enum, value_name = "PART")]
     pub split: Option<SplitBy>,
-    /// Which rows are read; `None` is all.
+
+    /// Which rows are read; `None` is all
+    #[arg(skip)]
     pub filter: Option<region::Filter>,
-    /// How rows appear.
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub render: RenderOptions,
 }
 
