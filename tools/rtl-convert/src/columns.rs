@@ -1,18 +1,16 @@
 //! CSV and Parquet: a folder with one file for each table, partitioned where the trace is split.
 
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use atomic_file::AtomicDir;
-use cli::Failure;
-use frames::PolarsError;
+use cli::{Failure, ResultExt};
 use frames::files::{Files, Kind};
 use frames::table::Table;
 use rtl_schema::Tables;
 
 use crate::databases;
 use crate::format::{Format, Job, Written};
-use crate::output_folder;
 use crate::partition::{Partition, SplitBy};
 use crate::rows::RowCounts;
 use crate::split;
@@ -43,7 +41,7 @@ pub const PARQUET: Format = Format {
 const OF_GPU: [&Table; 2] = [Table::OPS, Table::COUNTERS];
 
 fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
-    let folder = output_folder::create(job)?;
+    let folder = create(job)?;
     let mut rows = RowCounts::default();
     match job.split {
         None => rows.all = table_files(job, kind, &folder.place(), Table::ALL, None)?,
@@ -82,11 +80,9 @@ fn table_files(
     let mut rows = 0;
     let (last, _) = databases::stream(job, |batch| {
         rows += counted(batch, tables);
-        files.push(batch).map_err(io_error)
+        files.push(batch).with_context(|| "cannot write".to_owned())
     })?;
-    files.finish(&last).map_err(|error| {
-        Failure::input(io_error(error)).context(format!("cannot write {}", job.output.display()))
-    })?;
+    files.finish(&last).with_context(|| format!("cannot write {}", job.output.display()))?;
     Ok(rows)
 }
 
@@ -98,10 +94,35 @@ fn counted(batch: &Tables, tables: &[&Table]) -> u64 {
 /// Creates the folder of a part, with a Hive name.
 fn partition(folder: &AtomicDir, part: &Partition) -> Result<PathBuf, Failure> {
     let path = folder.place().join(part.partition());
-    std::fs::create_dir(&path).map_err(Failure::input)?;
+    fs::create_dir(&path).map_err(Failure::input)?;
     Ok(path)
 }
 
-fn io_error(error: PolarsError) -> io::Error {
-    io::Error::other(error)
+/// Starts the output folder of a job.
+/// Only what this program wrote is replaced.
+fn create(job: &Job<'_>) -> Result<AtomicDir, Failure> {
+    let folder = AtomicDir::create(job.output, &job.rules())?;
+    match foreign(job.output) {
+        None => Ok(folder),
+        Some(other) => Err(Failure::usage(format!("{} is not of rtl-convert", other.display()))
+            .with_hint("--force replaces only folders that rtl-convert wrote; write to another one")),
+    }
+}
+
+/// A file or folder at or below `path` that this program does not write.
+fn foreign(path: &Path) -> Option<PathBuf> {
+    let kind = path.symlink_metadata().ok()?;
+    if !kind.is_dir() {
+        return Some(path.to_owned());
+    }
+    let entries = fs::read_dir(path).ok()?.filter_map(Result::ok);
+    entries.map(|entry| entry.path()).find_map(|path| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        let is_table = [".csv", ".parquet"].iter().any(|end| name.ends_with(end));
+        match path.symlink_metadata().is_ok_and(|kind| kind.is_dir()) {
+            true if name.contains('=') => foreign(&path),
+            false if is_table => None,
+            _ => Some(path),
+        }
+    })
 }

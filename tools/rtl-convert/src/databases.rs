@@ -7,7 +7,6 @@ use rtl_write::{NativeWriter, RpdWriter, TraceImport};
 
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;
-use crate::source::StreamError;
 
 /// Our own layout: every row of every input.
 pub const NATIVE: Format = Format {
@@ -35,7 +34,7 @@ fn native(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
     let mut writer = NativeWriter::within(file.place(), job.output)?;
     let mut incoming = TraceImport::default();
-    let (last, rows) = stream(job, |batch| incoming.push(&mut writer, batch))?;
+    let (last, rows) = stream(job, |batch| Ok(incoming.push(&mut writer, batch)?))?;
     incoming.finish(&mut writer, &last)?;
     writer.finish()?;
     file.commit()?;
@@ -45,7 +44,7 @@ fn native(job: &Job<'_>) -> Result<Written, Failure> {
 fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
     let mut writer = RpdWriter::within(file.place(), job.output)?;
-    let (last, rows) = stream(job, |batch| writer.push(batch))?;
+    let (last, rows) = stream(job, |batch| Ok(writer.push(batch)?))?;
     let without_end = writer.finish(&last)?;
     file.commit()?;
     Ok(Written::one(job, RowCounts { without_end, ..rows }))
@@ -56,9 +55,9 @@ fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
 ///
 /// # Errors
 /// The trace cannot be read, or `each` fails.
-pub fn stream<E: Into<StreamError>>(
+pub fn stream(
     job: &Job<'_>,
-    mut each: impl FnMut(&Tables) -> Result<(), E>,
+    mut each: impl FnMut(&Tables) -> Result<(), Failure>,
 ) -> Result<(Tables, RowCounts), Failure> {
     let args = !job.render.no_args;
     let select = Select { shapes: args, launch: args, args, ..Select::everything() };
@@ -66,7 +65,6 @@ pub fn stream<E: Into<StreamError>>(
     let last = job.source.stream(&select, |batch| {
         rows.all += RowCounts::of(batch);
         each(batch)
-    });
-    let last = last.map_err(|error| error.failure(|error| Failure::input(error).context("cannot write")))?;
+    })?;
     Ok((last, rows))
 }

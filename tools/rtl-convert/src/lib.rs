@@ -23,8 +23,6 @@ pub mod layout;
 pub mod names;
 /// A conversion without its command line.
 pub mod options;
-#[cfg(feature = "columns")]
-pub mod output_folder;
 pub mod page_writer;
 pub mod partition;
 pub mod perfetto_json;

@@ -6,23 +6,9 @@ use std::rc::Rc;
 
 use cli::Failure;
 use rtl_analysis::region;
-use rtl_schema::{Error, Select, Tables, Trace};
+use rtl_schema::{Select, Tables, Trace};
 
 use crate::partition::Partition;
-
-/// Why the stream of rows ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum StreamError {
-    /// The trace cannot be read.
-    #[error(transparent)]
-    Read(#[from] Error),
-    /// The output cannot be written.
-    #[error(transparent)]
-    Write(#[from] std::io::Error),
-    /// The filter selects rows that do not exist.
-    #[error(transparent)]
-    Filter(#[from] rtl_analysis::Error),
-}
 
 /// The selected rows of a trace.
 #[derive(Debug)]
@@ -66,12 +52,11 @@ impl Source {
     ///
     /// # Errors
     /// The trace cannot be read, the filter selects nothing, or `each` fails.
-    pub fn stream<E: Into<StreamError>>(
+    pub fn stream(
         &self,
         select: &Select,
-        mut each: impl FnMut(&Tables) -> Result<(), E>,
-    ) -> Result<Tables, StreamError> {
-        let mut each = |tables: &Tables| each(tables).map_err(Into::into);
+        mut each: impl FnMut(&Tables) -> Result<(), Failure>,
+    ) -> Result<Tables, Failure> {
         let keep = |tables: &mut Tables| {
             if let Some(part) = &self.part {
                 part.keep(tables);
@@ -88,16 +73,5 @@ impl Source {
         keep(&mut tables);
         each(&tables)?;
         Ok(tables)
-    }
-}
-
-impl StreamError {
-    /// The failure to report; `writing` describes an output that cannot be written.
-    pub fn failure(self, writing: impl FnOnce(std::io::Error) -> Failure) -> Failure {
-        match self {
-            Self::Read(error) => Failure::input(error),
-            Self::Filter(error) => Failure::input(error),
-            Self::Write(error) => writing(error),
-        }
     }
 }

@@ -14,9 +14,7 @@ use crate::source::Source;
 /// The trace cannot be read, or no process has a rank.
 pub fn partitions(source: &Source, by: SplitBy) -> Result<Vec<Partition>, Failure> {
     let select = Select { args: false, secondary: false, ..Select::everything() };
-    let tables = source.stream(&select, |_| Ok::<(), std::io::Error>(()));
-    let tables = tables
-        .map_err(|error| error.failure(|error| Failure::input(error).context("cannot read the trace")))?;
+    let tables = source.stream(&select, |_| Ok(()))?;
     let values: Vec<Option<i64>> = match by {
         SplitBy::Gpu => gpus(&tables),
         SplitBy::Rank => tables.processes.iter().map(|process| process.rank.map(i64::from)).collect(),

@@ -4,7 +4,7 @@ use std::io;
 
 use atomic_file::AtomicFile;
 use cli::{Failure, Progress, units};
-use rtl_schema::{Select, Tables};
+use rtl_schema::Select;
 
 use crate::counter_tracks::HardwareCounters;
 use crate::format::{Job, Written};
@@ -33,16 +33,14 @@ pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<W
         args: true,
         secondary: true,
     };
-    let tables =
-        job.source.stream(&select, |batch| builder.add(batch)).map_err(|error| error.failure(unsorted))?;
+    let tables = job.source.stream(&select, |batch| builder.add(batch).map_err(unsorted))?;
     if let Some(mut hardware) = HardwareCounters::of(&tables) {
         // Counters follow their dispatches in the trace, so a second pass finds the dispatches by id.
         let select = Select { ids: true, secondary: false, ..select };
-        let add = |batch: &Tables| {
+        job.source.stream(&select, |batch| {
             hardware.add(batch);
-            Ok::<(), io::Error>(())
-        };
-        job.source.stream(&select, add).map_err(|error| error.failure(unsorted))?;
+            Ok(())
+        })?;
         builder.counter_tracks(hardware.counter_tracks(&tables));
     }
     let (timeline, events) = builder.finish().map_err(unsorted)?;

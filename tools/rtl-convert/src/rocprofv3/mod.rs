@@ -133,8 +133,8 @@ fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
 fn visit(job: &Job<'_>, sink: &mut impl RecordSink) -> Result<(RecordVisitor, Tables), Failure> {
     let mut visitor = RecordVisitor::new(job.render.names);
     let select = Select { args: !job.render.no_args, ..Select::everything() };
-    let tables = job.source.stream(&select, |batch| visitor.batch(batch, sink));
-    let tables = tables.map_err(|error| error.failure(|error| unwritten(error, job.output)))?;
+    let failed = |error| unwritten(error, job.output);
+    let tables = job.source.stream(&select, |batch| visitor.batch(batch, sink).map_err(failed))?;
     visitor.finish(&tables);
     Ok((visitor, tables))
 }
