@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
+use rtl_schema::{AgentId, ProcessId, Tables};
 
 /// The key by which rows are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -30,21 +30,14 @@ impl SplitBy {
 /// A part: its rows and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// `gpu`, `rank` or `process`.
-    pub key: &'static str,
+    /// What the trace is divided by.
+    pub by: SplitBy,
     /// The number of the GPU or rank, or the pid; `None` for the rows that have none.
     pub value: Option<i64>,
     /// From 2 for later parts of the same value.
     pub(crate) twin: usize,
-    pub(crate) members: Members,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Members {
-    /// Ops of these agents.
-    Agents(Vec<AgentId>),
-    /// Rows of these processes.
-    Processes(Vec<ProcessId>),
+    /// The numbers of its agents, else of its processes.
+    pub(crate) members: Vec<u32>,
 }
 
 impl Partition {
@@ -63,16 +56,12 @@ impl Partition {
 
     /// The part of rows without a GPU, rank or process.
     pub fn without(by: SplitBy) -> Self {
-        let members = match by {
-            SplitBy::Gpu => Members::Agents(Vec::new()),
-            SplitBy::Rank | SplitBy::Process => Members::Processes(Vec::new()),
-        };
-        Self { key: by.key(), value: None, twin: 1, members }
+        Self { by, value: None, twin: 1, members: Vec::new() }
     }
 
     /// The column that has one value in all rows of the part.
     pub fn column(&self) -> &'static str {
-        if self.key == "process" { "pid" } else { self.key }
+        if self.by == SplitBy::Process { "pid" } else { self.by.key() }
     }
 
     /// The Hive name of the folder of the part: `gpu=0`.
@@ -86,10 +75,10 @@ impl Partition {
 
     /// `gpu0`, `no-rank`, `process42-2`.
     pub fn label(&self) -> String {
-        let twin = self.suffix();
+        let (key, twin) = (self.by.key(), self.suffix());
         match self.value {
-            Some(value) => format!("{}{value}{twin}", self.key),
-            None => format!("no-{}{twin}", self.key),
+            Some(value) => format!("{key}{value}{twin}"),
+            None => format!("no-{key}{twin}"),
         }
     }
 
@@ -99,47 +88,30 @@ impl Partition {
 
     /// Drops the rows of other parts.
     pub fn keep(&self, tables: &mut Tables) {
-        match &self.members {
-            Members::Agents(agents) => {
-                let stays = |agent: AgentId| agents.contains(&agent);
-                keep_ops(tables, |tables, track| stays(tables.tracks.get(track).agent));
-                tables.counters.retain(|row| row.agent.is_none_or(stays));
-                tables.allocations.retain(|row| row.agent.is_none_or(stays));
-            }
-            Members::Processes(processes) => {
-                let stays = |process: ProcessId| processes.contains(&process);
-                keep_ops(tables, |tables, track| stays(tables.tracks.get(track).process));
-                let calls: Vec<bool> = tables.api_calls.process.iter().map(stays).collect();
-                if calls.contains(&false) {
-                    tables.api_calls.retain(&calls);
-                }
-                tables.ranges.retain(|row| stays(row.process));
-                tables.counters.retain(|row| stays(row.process));
-                tables.allocations.retain(|row| stays(row.process));
-                tables.threads.retain(|row| stays(row.process));
-            }
+        let by_gpu = self.by == SplitBy::Gpu;
+        // Of a GPU: that of the row, where it is known.
+        let stays = |agent: Option<AgentId>, process: ProcessId| match by_gpu {
+            true => agent.is_none_or(|agent| self.members.contains(&agent.0)),
+            false => self.members.contains(&process.0),
+        };
+        let tracks = tables.tracks.rows().iter().map(|track| stays(Some(track.agent), track.process));
+        let tracks: Vec<bool> = tracks.collect();
+        let dispatches: Vec<bool> =
+            tables.dispatches.track.iter().map(|track| tracks[track.index()]).collect();
+        if dispatches.contains(&false) {
+            tables.dispatches.retain(&dispatches);
         }
-    }
-}
-
-fn keep_ops(tables: &mut Tables, stays: impl Fn(&Tables, TrackId) -> bool) {
-    let tracks: Vec<bool> =
-        (0..tables.tracks.rows().len()).map(|track| stays(tables, TrackId(track as u32))).collect();
-    let stays = |track: TrackId| tracks[track.index()];
-    let dispatches: Vec<bool> = tables.dispatches.track.iter().map(|&track| stays(track)).collect();
-    if dispatches.contains(&false) {
-        tables.dispatches.retain(&dispatches);
-    }
-    tables.copies.retain(|row| stays(row.track));
-    tables.barriers.retain(|row| stays(row.track));
-}
-
-impl Members {
-    /// Adds the agent or process of that number.
-    pub(crate) fn add(&mut self, at: u32) {
-        match self {
-            Self::Agents(agents) => agents.push(AgentId(at)),
-            Self::Processes(processes) => processes.push(ProcessId(at)),
+        tables.copies.retain(|row| tracks[row.track.index()]);
+        tables.barriers.retain(|row| tracks[row.track.index()]);
+        tables.counters.retain(|row| stays(row.agent, row.process));
+        tables.allocations.retain(|row| stays(row.agent, row.process));
+        if !by_gpu {
+            let calls: Vec<bool> = tables.api_calls.process.iter().map(|of| stays(None, of)).collect();
+            if calls.contains(&false) {
+                tables.api_calls.retain(&calls);
+            }
+            tables.ranges.retain(|row| stays(None, row.process));
+            tables.threads.retain(|row| stays(None, row.process));
         }
     }
 }
@@ -149,7 +121,7 @@ mod tests {
     use super::*;
 
     fn output(name: &str, value: Option<i64>) -> String {
-        let part = Partition { key: "gpu", value, twin: 1, members: Members::Agents(Vec::new()) };
+        let part = Partition { value, ..Partition::without(SplitBy::Gpu) };
         part.output(Path::new(name)).display().to_string()
     }
 

@@ -31,11 +31,11 @@ pub fn partitions(source: &Source, by: SplitBy) -> Result<Vec<Partition>, Failur
         let known = parts.iter_mut().rev().find(|part| part.value == value);
         match (known, by) {
             _ if !is_used => {}
-            (Some(part), SplitBy::Gpu | SplitBy::Rank) => part.members.add(at as u32),
+            (Some(part), SplitBy::Gpu | SplitBy::Rank) => part.members.push(at as u32),
             (known, _) => {
                 let twin = known.map_or(1, |part| part.twin + 1);
                 let mut part = Partition { value, twin, ..Partition::without(by) };
-                part.members.add(at as u32);
+                part.members.push(at as u32);
                 parts.push(part);
             }
         }
