@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rtl_schema::table::{AgentKind, AllocationKind, AllocationLevel};
+use rtl_schema::table::{Agent, AgentKind, Allocation, AllocationKind, AllocationLevel};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -43,12 +43,11 @@ impl Samples {
     }
 
     fn counter_tracks(self) -> Vec<CounterTrack> {
-        let mut counter_tracks = Vec::new();
-        for ((group, name, unit), mut samples) in self.0 {
+        let tracks = self.0.into_iter().map(|((group, name, unit), mut samples)| {
             samples.sort_by_key(|&(time, _)| time);
-            counter_tracks.push(CounterTrack { group, name, unit, samples });
-        }
-        counter_tracks
+            CounterTrack { group, name, unit, samples }
+        });
+        tracks.collect()
     }
 }
 
@@ -57,14 +56,8 @@ impl Samples {
 pub struct HardwareCounters {
     /// The counters of each dispatch, summed over the instances of a counter.
     counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
-    samples: BTreeMap<(AgentId, NameId), Ended>,
-}
-
-/// Values by time, and the ends of dispatches.
-#[derive(Debug, Default)]
-struct Ended {
-    values: BTreeMap<i64, f64>,
-    ends: Vec<i64>,
+    /// Values by time.
+    samples: BTreeMap<(AgentId, NameId), BTreeMap<i64, f64>>,
 }
 
 impl HardwareCounters {
@@ -89,25 +82,20 @@ impl HardwareCounters {
             let end = dispatch.duration.and_then(|duration| dispatch.start.checked_add(duration));
             let Some(end) = end.filter(|&end| end >= dispatch.start) else { continue };
             for &(name, value) in counted {
-                let samples = self.samples.entry((track.agent, name)).or_default();
-                *samples.values.entry(dispatch.start).or_default() += value;
-                samples.ends.push(end);
+                let values = self.samples.entry((track.agent, name)).or_default();
+                *values.entry(dispatch.start).or_default() += value;
+                values.entry(end).or_default();
             }
         }
     }
 
     /// The counter tracks of each GPU.
     pub fn counter_tracks(self, tables: &Tables) -> Vec<CounterTrack> {
-        let counter_track = |((agent, name), Ended { mut values, ends }): ((AgentId, NameId), Ended)| {
-            for end in ends {
-                values.entry(end).or_insert(0.0);
-            }
-            CounterTrack {
-                group: TrackGroup::Agent(agent),
-                name: tables.strings.get(name).to_owned(),
-                unit: "",
-                samples: values.into_iter().collect(),
-            }
+        let counter_track = |((agent, name), values): (_, BTreeMap<i64, f64>)| CounterTrack {
+            group: TrackGroup::Agent(agent),
+            name: tables.strings.get(name).to_owned(),
+            unit: "",
+            samples: values.into_iter().collect(),
         };
         self.samples.into_iter().map(counter_track).collect()
     }
@@ -115,13 +103,13 @@ impl HardwareCounters {
 
 /// Allocated bytes of each GPU, and the scratch of its queues.
 fn memory(tables: &Tables) -> Vec<CounterTrack> {
-    let mut order: Vec<usize> = (0..tables.allocations.len()).collect();
-    order.sort_by_key(|&row| (tables.allocations[row].start, tables.allocations[row].id));
+    let mut rows: Vec<&Allocation> = tables.allocations.iter().collect();
+    rows.sort_by_key(|row| (row.start, row.id));
     let mut samples = Samples::default();
     let mut blocks: FxHashMap<(ProcessId, u64), (AgentId, u64)> = FxHashMap::default();
     let mut scratch: FxHashMap<(AgentId, Option<i64>), u64> = FxHashMap::default();
     let mut totals: FxHashMap<(AgentId, &str), i128> = FxHashMap::default();
-    for row in order.into_iter().map(|row| &tables.allocations[row]) {
+    for row in rows {
         let takes = matches!(row.kind, AllocationKind::Allocate | AllocationKind::Reallocate);
         let time = row.start.saturating_add(row.duration.unwrap_or(0).max(0));
         let mut change = |agent: AgentId, what: &'static str, bytes: i128| {
@@ -155,11 +143,8 @@ fn memory(tables: &Tables) -> Vec<CounterTrack> {
 fn monitors(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     for monitor in &tables.monitors {
-        let gpu = |number: &usize| {
-            let agent = &tables.agents[*number];
-            agent.kind == AgentKind::Gpu && agent.number == monitor.device
-        };
-        let agent = (0..tables.agents.len()).find(gpu).map(|number| AgentId(number as u32));
+        let is_gpu = |agent: &Agent| agent.kind == AgentKind::Gpu && agent.number == monitor.device;
+        let agent = tables.agents.iter().position(is_gpu).map(|number| AgentId(number as u32));
         let name = tables.strings.get(monitor.name);
         let (group, name) = match agent {
             Some(agent) => (TrackGroup::Agent(agent), name.to_owned()),

@@ -5,9 +5,10 @@ use crate::sort::Record;
 
 labelled_enum! {
     /// The kind of an event, with the category that viewers filter by.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
     pub enum Kind {
         /// A kernel.
+        #[default]
         Kernel = "kernel",
         /// A copy or fill.
         Copy = "copy",
@@ -23,7 +24,7 @@ labelled_enum! {
 }
 
 /// A row on a timeline. Fields are in sort order: by start, then so that enclosing events come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Event {
     /// Start in ns.
     pub start: i64,
@@ -62,24 +63,7 @@ pub struct Event {
 impl Event {
     /// An event without optional values.
     pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
-        Self {
-            start,
-            order: 0,
-            track: 0,
-            kind,
-            name,
-            duration: 0,
-            flow: 0,
-            tid: None,
-            range: 0,
-            correlation: 0,
-            bytes: None,
-            detail: None,
-            shape: None,
-            symbol: None,
-            text: NameId::NONE,
-            function: NameId::NONE,
-        }
+        Self { start, kind, name, text: NameId::NONE, function: NameId::NONE, ..Self::default() }
     }
 }
 

@@ -1,48 +1,31 @@
 //! The kernel of each launching call, for timelines that name the call after it (RTG's `-k`).
 
 use rtl_schema::{NameId, Tables};
+use rustc_hash::FxHashMap;
 
 /// The kernels that the calls of a trace launched.
 #[derive(Debug, Default)]
 pub struct LaunchedKernels {
     /// Whether a string is the name of a function that launches one kernel.
     functions: Vec<bool>,
-    /// The kernel of each flow, by its number minus 1.
-    kernels: Vec<Kernel>,
-}
-
-/// The kernel of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Kernel {
-    /// No op so far.
-    #[default]
-    None,
-    /// All ops have this name.
-    One(NameId),
-    /// Several kernels: a launch on several GPUs.
-    Several,
+    /// The kernel of each flow by its number; `None` are several kernels: a launch on several GPUs.
+    kernels: FxHashMap<u32, Option<NameId>>,
 }
 
 impl LaunchedKernels {
     /// No ops so far, of a trace with these calls.
     pub fn of(tables: &Tables) -> Self {
         let is_launch = |(_, text)| launches_a_kernel(text);
-        Self { functions: tables.strings.iter().map(is_launch).collect(), kernels: Vec::new() }
+        Self { functions: tables.strings.iter().map(is_launch).collect(), kernels: FxHashMap::default() }
     }
 
     /// Adds a kernel to a flow.
     #[inline]
     pub fn add(&mut self, flow: u32, kernel: NameId) {
-        let Some(at) = flow.checked_sub(1).map(|at| at as usize) else { return };
-        if self.kernels.len() <= at {
-            self.kernels.resize(at + 1, Kernel::None);
+        if flow != 0 {
+            let known = self.kernels.entry(flow).or_insert(Some(kernel));
+            *known = known.filter(|known| *known == kernel);
         }
-        let known = &mut self.kernels[at];
-        *known = match *known {
-            Kernel::None => Kernel::One(kernel),
-            Kernel::One(other) if other == kernel => return,
-            _ => Kernel::Several,
-        };
     }
 
     /// Whether calls of this function launch a kernel.
@@ -53,10 +36,7 @@ impl LaunchedKernels {
     /// The kernel after which a call of `function` is named; `flow` leads to its ops.
     #[inline]
     pub fn kernel(&self, function: NameId, flow: u32) -> Option<NameId> {
-        match self.kernels.get(flow.checked_sub(1)? as usize) {
-            Some(&Kernel::One(kernel)) if self.is_launch(function) => Some(kernel),
-            _ => None,
-        }
+        self.kernels.get(&flow).copied().flatten().filter(|_| self.is_launch(function))
     }
 }
 

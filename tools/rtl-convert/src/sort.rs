@@ -78,15 +78,12 @@ impl<'a, R: Record> Sorter<'a, R> {
     /// # Errors
     /// As [`Self::push`].
     pub fn finish(mut self) -> io::Result<Sorted<R>> {
-        if self.file.is_none() {
-            let order = order(&self.run);
-            return Ok(Sorted::Memory { run: self.run, order: order.into_iter() });
-        }
-        if !self.run.is_empty() {
+        if self.file.is_some() && !self.run.is_empty() {
             self.spill()?;
         }
-        let Some(file) = self.file.take() else {
-            return Ok(Sorted::Memory { run: Vec::new(), order: Vec::new().into_iter() });
+        let Some(file) = self.file else {
+            let order = order(&self.run);
+            return Ok(Sorted::Memory { run: self.run, order: order.into_iter() });
         };
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.run = Vec::new();

@@ -26,7 +26,7 @@ pub struct Utilization {
 }
 
 /// The work of one GPU in each step.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Gpu {
     /// The latest end so far: overlapping ops count once.
     until: i64,
@@ -70,14 +70,7 @@ impl Utilization {
         if self.gpus.len() <= agent.index() {
             self.gpus.resize_with(agent.index() + 1, || None);
         }
-        let gpu = self.gpus[agent.index()].get_or_insert_with(|| Gpu {
-            until: i64::MIN,
-            busy: Amounts::default(),
-            work: Amounts::default(),
-            queued: Amounts::default(),
-            is_tied: false,
-            copied: Amounts::default(),
-        });
+        let gpu = self.gpus[agent.index()].get_or_insert_with(|| Gpu { until: i64::MIN, ..Gpu::default() });
         gpu.work.add(span(to), 1);
         let enqueued = op.detail.map(|latency| start.wrapping_sub(latency));
         match queued_since(start, enqueued, returned) {
@@ -116,13 +109,8 @@ impl Utilization {
                         let time = self.start.saturating_add_unsigned(self.step.saturating_mul(number));
                         (time, hundredths(total as f64 * scale / step))
                     });
-                    let group = TrackGroup::Agent(agent);
-                    counter_tracks.push(CounterTrack {
-                        group,
-                        name: name.to_owned(),
-                        unit,
-                        samples: samples.collect(),
-                    });
+                    let (group, name) = (TrackGroup::Agent(agent), name.to_owned());
+                    counter_tracks.push(CounterTrack { group, name, unit, samples: samples.collect() });
                 }
             };
             add("busy", "%", &gpu.busy, 100.0);
