@@ -1,9 +1,11 @@
 //! The arguments of an event: what viewers show besides its name and times.
 
 use rtl_schema::table::{Shape, Symbol};
+use rtl_schema::{NameId, Strings, Tables};
 
 use crate::event::{Event, Kind};
 use crate::labelled_enum::labelled_enum;
+use crate::names::RenderCache;
 use crate::timeline;
 
 labelled_enum! {
@@ -47,17 +49,68 @@ labelled_enum! {
     }
 }
 
-/// The value of an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArgValue<'a> {
-    /// A number, in the unit of the argument.
-    Number(i64),
-    /// A text.
-    Text(&'a str),
+/// Writes arguments in a format.
+pub trait ArgWriter {
+    /// Appends a number, in the unit of the argument.
+    fn number(name: EventArg, value: i64, out: &mut Vec<u8>);
+
+    /// Appends a text.
+    fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>);
+
+    /// Appends one of few texts.
+    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>);
+
+    /// Appends a stored text.
+    fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>);
 }
 
-/// The arguments of a launch shape.
-pub fn of_shape(shape: Shape, mut each: impl FnMut(EventArg, ArgValue<'_>)) {
+/// The arguments of events; those of a shape or symbol are rendered once.
+#[derive(Debug, Default)]
+pub struct EventArgs {
+    shapes: RenderCache,
+    symbols: RenderCache,
+}
+
+impl EventArgs {
+    /// Appends the arguments of an event.
+    pub fn write<W: ArgWriter>(&mut self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+        if let Some(shape) = event.shape {
+            let shape = self.shapes.get(shape.index(), |out| of_shape(tables.shapes.get(shape), writer, out));
+            out.extend_from_slice(shape);
+        }
+        if let Some(symbol) = event.symbol {
+            let symbol = symbol.index();
+            let symbol = self.symbols.get(symbol, |out| of_symbol::<W>(&tables.symbols[symbol], out));
+            out.extend_from_slice(symbol);
+        }
+        if event.kind == Kind::Copy {
+            writer.label(EventArg::Direction, timeline::direction(event).label(), out);
+        }
+        if let Some(bytes) = event.bytes {
+            W::number(EventArg::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX), out);
+        }
+        if let Some(thread) = event.tid {
+            W::number(EventArg::Thread, thread, out);
+        }
+        for (argument, id) in [(EventArg::Range, event.range), (EventArg::Correlation, event.correlation)] {
+            if id != 0 {
+                W::number(argument, id, out);
+            }
+        }
+        if let Some(detail) = event.detail {
+            let is_call = event.kind == Kind::Call;
+            W::number(if is_call { EventArg::Result } else { EventArg::Latency }, detail, out);
+        }
+        if event.kind == Kind::Call && event.text.is_some() {
+            writer.stored(EventArg::Arguments, event.text, &tables.strings, out);
+        }
+        if event.function.is_some() {
+            writer.stored(EventArg::Function, event.function, &tables.strings, out);
+        }
+    }
+}
+
+fn of_shape<W: ArgWriter>(shape: Shape, writer: &mut W, out: &mut Vec<u8>) {
     let axes = [
         (EventArg::WorkItems, shape.items),
         (EventArg::WorkGroup, shape.workgroup.map(|axes| axes.map(u64::from))),
@@ -66,49 +119,24 @@ pub fn of_shape(shape: Shape, mut each: impl FnMut(EventArg, ArgValue<'_>)) {
     ];
     for (argument, axes) in axes {
         if let Some([x, y, z]) = axes {
-            each(argument, ArgValue::Text(&format!("{x}x{y}x{z}")));
+            writer.text(argument, &format!("{x}x{y}x{z}"), out);
         }
     }
-    for (argument, bytes) in [(EventArg::Lds, shape.lds), (EventArg::Scratch, shape.scratch)] {
-        if let Some(bytes) = bytes {
-            each(argument, ArgValue::Number(i64::from(bytes)));
-        }
-    }
+    known_numbers::<W>([(EventArg::Lds, shape.lds), (EventArg::Scratch, shape.scratch)], out);
 }
 
-/// The arguments of a loaded kernel.
-pub fn of_symbol(symbol: &Symbol, mut each: impl FnMut(EventArg, i64)) {
-    let registers =
-        [(EventArg::Vgprs, symbol.vgprs), (EventArg::Agprs, symbol.agprs), (EventArg::Sgprs, symbol.sgprs)];
-    for (argument, count) in registers {
-        if let Some(count) = count {
-            each(argument, i64::from(count));
-        }
-    }
+fn of_symbol<W: ArgWriter>(symbol: &Symbol, out: &mut Vec<u8>) {
+    let [vgprs, agprs, sgprs] = [symbol.vgprs, symbol.agprs, symbol.sgprs];
+    known_numbers::<W>([(EventArg::Vgprs, vgprs), (EventArg::Agprs, agprs), (EventArg::Sgprs, sgprs)], out);
 }
 
-/// The direction of a copy; `None` for other events.
-#[inline]
-pub fn direction(event: &Event) -> Option<&'static str> {
-    (event.kind == Kind::Copy).then(|| timeline::direction(event).label())
-}
-
-/// The arguments of the event itself.
-#[inline]
-pub fn of_event(event: &Event, mut each: impl FnMut(EventArg, i64)) {
-    if let Some(bytes) = event.bytes {
-        each(EventArg::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX));
-    }
-    if let Some(thread) = event.tid {
-        each(EventArg::Thread, thread);
-    }
-    for (argument, id) in [(EventArg::Range, event.range), (EventArg::Correlation, event.correlation)] {
-        if id != 0 {
-            each(argument, id);
+fn known_numbers<W: ArgWriter>(
+    numbers: impl IntoIterator<Item = (EventArg, Option<u32>)>,
+    out: &mut Vec<u8>,
+) {
+    for (argument, number) in numbers {
+        if let Some(number) = number {
+            W::number(argument, i64::from(number), out);
         }
-    }
-    if let Some(detail) = event.detail {
-        let is_call = event.kind == Kind::Call;
-        each(if is_call { EventArg::Result } else { EventArg::Latency }, detail);
     }
 }

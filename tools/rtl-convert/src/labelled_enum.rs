@@ -4,20 +4,20 @@
 macro_rules! labelled_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $label:literal,)* }
+        $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $label:literal,)* }
     ) => {
         $(#[$meta])*
-        pub enum $name {
+        $vis enum $name {
             $($(#[$doc])* $variant,)*
         }
 
         impl $name {
             /// All variants; the position of a variant is its number.
-            pub const ALL: [Self; [$($label),*].len()] = [$(Self::$variant),*];
+            $vis const ALL: [Self; [$($label),*].len()] = [$(Self::$variant),*];
 
             /// The text of the variant in files.
             #[inline]
-            pub fn label(self) -> &'static str {
+            $vis fn label(self) -> &'static str {
                 match self {
                     $(Self::$variant => $label,)*
                 }

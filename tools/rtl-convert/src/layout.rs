@@ -5,17 +5,18 @@ use std::collections::HashSet;
 use std::io;
 
 use cli::Progress;
-use rtl_schema::Tables;
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
-use crate::flows::End;
+use crate::flows::{End, Flows};
 use crate::lanes::Lanes;
+use crate::launched_kernels::LaunchedKernels;
 use crate::names::EventNames;
 use crate::page_writer::PageSender;
 use crate::render_options::RenderOptions;
-use crate::timeline::{EventStream, Timeline};
+use crate::sort::Sorted;
 use crate::tracks::{self, PerfettoTrack, TrackGroup};
 use crate::utilization::Utilization;
 
@@ -28,7 +29,7 @@ pub struct TimelineLayout<'a> {
     /// The trace without its rows.
     pub tables: &'a Tables,
     /// The tracks; the track of an event is a position here.
-    pub tracks: &'a [PerfettoTrack],
+    pub tracks: Vec<PerfettoTrack>,
     /// The position of each track in its group.
     pub ranks: Vec<usize>,
     /// The groups, in display order.
@@ -37,40 +38,49 @@ pub struct TimelineLayout<'a> {
     pub event_names: EventNames<'a>,
     /// How rows appear.
     pub options: RenderOptions,
-    /// First start and last end in ns.
+    /// First start and last end in ns; 0 without events.
     pub span: (i64, i64),
     pids: FxHashMap<TrackGroup, u64>,
 }
 
+/// The events in time order, with all that is written beside them.
+#[derive(Debug)]
+pub struct EventStream {
+    /// The events by start.
+    pub events: Sorted<Event>,
+    /// The flow arrows.
+    pub flows: Flows,
+    /// The kernels of calls, where calls are named after them.
+    pub launched: LaunchedKernels,
+    /// The counter tracks that do not follow from the events.
+    pub counter_tracks: Vec<CounterTrack>,
+}
+
 impl<'a> TimelineLayout<'a> {
-    /// The layout of a timeline.
+    /// The layout of these tracks, whose events are in `span`.
     pub fn new(
-        timeline: &'a Timeline,
+        tracks: Vec<PerfettoTrack>,
+        span: (i64, i64),
+        kernels: &[NameId],
         counter_tracks: &[CounterTrack],
         tables: &'a Tables,
         options: RenderOptions,
     ) -> Self {
-        let tracks = timeline.tracks.rows();
         let mut sorted: Vec<usize> = (0..tracks.len()).collect();
         sorted.sort_unstable_by_key(|&track| tracks[track]);
         let mut ranks = vec![0; tracks.len()];
         sorted.into_iter().enumerate().for_each(|(rank, track)| ranks[track] = rank);
-        let groups = tracks::groups(
-            tracks
-                .iter()
-                .map(|track| track.group)
-                .chain(counter_tracks.iter().map(|counter_track| counter_track.group)),
-            tables,
-        );
+        let counted = counter_tracks.iter().map(|counter_track| counter_track.group);
+        let groups = tracks::groups(tracks.iter().map(|track| track.group).chain(counted), tables);
         Self {
             tables,
             tracks,
             ranks,
             pids: pids(&groups, tables),
             groups,
-            event_names: EventNames::new(&tables.strings, options.names, &timeline.kernels),
+            event_names: EventNames::new(&tables.strings, options.names, kernels),
             options,
-            span: timeline.span,
+            span,
         }
     }
 
@@ -102,11 +112,14 @@ fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
 
 /// A viewer format: renders events into a page.
 pub trait EventWriter {
+    /// Begins a file.
+    fn new(layout: &TimelineLayout<'_>) -> Self;
+
     /// Writes an event in a lane of its track. Starts ascend.
-    fn event(&mut self, event: &Event, lane: usize, end: Option<End>);
+    fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>);
 
     /// Writes a counter track.
-    fn counter_track(&mut self, counter_track: &CounterTrack);
+    fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack);
 
     /// Ends the file.
     fn close(&mut self);
@@ -115,34 +128,26 @@ pub trait EventWriter {
     fn page(&mut self) -> &mut Vec<u8>;
 }
 
-/// Everything that a viewer format writes.
-#[derive(Debug)]
-pub struct Drawing<'a> {
-    /// Where events appear.
-    pub layout: &'a TimelineLayout<'a>,
-    /// The events of that layout.
-    pub events: EventStream,
-    /// Receives full pages.
-    pub pages: &'a PageSender,
-    /// Advances every 65,536 events.
-    pub progress: &'a Progress,
-}
-
-impl Drawing<'_> {
+impl EventStream {
     /// Writes the events with their flow arrows, and all counter tracks.
     ///
     /// # Errors
     /// The output cannot grow, or the events cannot be read back.
-    pub fn write(self, mut writer: impl EventWriter) -> io::Result<()> {
-        let Self { layout, events: stream, pages, progress } = self;
+    pub fn write<W: EventWriter>(
+        self,
+        layout: &TimelineLayout<'_>,
+        pages: &PageSender,
+        progress: &Progress,
+    ) -> io::Result<()> {
+        let mut writer = W::new(layout);
         let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
         let mut utilization = Utilization::new(layout.span);
-        let mut arrows = stream.flows.arrows();
+        let mut arrows = self.flows.arrows();
         let mut count = 0_u64;
-        for event in stream.events {
+        for event in self.events {
             let mut event = event?;
             if event.kind == Kind::Call
-                && let Some(kernel) = stream.launched.kernel(event.name, event.flow)
+                && let Some(kernel) = self.launched.kernel(event.name, event.flow)
             {
                 (event.function, event.name) = (event.name, kernel);
             }
@@ -155,7 +160,7 @@ impl Drawing<'_> {
                 _ => arrows.arriving(event.flow),
             };
             let lane = lanes[track].place(event.start, event.start + event.duration);
-            writer.event(&event, lane, end);
+            writer.event(layout, &event, lane, end);
             if writer.page().len() >= PAGE {
                 pages.send_page(writer.page())?;
             }
@@ -164,8 +169,8 @@ impl Drawing<'_> {
                 progress.advance(1 << 16);
             }
         }
-        for counter in utilization.counter_tracks().iter().chain(&stream.counter_tracks) {
-            writer.counter_track(counter);
+        for counter in utilization.counter_tracks().iter().chain(&self.counter_tracks) {
+            writer.counter_track(layout, counter);
         }
         writer.close();
         pages.send_page(writer.page())

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use rtl_schema::{NameId, Strings};
 
 use crate::event::{Event, Kind};
-use crate::timeline;
+use crate::timeline::{self, DIRECTIONS};
 
 /// The style of kernel names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -32,18 +32,8 @@ pub struct EventNames<'a> {
     short: HashMap<NameId, String>,
 }
 
-/// The names of events without one: of copies in the order of [`timeline::direction_number`], then the others.
-const UNNAMED: [&str; 9] = [
-    "host-to-device copy",
-    "device-to-host copy",
-    "device-to-device copy",
-    "host-to-host copy",
-    "fill copy",
-    "unknown copy",
-    "barrier",
-    "(no name)",
-    "(dangling name)",
-];
+/// The names of other events without one; before them come those of copies, by direction.
+const UNNAMED: [&str; 3] = ["barrier", "(no name)", "(dangling name)"];
 
 impl<'a> EventNames<'a> {
     /// The names of a trace with these `kernels`.
@@ -64,13 +54,16 @@ impl<'a> EventNames<'a> {
 
     /// The number of names.
     pub fn count(&self) -> usize {
-        self.strings.len() + UNNAMED.len()
+        self.strings.len() + DIRECTIONS.len() + UNNAMED.len()
     }
 
     /// The name of that number.
     pub fn text(&self, number: usize) -> Cow<'_, str> {
         if let Some(unnamed) = number.checked_sub(self.strings.len()) {
-            return Cow::Borrowed(UNNAMED[unnamed]);
+            return match DIRECTIONS.get(unnamed) {
+                Some(direction) => Cow::Owned(format!("{} copy", direction.label())),
+                None => Cow::Borrowed(UNNAMED[unnamed - DIRECTIONS.len()]),
+            };
         }
         let id = NameId(number as u32);
         let name = rtl_schema::identity(self.strings.get(id));
@@ -91,13 +84,13 @@ fn full(name: &str) -> Cow<'_, str> {
     rtl_schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// The position of an event without a name in [`UNNAMED`].
+/// The position of an event's name among those of events without one.
 fn unnamed(event: &Event) -> usize {
     match event.kind {
-        Kind::Copy => timeline::direction_number(timeline::direction(event)) as usize,
-        Kind::Barrier => 6,
-        _ if event.name == NameId::NONE => 7,
-        _ => 8,
+        Kind::Copy => timeline::direction(event) as usize,
+        Kind::Barrier => DIRECTIONS.len(),
+        _ if event.name == NameId::NONE => DIRECTIONS.len() + 1,
+        _ => DIRECTIONS.len() + 2,
     }
 }
 

@@ -1,16 +1,17 @@
 //! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals.
 
-use rtl_schema::NameId;
+use rtl_schema::{NameId, Strings, Tables};
+use serde_json::Value;
 
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
-use crate::event_args::{self, ArgValue, EventArg};
+use crate::event_args::{ArgWriter, EventArg, EventArgs};
 use crate::flows::End;
 use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
 use crate::text;
-use crate::tracks::{self, TrackGroup};
+use crate::tracks;
 use crate::viewer;
 
 /// The format.
@@ -21,17 +22,11 @@ pub const FORMAT: Format = Format {
     endings: &[".json", ".json.gz"],
     default_ending: ".json.gz",
     partitioned: false,
-    write: |job| {
-        viewer::write(job, |drawing| {
-            let layout = drawing.layout;
-            drawing.write(Json::new(layout))
-        })
-    },
+    write: viewer::write::<Json>,
 };
 
 /// Renders events as JSON.
-pub struct Json<'a> {
-    layout: &'a TimelineLayout<'a>,
+pub struct Json {
     page: Vec<u8>,
     /// The text before the next event.
     separator: &'static str,
@@ -39,107 +34,49 @@ pub struct Json<'a> {
     beginnings: Vec<Vec<Box<[u8]>>>,
     free_ids: Box<dyn Iterator<Item = u64>>,
     event_names: RenderCache,
-    shapes: RenderCache,
-    symbols: RenderCache,
-    texts: RenderCache,
+    args: EventArgs,
+    texts: Texts,
 }
 
-impl<'a> Json<'a> {
-    /// Begins the file with the groups in their order.
-    pub fn new(layout: &'a TimelineLayout<'a>) -> Self {
-        let mut json = Self {
-            layout,
-            page: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
-            separator: "\n",
-            beginnings: vec![Vec::new(); layout.tracks.len()],
-            free_ids: Box::new(layout.free_ids()),
-            event_names: RenderCache::default(),
-            shapes: RenderCache::default(),
-            symbols: RenderCache::default(),
-            texts: RenderCache::default(),
-        };
-        for (rank, &group) in layout.groups.iter().enumerate() {
-            let name = quoted(&tracks::group_name(group, layout.tables));
-            json.metadata("process_name", group, None, "name", &name);
-            json.metadata("process_sort_index", group, None, "sort_index", rank.to_string().as_bytes());
-        }
-        json
-    }
+/// Stored texts as JSON.
+#[derive(Default)]
+struct Texts(RenderCache);
 
+impl Json {
     /// Names a lane at its first use.
-    fn lane(&mut self, track: usize, lane: usize) {
+    fn lane(&mut self, track: usize, lane: usize, layout: &TimelineLayout<'_>) {
         if lane < self.beginnings[track].len() {
             return;
         }
-        let at = self.layout.tracks[track];
+        let at = layout.tracks[track];
         let own = at.tid().filter(|_| lane == 0);
         let tid = own.or_else(|| self.free_ids.next()).unwrap_or_default();
-        let name = tracks::track_name(&at, self.layout.tables);
+        let name = tracks::track_name(&at, layout.tables);
         let name = if lane == 0 { name } else { format!("{name} (overlap {lane})") };
-        self.metadata("thread_name", at.group, Some(tid), "name", &quoted(&name));
-        let rank = (self.layout.ranks[track] * 1000 + lane.min(999)).to_string();
-        self.metadata("thread_sort_index", at.group, Some(tid), "sort_index", rank.as_bytes());
-        let pid = self.layout.pid(at.group);
+        let pid = layout.pid(at.group);
+        self.metadata("thread_name", pid, Some(tid), "name", name.into());
+        let rank = layout.ranks[track] * 1000 + lane.min(999);
+        self.metadata("thread_sort_index", pid, Some(tid), "sort_index", rank.into());
         let beginning = format!("\"pid\":{pid},\"tid\":{tid},\"ts\":");
         self.beginnings[track].push(beginning.into_bytes().into_boxed_slice());
     }
 
-    fn metadata(&mut self, what: &str, group: TrackGroup, tid: Option<u64>, key: &str, value: &[u8]) {
+    fn metadata(&mut self, what: &str, pid: u64, tid: Option<u64>, key: &str, value: Value) {
         self.separate();
-        self.text("{\"ph\":\"M\",\"pid\":");
-        text::number(self.layout.pid(group), &mut self.page);
-        if let Some(tid) = tid {
-            self.text(",\"tid\":");
-            text::number(tid, &mut self.page);
-        }
-        self.text(",\"name\":\"");
-        self.text(what);
-        self.text("\",\"args\":{\"");
-        self.text(key);
-        self.text("\":");
-        self.page.extend_from_slice(value);
-        self.text("}}");
+        let tid = tid.map_or(String::new(), |tid| format!(",\"tid\":{tid}"));
+        let args = format!("{{\"{key}\":{value}}}");
+        self.text(&format!("{{\"ph\":\"M\",\"pid\":{pid}{tid},\"name\":\"{what}\",\"args\":{args}}}"));
     }
 
-    fn arguments(&mut self, event: &Event) {
+    fn arguments(&mut self, event: &Event, tables: &Tables) {
         self.text(",\"args\":{");
         let empty = self.page.len();
-        if let Some(shape) = event.shape {
-            let tables = self.layout.tables;
-            let text = self.shapes.get(shape.index(), |bytes| {
-                event_args::of_shape(tables.shapes.get(shape), |name, value| argument(name, value, bytes));
-            });
-            self.page.extend_from_slice(text);
-        }
-        if let Some(symbol) = event.symbol {
-            let symbols = &self.layout.tables.symbols;
-            let text = self.symbols.get(symbol.index(), |bytes| {
-                event_args::of_symbol(&symbols[symbol.index()], |name, value| number(name, value, bytes));
-            });
-            self.page.extend_from_slice(text);
-        }
-        if let Some(direction) = event_args::direction(event) {
-            argument(EventArg::Direction, ArgValue::Text(direction), &mut self.page);
-        }
-        event_args::of_event(event, |name, value| number(name, value, &mut self.page));
-        if event.kind == Kind::Call && event.text.is_some() {
-            self.call_text(EventArg::Arguments, event.text);
-        }
-        if event.function.is_some() {
-            self.call_text(EventArg::Function, event.function);
-        }
+        self.args.write(event, tables, &mut self.texts, &mut self.page);
         // Each argument has a comma before it.
         if self.page.get(empty) == Some(&b',') {
             self.page.remove(empty);
         }
         self.text("}");
-    }
-
-    fn call_text(&mut self, name: EventArg, text: NameId) {
-        key(name, &mut self.page);
-        let strings = &self.layout.tables.strings;
-        let text = self.texts.get(text.index(), |bytes| *bytes = quoted(strings.get(text)));
-        self.page.extend_from_slice(text);
     }
 
     fn separate(&mut self) {
@@ -162,15 +99,34 @@ impl<'a> Json<'a> {
     }
 }
 
-impl EventWriter for Json<'_> {
-    fn event(&mut self, event: &Event, lane: usize, end: Option<End>) {
+impl EventWriter for Json {
+    fn new(layout: &TimelineLayout<'_>) -> Self {
+        let mut json = Self {
+            page: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
+            separator: "\n",
+            beginnings: vec![Vec::new(); layout.tracks.len()],
+            free_ids: Box::new(layout.free_ids()),
+            event_names: RenderCache::default(),
+            args: EventArgs::default(),
+            texts: Texts::default(),
+        };
+        for (rank, &group) in layout.groups.iter().enumerate() {
+            let name = tracks::group_name(group, layout.tables);
+            let pid = layout.pid(group);
+            json.metadata("process_name", pid, None, "name", name.into());
+            json.metadata("process_sort_index", pid, None, "sort_index", rank.into());
+        }
+        json
+    }
+
+    fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>) {
         let track = event.track as usize;
-        self.lane(track, lane);
+        self.lane(track, lane, layout);
         self.separate();
         let marker = event.kind == Kind::Marker;
         self.text(if marker { "{\"ph\":\"i\",\"s\":\"t\"," } else { "{\"ph\":\"X\"," });
         self.page.extend_from_slice(&self.beginnings[track][lane]);
-        self.microseconds(event.start.abs_diff(self.layout.span.0));
+        self.microseconds(event.start.abs_diff(layout.span.0));
         if !marker {
             self.text(",\"dur\":");
             self.microseconds(event.duration.unsigned_abs());
@@ -178,11 +134,10 @@ impl EventWriter for Json<'_> {
         self.text(",\"cat\":\"");
         self.text(event.kind.label());
         self.text("\",\"name\":");
-        let event_names = &self.layout.event_names;
+        let event_names = &layout.event_names;
         let number = event_names.number(event);
-        self.page.extend_from_slice(
-            self.event_names.get(number, |bytes| *bytes = quoted(&event_names.text(number))),
-        );
+        let name = self.event_names.get(number, |out| text::json(&event_names.text(number), out));
+        self.page.extend_from_slice(name);
         if let Some(end) = end {
             let (call, direction) = match end {
                 End::Leaves { call, .. } => (call, ",\"flow_out\":true"),
@@ -192,26 +147,21 @@ impl EventWriter for Json<'_> {
             text::number(u64::from(call), &mut self.page);
             self.text(direction);
         }
-        if !self.layout.options.no_args {
-            self.arguments(event);
+        if !layout.options.no_args {
+            self.arguments(event, layout.tables);
         }
         self.text("}");
     }
 
-    fn counter_track(&mut self, counter_track: &CounterTrack) {
-        let name = quoted(&counter_track.name);
-        let unit = quoted(if counter_track.unit.is_empty() { "value" } else { counter_track.unit });
+    fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack) {
+        let pid = layout.pid(counter_track.group);
+        let name = Value::from(counter_track.name.as_str());
+        let unit = Value::from(if counter_track.unit.is_empty() { "value" } else { counter_track.unit });
         for &(time, value) in &counter_track.samples {
             self.separate();
-            self.text("{\"ph\":\"C\",\"pid\":");
-            text::number(self.layout.pid(counter_track.group), &mut self.page);
-            self.text(",\"ts\":");
-            self.microseconds(time.abs_diff(self.layout.span.0));
-            self.text(",\"name\":");
-            self.page.extend_from_slice(&name);
-            self.text(",\"args\":{");
-            self.page.extend_from_slice(&unit);
-            self.text(&format!(":{value}}}}}"));
+            self.text(&format!("{{\"ph\":\"C\",\"pid\":{pid},\"ts\":"));
+            self.microseconds(time.abs_diff(layout.span.0));
+            self.text(&format!(",\"name\":{name},\"args\":{{{unit}:{value}}}}}"));
         }
     }
 
@@ -224,31 +174,32 @@ impl EventWriter for Json<'_> {
     }
 }
 
-/// An argument, with the comma before it.
-fn argument(name: EventArg, value: ArgValue<'_>, bytes: &mut Vec<u8>) {
-    match value {
-        ArgValue::Number(value) => number(name, value, bytes),
-        ArgValue::Text(text) => {
-            key(name, bytes);
-            bytes.extend_from_slice(&quoted(text));
-        }
+impl ArgWriter for Texts {
+    #[inline]
+    fn number(name: EventArg, value: i64, out: &mut Vec<u8>) {
+        key(name, out);
+        text::number(value, out);
+    }
+
+    fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>) {
+        key(name, out);
+        text::json(text, out);
+    }
+
+    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>) {
+        self.text(name, label, out);
+    }
+
+    fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
+        key(name, out);
+        out.extend_from_slice(self.0.get(text.index(), |out| text::json(strings.get(text), out)));
     }
 }
 
-#[inline]
-fn number(name: EventArg, value: i64, bytes: &mut Vec<u8>) {
-    key(name, bytes);
-    text::number(value, bytes);
-}
-
+/// The name of an argument, with the comma before it.
 #[inline]
 fn key(name: EventArg, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\"");
     bytes.extend_from_slice(name.label().as_bytes());
     bytes.extend_from_slice(b"\":");
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> Vec<u8> {
-    serde_json::to_vec(text).unwrap_or_else(|_| b"\"\"".to_vec())
 }

@@ -10,8 +10,10 @@ use crate::counter_tracks::{self, CounterTrack};
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
 use crate::launched_kernels::LaunchedKernels;
+use crate::layout::{EventStream, TimelineLayout};
+use crate::render_options::RenderOptions;
 use crate::rows::RowCounts;
-use crate::sort::{Sorted, Sorter};
+use crate::sort::Sorter;
 use crate::tracks::{GroupBy, PerfettoTrack, PerfettoTracks, TrackGroup, TrackKind};
 
 /// Events in memory at once: 33 MB.
@@ -22,41 +24,17 @@ const RUN: usize = 1 << 18;
 pub struct TimelineBuilder<'a> {
     sorter: Sorter<'a, Event>,
     tracks: PerfettoTracks,
-    flows: Option<Flows>,
+    flows: Flows,
     /// The kernels of calls, where calls are named after them.
     launched: Option<LaunchedKernels>,
     kernel_names: bool,
+    is_empty: bool,
     counter_tracks: Vec<CounterTrack>,
     /// Whether a string is the name of a kernel.
     kernels: Vec<bool>,
-    rows: RowCounts,
-    span: Option<(i64, i64)>,
-}
-
-/// The summary of all events.
-#[derive(Debug)]
-pub struct Timeline {
-    /// The tracks of the events.
-    pub tracks: PerfettoTracks,
-    /// The names of its kernels, ascending.
-    pub kernels: Vec<NameId>,
     /// How many rows became events.
     pub rows: RowCounts,
-    /// First start and last end in ns; 0 without events.
-    pub span: (i64, i64),
-}
-
-/// The events in time order, with all that is written beside them.
-#[derive(Debug)]
-pub struct EventStream {
-    /// The events by start.
-    pub events: Sorted<Event>,
-    /// The flow arrows.
-    pub flows: Flows,
-    /// The kernels of calls, where calls are named after them.
-    pub launched: LaunchedKernels,
-    /// The counter tracks that do not follow from the events.
-    pub counter_tracks: Vec<CounterTrack>,
+    span: Option<(i64, i64)>,
 }
 
 impl<'a> TimelineBuilder<'a> {
@@ -66,9 +44,10 @@ impl<'a> TimelineBuilder<'a> {
         Self {
             sorter: Sorter::new(folder, RUN),
             tracks: PerfettoTracks::new(group_by),
-            flows: None,
+            flows: Flows::default(),
             launched: None,
             kernel_names,
+            is_empty: true,
             counter_tracks: Vec::new(),
             kernels: Vec::new(),
             rows: RowCounts::default(),
@@ -81,17 +60,16 @@ impl<'a> TimelineBuilder<'a> {
     /// # Errors
     /// The temporary file cannot grow.
     pub fn add(&mut self, tables: &Tables) -> io::Result<()> {
-        let mut flows = self.flows.take().unwrap_or_else(|| Flows::of(tables));
         self.kernels.resize(tables.strings.len(), false);
-        if self.kernel_names && self.launched.is_none() {
-            self.launched = Some(LaunchedKernels::of(tables));
+        if std::mem::take(&mut self.is_empty) {
+            self.flows = Flows::of(tables);
+            self.launched = self.kernel_names.then(|| LaunchedKernels::of(tables));
         }
-        self.dispatches(tables, &mut flows)?;
-        self.other_ops(tables, &mut flows)?;
-        self.calls(tables, &flows)?;
+        self.dispatches(tables)?;
+        self.other_ops(tables)?;
+        self.calls(tables)?;
         self.ranges(tables)?;
         self.counter_tracks(counter_tracks::of(tables));
-        self.flows = Some(flows);
         Ok(())
     }
 
@@ -103,23 +81,29 @@ impl<'a> TimelineBuilder<'a> {
         self.counter_tracks.extend(counter_tracks);
     }
 
-    /// The events in order, and their summary.
+    /// The layout of all events, and the events in order.
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub fn finish(self) -> io::Result<(Timeline, EventStream)> {
-        let drawn = EventStream {
+    pub fn finish(
+        self,
+        tables: &Tables,
+        options: RenderOptions,
+    ) -> io::Result<(TimelineLayout<'_>, EventStream)> {
+        let kernels: Vec<NameId> =
+            (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
+        let (tracks, span) = (self.tracks.into_rows(), self.span.unwrap_or_default());
+        let stream = EventStream {
             events: self.sorter.finish()?,
-            flows: self.flows.unwrap_or_default(),
+            flows: self.flows,
             launched: self.launched.unwrap_or_default(),
             counter_tracks: self.counter_tracks,
         };
-        let kernels = (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
-        let (rows, span) = (self.rows, self.span.unwrap_or_default());
-        Ok((Timeline { tracks: self.tracks, kernels, rows, span }, drawn))
+        let layout = TimelineLayout::new(tracks, span, &kernels, &stream.counter_tracks, tables, options);
+        Ok((layout, stream))
     }
 
-    fn dispatches(&mut self, tables: &Tables, flows: &mut Flows) -> io::Result<()> {
+    fn dispatches(&mut self, tables: &Tables) -> io::Result<()> {
         let rows = &tables.dispatches;
         for row in 0..rows.len() {
             let name = rows.name[row];
@@ -135,12 +119,12 @@ impl<'a> TimelineBuilder<'a> {
                 symbol: rows.symbol.get(row),
                 ..Event::bare(Kind::Kernel, name, rows.start[row])
             };
-            self.op(event, rows.track[row], rows.duration.get(row), tables, flows)?;
+            self.op(event, rows.track[row], rows.duration.get(row), tables)?;
         }
         Ok(())
     }
 
-    fn other_ops(&mut self, tables: &Tables, flows: &mut Flows) -> io::Result<()> {
+    fn other_ops(&mut self, tables: &Tables) -> io::Result<()> {
         for copy in &tables.copies {
             let event = Event {
                 correlation: copy.correlation,
@@ -149,10 +133,10 @@ impl<'a> TimelineBuilder<'a> {
                 detail: latency(copy.start, copy.enqueued),
                 bytes: copy.bytes,
                 // The name of a copy is often empty, its direction usually known.
-                text: NameId(direction_number(copy.direction)),
+                text: NameId(copy.direction as u32),
                 ..Event::bare(Kind::Copy, copy.name, copy.start)
             };
-            self.op(event, copy.track, copy.duration, tables, flows)?;
+            self.op(event, copy.track, copy.duration, tables)?;
         }
         for barrier in &tables.barriers {
             let event = Event {
@@ -160,18 +144,18 @@ impl<'a> TimelineBuilder<'a> {
                 detail: latency(barrier.start, barrier.enqueued),
                 ..Event::bare(Kind::Barrier, barrier.name, barrier.start)
             };
-            self.op(event, barrier.track, barrier.duration, tables, flows)?;
+            self.op(event, barrier.track, barrier.duration, tables)?;
         }
         Ok(())
     }
 
-    fn calls(&mut self, tables: &Tables, flows: &Flows) -> io::Result<()> {
+    fn calls(&mut self, tables: &Tables) -> io::Result<()> {
         let calls = &tables.api_calls;
         let mut launches = calls.launches.iter().peekable();
         for (row, call) in calls.iter().enumerate() {
             let track_kind = call.tid.map_or(TrackKind::Unknown, TrackKind::Thread);
             let mut event = Event {
-                flow: flows.number(call.process, call.correlation, tables),
+                flow: self.flows.number(call.process, call.correlation, tables),
                 correlation: call.correlation,
                 text: call.args,
                 detail: Some(call.result).filter(|&result| result != 0),
@@ -206,18 +190,11 @@ impl<'a> TimelineBuilder<'a> {
     }
 
     #[inline]
-    fn op(
-        &mut self,
-        event: Event,
-        place: TrackId,
-        duration: Option<i64>,
-        tables: &Tables,
-        flows: &mut Flows,
-    ) -> io::Result<()> {
+    fn op(&mut self, event: Event, place: TrackId, duration: Option<i64>, tables: &Tables) -> io::Result<()> {
         let track = self.tracks.of_op(event.kind, place, tables);
-        let flow = flows.number(tables.tracks.get(place).process, event.correlation, tables);
+        let flow = self.flows.number(tables.tracks.get(place).process, event.correlation, tables);
         if self.push(Event { track, flow, ..event }, duration)? {
-            flows.launch(flow);
+            self.flows.launch(flow);
             if let (Some(launched), Kind::Kernel) = (&mut self.launched, event.kind) {
                 launched.add(flow, event.name);
             }
@@ -260,7 +237,8 @@ fn latency(start: i64, enqueued: Option<i64>) -> Option<i64> {
     enqueued.and_then(|moment| start.checked_sub(moment))
 }
 
-const DIRECTIONS: [Direction; 6] = [
+/// All directions by their numbers.
+pub const DIRECTIONS: [Direction; 6] = [
     Direction::HostToDevice,
     Direction::DeviceToHost,
     Direction::DeviceToDevice,
@@ -268,11 +246,6 @@ const DIRECTIONS: [Direction; 6] = [
     Direction::Fill,
     Direction::Unknown,
 ];
-
-/// The number of a direction.
-pub fn direction_number(direction: Direction) -> u32 {
-    DIRECTIONS.iter().position(|known| *known == direction).unwrap_or(DIRECTIONS.len() - 1) as u32
-}
 
 /// The direction of a copy's event.
 pub fn direction(event: &Event) -> Direction {

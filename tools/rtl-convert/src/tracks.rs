@@ -92,7 +92,7 @@ pub struct PerfettoTracks {
     group_by: GroupBy,
     rows: Vec<PerfettoTrack>,
     index: FxHashMap<PerfettoTrack, u32>,
-    /// The Perfetto track of each queue track, by kind of op.
+    /// The Perfetto track of each queue track, by kind of op: kernels, copies, barriers.
     of_queue_tracks: [Vec<Option<u32>>; 3],
 }
 
@@ -115,12 +115,7 @@ impl PerfettoTracks {
     /// The number of the track of an op.
     #[inline]
     pub fn of_op(&mut self, kind: Kind, queue_track: TrackId, tables: &Tables) -> u32 {
-        let slot = match kind {
-            Kind::Copy => 1,
-            Kind::Barrier => 2,
-            _ => 0,
-        };
-        if let Some(Some(number)) = self.of_queue_tracks[slot].get(queue_track.index()) {
+        if let Some(Some(number)) = self.of_queue_tracks[kind as usize].get(queue_track.index()) {
             return *number;
         }
         let at = tables.tracks.get(queue_track);
@@ -132,13 +127,18 @@ impl PerfettoTracks {
             _ => TrackKind::Queue(at.queue, at.process),
         };
         let number = self.intern(PerfettoTrack { group: TrackGroup::Agent(at.agent), kind: track_kind });
-        let known = &mut self.of_queue_tracks[slot];
+        let known = &mut self.of_queue_tracks[kind as usize];
         known.resize(known.len().max(queue_track.index() + 1), None);
         known[queue_track.index()] = Some(number);
         number
     }
 
     /// All tracks by number.
+    pub fn into_rows(self) -> Vec<PerfettoTrack> {
+        self.rows
+    }
+
+    /// All tracks so far by number.
     pub fn rows(&self) -> &[PerfettoTrack] {
         &self.rows
     }

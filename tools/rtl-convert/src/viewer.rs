@@ -8,31 +8,22 @@ use rtl_schema::Select;
 
 use crate::counter_tracks::HardwareCounters;
 use crate::format::{Job, Written};
-use crate::layout::{Drawing, TimelineLayout};
+use crate::layout::EventWriter;
 use crate::page_writer;
 use crate::timeline::TimelineBuilder;
 
 /// The Perfetto UI opens no more slices than this in a browser.
 const BROWSER: u64 = 3_000_000;
 
-/// Writes the output of a job; `draw` writes the events in its format.
+/// Writes the output of a job in the format of `W`.
 ///
 /// # Errors
 /// The trace cannot be read, or a file cannot grow.
-pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<Written, Failure> {
+pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
     let mut builder = TimelineBuilder::new(file.folder(), job.render.group_by, job.render.kernel_names);
-    let select = Select {
-        ids: false,
-        shapes: false,
-        launch: !job.render.no_args,
-        links: true,
-        ranges: true,
-        api: true,
-        // Includes threads, which place ranges on tracks.
-        args: true,
-        secondary: true,
-    };
+    // Arguments include threads, which place ranges on tracks.
+    let select = Select { ids: false, launch: !job.render.no_args, ..Select::everything() };
     let tables = job.source.stream(&select, |batch| builder.add(batch).map_err(unsorted))?;
     if let Some(mut hardware) = HardwareCounters::of(&tables) {
         // Counters follow their dispatches in the trace, so a second pass finds the dispatches by id.
@@ -43,16 +34,14 @@ pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<W
         })?;
         builder.counter_tracks(hardware.counter_tracks(&tables));
     }
-    let (timeline, events) = builder.finish().map_err(unsorted)?;
-    let written = timeline.rows.written();
+    let rows = builder.rows;
+    let (layout, stream) = builder.finish(&tables, *job.render).map_err(unsorted)?;
+    let written = rows.written();
     let progress = Progress::new("writing", written, !job.render.progress);
     let unwritten = |error| Failure::input(error).context(format!("cannot write {}", job.output.display()));
     let mut content = file.writer().map_err(unwritten)?;
-    let layout = TimelineLayout::new(&timeline, &events.counter_tracks, &tables, *job.render);
-    page_writer::write(&mut content, |pages| {
-        draw(Drawing { layout: &layout, events, pages, progress: &progress })
-    })
-    .map_err(unwritten)?;
+    page_writer::write(&mut content, |pages| stream.write::<W>(&layout, pages, &progress))
+        .map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
     file.commit()?;
     let warnings = (written > BROWSER).then(|| {
@@ -62,7 +51,7 @@ pub fn write(job: &Job<'_>, draw: fn(Drawing<'_>) -> io::Result<()>) -> Result<W
             units::count(written)
         )
     });
-    Ok(Written { warnings: warnings.into_iter().collect(), ..Written::one(job, timeline.rows) })
+    Ok(Written { warnings: warnings.into_iter().collect(), ..Written::one(job, rows) })
 }
 
 fn unsorted(error: io::Error) -> Failure {

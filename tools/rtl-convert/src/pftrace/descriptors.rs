@@ -7,7 +7,7 @@ use crate::layout::TimelineLayout;
 use crate::tracks::{self, PerfettoTrack, TrackGroup};
 
 /// A parent track of all GPUs, where their order differs from that of their names: viewers sort top-level tracks by name.
-pub fn gpus(uuid: u64, out: &mut Message) {
+pub fn gpus(uuid: u64, out: &mut Message<'_>) {
     out.number(track_descriptor::UUID, uuid);
     out.text(track_descriptor::NAME, "GPUs");
     out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
@@ -21,7 +21,7 @@ pub fn group(
     group: TrackGroup,
     rank: usize,
     layout: &TimelineLayout<'_>,
-    out: &mut Message,
+    out: &mut Message<'_>,
 ) {
     let name = tracks::group_name(group, layout.tables);
     out.number(track_descriptor::UUID, uuid);
@@ -43,7 +43,7 @@ pub fn group(
 }
 
 /// The track of a thread: calls and ranges that nest.
-pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message) {
+pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message<'_>) {
     let at = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);
     out.message(track_descriptor::THREAD, |thread| {
@@ -58,7 +58,7 @@ pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, ou
 }
 
 /// A lane of a track. Viewers merge all lanes of a track.
-pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message) {
+pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, out: &mut Message<'_>) {
     let at: &PerfettoTrack = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::PARENT_UUID, parent);
@@ -69,7 +69,13 @@ pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, o
 }
 
 /// The track of a counter, below all lanes.
-pub fn counter_track(uuid: u64, parent: u64, rank: usize, counter_track: &CounterTrack, out: &mut Message) {
+pub fn counter_track(
+    uuid: u64,
+    parent: u64,
+    rank: usize,
+    counter_track: &CounterTrack,
+    out: &mut Message<'_>,
+) {
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::PARENT_UUID, parent);
     out.text(track_descriptor::NAME, &counter_track.name);

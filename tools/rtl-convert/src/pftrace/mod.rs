@@ -16,6 +16,7 @@ use stages::Stages;
 
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
+use crate::event_args::EventArgs;
 use crate::flows::End;
 use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
@@ -30,12 +31,7 @@ pub const FORMAT: Format = Format {
     endings: &[".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"],
     default_ending: ".pftrace",
     partitioned: false,
-    write: |job| {
-        viewer::write(job, |drawing| {
-            let layout = drawing.layout;
-            drawing.write(Pftrace::new(layout))
-        })
-    },
+    write: viewer::write::<Pftrace>,
 };
 
 /// Perfetto's number of CLOCK_BOOTTIME.
@@ -45,10 +41,10 @@ const BOOTTIME: u64 = 6;
 const STEPS: u64 = 64;
 
 /// Renders events as packets.
-pub struct Pftrace<'a> {
-    layout: &'a TimelineLayout<'a>,
-    page: Message,
+pub struct Pftrace {
+    page: Vec<u8>,
     interning: Interning,
+    args: EventArgs,
     /// GPU ops as render stages, if requested.
     stages: Option<Stages>,
     /// The uuid of every lane of every track.
@@ -60,35 +56,9 @@ pub struct Pftrace<'a> {
     now: i64,
 }
 
-impl<'a> Pftrace<'a> {
-    /// Begins a file.
-    pub fn new(layout: &'a TimelineLayout<'a>) -> Self {
-        let mut pftrace = Self {
-            layout,
-            page: Message::default(),
-            interning: Interning::new(),
-            stages: layout.options.gpu_events.then(|| Stages::new(layout)),
-            lanes: vec![Vec::new(); layout.tracks.len()],
-            uuids: layout.groups.len() as u64,
-            open: BinaryHeap::new(),
-            now: layout.span.0,
-        };
-        pftrace.begin();
-        let gpus = layout.groups.iter().filter(|group| matches!(group, TrackGroup::Agent(_)));
-        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, layout.tables)).is_sorted()).then(|| {
-            let uuid = pftrace.uuid();
-            pftrace.describe(|out| descriptors::gpus(uuid, out));
-            uuid
-        });
-        for (rank, &group) in layout.groups.iter().enumerate() {
-            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, layout, out));
-        }
-        pftrace
-    }
-
-    fn begin(&mut self) {
-        let start = self.time(self.now);
-        self.page.message(trace::PACKET, |out| {
+impl Pftrace {
+    fn begin(&mut self, start: u64) {
+        Message(&mut self.page).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.number(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
             out.number(packet::FIRST_PACKET_ON_SEQUENCE, 1);
@@ -97,7 +67,7 @@ impl<'a> Pftrace<'a> {
             });
             self.interning.bring(out);
         });
-        self.page.message(trace::PACKET, |out| {
+        Message(&mut self.page).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::CLOCK_SNAPSHOT, |snapshot| {
                 for id in [BOOTTIME, STEPS] {
@@ -111,33 +81,24 @@ impl<'a> Pftrace<'a> {
         });
     }
 
-    /// The time in the file: that of the trace, or from its first moment if that is negative.
-    fn time(&self, time: i64) -> u64 {
-        time.abs_diff(self.layout.span.0.min(0))
-    }
-
     fn uuid(&mut self) -> u64 {
         self.uuids += 1;
         self.uuids
     }
 
-    fn parent(&self, group: TrackGroup) -> u64 {
-        self.layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
-    }
-
-    fn describe(&mut self, write: impl FnOnce(&mut Message)) {
-        self.page.message(trace::PACKET, |out| {
+    fn describe(&mut self, write: impl FnOnce(&mut Message<'_>)) {
+        Message(&mut self.page).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::TRACK_DESCRIPTOR, write);
         });
     }
 
     /// The uuid of a lane; the first use writes its descriptor.
-    fn lane(&mut self, track: usize, lane: usize) -> u64 {
+    fn lane(&mut self, track: usize, lane: usize, layout: &TimelineLayout<'_>) -> u64 {
         if let Some(&uuid) = self.lanes[track].get(lane) {
             return uuid;
         }
-        let (layout, uuid) = (self.layout, self.uuid());
+        let uuid = self.uuid();
         let at = &layout.tracks[track];
         match (at.tid(), self.lanes[track].first()) {
             (Some(tid), None) => self.describe(|out| descriptors::thread(uuid, tid, track, layout, out)),
@@ -145,7 +106,7 @@ impl<'a> Pftrace<'a> {
                 self.describe(|out| descriptors::lane(uuid, thread, track, layout, out));
             }
             (None, _) => {
-                let parent = self.parent(at.group);
+                let parent = parent(at.group, layout);
                 self.describe(|out| descriptors::lane(uuid, parent, track, layout, out));
             }
         }
@@ -162,7 +123,7 @@ impl<'a> Pftrace<'a> {
             }
             self.open.pop();
             let step = self.step(end);
-            self.page.message(trace::PACKET, |out| {
+            Message(&mut self.page).message(trace::PACKET, |out| {
                 out.number(packet::TIMESTAMP, step);
                 out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
                 out.message(packet::TRACK_EVENT, |out| {
@@ -183,10 +144,34 @@ impl<'a> Pftrace<'a> {
     }
 }
 
-impl EventWriter for Pftrace<'_> {
-    fn event(&mut self, event: &Event, lane: usize, end: Option<End>) {
+impl EventWriter for Pftrace {
+    fn new(layout: &TimelineLayout<'_>) -> Self {
+        let mut pftrace = Self {
+            page: Vec::new(),
+            interning: Interning::new(),
+            args: EventArgs::default(),
+            stages: layout.options.gpu_events.then(|| Stages::new(layout)),
+            lanes: vec![Vec::new(); layout.tracks.len()],
+            uuids: layout.groups.len() as u64,
+            open: BinaryHeap::new(),
+            now: layout.span.0,
+        };
+        pftrace.begin(time_of(layout.span.0, layout));
+        let gpus = layout.groups.iter().filter(|group| matches!(group, TrackGroup::Agent(_)));
+        let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, layout.tables)).is_sorted()).then(|| {
+            let uuid = pftrace.uuid();
+            pftrace.describe(|out| descriptors::gpus(uuid, out));
+            uuid
+        });
+        for (rank, &group) in layout.groups.iter().enumerate() {
+            pftrace.describe(|out| descriptors::group(rank as u64 + 1, parent, group, rank, layout, out));
+        }
+        pftrace
+    }
+
+    fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>) {
         self.end_until(event.start);
-        let (layout, track) = (self.layout, event.track as usize);
+        let track = event.track as usize;
         if let Some(stages) = &mut self.stages
             && matches!(layout.tracks[track].group, TrackGroup::Agent(_))
         {
@@ -194,11 +179,11 @@ impl EventWriter for Pftrace<'_> {
             self.now = event.start;
             return stages.event(event, step, layout, &mut self.interning, &mut self.page);
         }
-        let uuid = self.lane(track, lane);
+        let uuid = self.lane(track, lane, layout);
         let number = layout.event_names.number(event);
         let name = self.interning.event_name(number, || layout.event_names.text(number));
         let step = self.step(event.start);
-        self.page.message(trace::PACKET, |out| {
+        Message(&mut self.page).message(trace::PACKET, |out| {
             out.number(packet::TIMESTAMP, step);
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::TRACK_EVENT, |out| {
@@ -220,7 +205,7 @@ impl EventWriter for Pftrace<'_> {
                     None => {}
                 }
                 if !layout.options.no_args {
-                    self.interning.arguments(event, layout, out);
+                    self.args.write(event, layout.tables, &mut self.interning, out.0);
                 }
             });
             self.interning.bring(out);
@@ -231,13 +216,13 @@ impl EventWriter for Pftrace<'_> {
         }
     }
 
-    fn counter_track(&mut self, counter_track: &CounterTrack) {
-        let (uuid, parent) = (self.uuid(), self.parent(counter_track.group));
-        let rank = self.layout.tracks.len() + uuid as usize;
+    fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack) {
+        let (uuid, parent) = (self.uuid(), parent(counter_track.group, layout));
+        let rank = layout.tracks.len() + uuid as usize;
         self.describe(|out| descriptors::counter_track(uuid, parent, rank, counter_track, out));
         for &(time, value) in &counter_track.samples {
-            let time = self.time(time);
-            self.page.message(trace::PACKET, |out| {
+            let time = time_of(time, layout);
+            Message(&mut self.page).message(trace::PACKET, |out| {
                 out.number(packet::TIMESTAMP, time);
                 out.number(packet::TIMESTAMP_CLOCK_ID, BOOTTIME);
                 out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
@@ -255,6 +240,16 @@ impl EventWriter for Pftrace<'_> {
     }
 
     fn page(&mut self) -> &mut Vec<u8> {
-        self.page.bytes()
+        &mut self.page
     }
+}
+
+/// The time in the file: that of the trace, or from its first moment if that is negative.
+fn time_of(time: i64, layout: &TimelineLayout<'_>) -> u64 {
+    time.abs_diff(layout.span.0.min(0))
+}
+
+/// The uuid of a group.
+fn parent(group: TrackGroup, layout: &TimelineLayout<'_>) -> u64 {
+    layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
 }

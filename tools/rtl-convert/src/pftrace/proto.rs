@@ -5,22 +5,11 @@ const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
 
-/// The bytes of a message. Fields are numbers of its description.
-#[derive(Debug, Clone, Default)]
-pub struct Message(Vec<u8>);
+/// Appends fields to the bytes of a message. Fields are numbers of its description.
+#[derive(Debug)]
+pub struct Message<'a>(pub &'a mut Vec<u8>);
 
-impl Message {
-    /// The bytes.
-    pub fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.0
-    }
-
-    /// Appends encoded fields.
-    #[inline]
-    pub fn append(&mut self, fields: &[u8]) {
-        self.0.extend_from_slice(fields);
-    }
-
+impl Message<'_> {
     /// A number that is not negative, a flag or a value of an enumeration.
     #[inline]
     pub fn number(&mut self, field: u32, value: u64) {
@@ -76,9 +65,9 @@ impl Message {
     }
 
     fn make_room(&mut self, start: usize, length: usize) {
-        let mut prefix = Self::default();
-        prefix.varint(length as u64);
-        self.0.splice(start..=start, prefix.0);
+        let mut prefix = Vec::new();
+        Message(&mut prefix).varint(length as u64);
+        self.0.splice(start..=start, prefix);
     }
 
     #[inline]
@@ -101,10 +90,10 @@ impl Message {
 mod tests {
     use super::*;
 
-    fn written(write: impl FnOnce(&mut Message)) -> Vec<u8> {
-        let mut message = Message::default();
-        write(&mut message);
-        message.0
+    fn written(write: impl FnOnce(&mut Message<'_>)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(&mut Message(&mut bytes));
+        bytes
     }
 
     #[test]
@@ -129,7 +118,8 @@ mod tests {
         );
         for length in [0, 127, 128, 16_383, 16_384, 3 << 20] {
             let text = "x".repeat(length);
-            let nested = written(|message| message.message(1, |inner| inner.append(text.as_bytes())));
+            let nested =
+                written(|message| message.message(1, |inner| inner.0.extend_from_slice(text.as_bytes())));
             assert_eq!(nested, written(|message| message.text(1, &text)), "{length}");
         }
     }

@@ -35,7 +35,7 @@ impl Stages {
         step: u64,
         layout: &TimelineLayout<'_>,
         interning: &mut Interning,
-        page: &mut Message,
+        page: &mut Vec<u8>,
     ) {
         let track = event.track as usize;
         let at = &layout.tracks[track];
@@ -54,7 +54,7 @@ impl Stages {
         });
         let context = self.context(at.process().index(), layout, interning);
         self.events += 1;
-        page.message(trace::PACKET, |out| {
+        Message(page).message(trace::PACKET, |out| {
             out.number(packet::TIMESTAMP, step);
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::GPU_RENDER_STAGE_EVENT, |out| {
@@ -111,7 +111,7 @@ impl Stages {
     }
 }
 
-fn axes(field: u32, axes: Option<[u64; 3]>, out: &mut Message) {
+fn axes(field: u32, axes: Option<[u64; 3]>, out: &mut Message<'_>) {
     if let Some(axes) = axes {
         out.message(field, |out| (1..).zip(axes).for_each(|(axis, size)| out.number(axis, size)));
     }
