@@ -38,8 +38,8 @@ enum Table {
     Allocation,
 }
 
-/// The set of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The set of a process; sets are in the order of their addition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TableSetId(usize);
 
 /// The tables of one process.

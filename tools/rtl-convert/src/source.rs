@@ -11,7 +11,7 @@ use rtl_schema::{Select, Tables, Trace};
 use crate::partition::Partition;
 
 /// The selected rows of a trace.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Source {
     trace: Rc<Trace>,
     filter: Option<region::Filter>,
@@ -33,12 +33,7 @@ impl Source {
     /// The rows of one part.
     #[must_use]
     pub fn part(&self, part: Partition) -> Self {
-        Self {
-            trace: Rc::clone(&self.trace),
-            filter: self.filter.clone(),
-            part: Some(part),
-            cut_off: Rc::clone(&self.cut_off),
-        }
+        Self { part: Some(part), ..self.clone() }
     }
 
     /// Why rows at the end of the trace may be missing.

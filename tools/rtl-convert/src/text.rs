@@ -1,7 +1,5 @@
 //! Numbers and texts as bytes.
 
-use std::io::{self, Write};
-
 /// Appends a number in decimal.
 #[inline]
 pub fn number(value: impl itoa::Integer, bytes: &mut Vec<u8>) {
@@ -12,50 +10,6 @@ pub fn number(value: impl itoa::Integer, bytes: &mut Vec<u8>) {
 pub fn json(text: &str, bytes: &mut Vec<u8>) {
     // A text is always valid JSON, and memory always takes it.
     let _ = serde_json::to_writer(bytes, text);
-}
-
-/// Bytes that are written in large pieces, so that no further buffer copies them.
-#[derive(Debug)]
-pub struct WriteBuffer {
-    /// The bytes that are not written yet.
-    pub bytes: Vec<u8>,
-}
-
-impl WriteBuffer {
-    const SIZE: usize = 256 << 10;
-
-    /// An empty buffer.
-    pub fn new() -> Self {
-        Self { bytes: Vec::with_capacity(Self::SIZE + (8 << 10)) }
-    }
-
-    /// Writes the bytes if they are many.
-    ///
-    /// # Errors
-    /// The output cannot grow.
-    #[inline]
-    pub fn flush_if_full(&mut self, out: &mut impl Write) -> io::Result<()> {
-        if self.bytes.len() < Self::SIZE {
-            return Ok(());
-        }
-        self.flush(out)
-    }
-
-    /// Writes the bytes.
-    ///
-    /// # Errors
-    /// As [`Self::flush_if_full`].
-    pub fn flush(&mut self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(&self.bytes)?;
-        self.bytes.clear();
-        Ok(())
-    }
-}
-
-impl Default for WriteBuffer {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! rocprofv3's rocpd database: all processes in one file, each with tables of its own.
 
+use std::cell::RefCell;
 use std::io;
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Counter, Range};
-use rtl_schema::{AgentId, Error, Id, ProcessId, Tables};
+use rtl_schema::{AgentId, Id, ProcessId, Tables};
 use rtl_write::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
     ProcessInfo, Region, RocpdWriter, TableSetId,
@@ -13,24 +14,16 @@ use rustc_hash::FxHashMap;
 use super::devices::Device;
 use super::kernels::Kernel;
 use super::kinds::{self, KINDS, List};
-use super::per_process::PerProcess;
-use super::visitor::{Launch, ProcessState, Record, RecordSink, RecordVisitor, text};
+use super::visitor::{Launch, ProcessState, Record, RecordSink, arguments, text};
 use super::{environment, identity};
 use crate::names::{self, NameStyle};
 
 /// The agent of records whose agent is unknown.
 const UNKNOWN: i64 = -1;
 
-/// The file of a conversion.
-pub struct Database {
-    file: RocpdWriter,
-    processes: PerProcess<Process>,
-    /// The processes in the order of the file's table sets.
-    order: Vec<ProcessId>,
-}
-
 /// The tables of one process.
-struct Process {
+pub struct Database<'a> {
+    file: &'a RefCell<RocpdWriter>,
     set: TableSetId,
     /// Whether a record names [`UNKNOWN`].
     unknown: bool,
@@ -38,70 +31,45 @@ struct Process {
     events: FxHashMap<Id, i64>,
 }
 
-impl Database {
-    /// Writes into this file.
-    pub fn new(file: RocpdWriter) -> Self {
-        Self { file, processes: PerProcess::default(), order: Vec::new() }
+impl<'a> Database<'a> {
+    /// Adds the tables of a process to this file.
+    pub fn new(file: &'a RefCell<RocpdWriter>, id: ProcessId, tables: &Tables) -> Self {
+        let set = file.borrow_mut().add_process(identity::origin(id, tables));
+        Self { file, set, unknown: false, events: FxHashMap::default() }
     }
 
-    /// Completes the file.
-    ///
-    /// # Errors
-    /// The file cannot grow.
-    pub fn finish(mut self, visitor: &RecordVisitor, tables: &Tables) -> Result<(), Error> {
-        for (id, _) in visitor.processes() {
-            self.process(id, tables);
-        }
-        let infos = self.order.iter().filter_map(|&id| {
-            Some(info(id, visitor.process(id)?, self.processes.get(id)?, visitor.names, tables))
+    /// What the records refer to, behind the set of the process, which orders processes.
+    pub fn info<'t>(
+        &self,
+        id: ProcessId,
+        state: &ProcessState,
+        names: NameStyle,
+        tables: &'t Tables,
+    ) -> (TableSetId, ProcessInfo<'t>) {
+        let agents = state.devices.listed().into_iter().map(agent);
+        let counters = (1..).zip(&state.counters).map(|(id, &(name, agent))| CounterInfo {
+            id,
+            agent: agent.and_then(|agent| state.devices.get(agent)).map(|device| device.node),
+            name: tables.strings.get(name),
         });
-        let infos: Vec<ProcessInfo<'_>> = infos.collect();
-        self.file.finish(&infos)
+        let threads = tables.threads.iter().filter(|thread| thread.process == id);
+        let info = ProcessInfo {
+            process: tables.process(id),
+            span: state.span.unwrap_or_default(),
+            environment: environment::of(tables.process(id)).map(|environment| environment.to_string()),
+            threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
+            agents: agents.chain(self.unknown.then(unknown_agent)).collect(),
+            kernels: state.kernels.rows().iter().map(|kernel| kernel_info(kernel, names, tables)).collect(),
+            counters: counters.collect(),
+        };
+        (self.set, info)
     }
 
-    #[inline]
-    fn process(&mut self, id: ProcessId, tables: &Tables) -> (&mut RocpdWriter, &mut Process) {
-        let (file, order) = (&mut self.file, &mut self.order);
-        let process = self.processes.slot(id).get_or_insert_with(|| {
-            order.push(id);
-            let set = file.add_process(identity::origin(id, tables));
-            Box::new(Process { set, unknown: false, events: FxHashMap::default() })
-        });
-        (file, process)
-    }
-}
-
-impl Process {
     #[inline]
     fn agent(&mut self, agent: AgentId, state: &ProcessState) -> i64 {
         let known = state.devices.get(agent).map(|device| device.node);
         self.unknown |= known.is_none();
         known.unwrap_or(UNKNOWN)
-    }
-}
-
-fn info<'a>(
-    id: ProcessId,
-    state: &ProcessState,
-    process: &Process,
-    names: NameStyle,
-    tables: &'a Tables,
-) -> ProcessInfo<'a> {
-    let agents = state.devices.listed().into_iter().map(agent);
-    let counters = (1..).zip(&state.counters).map(|(id, &(name, agent))| CounterInfo {
-        id,
-        agent: agent.and_then(|agent| state.devices.get(agent)).map(|device| device.node),
-        name: tables.strings.get(name),
-    });
-    let threads = tables.threads.iter().filter(|thread| thread.process == id);
-    ProcessInfo {
-        process: tables.process(id),
-        span: state.span.unwrap_or_default(),
-        environment: environment::of(tables.process(id)).map(|environment| environment.to_string()),
-        threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
-        agents: agents.chain(process.unknown.then(unknown_agent)).collect(),
-        kernels: state.kernels.rows().iter().map(|kernel| kernel_info(kernel, names, tables)).collect(),
-        counters: counters.collect(),
     }
 }
 
@@ -173,19 +141,16 @@ fn region<'a>(record: &Record<'_>, name: &'a str) -> Region<'a> {
     Region { tid: record.tid, start: record.start, end: record.end, name }
 }
 
-impl RecordSink for Database {
+impl RecordSink for Database<'_> {
     fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()> {
         let tables = record.tables;
-        let named = &tables.api_calls.arguments;
-        let (file, process) = self.process(record.process, tables);
+        let mut file = self.file.borrow_mut();
         let region = region(record, tables.strings.get(call.name));
-        let event = file.region(process.set, &event(record, None), &region).map_err(io::Error::other)?;
+        let event = file.region(self.set, &event(record, None), &region).map_err(io::Error::other)?;
         let mut add =
-            |argument: Argument<'_>| file.argument(process.set, event, &argument).map_err(io::Error::other);
-        let first = named.partition_point(|argument| argument.call < row);
-        let own = named[first..].iter().take_while(|argument| argument.call == row);
+            |argument: Argument<'_>| file.argument(self.set, event, &argument).map_err(io::Error::other);
         let mut next = 0;
-        for argument in own {
+        for argument in arguments(row, tables) {
             next = argument.position + 1;
             add(Argument {
                 position: i64::from(argument.position),
@@ -215,10 +180,9 @@ impl RecordSink for Database {
     fn dispatch(&mut self, record: &Record<'_>, launch: &Launch<'_>) -> io::Result<()> {
         let track = record.tables.tracks.get(launch.row.track);
         let shape = launch.shape(record.tables);
-        let (file, process) = self.process(record.process, record.tables);
         let dispatch = KernelDispatch {
             tid: record.tid,
-            agent: process.agent(track.agent, record.state),
+            agent: self.agent(track.agent, record.state),
             kernel: launch.kernel.id,
             dispatch: launch.row.id,
             queue: track.queue,
@@ -230,20 +194,20 @@ impl RecordSink for Database {
             workgroup: shape.workgroup.unwrap_or_default(),
             items: shape.items.unwrap_or_default(),
         };
-        let event = file.launch(process.set, &event(record, None), &dispatch).map_err(io::Error::other)?;
+        let event = self.file.borrow_mut().launch(self.set, &event(record, None), &dispatch);
+        let event = event.map_err(io::Error::other)?;
         if !record.tables.counters.is_empty() {
-            process.events.insert(launch.row.id, event);
+            self.events.insert(launch.row.id, event);
         }
         Ok(())
     }
 
     fn copy(&mut self, record: &Record<'_>, copy: &Copy) -> io::Result<()> {
-        let (file, process) = self.process(record.process, record.tables);
         let ends = record.state.devices.ends(copy, record.tables);
         let [source, destination] = ends.map(|device| device.map(|device| device.node));
         // The view of copies requires both ends: an unknown end gets the agent of the other.
         let known = destination.or(source);
-        process.unknown |= known.is_none();
+        self.unknown |= known.is_none();
         let known = known.unwrap_or(UNKNOWN);
         let row = MemoryCopy {
             tid: record.tid,
@@ -257,25 +221,24 @@ impl RecordSink for Database {
             bytes: copy.bytes.unwrap_or(0),
             stream: record.stream,
         };
-        file.copy(process.set, &event(record, None), &row).map_err(io::Error::other)
+        self.file.borrow_mut().copy(self.set, &event(record, None), &row).map_err(io::Error::other)
     }
 
     fn range(&mut self, record: &Record<'_>, range: &Range) -> io::Result<()> {
-        let (file, process) = self.process(record.process, record.tables);
+        let mut file = self.file.borrow_mut();
         let event = event(record, Some(record.tables.strings.get(range.name)));
         if range.is_marker() {
-            return file.sample(process.set, &event, record.tid, record.start).map_err(io::Error::other);
+            return file.sample(self.set, &event, record.tid, record.start).map_err(io::Error::other);
         }
         let region = region(record, kinds::operations(record.kind)[record.operation]);
-        file.region(process.set, &event, &region).map(drop).map_err(io::Error::other)
+        file.region(self.set, &event, &region).map(drop).map_err(io::Error::other)
     }
 
     fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()> {
-        let (file, process) = self.process(record.process, record.tables);
         let (kind, level) = words(allocation);
         let row = MemoryAllocation {
             tid: record.tid,
-            agent: allocation.agent.map(|agent| process.agent(agent, record.state)),
+            agent: allocation.agent.map(|agent| self.agent(agent, record.state)),
             kind,
             level,
             start: record.start,
@@ -286,19 +249,19 @@ impl RecordSink for Database {
             stream: record.stream,
             flags: allocation.flags,
         };
-        file.allocation(process.set, &event(record, None), &row).map_err(io::Error::other)
+        self.file.borrow_mut().allocation(self.set, &event(record, None), &row).map_err(io::Error::other)
     }
 
     fn counters(
         &mut self,
-        record: &Record<'_>,
+        _: &Record<'_>,
         launch: &Launch<'_>,
         values: &[(usize, Counter)],
     ) -> io::Result<()> {
-        let (file, process) = self.process(record.process, record.tables);
-        let Some(&event) = process.events.get(&launch.row.id) else { return Ok(()) };
+        let mut file = self.file.borrow_mut();
+        let Some(&event) = self.events.get(&launch.row.id) else { return Ok(()) };
         for (counter, value) in values {
-            file.counter(process.set, event, *counter as i64, value.value).map_err(io::Error::other)?;
+            file.counter(self.set, event, *counter as i64, value.value).map_err(io::Error::other)?;
         }
         Ok(())
     }

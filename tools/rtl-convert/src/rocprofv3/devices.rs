@@ -125,16 +125,6 @@ struct Numbers {
     nodes: FxHashSet<i64>,
 }
 
-impl Numbers {
-    fn node(&mut self, wished: i64) -> i64 {
-        first_free(&mut self.nodes, wished, |number| number.wrapping_add(1).max(0))
-    }
-
-    fn handle(&mut self, wished: u64) -> u64 {
-        first_free(&mut self.handles, wished, |number| number.wrapping_add(1).max(1))
-    }
-}
-
 fn first_free<T: std::hash::Hash + Eq + std::marker::Copy>(
     taken: &mut FxHashSet<T>,
     wished: T,
@@ -157,10 +147,10 @@ fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     let is_cpu = agent.kind == AgentKind::Cpu;
     let counted = agent.number.max(0).saturating_add(if is_cpu { 0 } else { cpus });
     let stated = agent.absolute_index.filter(|&index| index >= 0);
-    let node = numbers.node(stated.unwrap_or(counted));
+    let node = first_free(&mut numbers.nodes, stated.unwrap_or(counted), |node| node.wrapping_add(1).max(0));
     let stated = own.as_ref().and_then(|details| details["id"]["handle"].as_u64());
     let wished = stated.filter(|&handle| handle != 0).unwrap_or(FIRST_HANDLE.saturating_add_signed(node));
-    let handle = numbers.handle(wished);
+    let handle = first_free(&mut numbers.handles, wished, |handle| handle.wrapping_add(1).max(1));
     let logical = agent.logical_index.unwrap_or(node);
     let of_kind = agent.type_index.unwrap_or(agent.number);
     let mut details = match own {
@@ -186,19 +176,16 @@ fn unknown(agent: &Agent) -> Map<String, Value> {
         AgentKind::Gpu => 2,
         AgentKind::Other | AgentKind::Unknown => 0,
     };
-    let mut details = Map::new();
-    details.insert("type".to_owned(), kind.into());
     let name = if kind == 2 { &agent.target } else { &agent.product };
-    let version = agent.target.as_deref().and_then(target_version);
-    let known = [
+    let details = [
+        ("type", Some(kind.into())),
         ("name", name.as_deref().map(Value::from)),
         ("product_name", agent.product.as_deref().map(Value::from)),
-        ("gfx_target_version", version.map(Value::from)),
+        ("gfx_target_version", agent.target.as_deref().and_then(target_version).map(Value::from)),
         ("uuid", agent.uuid.as_deref().and_then(uuid)),
         ("gpu_index", (kind == 2).then(|| agent.number.into())),
     ];
-    details.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
-    details
+    details.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 /// rocprofiler-sdk's number of a target: 90402 for `gfx942`. The last two digits are hexadecimal.

@@ -61,11 +61,7 @@ pub struct KernelNames<'a> {
 #[derive(Debug, Default)]
 pub struct Kernels {
     rows: Vec<Kernel>,
-    /// Of kernels without symbol, by name; of others, by symbol.
-    by_name: Vec<Option<u32>>,
-    by_symbol: Vec<Option<u32>>,
-    /// Kernels whose name differs from that of their symbol.
-    renamed: FxHashMap<(SymbolId, NameId), u32>,
+    positions: FxHashMap<(Option<SymbolId>, NameId), u32>,
     ids: FxHashSet<Id>,
     next: Id,
 }
@@ -74,42 +70,23 @@ impl Kernels {
     /// The position of a dispatch's kernel.
     #[inline]
     pub fn of(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
-        let (place, known) = match dispatch.symbol {
-            Some(symbol) => (symbol.index(), &self.by_symbol),
-            // NONE and DANGLING wrap to 0 and 1.
-            None => (dispatch.name.0.wrapping_add(2) as usize, &self.by_name),
-        };
-        if let Some(Some(position)) = known.get(place)
-            && self.rows[*position as usize].name == dispatch.name
-        {
-            return *position as usize;
+        match self.positions.get(&(dispatch.symbol, dispatch.name)) {
+            Some(&position) => position as usize,
+            None => self.add(dispatch, tables),
         }
-        self.add(dispatch, place, tables)
     }
 
     #[cold]
-    fn add(&mut self, dispatch: &Dispatch, place: usize, tables: &Tables) -> usize {
-        if let Some(symbol) = dispatch.symbol
-            && let Some(&position) = self.renamed.get(&(symbol, dispatch.name))
-        {
-            return position as usize;
-        }
-        let position = self.rows.len() as u32;
-        let known = if dispatch.symbol.is_some() { &mut self.by_symbol } else { &mut self.by_name };
-        known.resize(known.len().max(place + 1), None);
-        match (known[place], dispatch.symbol) {
-            (Some(_), Some(symbol)) => {
-                self.renamed.insert((symbol, dispatch.name), position);
-            }
-            _ => known[place] = Some(position),
-        }
+    fn add(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
+        let position = self.rows.len();
+        self.positions.insert((dispatch.symbol, dispatch.name), position as u32);
         let stated = dispatch.symbol.map(|symbol| tables.symbols[symbol.index()].id);
         let id = match stated {
             Some(id) if id > 0 && self.ids.insert(id) => id,
             _ => self.free(tables),
         };
         self.rows.push(Kernel { id, name: dispatch.name, symbol: dispatch.symbol });
-        position as usize
+        position
     }
 
     /// An unused id.
@@ -130,9 +107,9 @@ impl Kernels {
 
     /// Adds the kernels that `process` loaded but never launched.
     pub fn add_loaded(&mut self, process: ProcessId, tables: &Tables) {
+        let met: FxHashSet<SymbolId> = self.rows.iter().filter_map(|kernel| kernel.symbol).collect();
         for (symbol, row) in (0..).map(SymbolId).zip(&tables.symbols) {
-            let met = self.by_symbol.get(symbol.index()).is_some_and(Option::is_some);
-            if row.process == process && !met {
+            if row.process == process && !met.contains(&symbol) {
                 self.of(&Dispatch { name: row.name, symbol: Some(symbol), ..Dispatch::default() }, tables);
             }
         }

@@ -209,24 +209,22 @@ fn kind_of_call(domain: Option<&str>, function: &str) -> Kind {
 /// The kinds of calls and the numbers of their operations, in order of first appearance.
 #[derive(Debug, Default)]
 pub struct Operations {
-    known: FxHashMap<(NameId, NameId), (Kind, u32)>,
-    numbers: FxHashMap<(Kind, NameId), u32>,
+    known: FxHashMap<(NameId, NameId), (Kind, usize)>,
     names: FxHashMap<Kind, Vec<NameId>>,
 }
 
 impl Operations {
     /// The kind and operation of a call of `function`.
     #[inline]
-    pub fn of_call(&mut self, domain: NameId, function: NameId, strings: &Strings) -> (Kind, u32) {
+    pub fn of_call(&mut self, domain: NameId, function: NameId, strings: &Strings) -> (Kind, usize) {
         if let Some(&known) = self.known.get(&(domain, function)) {
             return known;
         }
         let stated = domain.is_some().then(|| strings.get(domain));
         let kind = kind_of_call(stated, strings.get(function));
         let names = self.names.entry(kind).or_default();
-        let next = names.len() as u32;
-        let number = *self.numbers.entry((kind, function)).or_insert(next);
-        if number == next {
+        let number = names.iter().position(|known| *known == function).unwrap_or(names.len());
+        if number == names.len() {
             names.push(function);
         }
         self.known.insert((domain, function), (kind, number));

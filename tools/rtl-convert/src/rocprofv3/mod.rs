@@ -10,17 +10,19 @@ pub mod identity;
 pub mod json;
 pub mod kernels;
 pub mod kinds;
-pub mod per_process;
+pub mod page_file;
 pub mod spill_buffer;
 pub mod visitor;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, Destination, IfExists};
 use cli::Failure;
 use rtl_schema::{ProcessId, Select, Tables};
-use rtl_write::RocpdWriter;
+use rtl_write::{ProcessInfo, RocpdWriter};
 
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;
@@ -28,7 +30,8 @@ use crate::rows::RowCounts;
 use self::csv::Csv;
 use self::database::Database;
 use self::json::Json;
-use self::visitor::{RecordSink, RecordVisitor};
+use self::kinds::Operations;
+use self::visitor::{ProcessState, RecordSink, RecordVisitor};
 
 /// One JSON file per process.
 pub const JSON: Format = Format {
@@ -65,18 +68,27 @@ pub const ROCPD: Format = Format {
 
 fn database(job: &Job<'_>) -> Result<Written, Failure> {
     let output = AtomicFile::create(job.output, &job.rules())?;
-    let mut database = Database::new(RocpdWriter::within(output.place(), job.output)?);
-    let (visitor, tables) = visit(job, &mut database)?;
-    database.finish(&visitor, &tables)?;
+    let file = RefCell::new(RocpdWriter::within(output.place(), job.output)?);
+    let Visited { processes, tables, rows, .. } =
+        visit(job, |id, tables| Ok(Database::new(&file, id, tables)))?;
+    let infos = processes.iter().map(|(id, state, set)| set.info(*id, state, job.render.names, &tables));
+    // In the order of the sets.
+    let infos: Vec<ProcessInfo<'_>> = infos.collect::<BTreeMap<_, _>>().into_values().collect();
+    file.into_inner().finish(&infos)?;
     output.commit()?;
-    Ok(Written::one(job, visitor.rows))
+    Ok(Written::one(job, rows))
 }
 
 fn json(job: &Job<'_>) -> Result<Written, Failure> {
-    let mut json = Json::new(destination(job.output, &job.rules())?);
-    let (visitor, tables) = visit(job, &mut json)?;
-    let files = json.finish(&visitor, &tables).map_err(|error| unwritten(error, job.output))?;
-    publish(job, per_process(files, job.output, &tables), visitor.rows)
+    let destination = destination(job.output, &job.rules())?;
+    let Visited { processes, tables, operations, rows } = visit(job, |_, _| Json::create(&destination))?;
+    let words = words(&processes, &tables);
+    let files = processes.into_iter().zip(&words).map(|((id, state, json), word)| {
+        let path = if words.len() == 1 { job.output.to_owned() } else { json::path_of(job.output, word) };
+        Ok((path, json.finish(id, &state, &operations, job.render.names, &tables)?))
+    });
+    let files: io::Result<Vec<_>> = files.collect();
+    publish(job, files.map_err(|error| unwritten(error, job.output))?, rows)
 }
 
 /// `-o RUN` writes `RUN_kernel_trace.csv` and the others, as rocprofv3's `-o` does; `-o FOLDER/` names files after the
@@ -90,20 +102,21 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
         true => atomic_file::Options { if_exists: IfExists::Replace, ..job.rules() },
         false => job.rules(),
     };
-    let mut csv = Csv::new(destination(&named(&prefix, "", "agent_info"), &rules)?, job.render.names);
-    let (visitor, tables) = visit(job, &mut csv)?;
-    let sets = csv.finish(&visitor, &tables).map_err(|error| unwritten(error, job.output))?;
-    let mut words = words(sets.iter().map(|(id, _)| *id), &tables);
+    let destination = destination(&named(&prefix, "", "agent_info"), &rules)?;
+    let Visited { processes, tables, rows, .. } =
+        visit(job, |_, _| Ok(Csv::new(&destination, job.render.names)))?;
+    let mut words = words(&processes, &tables);
     if let [only] = words.as_mut_slice()
         && !into_folder
     {
         only.clear();
     }
-    let all = words.iter().zip(sets).flat_map(|(word, (_, files))| {
-        let path = |what: &str| named(&prefix, word, what);
-        files.into_iter().map(move |(what, file)| (path(&what), file)).collect::<Vec<_>>()
-    });
-    publish(job, all.collect(), visitor.rows)
+    let mut all = Vec::new();
+    for ((_, state, csv), word) in processes.into_iter().zip(words) {
+        let files = csv.finish(&state, &tables).map_err(|error| unwritten(error, output))?;
+        all.extend(files.into_iter().map(|(what, file)| (named(&prefix, &word, &what), file)));
+    }
+    publish(job, all, rows)
 }
 
 /// The output without the ending `.csv`.
@@ -129,32 +142,30 @@ fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
     }
 }
 
-/// Passes every record of the trace to `sink`.
-fn visit(job: &Job<'_>, sink: &mut impl RecordSink) -> Result<(RecordVisitor, Tables), Failure> {
-    let mut visitor = RecordVisitor::new(job.render.names);
-    let select = Select { args: !job.render.no_args, ..Select::everything() };
-    let failed = |error| unwritten(error, job.output);
-    let tables = job.source.stream(&select, |batch| visitor.batch(batch, sink).map_err(failed))?;
-    visitor.finish(&tables);
-    Ok((visitor, tables))
+/// A trace whose records are written.
+struct Visited<S> {
+    processes: Vec<(ProcessId, ProcessState, S)>,
+    tables: Tables,
+    operations: Operations,
+    rows: RowCounts,
 }
 
-/// The paths of the files of processes: the output for a single process, otherwise names with pids.
-fn per_process(
-    made: Vec<(ProcessId, AtomicFile)>,
-    output: &Path,
-    tables: &Tables,
-) -> Vec<(PathBuf, AtomicFile)> {
-    if made.len() < 2 {
-        return made.into_iter().map(|(_, file)| (output.to_owned(), file)).collect();
-    }
-    let words = words(made.iter().map(|(id, _)| *id), tables);
-    words.into_iter().zip(made).map(|(word, (_, file))| (json::path_of(output, &word), file)).collect()
+/// Passes the records of each process to the sink that `sink` makes of it.
+fn visit<S: RecordSink>(
+    job: &Job<'_>,
+    sink: impl FnMut(ProcessId, &Tables) -> io::Result<S>,
+) -> Result<Visited<S>, Failure> {
+    let mut visitor = RecordVisitor::new(sink);
+    let select = Select { args: !job.render.no_args, ..Select::everything() };
+    let failed = |error| unwritten(error, job.output);
+    let tables = job.source.stream(&select, |batch| visitor.batch(batch).map_err(failed))?;
+    let processes = visitor.finish(&tables).map_err(failed)?;
+    Ok(Visited { processes, tables, operations: visitor.operations, rows: visitor.rows })
 }
 
 /// The part of a file name for each process: its pid if unique, otherwise its number in the trace.
-fn words(ids: impl Iterator<Item = ProcessId>, tables: &Tables) -> Vec<String> {
-    let pids: Vec<(ProcessId, Option<i64>)> = ids.map(|id| (id, tables.process(id).pid)).collect();
+fn words<S>(processes: &[(ProcessId, ProcessState, S)], tables: &Tables) -> Vec<String> {
+    let pids: Vec<_> = processes.iter().map(|(id, ..)| (id, tables.process(*id).pid)).collect();
     let alone = |pid: i64| pids.iter().filter(|(_, other)| *other == Some(pid)).count() == 1;
     pids.iter()
         .map(|(id, pid)| match pid {

@@ -2,14 +2,12 @@
 
 use std::io;
 
-use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Dispatch, Range, Shape};
+use rtl_schema::table::{Allocation, ApiArgument, ApiCall, Copy, Counter, Dispatch, Range, Shape};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 
 use super::devices::Devices;
 use super::kernels::{Kernel, Kernels};
 use super::kinds::{self, Kind, List, Operations};
-use super::per_process::PerProcess;
-use crate::names::NameStyle;
 use crate::rows::RowCounts;
 
 /// The first correlation id of ranges without one: above any id that a runtime assigns, and exact as a double. The
@@ -39,6 +37,54 @@ impl ProcessState {
             self.counters.len() - 1
         });
         position + 1
+    }
+
+    /// A record of which only the process and the times are known.
+    #[inline]
+    fn record<'a>(
+        &'a mut self,
+        process: ProcessId,
+        tables: &'a Tables,
+        (start, end): (i64, i64),
+    ) -> Record<'a> {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
+        Record {
+            process,
+            state: self,
+            tables,
+            kind: 0,
+            operation: 0,
+            start,
+            end,
+            tid: None,
+            correlation: 0,
+            parent: 0,
+            stream: None,
+        }
+    }
+
+    #[inline]
+    fn launch<'a>(
+        &'a mut self,
+        row: Dispatch,
+        number: i64,
+        end: i64,
+        tables: &'a Tables,
+    ) -> (Record<'a>, Launch<'a>) {
+        let track = tables.tracks.get(row.track);
+        let position = self.kernels.of(&row, tables);
+        let record = Record {
+            kind: kinds::KERNEL_DISPATCH,
+            operation: kinds::DISPATCH_COMPLETE,
+            tid: row.tid,
+            correlation: row.correlation,
+            parent: row.correlation,
+            stream: track.stream,
+            ..self.record(track.process, tables, (row.start, end))
+        };
+        let kernel = record.state.kernels.get(position);
+        (record, Launch { row, number, position, kernel })
     }
 }
 
@@ -90,12 +136,12 @@ impl Launch<'_> {
     }
 }
 
-/// Receives records in the order of the trace.
+/// Receives the records of one process in the order of the trace.
 ///
 /// Every method fails where the output cannot grow.
 #[expect(clippy::missing_errors_doc, reason = "the same for all of them")]
 pub trait RecordSink {
-    /// A call; the calls of one list of one process come one after the other. `row` is its position among the calls.
+    /// A call; the calls of one list come one after the other. `row` is its position among the calls.
     fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()>;
 
     /// A dispatch.
@@ -119,65 +165,75 @@ pub trait RecordSink {
     ) -> io::Result<()>;
 }
 
-/// Visits the rows of a trace in batches.
-#[derive(Debug, Default)]
-pub struct RecordVisitor {
-    /// Style of kernel names.
-    pub names: NameStyle,
+/// Visits the rows of a trace in batches and passes them to a sink for each process.
+pub struct RecordVisitor<S, F> {
     /// How many rows became records.
     pub rows: RowCounts,
     /// The kinds and numbers of all functions.
     pub operations: Operations,
-    states: PerProcess<ProcessState>,
+    /// What the records of each process refer to, if it has any, and its sink.
+    processes: Vec<Option<Box<(ProcessState, S)>>>,
+    sink: F,
     own_ids: Id,
 }
 
-impl RecordVisitor {
-    /// A visitor of a whole trace.
-    #[must_use]
-    pub fn new(names: NameStyle) -> Self {
-        Self { names, ..Self::default() }
+impl<S: RecordSink, F: FnMut(ProcessId, &Tables) -> io::Result<S>> RecordVisitor<S, F> {
+    /// A visitor of a whole trace; `sink` makes the sink of a process.
+    pub fn new(sink: F) -> Self {
+        let (rows, operations) = (RowCounts::default(), Operations::default());
+        Self { rows, operations, processes: Vec::new(), sink, own_ids: 0 }
     }
 
-    /// Passes the rows of a batch to `out`.
+    /// Passes the rows of a batch on.
     ///
     /// # Errors
-    /// `out` fails.
-    pub fn batch(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
-        self.calls(tables, out)?;
-        self.dispatches(tables, out)?;
-        self.copies(tables, out)?;
-        self.ranges(tables, out)?;
-        self.allocations(tables, out)?;
-        self.counters(tables, out)?;
+    /// A sink fails.
+    pub fn batch(&mut self, tables: &Tables) -> io::Result<()> {
+        self.calls(tables)?;
+        self.dispatches(tables)?;
+        self.copies(tables)?;
+        self.ranges(tables)?;
+        self.allocations(tables)?;
+        self.counters(tables)?;
         let barriers = tables.barriers.len() as u64;
         self.rows.all += barriers;
         self.rows.unsupported += barriers;
         Ok(())
     }
 
-    /// Adds the kernels that were loaded but never launched; a trace without records has one process.
-    pub fn finish(&mut self, tables: &Tables) {
-        if self.states.iter().next().is_none() {
-            state(&mut self.states, ProcessId(0), tables);
+    /// The processes in the order of the trace, with the kernels that were loaded but never launched; a trace without
+    /// records has one process.
+    ///
+    /// # Errors
+    /// A sink cannot be made.
+    pub fn finish(&mut self, tables: &Tables) -> io::Result<Vec<(ProcessId, ProcessState, S)>> {
+        if self.processes.is_empty() {
+            self.process(ProcessId(0), tables)?;
         }
-        let used: Vec<ProcessId> = self.states.iter().map(|(id, _)| id).collect();
-        for id in used {
-            self.states.slot(id).get_or_insert_default().kernels.add_loaded(id, tables);
+        let processes = (0..).map(ProcessId).zip(self.processes.drain(..));
+        let loaded = processes.filter_map(|(id, process)| {
+            let (mut state, sink) = *process?;
+            state.kernels.add_loaded(id, tables);
+            Some((id, state, sink))
+        });
+        Ok(loaded.collect())
+    }
+
+    /// The state of a process, which knows the agents of this batch, and its sink.
+    #[inline]
+    fn process(&mut self, id: ProcessId, tables: &Tables) -> io::Result<&mut (ProcessState, S)> {
+        if self.processes.len() <= id.index() {
+            self.processes.resize_with(id.index() + 1, || None);
         }
+        let process = match &mut self.processes[id.index()] {
+            Some(process) => process,
+            none => none.insert(Box::new((ProcessState::default(), (self.sink)(id, tables)?))),
+        };
+        process.0.devices.register(id, tables);
+        Ok(process)
     }
 
-    /// The processes that have records, in the order of the trace.
-    pub fn processes(&self) -> impl Iterator<Item = (ProcessId, &ProcessState)> {
-        self.states.iter()
-    }
-
-    /// What the records of a process refer to, if it has any.
-    pub fn process(&self, id: ProcessId) -> Option<&ProcessState> {
-        self.states.get(id)
-    }
-
-    fn calls(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn calls(&mut self, tables: &Tables) -> io::Result<()> {
         let calls = &tables.api_calls;
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); tables.processes.len() * List::ALL.len()];
         for row in 0..calls.len() {
@@ -195,39 +251,41 @@ impl RecordVisitor {
                 let call = calls.get(row as usize);
                 let (start, end) = (call.start, call.start + call.duration.unwrap_or(0));
                 let (kind, operation) = self.operations.of_call(call.domain, call.name, &tables.strings);
+                let (state, sink) = self.process(process, tables)?;
                 let record = Record {
                     kind,
-                    operation: operation as usize,
+                    operation,
                     tid: call.tid,
                     correlation: call.correlation,
                     parent: call.parent,
                     stream: call.stream,
-                    ..record(state(&mut self.states, process, tables), process, tables, (start, end))
+                    ..state.record(process, tables, (start, end))
                 };
-                out.call(&record, list, row, &call)?;
+                sink.call(&record, list, row, &call)?;
             }
         }
         Ok(())
     }
 
-    fn dispatches(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn dispatches(&mut self, tables: &Tables) -> io::Result<()> {
         for row in 0..tables.dispatches.len() {
             let row = tables.dispatches.get(row);
             if let Some(end) = self.rows.end(row.start, row.duration) {
-                let state = state(&mut self.states, tables.tracks.get(row.track).process, tables);
+                let (state, sink) = self.process(tables.tracks.get(row.track).process, tables)?;
                 state.dispatches += 1;
                 let number = if row.id == 0 { state.dispatches } else { row.id };
-                let (record, launch) = launch(state, row, number, end, tables);
-                out.dispatch(&record, &launch)?;
+                let (record, launch) = state.launch(row, number, end, tables);
+                sink.dispatch(&record, &launch)?;
             }
         }
         Ok(())
     }
 
-    fn copies(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn copies(&mut self, tables: &Tables) -> io::Result<()> {
         for copy in &tables.copies {
             let Some(end) = self.rows.end(copy.start, copy.duration) else { continue };
             let track = tables.tracks.get(copy.track);
+            let (state, sink) = self.process(track.process, tables)?;
             let record = Record {
                 kind: kinds::MEMORY_COPY,
                 operation: kinds::copy_operation(copy.direction),
@@ -235,19 +293,14 @@ impl RecordVisitor {
                 correlation: copy.correlation,
                 parent: copy.correlation,
                 stream: track.stream,
-                ..record(
-                    state(&mut self.states, track.process, tables),
-                    track.process,
-                    tables,
-                    (copy.start, end),
-                )
+                ..state.record(track.process, tables, (copy.start, end))
             };
-            out.copy(&record, copy)?;
+            sink.copy(&record, copy)?;
         }
         Ok(())
     }
 
-    fn ranges(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn ranges(&mut self, tables: &Tables) -> io::Result<()> {
         for range in &tables.ranges {
             // A marker is an instant whether its end is known or not.
             let duration = if range.is_marker() { Some(0) } else { range.duration };
@@ -259,48 +312,40 @@ impl RecordVisitor {
                 }
                 known => known,
             };
+            let (state, sink) = self.process(range.process, tables)?;
             let record = Record {
                 kind: kinds::MARKER_RANGE,
                 operation: kinds::range_operation(range),
                 tid: range.tid,
                 correlation,
-                ..record(
-                    state(&mut self.states, range.process, tables),
-                    range.process,
-                    tables,
-                    (range.start, end),
-                )
+                ..state.record(range.process, tables, (range.start, end))
             };
-            out.range(&record, range)?;
+            sink.range(&record, range)?;
         }
         Ok(())
     }
 
-    fn allocations(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn allocations(&mut self, tables: &Tables) -> io::Result<()> {
         for allocation in &tables.allocations {
             let Some(end) = self.rows.end(allocation.start, allocation.duration) else { continue };
             let (kind, operation) = kinds::allocation_operation(allocation);
+            let (state, sink) = self.process(allocation.process, tables)?;
             let record = Record {
                 kind,
                 operation,
                 tid: allocation.tid,
                 correlation: allocation.correlation,
                 stream: allocation.stream,
-                ..record(
-                    state(&mut self.states, allocation.process, tables),
-                    allocation.process,
-                    tables,
-                    (allocation.start, end),
-                )
+                ..state.record(allocation.process, tables, (allocation.start, end))
             };
-            out.allocation(&record, allocation)?;
+            sink.allocation(&record, allocation)?;
         }
         Ok(())
     }
 
     /// The values of one dispatch are consecutive rows. Values whose dispatch is in another batch (RPD stores ops
     /// earlier) have no record.
-    fn counters(&mut self, tables: &Tables, out: &mut impl RecordSink) -> io::Result<()> {
+    fn counters(&mut self, tables: &Tables) -> io::Result<()> {
         if tables.counters.is_empty() {
             return Ok(());
         }
@@ -321,74 +366,21 @@ impl RecordVisitor {
                 self.rows.unsupported += count;
                 continue;
             };
-            let state = state(&mut self.states, values[0].process, tables);
+            let (state, sink) = self.process(values[0].process, tables)?;
             let values: Vec<_> = values.iter().map(|value| (state.counter(value), *value)).collect();
-            let number = row.id;
-            let (record, launch) = launch(state, row, number, end, tables);
-            out.counters(&record, &launch, &values)?;
+            let (record, launch) = state.launch(row, row.id, end, tables);
+            sink.counters(&record, &launch, &values)?;
         }
         Ok(())
     }
 }
 
-/// The state of a process, which knows the agents of this batch.
-#[inline]
-fn state<'a>(
-    states: &'a mut PerProcess<ProcessState>,
-    process: ProcessId,
-    tables: &Tables,
-) -> &'a mut ProcessState {
-    let state = states.slot(process).get_or_insert_default();
-    state.devices.register(process, tables);
-    state
-}
-
-/// A record of which only the process and the times are known.
-#[inline]
-fn record<'a>(
-    state: &'a mut ProcessState,
-    process: ProcessId,
-    tables: &'a Tables,
-    (start, end): (i64, i64),
-) -> Record<'a> {
-    let (first, last) = state.span.unwrap_or((start, end));
-    state.span = Some((first.min(start), last.max(end)));
-    Record {
-        process,
-        state,
-        tables,
-        kind: 0,
-        operation: 0,
-        start,
-        end,
-        tid: None,
-        correlation: 0,
-        parent: 0,
-        stream: None,
-    }
-}
-
-#[inline]
-fn launch<'a>(
-    state: &'a mut ProcessState,
-    row: Dispatch,
-    number: i64,
-    end: i64,
-    tables: &'a Tables,
-) -> (Record<'a>, Launch<'a>) {
-    let track = tables.tracks.get(row.track);
-    let position = state.kernels.of(&row, tables);
-    let record = Record {
-        kind: kinds::KERNEL_DISPATCH,
-        operation: kinds::DISPATCH_COMPLETE,
-        tid: row.tid,
-        correlation: row.correlation,
-        parent: row.correlation,
-        stream: track.stream,
-        ..record(state, track.process, tables, (row.start, end))
-    };
-    let kernel = record.state.kernels.get(position);
-    (record, Launch { row, number, position, kernel })
+/// The named arguments of the call in that row.
+pub fn arguments(row: u32, tables: &Tables) -> &[ApiArgument] {
+    let all = &tables.api_calls.arguments;
+    let first = all.partition_point(|argument| argument.call < row);
+    let count = all[first..].iter().take_while(|argument| argument.call == row).count();
+    &all[first..first + count]
 }
 
 /// The text behind an id, empty where there is none.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::file::{Columns, CsvRow};
+use super::file::Cells;
 use crate::rocprofv3::devices::Device;
 
 /// The columns. In lower case each is a field of `agents[]` in the JSON, except the type and the axes of dimensions.
@@ -62,25 +62,21 @@ const COLUMNS: [&str; 53] = [
     "Model_Name",
 ];
 
-/// A row of `agent_info`; unknown values are empty.
-pub(super) struct AgentRow<'a>(pub(super) &'a Device);
-
-impl CsvRow for AgentRow<'_> {
-    fn columns(&mut self, out: &mut impl Columns) {
-        for column in COLUMNS {
-            let field = column.to_ascii_lowercase();
-            let value = match field.rsplit_once("_dim_") {
-                Some((dimension, axis)) => &self.0.details[format!("{dimension}_dim")][axis],
-                None => &self.0.details[field.as_str()],
-            };
-            match (column, value) {
-                ("Agent_Type", _) => out.text(column, self.0.type_name().unwrap_or_default()),
-                ("Name" | "Vendor_Name" | "Product_Name" | "Model_Name", value) => {
-                    out.text(column, value.as_str().unwrap_or_default());
-                }
-                (_, Value::Number(number)) => out.plain(column, &number.to_string()),
-                _ => out.plain(column, ""),
+/// The row of an agent; unknown values are empty.
+pub(super) fn columns(device: &Device, row: &mut Cells) {
+    for column in COLUMNS {
+        let field = column.to_ascii_lowercase();
+        let value = match field.rsplit_once("_dim_") {
+            Some((dimension, axis)) => &device.details[format!("{dimension}_dim")][axis],
+            None => &device.details[field.as_str()],
+        };
+        match (column, value) {
+            ("Agent_Type", _) => row.text(column, device.type_name().unwrap_or_default()),
+            ("Name" | "Vendor_Name" | "Product_Name" | "Model_Name", value) => {
+                row.text(column, value.as_str().unwrap_or_default());
             }
+            (_, Value::Number(number)) => row.plain(column, &number.to_string()),
+            _ => row.plain(column, ""),
         }
     }
 }

@@ -9,208 +9,156 @@ mod reference_tables;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use atomic_file::{AtomicFile, Destination};
-use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Range, Shape};
-use rtl_schema::{ProcessId, Tables};
+use atomic_file::Destination;
+use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Range};
 
-use self::process_file::ProcessFile;
+use self::process_file::{ProcessFile, Waiting};
 use super::kinds::{self, List};
-use super::per_process::PerProcess;
-use super::visitor::{Launch, Record, RecordSink, RecordVisitor, text};
+use super::visitor::{Launch, Record, RecordSink, arguments, text};
 use crate::names::RenderCache;
 use crate::text::{json, number};
 
 /// Launch shapes whose text is kept; a trace with more shapes has few dispatches of each.
 const KEPT_SHAPES: usize = 1 << 16;
 
-/// The files of a conversion.
+/// The records of one process.
 pub struct Json {
-    files: Files,
+    file: ProcessFile,
     /// The parts of a dispatch that all dispatches of a track or a shape share.
     tracks: RenderCache,
     streams: RenderCache,
     shapes: RenderCache,
 }
 
-struct Files {
-    destination: Destination,
-    processes: PerProcess<ProcessFile>,
-}
-
-impl Files {
-    #[inline]
-    fn of(&mut self, id: ProcessId) -> io::Result<&mut ProcessFile> {
-        Ok(match self.processes.slot(id) {
-            Some(file) => file,
-            none => none.insert(Box::new(ProcessFile::create(&self.destination)?)),
-        })
-    }
-}
-
 impl Json {
-    /// Files beside `destination`; several processes get names of their own at the end.
-    pub fn new(destination: Destination) -> Self {
-        Self {
-            files: Files { destination, processes: PerProcess::default() },
+    /// A file beside `destination`; several processes get names of their own at the end.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    pub fn create(destination: &Destination) -> io::Result<Self> {
+        Ok(Self {
+            file: ProcessFile::create(destination)?,
             tracks: RenderCache::default(),
             streams: RenderCache::default(),
             shapes: RenderCache::default(),
-        }
-    }
-
-    /// The complete files with their processes.
-    ///
-    /// # Errors
-    /// A file cannot grow.
-    pub fn finish(
-        mut self,
-        visitor: &RecordVisitor,
-        tables: &Tables,
-    ) -> io::Result<Vec<(ProcessId, AtomicFile)>> {
-        let finish = |(id, state)| {
-            let file = match self.files.processes.slot(id).take() {
-                Some(file) => *file,
-                None => ProcessFile::create(&self.files.destination)?,
-            };
-            Ok((id, reference_tables::finish(file, id, state, visitor, tables)?))
-        };
-        visitor.processes().map(finish).collect()
+        })
     }
 }
 
 impl RecordSink for Json {
     fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()> {
-        let file = self.files.of(record.process)?;
-        let named = &record.tables.api_calls.arguments;
-        // Calls of roctx that annotate nothing stand between ranges and markers.
-        let bytes = match list {
-            List::Marker => file.markers.record(),
-            _ => file.record(list.label()),
-        };
-        begin(96, record, bytes);
-        correlation(record.correlation, Some(record.parent), bytes);
-        times(record, bytes);
-        let first = named.partition_point(|argument| argument.call < row);
-        let own = named[first..].iter().take_while(|argument| argument.call == row);
-        if list == List::Hip || call.args.is_some() || named.get(first).is_some_and(|a| a.call == row) {
-            bytes.extend_from_slice(b",\"args\":[");
-            let mut separator: &[u8] = b"";
-            for argument in own {
-                bytes.extend_from_slice(separator);
-                bytes.extend_from_slice(b"{\"type\":");
-                json(text(argument.kind, record.tables), bytes);
-                bytes.extend_from_slice(b",\"name\":");
-                json(text(argument.name, record.tables), bytes);
-                if argument.value.is_some() {
-                    bytes.extend_from_slice(b",\"value\":");
-                    json(text(argument.value, record.tables), bytes);
+        let arguments = arguments(row, record.tables);
+        let write = |bytes: &mut Vec<u8>| {
+            begin(96, record, Some(record.parent), bytes);
+            if list == List::Hip || call.args.is_some() || !arguments.is_empty() {
+                bytes.extend_from_slice(b",\"args\":[");
+                let mut separator: &[u8] = b"";
+                for argument in arguments {
+                    bytes.extend_from_slice(separator);
+                    bytes.extend_from_slice(b"{\"type\":");
+                    json(text(argument.kind, record.tables), bytes);
+                    bytes.extend_from_slice(b",\"name\":");
+                    json(text(argument.name, record.tables), bytes);
+                    if argument.value.is_some() {
+                        bytes.extend_from_slice(b",\"value\":");
+                        json(text(argument.value, record.tables), bytes);
+                    }
+                    bytes.push(b'}');
+                    separator = b",";
                 }
-                bytes.push(b'}');
-                separator = b",";
+                // All arguments as one text are one argument without a value.
+                if separator.is_empty() && call.args.is_some() {
+                    bytes.extend_from_slice(b"{\"type\":\"\",\"name\":");
+                    json(text(call.args, record.tables), bytes);
+                    bytes.push(b'}');
+                }
+                bytes.push(b']');
             }
-            // All arguments as one text are one argument without a value.
-            if separator.is_empty() && call.args.is_some() {
-                bytes.extend_from_slice(b"{\"type\":\"\",\"name\":");
-                json(text(call.args, record.tables), bytes);
+            if list == List::Hip || call.result != 0 {
+                field(b",\"retval\":{\"uint64_t_retval\":", call.result, bytes);
                 bytes.push(b'}');
             }
-            bytes.push(b']');
-        }
-        if list == List::Hip || call.result != 0 {
-            field(b",\"retval\":{\"uint64_t_retval\":", call.result, bytes);
-            bytes.push(b'}');
-        }
-        stream(record.stream, bytes);
-        bytes.push(b'}');
+            end(record, bytes);
+        };
         match list {
-            List::Marker => file.markers.flush_if_full(),
-            _ => file.flush_if_full(),
+            // Calls of roctx that annotate nothing stand between ranges and markers.
+            List::Marker => self.file.wait(Waiting::Markers, write),
+            _ => self.file.record(list.label(), write),
         }
     }
 
     #[inline]
     fn dispatch(&mut self, record: &Record<'_>, launch: &Launch<'_>) -> io::Result<()> {
-        let file = self.files.of(record.process)?;
         let track = launch.row.track.index();
-        let bytes = file.record("kernel_dispatch");
-        bytes.extend_from_slice(b"{\"size\":184,\"kind\":11,\"operation\":2");
-        thread(record.tid, bytes);
-        correlation(record.correlation, None, bytes);
-        timestamps(record, bytes);
-        bytes.extend_from_slice(self.tracks.get(track, |bytes| write_track(record, launch, bytes)));
-        number(launch.kernel.id, bytes);
-        field(b",\"dispatch_id\":", launch.number as u64, bytes);
-        match launch.row.shape.map_or(0, |shape| shape.index() + 1) {
-            place if place < KEPT_SHAPES => {
-                let shape = self.shapes.get(place, |bytes| write_shape(&launch.shape(record.tables), bytes));
-                bytes.extend_from_slice(shape);
+        self.file.record("kernel_dispatch", |bytes| {
+            bytes.extend_from_slice(b"{\"size\":184,\"kind\":11,\"operation\":2");
+            thread(record.tid, bytes);
+            correlation(record.correlation, None, bytes);
+            timestamps(record, bytes);
+            bytes.extend_from_slice(self.tracks.get(track, |bytes| write_track(record, launch, bytes)));
+            number(launch.kernel.id, bytes);
+            field(b",\"dispatch_id\":", launch.number as u64, bytes);
+            match launch.row.shape.map_or(0, |shape| shape.index() + 1) {
+                place if place < KEPT_SHAPES => {
+                    let shape = self.shapes.get(place, |bytes| write_shape(record, launch, bytes));
+                    bytes.extend_from_slice(shape);
+                }
+                _ => write_shape(record, launch, bytes),
             }
-            _ => write_shape(&launch.shape(record.tables), bytes),
-        }
-        bytes.extend_from_slice(self.streams.get(track, |bytes| stream(record.stream, bytes)));
-        if launch.row.graph {
-            bytes.extend_from_slice(b",\"graph_exec_id\":1,\"graph_node_id\":0");
-        }
-        bytes.push(b'}');
-        file.flush_if_full()
+            bytes.extend_from_slice(self.streams.get(track, |bytes| stream(record.stream, bytes)));
+            if launch.row.graph {
+                bytes.extend_from_slice(b",\"graph_exec_id\":1,\"graph_node_id\":0");
+            }
+            bytes.push(b'}');
+        })
     }
 
     fn copy(&mut self, record: &Record<'_>, copy: &Copy) -> io::Result<()> {
-        let [source, destination] = record.state.devices.ends(copy, record.tables);
-        let copies = &mut self.files.of(record.process)?.copies;
-        let bytes = copies.record();
-        begin(96, record, bytes);
-        correlation(record.correlation, None, bytes);
-        times(record, bytes);
-        handle("dst_agent_id", destination.map_or(0, |device| device.handle), bytes);
-        handle("src_agent_id", source.map_or(0, |device| device.handle), bytes);
-        if let Some(size) = copy.bytes {
-            field(b",\"bytes\":", size, bytes);
-        }
-        stream(record.stream, bytes);
-        bytes.push(b'}');
-        copies.flush_if_full()
+        self.file.wait(Waiting::Copies, |bytes| {
+            let ends = record.state.devices.ends(copy, record.tables);
+            let [source, destination] = ends.map(|device| device.map_or(0, |device| device.handle));
+            begin(96, record, None, bytes);
+            handle("dst_agent_id", destination, bytes);
+            handle("src_agent_id", source, bytes);
+            if let Some(size) = copy.bytes {
+                field(b",\"bytes\":", size, bytes);
+            }
+            end(record, bytes);
+        })
     }
 
     fn range(&mut self, record: &Record<'_>, range: &Range) -> io::Result<()> {
-        let file = self.files.of(record.process)?;
-        let bytes = file.markers.record();
-        begin(64, record, bytes);
-        correlation(record.correlation, Some(record.parent), bytes);
-        times(record, bytes);
-        bytes.push(b'}');
-        file.markers.flush_if_full()?;
-        let bytes = file.texts.record();
-        field(b"{\"key\":", record.correlation, bytes);
-        bytes.extend_from_slice(b",\"value\":");
-        json(record.tables.strings.get(range.name), bytes);
-        bytes.push(b'}');
-        file.texts.flush_if_full()
+        self.file.wait(Waiting::Markers, |bytes| {
+            begin(64, record, Some(record.parent), bytes);
+            bytes.push(b'}');
+        })?;
+        self.file.wait(Waiting::Texts, |bytes| {
+            field(b"{\"key\":", record.correlation, bytes);
+            bytes.extend_from_slice(b",\"value\":");
+            json(record.tables.strings.get(range.name), bytes);
+            bytes.push(b'}');
+        })
     }
 
     fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()> {
-        let file = self.files.of(record.process)?;
-        let scratch = record.kind == kinds::SCRATCH_MEMORY;
-        let list = if scratch { &mut file.scratch } else { &mut file.allocations };
-        let bytes = list.record();
-        begin(80, record, bytes);
-        correlation(record.correlation, Some(record.parent), bytes);
-        times(record, bytes);
-        handle("agent_id", record.state.devices.handle(allocation.agent), bytes);
-        if scratch {
-            if let Some(queue) = allocation.queue {
-                handle("queue_id", queue as u64, bytes);
+        let is_scratch = record.kind == kinds::SCRATCH_MEMORY;
+        let list = if is_scratch { Waiting::Scratch } else { Waiting::Allocations };
+        self.file.wait(list, |bytes| {
+            begin(80, record, Some(record.parent), bytes);
+            handle("agent_id", record.state.devices.handle(allocation.agent), bytes);
+            if is_scratch {
+                if let Some(queue) = allocation.queue {
+                    handle("queue_id", queue as u64, bytes);
+                }
+                if let Some(flags) = allocation.flags {
+                    field(b",\"flags\":", flags, bytes);
+                }
+            } else if let Some(address) = allocation.address {
+                bytes.extend_from_slice(format!(",\"address\":\"{address:#018x}\"").as_bytes());
             }
-            if let Some(flags) = allocation.flags {
-                field(b",\"flags\":", flags, bytes);
-            }
-        } else if let Some(address) = allocation.address {
-            bytes.extend_from_slice(format!(",\"address\":\"{address:#018x}\"").as_bytes());
-        }
-        field(b",\"allocation_size\":", allocation.bytes, bytes);
-        stream(record.stream, bytes);
-        bytes.push(b'}');
-        list.flush_if_full()
+            field(b",\"allocation_size\":", allocation.bytes, bytes);
+            end(record, bytes);
+        })
     }
 
     fn counters(
@@ -219,30 +167,28 @@ impl RecordSink for Json {
         launch: &Launch<'_>,
         values: &[(usize, Counter)],
     ) -> io::Result<()> {
-        let counters = &mut self.files.of(record.process)?.counters;
-        let bytes = counters.record();
-        bytes.extend_from_slice(b"{\"dispatch_data\":{\"size\":128");
-        correlation(record.correlation, None, bytes);
-        timestamps(record, bytes);
-        write_track(record, launch, bytes);
-        number(launch.kernel.id, bytes);
-        field(b",\"dispatch_id\":", launch.number, bytes);
-        write_shape(&launch.shape(record.tables), bytes);
-        bytes.extend_from_slice(b"},\"records\":[");
-        for (at, (counter, value)) in values.iter().enumerate() {
-            let separator = if at > 0 { "," } else { "" };
-            // JSON has no infinity; no counter does either.
-            let value = if value.value.is_finite() { value.value } else { 0.0 };
-            bytes.extend_from_slice(
-                format!("{separator}{{\"counter_id\":{{\"handle\":{counter}}},\"value\":{value:?}}}")
-                    .as_bytes(),
-            );
-        }
-        bytes.push(b']');
-        thread(record.tid, bytes);
-        stream(record.stream, bytes);
-        bytes.push(b'}');
-        counters.flush_if_full()
+        self.file.wait(Waiting::Counters, |bytes| {
+            bytes.extend_from_slice(b"{\"dispatch_data\":{\"size\":128");
+            correlation(record.correlation, None, bytes);
+            timestamps(record, bytes);
+            write_track(record, launch, bytes);
+            number(launch.kernel.id, bytes);
+            field(b",\"dispatch_id\":", launch.number, bytes);
+            write_shape(record, launch, bytes);
+            bytes.extend_from_slice(b"},\"records\":[");
+            for (at, (counter, value)) in values.iter().enumerate() {
+                let separator = if at > 0 { "," } else { "" };
+                // JSON has no infinity; no counter does either.
+                let value = if value.value.is_finite() { value.value } else { 0.0 };
+                bytes.extend_from_slice(
+                    format!("{separator}{{\"counter_id\":{{\"handle\":{counter}}},\"value\":{value:?}}}")
+                        .as_bytes(),
+                );
+            }
+            bytes.push(b']');
+            thread(record.tid, bytes);
+            end(record, bytes);
+        })
     }
 }
 
@@ -254,10 +200,19 @@ fn field(key: &[u8], value: impl itoa::Integer, bytes: &mut Vec<u8>) {
 }
 
 /// The beginning of most records.
-fn begin(size: u64, record: &Record<'_>, bytes: &mut Vec<u8>) {
+fn begin(size: u64, record: &Record<'_>, ancestor: Option<i64>, bytes: &mut Vec<u8>) {
     field(b"{\"size\":", size, bytes);
     field(b",\"kind\":", record.kind, bytes);
     field(b",\"operation\":", record.operation, bytes);
+    correlation(record.correlation, ancestor, bytes);
+    timestamps(record, bytes);
+    thread(record.tid, bytes);
+}
+
+/// The end of most records.
+fn end(record: &Record<'_>, bytes: &mut Vec<u8>) {
+    stream(record.stream, bytes);
+    bytes.push(b'}');
 }
 
 #[inline]
@@ -274,11 +229,6 @@ fn correlation(id: i64, ancestor: Option<i64>, bytes: &mut Vec<u8>) {
 fn timestamps(record: &Record<'_>, bytes: &mut Vec<u8>) {
     field(b",\"start_timestamp\":", record.start, bytes);
     field(b",\"end_timestamp\":", record.end, bytes);
-}
-
-fn times(record: &Record<'_>, bytes: &mut Vec<u8>) {
-    timestamps(record, bytes);
-    thread(record.tid, bytes);
 }
 
 #[inline]
@@ -311,7 +261,8 @@ fn write_track(record: &Record<'_>, launch: &Launch<'_>, bytes: &mut Vec<u8>) {
 }
 
 /// The part of a dispatch between its id and the end of `dispatch_info`.
-fn write_shape(shape: &Shape, bytes: &mut Vec<u8>) {
+fn write_shape(record: &Record<'_>, launch: &Launch<'_>, bytes: &mut Vec<u8>) {
+    let shape = launch.shape(record.tables);
     for (name, size) in [("private_segment_size", shape.scratch), ("group_segment_size", shape.lds)] {
         if let Some(size) = size {
             bytes.extend_from_slice(format!(",\"{name}\":{size}").as_bytes());

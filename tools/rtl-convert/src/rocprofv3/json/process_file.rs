@@ -1,87 +1,74 @@
 use std::io;
 
-use atomic_file::{AtomicFile, Destination, Writer};
+use atomic_file::Destination;
 
+use crate::labelled_enum::labelled_enum;
+use crate::rocprofv3::page_file::PageFile;
 use crate::rocprofv3::spill_buffer::SpillBuffer;
-use crate::text::WriteBuffer;
+
+labelled_enum! {
+    /// The lists whose records wait as text, because other lists still grow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Waiting {
+        /// Ranges, markers and calls of roctx.
+        Markers = "marker_api",
+        /// Copies and fills.
+        Copies = "memory_copy",
+        /// Allocations.
+        Allocations = "memory_allocation",
+        /// Scratch events.
+        Scratch = "scratch_memory",
+        /// The counters of dispatches.
+        Counters = "counter_collection",
+        /// The names of ranges and markers, by their correlation ids.
+        Texts = "marker_api",
+    }
+}
 
 /// The file of one process while its records are written.
 pub(super) struct ProcessFile {
-    file: AtomicFile,
-    out: Writer,
-    buffer: WriteBuffer,
+    pub(super) file: PageFile,
     /// The lists that were begun; the last one is open.
     pub(super) lists: Vec<&'static str>,
-    pub(super) copies: SpillBuffer,
-    pub(super) markers: SpillBuffer,
-    /// The names of ranges and markers, by their correlation ids.
-    pub(super) texts: SpillBuffer,
-    pub(super) allocations: SpillBuffer,
-    pub(super) scratch: SpillBuffer,
-    pub(super) counters: SpillBuffer,
+    waiting: [SpillBuffer; Waiting::ALL.len()],
 }
 
 impl ProcessFile {
     pub(super) fn create(destination: &Destination) -> io::Result<Self> {
-        let file = AtomicFile::start(destination.clone()).map_err(io::Error::other)?;
-        let out = file.writer()?;
-        let mut buffer = WriteBuffer::new();
-        buffer.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
-        let spill = || SpillBuffer::new(file.folder());
-        Ok(Self {
-            copies: spill(),
-            markers: spill(),
-            texts: spill(),
-            allocations: spill(),
-            scratch: spill(),
-            counters: spill(),
-            lists: Vec::new(),
-            file,
-            out,
-            buffer,
-        })
+        let mut file = PageFile::create(destination)?;
+        file.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
+        let waiting = Waiting::ALL.map(|_| SpillBuffer::new(file.folder()));
+        Ok(Self { file, lists: Vec::new(), waiting })
     }
 
-    /// The place of the next record of a list. The records of a list come one after the other.
+    /// Writes the next record of a list. The records of a list come one after the other.
     #[inline]
-    pub(super) fn record(&mut self, list: &'static str) -> &mut Vec<u8> {
+    pub(super) fn record(&mut self, list: &'static str, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         if self.lists.last() == Some(&list) {
-            self.buffer.bytes.extend_from_slice(b",\n");
+            self.file.bytes.extend_from_slice(b",\n");
         } else {
             self.begin(list);
         }
-        &mut self.buffer.bytes
+        write(&mut self.file.bytes);
+        self.file.flush_if_full()
+    }
+
+    /// Adds a record to a list that waits.
+    pub(super) fn wait(&mut self, list: Waiting, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
+        self.waiting[list as usize].record(write)
     }
 
     #[cold]
     pub(super) fn begin(&mut self, list: &'static str) {
         let before: &[u8] = if self.lists.is_empty() { b"\"" } else { b"],\n\"" };
-        self.buffer.bytes.extend_from_slice(before);
-        self.buffer.bytes.extend_from_slice(list.as_bytes());
-        self.buffer.bytes.extend_from_slice(b"\":[");
+        self.file.bytes.extend_from_slice(before);
+        self.file.bytes.extend_from_slice(list.as_bytes());
+        self.file.bytes.extend_from_slice(b"\":[");
         self.lists.push(list);
     }
 
-    /// The bytes that are not written yet.
-    pub(super) fn bytes(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer.bytes
-    }
-
-    #[inline]
-    pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
-        self.buffer.flush_if_full(&mut self.out)
-    }
-
-    /// Appends text that waited for its place.
-    pub(super) fn append(&mut self, spill: SpillBuffer) -> io::Result<()> {
-        self.buffer.flush(&mut self.out)?;
-        spill.copy_to(&mut self.out)
-    }
-
-    /// Completes the file.
-    pub(super) fn finish(mut self) -> io::Result<AtomicFile> {
-        self.buffer.flush(&mut self.out)?;
-        self.out.finish()?;
-        Ok(self.file)
+    /// Appends the records of a list that waited.
+    pub(super) fn append(&mut self, list: Waiting) -> io::Result<()> {
+        self.waiting[list as usize].copy_to(self.file.flush()?)
     }
 }

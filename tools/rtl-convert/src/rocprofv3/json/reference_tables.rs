@@ -8,76 +8,77 @@ use rtl_schema::table::{Process as Origin, Symbol};
 use rtl_schema::{ProcessId, Tables, shorten};
 use serde_json::{Value, json};
 
-use super::process_file::ProcessFile;
+use super::Json;
+use super::process_file::Waiting;
 use crate::names::{self, NameStyle};
 use crate::rocprofv3::environment;
 use crate::rocprofv3::kernels::{KernelNames, Kernels};
 use crate::rocprofv3::kinds::{self, KINDS, Kind, List, Operations};
-use crate::rocprofv3::visitor::{ProcessState, RecordVisitor};
+use crate::rocprofv3::visitor::ProcessState;
 use crate::text::json as quoted;
 
 /// The lists that every file has besides those of calls.
 const EMPTY: [&str; 3] = ["kernel_dispatch", "pc_sample_host_trap", "pc_sample_stochastic"];
 
-/// Completes the file of a process.
-pub(super) fn finish(
-    mut file: ProcessFile,
-    id: ProcessId,
-    state: &ProcessState,
-    visitor: &RecordVisitor,
-    tables: &Tables,
-) -> io::Result<AtomicFile> {
-    let spilled = [
-        ("marker_api", std::mem::take(&mut file.markers)),
-        ("memory_copy", std::mem::take(&mut file.copies)),
-        ("memory_allocation", std::mem::take(&mut file.allocations)),
-        ("scratch_memory", std::mem::take(&mut file.scratch)),
-    ];
-    for (list, spill) in spilled {
-        file.begin(list);
-        file.append(spill)?;
-    }
-    let calls = List::ALL.map(List::label).into_iter().filter(|list| *list != List::Other.label());
-    for list in calls.chain(EMPTY) {
-        if !file.lists.contains(&list) {
-            file.begin(list);
+impl Json {
+    /// Completes the file of a process.
+    ///
+    /// # Errors
+    /// The file cannot grow.
+    pub fn finish(
+        self,
+        id: ProcessId,
+        state: &ProcessState,
+        operations: &Operations,
+        names: NameStyle,
+        tables: &Tables,
+    ) -> io::Result<AtomicFile> {
+        let mut file = self.file;
+        for list in [Waiting::Markers, Waiting::Copies, Waiting::Allocations, Waiting::Scratch] {
+            file.begin(list.label());
+            file.append(list)?;
         }
+        let calls = List::ALL.map(List::label).into_iter().filter(|list| *list != List::Other.label());
+        for list in calls.chain(EMPTY) {
+            if !file.lists.contains(&list) {
+                file.begin(list);
+            }
+        }
+        file.file.bytes.extend_from_slice(b"]},\n\"callback_records\":{\"counter_collection\":[");
+        file.append(Waiting::Counters)?;
+        file.file.bytes.push(b']');
+        let agents: Vec<&Value> = state.devices.listed().iter().map(|device| &device.details).collect();
+        let counters = (1..).zip(&state.counters).map(|(handle, (name, agent)): (u64, _)| {
+            json!({
+                "agent_id": { "handle": state.devices.handle(*agent) },
+                "id": { "handle": handle },
+                "is_constant": 0,
+                "is_derived": 0,
+                "name": tables.strings.get(*name),
+                "description": "",
+                "block": "",
+                "expression": "",
+                "dimensions": [],
+                "instances": [],
+            })
+        });
+        let bytes = &mut file.file.bytes;
+        bytes.extend_from_slice(b"},\n\"metadata\":");
+        serde_json::to_writer(&mut *bytes, &metadata(&tables.processes[id.index()], state.span))?;
+        bytes.extend_from_slice(b",\n\"agents\":");
+        serde_json::to_writer(&mut *bytes, &agents)?;
+        bytes.extend_from_slice(b",\n\"counters\":");
+        serde_json::to_writer(&mut *bytes, &counters.collect::<Vec<_>>())?;
+        kinds(operations, tables, &mut file.file.bytes);
+        file.append(Waiting::Texts)?;
+        file.file.bytes.extend_from_slice(
+            b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
+              \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
+        );
+        symbols(&state.kernels, names, tables, &mut file.file.bytes);
+        file.file.bytes.extend_from_slice(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n");
+        file.file.finish()
     }
-    let (counters, texts) = (std::mem::take(&mut file.counters), std::mem::take(&mut file.texts));
-    file.bytes().extend_from_slice(b"]},\n\"callback_records\":{\"counter_collection\":[");
-    file.append(counters)?;
-    file.bytes().push(b']');
-    let agents: Vec<&Value> = state.devices.listed().iter().map(|device| &device.details).collect();
-    let counters = (1..).zip(&state.counters).map(|(handle, (name, agent)): (u64, _)| {
-        json!({
-            "agent_id": { "handle": state.devices.handle(*agent) },
-            "id": { "handle": handle },
-            "is_constant": 0,
-            "is_derived": 0,
-            "name": tables.strings.get(*name),
-            "description": "",
-            "block": "",
-            "expression": "",
-            "dimensions": [],
-            "instances": [],
-        })
-    });
-    let bytes = file.bytes();
-    bytes.extend_from_slice(b"},\n\"metadata\":");
-    serde_json::to_writer(&mut *bytes, &metadata(&tables.processes[id.index()], state.span))?;
-    bytes.extend_from_slice(b",\n\"agents\":");
-    serde_json::to_writer(&mut *bytes, &agents)?;
-    bytes.extend_from_slice(b",\n\"counters\":");
-    serde_json::to_writer(&mut *bytes, &counters.collect::<Vec<_>>())?;
-    kinds(&visitor.operations, tables, file.bytes());
-    file.append(texts)?;
-    file.bytes().extend_from_slice(
-        b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
-          \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
-    );
-    symbols(&state.kernels, visitor.names, tables, file.bytes());
-    file.bytes().extend_from_slice(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n");
-    file.finish()
 }
 
 /// The process. Unknown start and end are those of its records, because TraceLens measures idle time by them.
@@ -111,17 +112,12 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
 fn kinds(operations: &Operations, tables: &Tables, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\n\"strings\":{\"callback_records\":[],\"buffer_records\":[");
     for (number, kind) in KINDS.iter().enumerate() {
-        let before = if number > 0 { ",\n" } else { "" };
-        bytes.extend_from_slice(format!("{before}{{\"kind\":\"{kind}\",\"operations\":[").as_bytes());
         let fixed = kinds::operations(number as Kind).iter().copied();
         let seen = operations.names(number as Kind).iter().map(|&name| tables.strings.get(name));
-        for (at, operation) in fixed.chain(seen).enumerate() {
-            if at > 0 {
-                bytes.push(b',');
-            }
-            quoted(operation, bytes);
-        }
-        bytes.extend_from_slice(b"]}");
+        let operations: Vec<&str> = fixed.chain(seen).collect();
+        let before = if number > 0 { ",\n" } else { "" };
+        let names = json!({ "kind": kind, "operations": operations });
+        bytes.extend_from_slice(format!("{before}{names}").as_bytes());
     }
     bytes.extend_from_slice(b"],\n\"marker_api\":[");
 }
