@@ -7,11 +7,9 @@ use crate::kernel_index::{Kernel, KernelIndex};
 
 /// The kernels of a trace and the kernel of each stored name.
 #[derive(Debug)]
-pub(crate) struct KernelNames {
+pub struct KernelNames {
     /// Kernels of one category stand side by side.
     pub(crate) kernels: Vec<Kernel>,
-    /// By kernel: the first of its stored names.
-    pub(crate) stored: Vec<NameId>,
     kernel_of_slot: Vec<u32>,
     collective_of_slot: Vec<bool>,
     strings: usize,
@@ -19,14 +17,13 @@ pub(crate) struct KernelNames {
 
 impl KernelNames {
     /// Looks at every name that a dispatch carries.
-    pub(crate) fn of(tables: &Tables, categories: &Categories) -> Self {
+    pub fn of(tables: &Tables, categories: &Categories) -> Self {
         let strings = tables.strings.len();
         let mut used = vec![false; strings + 2];
         for &name in &tables.dispatches.name {
             used[slot(name, strings)] = true;
         }
         let mut index = KernelIndex::new(categories);
-        let mut first_names = Vec::new();
         let mut number_of_slot = Vec::new();
         for position in (0..used.len()).filter(|&position| used[position]) {
             let name = match position.checked_sub(strings) {
@@ -34,22 +31,16 @@ impl KernelNames {
                 Some(0) => NameId::NONE,
                 Some(_) => NameId::DANGLING,
             };
-            let number = index.number(tables.strings.get(name));
-            if number == first_names.len() {
-                first_names.push(name);
-            }
-            number_of_slot.push((position, number));
+            number_of_slot.push((position, index.number(tables.strings.get(name))));
         }
         let (kernels, positions) = index.sorted_by_category();
-        let mut stored = vec![NameId::NONE; kernels.len()];
-        positions.iter().zip(first_names).for_each(|(&position, name)| stored[position] = name);
         let mut kernel_of_slot = vec![0; strings + 2];
         let mut collective_of_slot = vec![false; strings + 2];
         for (slot, number) in number_of_slot {
             kernel_of_slot[slot] = positions[number] as u32;
             collective_of_slot[slot] = kernels[positions[number]].is_collective();
         }
-        Self { kernels, stored, kernel_of_slot, collective_of_slot, strings }
+        Self { kernels, kernel_of_slot, collective_of_slot, strings }
     }
 
     /// The position in `kernels` of a name that some dispatch carries.

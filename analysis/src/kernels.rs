@@ -5,14 +5,12 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use rtl_schema::table::Track;
-use rtl_schema::{Durations, NameId, Tables};
+use rtl_schema::{Durations, Tables};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
+use crate::Stats;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
-use crate::ranges::{Attribution, Cursor};
-use crate::{Categories, Stats, labels};
 
 /// The key of groups of dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -61,29 +59,20 @@ pub enum Sort {
 }
 
 /// All dispatches that share a key. Dispatches without a valid duration are not in it; [`crate::sanity`] counts them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
     /// The key in words: a kernel's stored name, `GPU 0`, `GPU 0 queue 2`, `rank 3`, `64x1x1 groups of 256x1x1`.
     pub label: String,
     /// The kernel's name where the key holds one (kernel, shape).
     pub kernel: Option<String>,
-    /// The stored name behind `kernel`, the first of those with the same identity.
-    #[serde(skip)]
-    pub name: Option<NameId>,
     /// The category where the key decides it (kernel, shape, category).
     pub category: Option<String>,
     /// The durations.
-    #[serde(flatten)]
     pub stats: Stats,
     /// Its part of the total time of all groups, 0 to 1.
     pub share: f64,
     /// How many of the calls have length zero.
     pub zero: u64,
-}
-
-/// Groups all dispatches by `key`, largest total first.
-pub fn by(tables: &Tables, key: GroupBy, categories: &Categories) -> Vec<Group> {
-    grouped(tables, key, &KernelNames::of(tables, categories))
 }
 
 /// Orders `groups` by `sort`, equal ones by label.
@@ -105,48 +94,8 @@ pub fn sort(groups: &mut [Group], sort: Sort) {
     });
 }
 
-/// [`by`] for names that are known already.
-pub(crate) fn grouped(tables: &Tables, key: GroupBy, names: &KernelNames) -> Vec<Group> {
-    let dispatches = &tables.dispatches;
-    let track = |row: usize| dispatches.track[row].index();
-    match key {
-        GroupBy::Kernel => with_categories(tables, names).0,
-        GroupBy::Category => with_categories(tables, names).1,
-        GroupBy::Gpu => by_track(tables, track, |track| track.agent, |&id| labels::agent(tables, id)),
-        GroupBy::Queue => by_track(
-            tables,
-            track,
-            |track| Track { stream: None, hardware_queue: None, ..track },
-            |&track| labels::queue(tables, track),
-        ),
-        GroupBy::Process => by_track(tables, track, |track| track.process, |&id| labels::process(tables, id)),
-        GroupBy::Rank => by_track(
-            tables,
-            track,
-            |track| tables.processes.get(track.process.index()).and_then(|process| process.rank),
-            |rank| rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}")),
-        ),
-        GroupBy::Range => {
-            let attribution = Attribution::of(tables);
-            let mut cursor = Cursor::default();
-            let innermost = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
-            by_key(tables, innermost, |range| {
-                Label::of(range.map_or("(no range)", |name| tables.strings.get(name)))
-            })
-        }
-        GroupBy::Shape => {
-            let pairs = (0..dispatches.len())
-                .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
-            by_key(tables, pairs, |(kernel, shape)| Label {
-                label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
-                ..Label::of_kernel(names, kernel)
-            })
-        }
-    }
-}
-
 /// Groups by kernel and by category, for the price of one: the kernels of a category stand side by side.
-pub(crate) fn with_categories(tables: &Tables, names: &KernelNames) -> (Vec<Group>, Vec<Group>) {
+pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [Vec<Group>; 2] {
     let dispatches = &tables.dispatches;
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
@@ -159,31 +108,32 @@ pub(crate) fn with_categories(tables: &Tables, names: &KernelNames) -> (Vec<Grou
         by_category.push(sorted.stats(first..first + kernels.len()));
         first += kernels.len();
     }
-    let by_kernel = finish(by_kernel, |position| Label::of_kernel(names, position));
-    let by_category = finish(by_category, |position| Label {
-        category: Some(labels[position].to_owned()),
-        ..Label::of(labels[position])
-    });
-    (by_kernel, by_category)
+    [
+        finish(by_kernel, |position| Group::of_kernel(&names.kernels[position])),
+        finish(by_category, |position| Group {
+            category: Some(labels[position].to_owned()),
+            ..Group::of(labels[position])
+        }),
+    ]
 }
 
 /// Groups by something that the track decides.
-fn by_track<K: Copy + Eq + Hash>(
+pub(crate) fn by_track<K: Copy + Eq + Hash>(
     tables: &Tables,
-    track_of_row: impl Fn(usize) -> usize,
     key: impl Fn(Track) -> K,
-    label: impl Fn(&K) -> String,
+    label: impl Fn(K) -> String,
 ) -> Vec<Group> {
+    let dispatches = &tables.dispatches;
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
-    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_track[track_of_row(row)]);
-    finish(found, |position| Label::of(&label(&keys[position])))
+    let found = collect(&dispatches.duration, keys.len(), |row| key_of_track[dispatches.track[row].index()]);
+    finish(found, |position| Group::of(&label(keys[position])))
 }
 
 /// Groups by one key of each dispatch.
-fn by_key<K: Copy + Eq + Hash>(
+pub(crate) fn by_key<K: Copy + Eq + Hash>(
     tables: &Tables,
     keys: impl Iterator<Item = K>,
-    label: impl Fn(K) -> Label,
+    label: impl Fn(K) -> Group,
 ) -> Vec<Group> {
     let (keys, key_of_row) = distinct(keys);
     let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
@@ -205,36 +155,26 @@ fn distinct<K: Copy + Eq + Hash>(values: impl Iterator<Item = K>) -> (Vec<K>, Ve
     (keys, of_value)
 }
 
-struct Label {
-    label: String,
-    kernel: Option<(NameId, String)>,
-    category: Option<String>,
-}
-
-impl Label {
-    fn of(label: &str) -> Self {
-        Self { label: label.to_owned(), kernel: None, category: None }
+impl Group {
+    pub(crate) fn of(label: &str) -> Self {
+        Self { label: label.to_owned(), ..Self::default() }
     }
 
-    fn of_kernel(names: &KernelNames, position: usize) -> Self {
-        let Kernel { label, category } = &names.kernels[position];
-        let kernel = Some((names.stored[position], label.clone()));
-        Self { label: label.clone(), kernel, category: Some(category.clone()) }
+    pub(crate) fn of_kernel(Kernel { label, category }: &Kernel) -> Self {
+        Self { kernel: Some(label.clone()), category: Some(category.clone()), ..Self::of(label) }
     }
 }
 
 /// Leaves out empty groups, labels the others, adds shares and sorts.
-fn finish(found: Vec<(Stats, u64)>, label: impl Fn(usize) -> Label) -> Vec<Group> {
+fn finish(found: Vec<(Stats, u64)>, label: impl Fn(usize) -> Group) -> Vec<Group> {
     let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
     let mut groups: Vec<Group> = found
         .into_iter()
         .enumerate()
         .filter(|(_, (stats, _))| stats.calls > 0)
         .map(|(position, (stats, zero))| {
-            let Label { label, kernel, category } = label(position);
-            let (name, kernel) = kernel.unzip();
             let share = if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 };
-            Group { label, kernel, name, category, stats, share, zero }
+            Group { stats, share, zero, ..label(position) }
         })
         .collect();
     sort(&mut groups, Sort::Total);

@@ -1,11 +1,12 @@
 //! Where the GPU time went: columns in ([`rtl_schema::Tables`]), values out.
 //!
 //! One pure function for each report section (kernels, busy time, gaps, ...), and
-//! [`report()`] for several at once. The crate reads no file, knows no SQL and prints nothing.
+//! [`Analysis`] for several that share what they need. The crate reads no file, knows no SQL and prints nothing.
 //! Every result is deterministic: a total order with ties by name, the same values whatever the row order.
 //! Times are integer nanoseconds; only means and shares are floating point.
 
 pub mod align;
+mod analysis;
 pub mod api;
 pub mod categories;
 pub mod combine;
@@ -27,7 +28,6 @@ pub mod profile;
 pub mod ranges;
 pub mod ranks;
 pub mod region;
-pub mod report;
 pub mod rocprofv3;
 pub mod rpt;
 pub mod sanity;
@@ -36,7 +36,8 @@ pub mod streaming;
 pub mod sweep;
 mod union_length;
 
+pub use analysis::{Analysis, Part};
 pub use categories::Categories;
 pub use error::{Error, Result};
-pub use report::{Options, Report, Sections, report};
+pub use kernel_names::KernelNames;
 pub use stats::Stats;

@@ -3,10 +3,11 @@
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
 
+use crate::Analysis;
 use crate::kernel_names::slot;
 use crate::kernels::Group;
 use crate::labels;
-use crate::sweep::{SuspiciousRows, Sweep};
+use crate::sweep::SuspiciousRows;
 
 /// Counts of unusual durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -88,19 +89,6 @@ pub struct Sanity {
 }
 
 impl Sanity {
-    /// Whether there are no findings. API calls and ranges of length zero are normal.
-    pub fn is_clean(&self) -> bool {
-        let odd = |durations: &DurationAnomalies| durations.negative + durations.missing;
-        self.dispatches == DurationAnomalies::default()
-            && self.copies == DurationAnomalies::default()
-            && odd(&self.api_calls) + odd(&self.ranges) == 0
-            && self.overlaps.count + self.duplicates.count == 0
-            && self.unresolved_names + self.unnamed == 0
-            && self.bad_rows.is_empty()
-            && self.losses.is_empty()
-            && self.dominant.is_empty()
-    }
-
     /// Each reason for `--strict` to fail, in words: missing and negative durations, dangling ids, lost records.
     pub fn strict_failures(&self) -> Vec<String> {
         let mut failures = Vec::new();
@@ -129,8 +117,9 @@ impl Sanity {
     }
 }
 
-/// Gathers the findings; `kernels` are the groups of [`crate::kernels::by`] kernel.
-pub fn check(tables: &Tables, kernels: &[Group], sweep: &Sweep) -> Sanity {
+/// Gathers the findings.
+pub fn check(analysis: &Analysis<'_>) -> Sanity {
+    let (tables, sweep) = (analysis.tables, analysis.sweep());
     let (unresolved_names, unnamed) = nameless(tables);
     Sanity {
         dispatches: odd(&tables.dispatches.duration),
@@ -143,7 +132,7 @@ pub fn check(tables: &Tables, kernels: &[Group], sweep: &Sweep) -> Sanity {
         unresolved_names,
         unnamed,
         losses: losses(tables),
-        dominant: dominant(tables, kernels),
+        dominant: dominant(tables, analysis.kernels()),
     }
 }
 

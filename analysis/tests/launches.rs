@@ -5,11 +5,9 @@
 
 mod common;
 
-use common::{call, dispatch, kernel, shuffled};
+use common::{analysis, call, dispatch, kernel, shuffled};
 use proptest::prelude::*;
-use rtl_analysis::Categories;
-use rtl_analysis::launches::{DEPTHS, Latency, Queues, launches};
-use rtl_analysis::ops::Order;
+use rtl_analysis::launches::{DEPTHS, Latency, Queues};
 use rtl_schema::Tables;
 use rtl_schema::table::Dispatch;
 
@@ -27,7 +25,7 @@ fn launched(
 }
 
 fn found(tables: &Tables) -> Option<(Latency, Queues)> {
-    launches(tables, &Order::of(tables), &Categories::default())
+    analysis(tables).launches().cloned()
 }
 
 #[test]

@@ -4,15 +4,14 @@
 
 mod common;
 
-use common::{copy, dispatch, kernel, shuffled};
+use common::{analysis, copy, dispatch, kernel, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::profile::{Activity, KernelKey, Profile, Warmup, profile};
-use rtl_analysis::{Categories, kernels};
 use rtl_schema::Tables;
 use rtl_schema::table::{Direction, Dispatch, Shape};
 
 fn of(tables: &Tables, by: KernelKey) -> Profile {
-    profile(tables, &Categories::default(), by, Warmup::Keep)
+    profile(&analysis(tables), by, Warmup::Keep)
 }
 
 #[test]
@@ -83,7 +82,7 @@ fn warm_up_is_left_out_of_durations_and_not_of_the_books() {
             kernel(&mut tables, gpu, 0, "gemm", start, start + duration);
         }
     }
-    let profile = profile(&tables, &Categories::default(), KernelKey::Name, Warmup::Calls(1));
+    let profile = profile(&analysis(&tables), KernelKey::Name, Warmup::Calls(1));
     assert_eq!((profile.kernels[0].run.calls, profile.kernels[0].run.total_ns), (4, 400));
     assert_eq!(profile.kernels[0].warmup, 2);
     assert_eq!(profile.gpus[1].work[0].total_ns, 1_100);
@@ -109,7 +108,8 @@ proptest! {
     #[test]
     fn sums_are_those_of_the_summary(tables in rows()) {
         let profile = of(&tables, KernelKey::Name);
-        let groups = kernels::by(&tables, kernels::GroupBy::Kernel, &Categories::default());
+        let analysis = analysis(&tables);
+        let groups = analysis.kernels();
         prop_assert_eq!(profile.kernels.len(), groups.len());
         for kernel in &profile.kernels {
             let group = groups.iter().find(|group| group.label == kernel.name).unwrap();

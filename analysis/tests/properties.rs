@@ -4,13 +4,13 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::{call, copy, dispatch, range, shuffled};
+use common::{analysis, call, copy, dispatch, range, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::ops::Order;
 use rtl_analysis::ranges::by_name;
 use rtl_analysis::region::{Bound, Filter, apply};
 use rtl_analysis::sweep::sweep;
-use rtl_analysis::{Categories, Options, kernels, report};
+use rtl_analysis::{Categories, KernelNames, api, copies, kernels, overview, sanity};
 use rtl_schema::Tables;
 use rtl_schema::table::{Direction, Dispatch};
 
@@ -97,16 +97,25 @@ proptest! {
         rows in prop::collection::vec(row(), 0..60), spans in spans(), linked: bool, seed in 0_u64..1000
     ) {
         let tables = trace(&rows, &spans, linked);
-        let options = Options::default();
-        prop_assert_eq!(report(&tables, &options), report(&shuffled(&tables, seed), &options));
-        let by_range = Options { key: kernels::GroupBy::Range, ..options };
-        prop_assert_eq!(report(&tables, &by_range).kernels, report(&shuffled(&tables, seed), &by_range).kernels);
+        let shuffled = shuffled(&tables, seed);
+        let (one, other) = (analysis(&tables), analysis(&shuffled));
+        prop_assert_eq!((one.kernels(), one.categories()), (other.kernels(), other.categories()));
+        prop_assert_eq!((one.sweep(), one.launches()), (other.sweep(), other.launches()));
+        prop_assert_eq!(one.ranges(), other.ranges());
+        prop_assert_eq!(sanity::check(&one), sanity::check(&other));
+        prop_assert_eq!(overview::overview(&tables), overview::overview(&shuffled));
+        prop_assert_eq!(copies::by_direction(&tables), copies::by_direction(&shuffled));
+        prop_assert_eq!(api::by_function(&tables), api::by_function(&shuffled));
+        prop_assert_eq!(api::unfinished(&tables), api::unfinished(&shuffled));
+        let by_range = kernels::GroupBy::Range;
+        prop_assert_eq!(one.groups(by_range), other.groups(by_range));
     }
 
     #[test]
     fn every_figure_of_a_gpu_is_that_of_looking_at_each_nanosecond(rows in prop::collection::vec(row(), 1..40)) {
         let tables = trace(&rows, &Vec::new(), false);
-        let sweep = sweep(&tables, &Order::of(&tables), &Categories::default(), 1_000);
+        let names = KernelNames::of(&tables, &Categories::default());
+        let sweep = sweep(&tables, &Order::of(&tables), &names, 1_000);
         for (gpu, gaps) in sweep.gpus.iter().zip(&sweep.gaps) {
             let ops = ops(&rows, gpu.gpu as u32);
             let start = ops.iter().map(|op| op.0).min().unwrap();

@@ -6,9 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::shuffled;
+use common::{analysis, shuffled};
 use proptest::prelude::*;
-use rtl_analysis::Categories;
 use rtl_analysis::profile::{KernelKey, Mix, Profile, Warmup, profile};
 use rtl_analysis::ranks::outliers::far_from_median;
 use rtl_analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
@@ -19,7 +18,7 @@ use support::{Job, Layout};
 const COLLECTIVE: &str = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
 
 fn of(tables: &Tables) -> Ranks {
-    ranks(tables, &Categories::default())
+    ranks(&analysis(tables))
 }
 
 /// Ranks with a GPU each, all on one boot.
@@ -188,7 +187,7 @@ fn moments_at_the_ends_of_time_are_no_panic() {
 }
 
 fn reduced(tables: &Tables) -> Profile {
-    profile(tables, &Categories::default(), KernelKey::Name, Warmup::Keep)
+    profile(&analysis(tables), KernelKey::Name, Warmup::Keep)
 }
 
 #[test]
@@ -225,7 +224,7 @@ fn shapes_of_collectives_are_matched_each_with_its_own() {
         (6 * 40 + 6 * 80, 12 * 30, 2 * 720)
     );
     assert!(matches!(waiting.mix, Mix::Several(calls) if calls.shapes.len() == 12));
-    let by_launch = profile(&tables, &Categories::default(), KernelKey::Launch, Warmup::Keep);
+    let by_launch = profile(&analysis(&tables), KernelKey::Launch, Warmup::Keep);
     let each: Vec<_> =
         by_launch.kernels.iter().map(|kernel| kernel.waiting.as_ref().unwrap().run.median_ns).collect();
     assert_eq!(each, [40, 80]);
@@ -337,7 +336,7 @@ proptest! {
     fn calls_of_collectives_are_transfer_and_wait(story in story(), skip in 0_usize..3) {
         let tables = story.tables();
         let collective = |warmup| {
-            let profile = profile(&tables, &Categories::default(), KernelKey::Name, warmup);
+            let profile = profile(&analysis(&tables), KernelKey::Name, warmup);
             profile.kernels.into_iter().find(|kernel| kernel.collective).unwrap()
         };
         let kernel = collective(Warmup::Keep);

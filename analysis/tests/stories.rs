@@ -2,18 +2,24 @@
 
 mod common;
 
-use common::{call, copy, dispatch, kernel, range};
-use rtl_analysis::kernels::{GroupBy, Sort, by, sort};
+use common::{analysis, call, copy, dispatch, kernel, range};
+use rtl_analysis::Error;
+use rtl_analysis::kernels::{GroupBy, Sort, sort};
 use rtl_analysis::ops::Order;
+use rtl_analysis::overview::overview;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, by_name};
 use rtl_analysis::region::{Bound, Filter, apply};
-use rtl_analysis::sweep::{Sweep, sweep};
-use rtl_analysis::{Categories, Error, Options, report};
+use rtl_analysis::sanity::{Sanity, check};
+use rtl_analysis::sweep::Sweep;
 use rtl_schema::table::{Direction, Dispatch, Shape};
 use rtl_schema::{ProblemKind, Tables};
 
 fn swept(tables: &Tables) -> Sweep {
-    sweep(tables, &Order::of(tables), &Categories::default(), 10)
+    analysis(tables).sweep().clone()
+}
+
+fn checked(tables: &Tables) -> Sanity {
+    check(&analysis(tables))
 }
 
 #[test]
@@ -22,7 +28,7 @@ fn kernels_are_grouped_by_identity_with_exact_shares() {
     kernel(&mut tables, 0, 1, "gemm.kd", 0, 60);
     kernel(&mut tables, 0, 1, "gemm", 100, 115);
     kernel(&mut tables, 1, 1, "add", 0, 25);
-    let groups = by(&tables, GroupBy::Kernel, &Categories::default());
+    let groups = analysis(&tables).groups(GroupBy::Kernel);
     let shown: Vec<_> =
         groups.iter().map(|g| (g.label.as_str(), g.stats.calls, g.stats.total_ns, g.share)).collect();
     assert_eq!(shown, [("gemm", 2, 75, 0.75), ("add", 1, 25, 0.25)]);
@@ -37,17 +43,17 @@ fn durations_that_cannot_be_are_in_no_statistic_and_all_in_sanity() {
     kernel(&mut tables, 0, 1, "k", 40, 30);
     dispatch(&mut tables, 0, 1, Dispatch { start: 50, duration: None, ..Dispatch::default() }, "k");
     kernel(&mut tables, 0, 1, "k", 100, 5_000_000_100);
-    let report = report(&tables, &Options::default());
-    let group = &report.kernels.as_ref().unwrap()[0];
+    let analysis = analysis(&tables);
+    let group = &analysis.kernels()[0];
     assert_eq!((group.stats.calls, group.stats.total_ns, group.zero), (3, 5_000_000_010, 1));
     assert_eq!((group.stats.p50_ns, group.stats.max_ns), (10, 5_000_000_000));
-    let sanity = report.sanity.unwrap();
+    let sanity = check(&analysis);
     assert_eq!((sanity.dispatches.zero, sanity.dispatches.negative, sanity.dispatches.missing), (1, 1, 1));
     assert_eq!(
         sanity.strict_failures(),
         ["1 dispatches without an end", "1 dispatches that end before they start"]
     );
-    assert_eq!(report.gpus.unwrap()[0].ops, 3);
+    assert_eq!(analysis.sweep().gpus[0].ops, 3);
 }
 
 #[test]
@@ -66,7 +72,7 @@ fn every_key_groups_all_dispatches_once() {
     );
     tables.processes[0].rank = Some(3);
     let labels = |key| -> Vec<(String, i64)> {
-        let groups = by(&tables, key, &Categories::default());
+        let groups = analysis(&tables).groups(key);
         assert!((groups.iter().map(|group| group.share).sum::<f64>() - 1.0).abs() < 1e-12);
         groups.into_iter().map(|group| (group.label, group.stats.total_ns)).collect()
     };
@@ -94,7 +100,7 @@ fn sorting_puts_equal_values_in_order_of_names() {
     for (name, start, end) in [("b", 0, 10), ("a", 10, 20), ("c", 20, 50)] {
         kernel(&mut tables, 0, 1, name, start, end);
     }
-    let mut groups = by(&tables, GroupBy::Kernel, &Categories::default());
+    let mut groups = analysis(&tables).groups(GroupBy::Kernel);
     let names = |groups: &[rtl_analysis::kernels::Group]| {
         groups.iter().map(|group| group.label.clone()).collect::<String>()
     };
@@ -308,23 +314,23 @@ fn one_call_that_waited_for_late_ranks_is_named_with_its_moment() {
     for call in 0..3 {
         kernel(&mut tables, 0, 1, "ncclDevKernel", 20_000_000 + call * 100, 20_000_050 + call * 100);
     }
-    let sanity = report(&tables, &Options::default()).sanity.unwrap();
+    let sanity = checked(&tables);
     let dominant = &sanity.dominant[0];
     assert_eq!((dominant.calls, dominant.max_ns, dominant.start_ns), (4, 17_000_000, 1_000));
     assert_eq!((dominant.p50_ns, dominant.place.as_str()), (50, "GPU 0"));
     assert!(sanity.strict_failures().is_empty());
-    assert!(!sanity.is_clean());
+    assert_ne!(sanity, Sanity::default());
 }
 
 #[test]
 fn strict_fails_on_dangling_ids_and_lost_records_and_not_on_unresolved_names() {
     let mut tables = Tables::default();
     kernel(&mut tables, 0, 1, "kernel_0x7f00", 0, 10);
-    assert_eq!(report(&tables, &Options::default()).sanity.unwrap().unresolved_names, 1);
-    assert!(report(&tables, &Options::default()).sanity.unwrap().strict_failures().is_empty());
+    assert_eq!(checked(&tables).unresolved_names, 1);
+    assert!(checked(&tables).strict_failures().is_empty());
     tables.problems.add_many(ProblemKind::DanglingName, "rocpd_op.description_id", 17, 2);
     tables.info.losses = vec![("drop_shutdown".to_owned(), 3), ("drop_sig_fail".to_owned(), 0)];
-    let failures = report(&tables, &Options::default()).sanity.unwrap().strict_failures();
+    let failures = checked(&tables).strict_failures();
     assert_eq!(
         failures,
         ["2 rows with a dangling name in rocpd_op.description_id", "3 lost records (drop_shutdown)"]
@@ -335,7 +341,7 @@ fn strict_fails_on_dangling_ids_and_lost_records_and_not_on_unresolved_names() {
 fn a_clean_trace_has_nothing_to_say() {
     let mut tables = Tables::default();
     kernel(&mut tables, 0, 1, "a", 0, 10);
-    assert!(report(&tables, &Options::default()).sanity.unwrap().is_clean());
+    assert_eq!(checked(&tables), Sanity::default());
 }
 
 #[test]
@@ -343,7 +349,7 @@ fn a_lite_mode_trace_says_what_is_missing() {
     let mut tables = Tables::default();
     kernel(&mut tables, 0, 1, "a", 0, 10);
     tables.info.mode = Some("lite".to_owned());
-    let about = report(&tables, &Options::default()).about.unwrap();
+    let about = overview(&tables);
     assert!(about.notes[0].contains("collectives"), "{:?}", about.notes);
     assert_eq!(
         (about.start_ns, about.end_ns, about.span_ns, about.rows.dispatches),
@@ -437,20 +443,20 @@ fn two_traces_become_one_with_gpus_ids_and_names_kept_apart() {
     kernel(&mut second, 0, 1, "a", 5, 10);
     range(&mut second, 1, Some(7), "epoch", 0, 4);
     rtl_analysis::combine::append(&mut first, second);
-    let report = report(&first, &Options::default());
-    let gpus: Vec<_> = report.gpus.unwrap().iter().map(|gpu| (gpu.gpu, gpu.busy_ns)).collect();
+    let analysis = analysis(&first);
+    let gpus: Vec<_> = analysis.sweep().gpus.iter().map(|gpu| (gpu.gpu, gpu.busy_ns)).collect();
     assert_eq!(gpus, [(0, 10), (1, 6)]);
-    let kernels: Vec<_> =
-        report.kernels.unwrap().iter().map(|k| (k.label.clone(), k.stats.total_ns)).collect();
+    let kernels: Vec<_> = analysis.kernels().iter().map(|k| (k.label.clone(), k.stats.total_ns)).collect();
     assert_eq!(kernels, [("a".to_owned(), 15), ("b".to_owned(), 1)]);
-    let ranges = report.ranges.unwrap();
+    let ranges = analysis.ranges();
     assert_eq!(ranges.methods, [RangeMethod::Stored, RangeMethod::Contained]);
     assert_eq!((found(&ranges.groups, "step").ops, found(&ranges.groups, "epoch").ops), (1, 1));
 }
 
 #[test]
 fn an_empty_trace_has_an_empty_report() {
-    let report = report(&Tables::default(), &Options::default());
-    assert!(report.kernels.unwrap().is_empty() && report.gpus.unwrap().is_empty());
-    assert_eq!(report.about.unwrap().start_ns, None);
+    let tables = Tables::default();
+    let analysis = analysis(&tables);
+    assert!(analysis.kernels().is_empty() && analysis.sweep().gpus.is_empty());
+    assert_eq!(overview(&tables).start_ns, None);
 }

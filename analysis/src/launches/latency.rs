@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use rtl_schema::{NameId, Tables};
+use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources, copies, dispatches};
@@ -34,9 +34,6 @@ pub struct Latency {
 pub struct KernelLatency {
     /// The kernel's name.
     pub name: String,
-    /// The stored name behind it, the first of those with the same identity.
-    #[serde(skip)]
-    pub stored: NameId,
     /// In ns.
     #[serde(flatten)]
     pub stats: Stats,
@@ -69,7 +66,6 @@ pub(super) fn latency(
     latency.kernels = kernels
         .map(|(kernel, lengths)| KernelLatency {
             name: names.kernels[kernel].label.clone(),
-            stored: names.stored[kernel],
             stats: Stats::of_durations(lengths),
         })
         .collect();

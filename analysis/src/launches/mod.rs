@@ -14,24 +14,11 @@ pub use self::depth::{DEPTHS, Depth, Idle, Queues};
 use self::enqueue_times::EnqueueTimes;
 pub use self::enqueue_times::{Sources, queued_since};
 pub use self::latency::{KernelLatency, Latency};
-use crate::Categories;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
 
 /// Launch figures of a trace; `None` if it links no op to the host.
-pub fn launches(tables: &Tables, order: &Order, categories: &Categories) -> Option<(Latency, Queues)> {
-    launches_named(tables, order, &KernelNames::of(tables, categories))
-}
-
-/// [`launches()`] for names that are known already.
-pub(crate) fn launches_named(
-    tables: &Tables,
-    order: &Order,
-    names: &KernelNames,
-) -> Option<(Latency, Queues)> {
-    if !has_launch_data(tables) {
-        return None;
-    }
+pub(crate) fn launches(tables: &Tables, order: &Order, names: &KernelNames) -> Option<(Latency, Queues)> {
     let times = EnqueueTimes::of(tables, order);
     let latency = latency::latency(tables, order, &times, names);
     (latency.sources.known() > 0).then(|| (latency, depth::queues(tables, order, &times)))

@@ -14,22 +14,19 @@ pub use self::shared_slice::SharedSlice;
 use self::strata::Strata;
 pub use self::types::{ActivityTotal, Calls, CollectiveWaits, GpuProfile, Kernel, KernelKey, Mix, Profile};
 pub use self::warmup::Warmup;
-use crate::Categories;
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::Analysis;
 pub use crate::streaming::Activity;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.
-pub fn profile(tables: &Tables, categories: &Categories, by: KernelKey, warmup: Warmup) -> Profile {
-    let names = KernelNames::of(tables, categories);
-    let order = Order::of(tables);
-    let strata = Strata::of(tables, &names, &order);
+pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profile {
+    let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
+    let strata = Strata::of(tables, names, order);
     let groups = strata.groups(by);
-    let calls = CallBuffer::of(tables, &order, &strata, &groups);
+    let calls = CallBuffer::of(tables, order, &strata, &groups);
 
     let waiting::CollectiveFigures { mut waiting, straggler } =
-        waiting::match_collectives(tables, &names, &strata, &groups, warmup);
+        waiting::match_collectives(tables, names, &strata, &groups, warmup);
     let mut kernels: Vec<(usize, Kernel)> = groups
         .all
         .iter()
@@ -37,7 +34,7 @@ pub fn profile(tables: &Tables, categories: &Categories, by: KernelKey, warmup: 
         .map(|(group, about)| {
             let GroupCalls { run, left_out, mix } = calls.run(group, about, warmup);
             let kernel = &names.kernels[about.kernel];
-            let neighbours = calls.neighbours(tables, &order, group).map(|name| name.map(str::to_owned));
+            let neighbours = calls.neighbours(tables, order, group).map(|name| name.map(str::to_owned));
             let kernel = Kernel {
                 name: kernel.label.clone(),
                 launch: about.launch.clone(),

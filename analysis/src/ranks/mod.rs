@@ -12,7 +12,6 @@ pub mod outliers;
 pub mod steps;
 pub mod streaming;
 
-use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use self::busy::Busy;
@@ -23,10 +22,8 @@ use self::members::{Member, Members};
 use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
-use crate::Categories;
+use crate::Analysis;
 use crate::align::RankWaits;
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
 
 /// One rank: a GPU that a process ran something on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -80,12 +77,11 @@ pub struct Ranks {
     pub outliers: Vec<Outlier>,
 }
 
-/// Compares the ranks of `tables`. Where there is only one, only what it did itself is said.
-pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
-    let names = KernelNames::of(tables, categories);
-    let order = Order::of(tables);
-    let members = Members::of(tables, &order);
-    let busy = busy::busy(tables, &order, &members, &names);
+/// Compares the ranks of a trace. Where there is only one, only what it did itself is said.
+pub fn ranks(analysis: &Analysis<'_>) -> Ranks {
+    let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
+    let members = Members::of(tables, order);
+    let busy = busy::busy(tables, order, &members, names);
     let Collectives { groups, unmatched_calls, straggler, waits, instances } =
         collectives::collectives(tables, &members);
     let rank = |((member, busy), waits): ((&Member, &Busy), &RankWaits)| {
@@ -101,8 +97,8 @@ pub fn ranks(tables: &Tables, categories: &Categories) -> Ranks {
         ..Ranks::default()
     };
     if members.all.len() > 1 {
-        let totals = kernels::totals(tables, &members, &names);
-        ranks.steps = steps::steps(tables, &members, &names, &instances);
+        let totals = kernels::totals(tables, &members, names);
+        ranks.steps = steps::steps(tables, &members, names, &instances);
         let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
         let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
         let waits: Vec<(i64, u64)> =

@@ -135,9 +135,9 @@ mod tests {
     use rtl_schema::table::{Agent, Copy, Dispatch, Process, Track};
 
     use super::*;
-    use crate::Categories;
     use crate::ranks::kernels::{KernelTotals, imbalances};
     use crate::ranks::ranks;
+    use crate::{Analysis, Categories};
 
     const NAMES: [&str; 3] = ["gemm.kd", "gemm", "ncclDevKernel_AllReduce"];
 
@@ -211,7 +211,8 @@ mod tests {
             }
             let mut kernels = KernelIndex::default();
             let own = tallied(&ops, piece, &mut kernels);
-            let whole = ranks(&tables(&ops), &Categories::default());
+            let tables = tables(&ops);
+            let whole = ranks(&Analysis::new(&tables, &Categories::default()));
             prop_assert_eq!(own.len(), whole.ranks.len());
             for (own, rank) in own.iter().zip(&whole.ranks) {
                 let is_same = own.busy_ns == Some((rank.busy_ns, rank.compute_ns));

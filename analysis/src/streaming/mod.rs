@@ -228,8 +228,7 @@ mod tests {
     use rtl_schema::table::{Agent, Copy, Direction, Dispatch, Process, Track};
 
     use super::*;
-    use crate::ops::Order;
-    use crate::{Options, region, report};
+    use crate::{Analysis, region};
 
     const NAMES: [&str; 3] = ["gemm.kd", "gemm", "ncclDevKernel_AllReduce"];
 
@@ -304,14 +303,16 @@ mod tests {
         ) {
             let (ran, _) = ran(&ops, piece);
             let whole = tables(&ops);
-            let gpus = report(&whole, &Options::default()).gpus.unwrap_or_default();
-            prop_assert_eq!(ran.gpus.iter().map(|ran| ran.gpu.clone()).collect::<Vec<_>>(), gpus);
+            let categories = Categories::default();
+            let whole_analysis = Analysis::new(&whole, &categories);
+            let gpus = ran.gpus.iter().map(|ran| ran.gpu.clone()).collect::<Vec<_>>();
+            prop_assert_eq!(&gpus, &whole_analysis.sweep().gpus);
             for ran in &ran.ranks {
                 let mut own = whole.clone();
                 let filter = region::Filter { ranks: ran.rank.into_iter().collect(), ..region::Filter::default() };
                 prop_assert!(region::apply(&mut own, &filter).is_ok());
-                let swept = crate::sweep::sweep(&own, &Order::of(&own), &Categories::default(), 0);
-                prop_assert_eq!(&ran.gpus, &swept.gpus);
+                let own_analysis = Analysis::new(&own, &categories);
+                prop_assert_eq!(&ran.gpus, &own_analysis.sweep().gpus);
             }
             let mut all = Sketch::default();
             ran.ranks.iter().flat_map(|ran| &ran.kernels).for_each(|(_, sketch)| all.append(sketch));

@@ -17,17 +17,11 @@ use self::gpu::GpuSweep;
 use self::queues::Queues;
 pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, SuspiciousRows, Sweep};
 pub(crate) use self::utilization::{Class, Utilization};
-use crate::Categories;
 use crate::kernel_names::KernelNames;
 use crate::ops::{self, Order};
 
 /// Sweeps all GPUs and keeps the `longest` longest gaps.
-pub fn sweep(tables: &Tables, order: &Order, categories: &Categories, longest: usize) -> Sweep {
-    sweep_named(tables, order, &KernelNames::of(tables, categories), longest)
-}
-
-/// [`sweep()`] with the names at hand.
-pub(crate) fn sweep_named(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Sweep {
+pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Sweep {
     let queues = Queues::of(tables);
     let gpu = |ops| GpuSweep::new(tables, ops, names, &queues, longest);
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();

@@ -2,10 +2,16 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use rtl_analysis::{Analysis, Categories};
 use rtl_schema::table::{
     Agent, AgentKind, ApiCall, Copy, Direction, Dispatch, Process, Range, RangeKind, Track,
 };
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
+
+/// The analysis of a trace with the built-in categories.
+pub(crate) fn analysis(tables: &Tables) -> Analysis<'_> {
+    Analysis::new(tables, &Categories::default())
+}
 
 /// A kernel: `(gpu, queue, name, start, end)`.
 pub(crate) fn kernel(tables: &mut Tables, gpu: u32, queue: i64, name: &str, start: i64, end: i64) {

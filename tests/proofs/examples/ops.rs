@@ -5,10 +5,9 @@
 
 use std::time::Instant;
 
-use rtl_analysis::kernels::{GroupBy, by};
 use rtl_analysis::ops::Order;
 use rtl_analysis::sweep::sweep;
-use rtl_analysis::{Categories, Options, report};
+use rtl_analysis::{Analysis, Categories, KernelNames, Part};
 use rtl_schema::table::{Agent, Dispatch, Process, Track};
 use rtl_schema::{AgentId, Tables};
 
@@ -16,13 +15,16 @@ fn main() {
     let count = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
     let tables = synthetic(count);
     let categories = Categories::default();
-    let options = Options::default();
+    let names = KernelNames::of(&tables, &categories);
     for _ in 0..3 {
-        measure("kernels", count, || by(&tables, GroupBy::Kernel, &categories).len());
-        measure("categories", count, || by(&tables, GroupBy::Category, &categories).len());
+        measure("kernels", count, || Analysis::new(&tables, &categories).kernels().len());
         let order = measure("order", count, || Order::of(&tables));
-        measure("sweep", count, || sweep(&tables, &order, &categories, 20).gpus.len());
-        measure("report", count, || report(&tables, &options).about.is_some());
+        measure("sweep", count, || sweep(&tables, &order, &names, 20).gpus.len());
+        measure("report", count, || {
+            let analysis = Analysis::new(&tables, &categories);
+            analysis.prepare(&[Part::Kernels, Part::Sweep, Part::Launches, Part::Ranges]);
+            analysis.kernels().len() + analysis.sweep().gpus.len()
+        });
     }
 }
 

@@ -3,8 +3,8 @@
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
-use rtl_analysis::Categories;
 use rtl_analysis::profile::{KernelKey, Warmup, profile};
+use rtl_analysis::{Analysis, Categories};
 use rtl_schema::{Select, Trace};
 
 fn main() -> Result<(), rtl_schema::Error> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), rtl_schema::Error> {
         let before = processor_seconds();
         let tables = Trace::open(&path)?.read(&Select { shapes, ..Select::ops() })?;
         let read = processor_seconds();
-        let run = profile(&tables, &Categories::default(), KernelKey::Name, Warmup::Keep);
+        let run = profile(&Analysis::new(&tables, &Categories::default()), KernelKey::Name, Warmup::Keep);
         let done = processor_seconds();
         println!(
             "launch shapes {shapes}: {} dispatches, {} kernels, read {:.2} s, reduced {:.2} s",

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use rtl_analysis::Categories;
+use rtl_analysis::Analysis;
 use rtl_analysis::profile::{self, Activity, Kernel, KernelKey, Profile, Warmup};
 use rtl_report::{Row, Transfers, Work, squares_ns2};
-use rtl_schema::Tables;
 
 use crate::kernel_names::KernelNames;
 
@@ -18,9 +17,9 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Profiles `tables`.
-    pub fn new(tables: &Tables, categories: &Categories, names: &KernelNames) -> Self {
-        let profile = profile::profile(tables, categories, KernelKey::Name, Warmup::Keep);
+    /// Profiles a trace.
+    pub fn new(analysis: &Analysis<'_>, names: &KernelNames) -> Self {
+        let profile = profile::profile(analysis, KernelKey::Name, Warmup::Keep);
         let names = profile.kernels.iter().map(|kernel| names.printed(kernel.name.clone())).collect();
         Self { profile, names }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use cli::{Failure, ResultExt};
 use rtl_analysis::facts::facts;
 use rtl_analysis::region;
-use rtl_analysis::{rocprofv3, rpt};
+use rtl_analysis::{Analysis, Part, rocprofv3, rpt};
 use rtl_report::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
@@ -13,10 +13,10 @@ use crate::choices::Style;
 use crate::comparison::Comparison;
 use crate::file_info;
 use crate::kernel_names::KernelNames;
-
 use crate::report::Report;
 use crate::request::Request;
 use crate::section::Context;
+use crate::sections::KERNELS;
 use crate::style;
 
 /// Reads a trace; returns its report and the rows of the region of interest.
@@ -65,22 +65,12 @@ fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
         });
         return;
     }
-    let analysis = rtl_analysis::Options {
-        sections: request.analysis(),
-        sort: options.sort,
-        categories: request.categories.clone(),
-        ..rtl_analysis::Options::default()
-    };
-    let analysis = rtl_analysis::report(tables, &analysis);
-    let names = KernelNames::new(options.names, tables, analysis.kernels.as_deref().unwrap_or_default());
-    let mut context = Context {
-        tables,
-        categories: &request.categories,
-        by: options.by,
-        sort: options.sort,
-        comparison: request.for_comparison().then(|| Comparison::new(tables, &request.categories, &names)),
-        analysis,
-        names,
-    };
-    request.sections.iter().for_each(|section| (section.compute)(&mut context, report));
+    let analysis = Analysis::new(tables, &request.categories);
+    let needs: Vec<Part> = request.sections.iter().flat_map(|section| section.needs).copied().collect();
+    analysis.prepare(&needs);
+    let kernels = if request.includes(&KERNELS) { analysis.kernels() } else { &[] };
+    let names = KernelNames::new(options.names, tables, kernels);
+    let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
+    let context = Context { analysis, by: options.by, sort: options.sort, comparison, names };
+    request.sections.iter().for_each(|section| (section.compute)(&context, report));
 }

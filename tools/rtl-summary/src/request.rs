@@ -4,9 +4,9 @@ use std::path::Path;
 
 use cli::args::Format;
 use cli::{Exit, Failure, ResultExt};
+use rtl_analysis::Categories;
 use rtl_analysis::kernels::GroupBy;
 use rtl_analysis::region::Filter;
-use rtl_analysis::{Categories, Sections};
 use rtl_schema::Select;
 
 use crate::args::Options;
@@ -53,13 +53,6 @@ impl<'a> Request<'a> {
         let Options { style, info, display, .. } = self.options;
         let is_report = display.format == Format::Json && style.is_none() && !info;
         is_report && self.includes(&KERNELS) && self.includes(&GPUS)
-    }
-
-    /// The parts of `rtl_analysis::report` that the sections need.
-    pub(crate) fn analysis(&self) -> Sections {
-        let mut needed = Sections::default();
-        self.sections.iter().for_each(|section| (section.analysis)(&mut needed));
-        needed
     }
 
     /// The columns to read.

@@ -1,9 +1,9 @@
 //! The declaration of a report section.
 
 use cli::{Table, units};
-use rtl_analysis::Categories;
 use rtl_analysis::kernels::{GroupBy, Sort};
-use rtl_schema::{Select, Tables};
+use rtl_analysis::{Analysis, Part};
+use rtl_schema::Select;
 
 use crate::choices::Top;
 use crate::comparison::Comparison;
@@ -23,10 +23,10 @@ pub struct Section {
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
-    /// Selects the parts of `rtl_analysis::report` that it needs.
-    pub analysis: fn(&mut rtl_analysis::Sections),
+    /// The parts of the analysis that it needs.
+    pub needs: &'static [Part],
     /// Computes its JSON fields.
-    pub compute: fn(&mut Context<'_>, &mut Report),
+    pub compute: fn(&Context<'_>, &mut Report),
     /// What text, CSV and Markdown print: nothing where `compute` was not called or had no rows.
     pub blocks: fn(&Report, RenderOptions) -> Vec<Block>,
 }
@@ -39,7 +39,7 @@ impl Section {
         by_default: true,
         has_table: true,
         select: |_| {},
-        analysis: |_| {},
+        needs: &[],
         compute: |_, _| {},
         blocks: |_, _| Vec::new(),
     };
@@ -48,16 +48,12 @@ impl Section {
 /// What sections are computed from.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The rows of the region of interest.
-    pub tables: &'a Tables,
-    /// The rules of categories.
-    pub categories: &'a Categories,
+    /// The rows of the region of interest, and what is known of them.
+    pub analysis: Analysis<'a>,
     /// The key of the main table.
     pub by: GroupBy,
     /// The order of the main table.
     pub sort: Sort,
-    /// The parts that sections requested; each section takes its own.
-    pub analysis: rtl_analysis::Report,
     /// The printed forms of kernel names.
     pub names: KernelNames,
     /// Figures for rtl-diff, in JSON.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cli::Failure;
 use rtl_analysis::facts::facts;
 use rtl_analysis::profile::profile;
-use rtl_analysis::{Categories, combine, region};
+use rtl_analysis::{Analysis, Categories, combine, region};
 use rtl_schema::{Tables, Trace};
 
 use super::demangle::demangle;
@@ -25,7 +25,8 @@ pub(super) fn tables(path: &Path, options: &ReadOptions) -> Result<Tables, Failu
 
 /// Reduces rows to a run.
 pub(super) fn reduce(files: Vec<PathBuf>, tables: &Tables, options: &ReadOptions) -> Run {
-    let mut profile = profile(tables, &Categories::default(), options.by, options.warmup);
+    let analysis = Analysis::new(tables, &Categories::default());
+    let mut profile = profile(&analysis, options.by, options.warmup);
     demangle(&mut profile);
     Run { files, profile, facts: facts(tables), is_report: false }
 }

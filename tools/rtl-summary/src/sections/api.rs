@@ -1,7 +1,7 @@
 //! API calls by function.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::api::{ApiGroup, UnfinishedCall};
+use rtl_analysis::api::{self, ApiGroup, UnfinishedCall};
 
 use crate::section::{Block, Section};
 use crate::tables::{Scales, count, share, stat_columns};
@@ -10,24 +10,22 @@ pub(crate) static API: Section = Section {
     name: "api",
     help: "API calls",
     select: |select| select.api = true,
-    analysis: |needed| needed.api = true,
     compute: |context, report| {
-        report.sections.api = context.analysis.api.take();
-        report.sections.unfinished_calls = context.analysis.unfinished_calls.take();
+        report.sections.api = Some(api::by_function(context.analysis.tables()));
+        report.sections.unfinished_calls = Some(api::unfinished(context.analysis.tables()));
     },
     blocks: |report, view| {
-        let table = report
-            .sections
-            .api
-            .iter()
-            .map(|rows| Block::top_table("API calls", rows.len(), view.top, |shown| api(rows, shown)));
+        let table =
+            report.sections.api.iter().map(|rows| {
+                Block::top_table("API calls", rows.len(), view.top, |shown| functions(rows, shown))
+            });
         let calls = report.sections.unfinished_calls.iter();
         table.chain(calls.map(|calls| Block::Remarks(unfinished(calls)))).collect()
     },
     ..Section::DEFAULT
 };
 
-fn api(all: &[ApiGroup], shown: usize) -> Table {
+fn functions(all: &[ApiGroup], shown: usize) -> Table {
     let rows = &all[..shown];
     let scales = Scales::of(rows.iter().map(|row| &row.stats));
     let has = |test: fn(&ApiGroup) -> bool| all.iter().any(test);

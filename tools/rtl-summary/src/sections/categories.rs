@@ -1,5 +1,6 @@
 //! Kernel time by category.
 
+use rtl_analysis::Part;
 use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
 
@@ -9,8 +10,10 @@ use crate::tables::groups;
 pub(crate) static CATEGORIES: Section = Section {
     name: "categories",
     help: "Kernel time by category",
-    analysis: |needed| needed.categories = true,
-    compute: |context, report| report.sections.categories = context.analysis.categories.take().map(Row::list),
+    needs: &[Part::Kernels],
+    compute: |context, report| {
+        report.sections.categories = Some(Row::list(context.analysis.categories().to_vec()));
+    },
     blocks: |report, _| {
         let rows = report.sections.categories.iter();
         rows.map(|rows| Block::table("Categories", groups(rows, GroupBy::Category))).collect()

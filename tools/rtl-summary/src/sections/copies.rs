@@ -1,7 +1,7 @@
 //! Copies by direction.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::copies::CopyGroup;
+use rtl_analysis::copies::{self, CopyGroup};
 
 use crate::section::{Block, Section};
 use crate::tables::{count, duration, optional};
@@ -9,15 +9,16 @@ use crate::tables::{count, duration, optional};
 pub(crate) static COPIES: Section = Section {
     name: "copies",
     help: "Copies by direction",
-    analysis: |needed| needed.copies = true,
-    compute: |context, report| report.sections.copies = context.analysis.copies.take(),
+    compute: |context, report| {
+        report.sections.copies = Some(copies::by_direction(context.analysis.tables()));
+    },
     blocks: |report, _| {
-        report.sections.copies.iter().map(|rows| Block::table("Copies", copies(rows))).collect()
+        report.sections.copies.iter().map(|rows| Block::table("Copies", table(rows))).collect()
     },
     ..Section::DEFAULT
 };
 
-fn copies(rows: &[CopyGroup]) -> Table {
+fn table(rows: &[CopyGroup]) -> Table {
     Table::of(rows)
         .column(Column::left("Direction").field("direction"), |row| Cell::text(&row.direction))
         .column(Column::right("Count").field("count").optional_late(), |row| count(row.count))

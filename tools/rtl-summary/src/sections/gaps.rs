@@ -2,7 +2,8 @@
 
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
-use rtl_analysis::sweep::{Gap, GpuGaps};
+use rtl_analysis::Part;
+use rtl_analysis::sweep::{Gap, GpuGaps, Sweep};
 
 use crate::section::{Block, Section};
 use crate::tables::{count, duration};
@@ -10,15 +11,15 @@ use crate::tables::{count, duration};
 pub(crate) static GAPS: Section = Section {
     name: "gaps",
     help: "Idle time between ops",
-    analysis: |needed| needed.gaps = true,
+    needs: &[Part::Sweep],
     compute: |context, report| {
-        report.sections.gaps = context.analysis.gaps.take();
-        let mut longest = context.analysis.longest_gaps.take();
-        for gap in longest.iter_mut().flatten() {
+        let Sweep { gaps, longest, .. } = context.analysis.sweep();
+        report.sections.gaps = Some(gaps.clone());
+        let longest = report.sections.longest_gaps.insert(longest.clone());
+        for gap in longest {
             context.names.rename(&mut gap.before);
             context.names.rename(&mut gap.after);
         }
-        report.sections.longest_gaps = longest;
     },
     blocks: |report, _| {
         let gaps = report.sections.gaps.iter().map(|rows| Block::table("Gaps", gaps(rows)));

@@ -1,6 +1,8 @@
 //! Busy and idle time of each GPU.
 
 use cli::{Cell, Column, Table};
+use rtl_analysis::Part;
+use rtl_analysis::sweep::Gpu;
 use rtl_report::GpuRow;
 
 use crate::section::{Block, Section};
@@ -9,15 +11,14 @@ use crate::tables::{Scale, count, share};
 pub(crate) static GPUS: Section = Section {
     name: "gpus",
     help: "Busy and idle time of each GPU",
-    analysis: |needed| needed.gpus = true,
+    needs: &[Part::Sweep],
     compute: |context, report| {
         let comparison = context.comparison.as_ref();
-        let row = |gpu: rtl_analysis::sweep::Gpu| match comparison.and_then(|all| all.work(gpu.gpu)) {
+        let row = |gpu: Gpu| match comparison.and_then(|all| all.work(gpu.gpu)) {
             Some(work) => GpuRow::with_work(gpu, work),
             None => GpuRow { gpu, ops_ns: None, work: None },
         };
-        let gpus = context.analysis.gpus.take();
-        report.sections.gpus = gpus.map(|gpus| gpus.into_iter().map(row).collect());
+        report.sections.gpus = Some(context.analysis.sweep().gpus.iter().cloned().map(row).collect());
     },
     blocks: |report, _| report.sections.gpus.iter().map(|rows| Block::table("GPUs", gpus(rows))).collect(),
     ..Section::DEFAULT

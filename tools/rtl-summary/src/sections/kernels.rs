@@ -1,5 +1,6 @@
 //! The main table: kernels, or dispatches grouped by another key.
 
+use rtl_analysis::Part;
 use rtl_analysis::kernels::{self, GroupBy};
 use rtl_report::Row;
 
@@ -10,21 +11,21 @@ use crate::tables::groups;
 pub(crate) static KERNELS: Section = Section {
     name: "kernels",
     help: "The main table",
-    analysis: |needed| needed.kernels = true,
+    needs: &[Part::Kernels],
     compute: |context, report| {
-        let Some(mut kernels) = context.analysis.kernels.take() else { return };
-        context.names.rename_groups(&mut kernels);
-        let mut rows = Row::list(kernels);
-        if let Some(comparison) = &context.comparison {
-            comparison.extend(&mut rows);
-        }
-        report.sections.kernels = Some(rows);
-        if context.by != GroupBy::Kernel {
-            let mut groups = kernels::by(context.tables, context.by, context.categories);
+        let rows = |key| {
+            let mut groups = context.analysis.groups(key);
             kernels::sort(&mut groups, context.sort);
             context.names.rename_groups(&mut groups);
+            Row::list(groups)
+        };
+        let kernels = report.sections.kernels.insert(rows(GroupBy::Kernel));
+        if let Some(comparison) = &context.comparison {
+            comparison.extend(kernels);
+        }
+        if context.by != GroupBy::Kernel {
             report.sections.by = Some(label(context.by).to_owned());
-            report.sections.groups = Some(Row::list(groups));
+            report.sections.groups = Some(rows(context.by));
         }
     },
     blocks: |report, view| {

@@ -1,6 +1,7 @@
 //! Queue depth, and why GPUs were idle.
 
 use cli::{Cell, Column, Table, units};
+use rtl_analysis::Part;
 use rtl_analysis::launches::{Depth, Idle, Queues};
 
 use crate::section::{Block, Section};
@@ -10,8 +11,10 @@ pub(crate) static QUEUES: Section = Section {
     name: "queues",
     help: "Queue depth of GPUs, and why they were idle",
     select: |select| (select.links, select.api) = (true, true),
-    analysis: |needed| needed.queues = true,
-    compute: |context, report| report.sections.queues = context.analysis.queues.take(),
+    needs: &[Part::Launches],
+    compute: |context, report| {
+        report.sections.queues = context.analysis.launches().map(|(_, queues)| queues.clone());
+    },
     blocks: |report, _| {
         let Some(queues) = &report.sections.queues else { return Vec::new() };
         let table = Block::table("Queue depth: ops enqueued and not ended", depth(&queues.depth));

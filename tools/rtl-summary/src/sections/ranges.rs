@@ -1,6 +1,7 @@
 //! Ranges and markers with the GPU time that they enclose.
 
 use cli::{Cell, Column, Table, units};
+use rtl_analysis::Part;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, RangeReport};
 
 use crate::section::{Block, Section};
@@ -10,8 +11,8 @@ pub(crate) static RANGES: Section = Section {
     name: "ranges",
     help: "Ranges and markers with the GPU time they enclose",
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
-    analysis: |needed| needed.ranges = true,
-    compute: |context, report| report.sections.ranges = context.analysis.ranges.take(),
+    needs: &[Part::Ranges],
+    compute: |context, report| report.sections.ranges = Some(context.analysis.ranges().clone()),
     blocks: |report, view| {
         let Some(all) = &report.sections.ranges else { return Vec::new() };
         vec![Block::top_table(&heading(all), all.groups.len(), view.top, |shown| {

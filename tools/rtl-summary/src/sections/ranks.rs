@@ -35,11 +35,11 @@ pub(super) const SECTION_ABOUT_RANKS: Section = Section {
     ..Section::DEFAULT
 };
 
-fn compute(context: &mut Context<'_>, report: &mut Report) {
+fn compute(context: &Context<'_>, report: &mut Report) {
     if report.sections.ranks.is_some() {
         return;
     }
-    let mut ranks = ranks::ranks(context.tables, context.categories);
+    let mut ranks = ranks::ranks(&context.analysis);
     let rename = |name: &mut String| context.names.rename(name);
     ranks.collectives.iter_mut().for_each(|group| rename(&mut group.kernel));
     ranks.kernels.iter_mut().for_each(|kernel| rename(&mut kernel.name));

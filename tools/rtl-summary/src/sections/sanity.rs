@@ -1,7 +1,8 @@
 //! Rows that cannot be right, lost records, and calls that dominate their kernel.
 
 use cli::units;
-use rtl_analysis::sanity::{DurationAnomalies, Sanity};
+use rtl_analysis::Part;
+use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
 
 use crate::section::{Block, Section};
 use crate::tables::{counted, kernel_name};
@@ -10,12 +11,10 @@ pub(crate) static SANITY: Section = Section {
     name: "sanity",
     help: "Rows that cannot be right, and lost records",
     has_table: false,
-    analysis: |needed| needed.sanity = true,
+    needs: &[Part::Kernels, Part::Sweep],
     compute: |context, report| {
-        let mut sanity = context.analysis.sanity.take();
-        let dominant = sanity.iter_mut().flat_map(|sanity| &mut sanity.dominant);
-        dominant.for_each(|dominant| context.names.rename(&mut dominant.kernel));
-        report.sections.sanity = sanity;
+        let sanity = report.sections.sanity.insert(sanity::check(&context.analysis));
+        sanity.dominant.iter_mut().for_each(|dominant| context.names.rename(&mut dominant.kernel));
     },
     blocks: |report, view| {
         let sanity = report.sections.sanity.iter();

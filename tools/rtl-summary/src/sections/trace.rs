@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cli::units;
-use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview};
+use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview, overview};
 
 use crate::report::Report;
 use crate::section::{Block, Section};
@@ -17,8 +17,7 @@ pub(crate) static TRACE: Section = Section {
     help: "What the trace is and how far to trust it",
     has_table: false,
     select: |select| (select.ranges, select.api) = (true, true),
-    analysis: |needed| needed.about = true,
-    compute: |context, report| report.input.info = context.analysis.about.take(),
+    compute: |context, report| report.input.info = Some(overview(context.analysis.tables())),
     blocks: |report, _| report.input.info.iter().map(|info| Block::Lines(lines(info, report))).collect(),
     ..Section::DEFAULT
 };

@@ -1,0 +1,161 @@
+//! What several sections of a report need, each computed once.
+
+use std::sync::OnceLock;
+
+use rtl_schema::Tables;
+use rtl_schema::table::Track;
+
+use crate::kernel_names::KernelNames;
+use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
+use crate::launches::{self, Latency, Queues};
+use crate::ops::Order;
+use crate::ranges::{self, Attribution, Cursor, RangeReport};
+use crate::sweep::{self, Sweep};
+use crate::{Categories, labels};
+
+/// How many of the longest gaps [`Analysis::sweep`] keeps.
+const LONGEST_GAPS: usize = 10;
+
+/// Traces of more ops are worth a second thread; starting one costs as much as a small report.
+const PARALLEL: usize = 200_000;
+
+/// A part of [`Analysis`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// [`Analysis::kernels`] and [`Analysis::categories`].
+    Kernels,
+    /// [`Analysis::sweep`].
+    Sweep,
+    /// [`Analysis::launches`].
+    Launches,
+    /// [`Analysis::ranges`].
+    Ranges,
+}
+
+/// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
+#[derive(Debug)]
+pub struct Analysis<'a> {
+    pub(crate) tables: &'a Tables,
+    pub(crate) names: KernelNames,
+    order: OnceLock<Order>,
+    kernels: OnceLock<[Vec<Group>; 2]>,
+    sweep: OnceLock<Sweep>,
+    launches: OnceLock<Option<(Latency, Queues)>>,
+    ranges: OnceLock<RangeReport>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Looks at the names of kernels only.
+    pub fn new(tables: &'a Tables, categories: &Categories) -> Self {
+        Self {
+            tables,
+            names: KernelNames::of(tables, categories),
+            order: OnceLock::new(),
+            kernels: OnceLock::new(),
+            sweep: OnceLock::new(),
+            launches: OnceLock::new(),
+            ranges: OnceLock::new(),
+        }
+    }
+
+    /// Computes several parts. With more than 200,000 dispatches a second thread groups the kernels.
+    pub fn prepare(&self, parts: &[Part]) {
+        if self.tables.dispatches.len() <= PARALLEL || !parts.contains(&Part::Kernels) {
+            return;
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| self.kernels());
+            for part in parts {
+                match part {
+                    Part::Kernels => {}
+                    Part::Sweep => _ = self.sweep(),
+                    Part::Launches => _ = self.launches(),
+                    Part::Ranges => _ = self.ranges(),
+                }
+            }
+        });
+    }
+
+    /// The rows.
+    pub fn tables(&self) -> &'a Tables {
+        self.tables
+    }
+
+    pub(crate) fn order(&self) -> &Order {
+        self.order.get_or_init(|| Order::of(self.tables))
+    }
+
+    /// Kernels, largest total first.
+    pub fn kernels(&self) -> &[Group] {
+        &self.by_kernel_and_category()[0]
+    }
+
+    /// Categories of kernels, largest total first.
+    pub fn categories(&self) -> &[Group] {
+        &self.by_kernel_and_category()[1]
+    }
+
+    fn by_kernel_and_category(&self) -> &[Vec<Group>; 2] {
+        self.kernels.get_or_init(|| by_kernel_and_category(self.tables, &self.names))
+    }
+
+    /// All dispatches by `key`, largest total first.
+    pub fn groups(&self, key: GroupBy) -> Vec<Group> {
+        let Self { tables, names, .. } = self;
+        let dispatches = &tables.dispatches;
+        let rank =
+            |track: Track| tables.processes.get(track.process.index()).and_then(|process| process.rank);
+        match key {
+            GroupBy::Kernel => self.kernels().to_vec(),
+            GroupBy::Category => self.categories().to_vec(),
+            GroupBy::Gpu => by_track(tables, |track| track.agent, |id| labels::agent(tables, id)),
+            GroupBy::Queue => by_track(
+                tables,
+                |track| Track { stream: None, hardware_queue: None, ..track },
+                |track| labels::queue(tables, track),
+            ),
+            GroupBy::Process => by_track(tables, |track| track.process, |id| labels::process(tables, id)),
+            GroupBy::Rank => by_track(tables, rank, |rank| {
+                rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}"))
+            }),
+            GroupBy::Range => {
+                let attribution = Attribution::of(tables);
+                let mut cursor = Cursor::default();
+                let ranges = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
+                by_key(tables, ranges, |range| {
+                    Group::of(range.map_or("(no range)", |name| tables.strings.get(name)))
+                })
+            }
+            GroupBy::Shape => {
+                let pairs = (0..dispatches.len())
+                    .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
+                by_key(tables, pairs, |(kernel, shape)| Group {
+                    label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
+                    ..Group::of_kernel(&names.kernels[kernel])
+                })
+            }
+        }
+    }
+
+    /// Busy time, gaps and suspicious rows of GPUs, with the ten longest gaps.
+    pub fn sweep(&self) -> &Sweep {
+        self.sweep.get_or_init(|| sweep::sweep(self.tables, self.order(), &self.names, LONGEST_GAPS))
+    }
+
+    /// Launch latency, queue depth and causes of idle time; `None` if the trace links no op to the host.
+    pub fn launches(&self) -> Option<&(Latency, Queues)> {
+        let launches = || {
+            let has_data = launches::has_launch_data(self.tables);
+            has_data.then(|| launches::launches(self.tables, self.order(), &self.names)).flatten()
+        };
+        self.launches.get_or_init(launches).as_ref()
+    }
+
+    /// Ranges and markers by name.
+    pub fn ranges(&self) -> &RangeReport {
+        self.ranges.get_or_init(|| match self.tables.ranges.is_empty() {
+            true => RangeReport::default(),
+            false => ranges::by_name(self.tables, self.order()),
+        })
+    }
+}
