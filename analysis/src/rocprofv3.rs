@@ -10,7 +10,7 @@ use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direc
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
-use crate::stats::deviation;
+use crate::stats::Moments;
 
 /// The domain of a row, in rocprofv3's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,83 +97,42 @@ pub struct Row {
     pub name: String,
     /// The domain.
     pub domain: Domain,
-    /// How many records.
-    pub calls: u64,
-    /// Sum of durations in ns.
-    pub time: i64,
-    /// The shortest in ns.
-    pub min: i64,
-    /// The longest in ns.
-    pub max: i64,
-    /// Sample standard deviation in ns, 0 for a single call.
-    pub stddev: f64,
-}
-
-impl Row {
-    /// Mean duration in ns.
-    pub fn mean(&self) -> f64 {
-        self.time as f64 / self.calls as f64
-    }
+    /// Their durations.
+    pub times: Moments,
 }
 
 /// Computes the table over all records of `tables`.
 pub fn summary(tables: &Tables) -> Summary {
-    let mut sums = Sums::default();
+    let mut stored = Sums::new();
     let strings = &tables.strings;
     for row in 0..tables.dispatches.len() {
-        sums.add(Domain::KernelDispatch, tables.dispatches.name[row], tables.dispatches.duration.get(row));
+        let key = (Domain::KernelDispatch, tables.dispatches.name[row]);
+        stored.add(key, tables.dispatches.duration.get(row));
     }
     let calls = &tables.api_calls;
+    let mut domains: FxHashMap<(NameId, NameId), Domain> = FxHashMap::default();
     for row in 0..calls.len() {
-        let library = calls.domain.get(row);
-        let key = (library, calls.name[row]);
-        let domain = *sums.domains.entry(key).or_insert_with(|| {
-            Domain::of_call(library.is_some().then(|| strings.get(library)), strings.get(key.1))
+        let (library, name) = (calls.domain.get(row), calls.name[row]);
+        let domain = *domains.entry((library, name)).or_insert_with(|| {
+            Domain::of_call(library.is_some().then(|| strings.get(library)), strings.get(name))
         });
-        sums.add(domain, calls.name[row], calls.duration.get(row));
+        stored.add((domain, name), calls.duration.get(row));
     }
     for range in &tables.ranges {
-        sums.add(Domain::Marker, range.name, range.duration);
+        stored.add((Domain::Marker, range.name), range.duration);
     }
-    let mut rows = FxHashMap::default();
+    let mut sums = Sums::new();
     for copy in &tables.copies {
-        add(&mut rows, &mut sums.left_out, (Domain::MemoryCopy, copy_name(tables, copy)), copy.duration);
+        sums.add((Domain::MemoryCopy, copy_name(tables, copy)), copy.duration);
     }
     for allocation in &tables.allocations {
-        add(&mut rows, &mut sums.left_out, allocation_name(allocation), allocation.duration);
+        sums.add(allocation_name(allocation), allocation.duration);
     }
-    for ((domain, name), sum) in &sums.rows {
-        rows.entry((*domain, strings.get(*name))).or_default().merge(sum);
+    for ((domain, name), times) in &stored.rows {
+        sums.rows.entry((*domain, strings.get(*name))).or_default().append(times);
     }
-    merge_domains(rows, sums.left_out)
-}
-
-/// One row per name, whatever its domains.
-fn merge_domains(parts: FxHashMap<(Domain, &str), Sum>, left_out: usize) -> Summary {
-    let mut parts: Vec<_> = parts.into_iter().collect();
-    parts.sort_unstable_by_key(|((domain, name), _)| (*name, *domain));
-    let mut merged: Vec<(Domain, &str, Sum)> = Vec::with_capacity(parts.len());
-    for ((domain, name), sum) in parts {
-        match merged.last_mut() {
-            Some((_, known, total)) if *known == name => total.merge(&sum),
-            _ => merged.push((domain, name, sum)),
-        }
-    }
-    merged.sort_by_key(|(_, _, sum)| std::cmp::Reverse(sum.time));
-    let rows: Vec<Row> = merged
-        .into_iter()
-        .map(|(domain, name, sum)| Row {
-            name: name.to_owned(),
-            domain,
-            calls: sum.calls,
-            time: sum.time,
-            min: sum.min,
-            max: sum.max,
-            stddev: sum.stddev(),
-        })
-        .collect();
-    let total = rows.iter().fold(0_i64, |total, row| total.saturating_add(row.time));
-    Summary { rows, total, left_out }
+    sums.left_out += stored.left_out;
+    sums.merged()
 }
 
 fn copy_name<'a>(tables: &'a Tables, copy: &Copy) -> &'a str {
@@ -187,67 +146,54 @@ fn copy_name<'a>(tables: &'a Tables, copy: &Copy) -> &'a str {
 }
 
 fn allocation_name(allocation: &Allocation) -> (Domain, &'static str) {
-    let (domain, name) = match (allocation.level, allocation.kind) {
-        (AllocationLevel::Scratch, AllocationKind::Free) => (Domain::ScratchMemory, "SCRATCH_MEMORY_FREE"),
-        (AllocationLevel::Scratch, AllocationKind::Reclaim) => {
-            (Domain::ScratchMemory, "SCRATCH_MEMORY_ASYNC_RECLAIM")
-        }
-        (AllocationLevel::Scratch, _) => (Domain::ScratchMemory, "SCRATCH_MEMORY_ALLOC"),
-        (AllocationLevel::Virtual, AllocationKind::Free) => {
-            (Domain::MemoryAllocation, "MEMORY_ALLOCATION_VMEM_FREE")
-        }
-        (AllocationLevel::Virtual, _) => (Domain::MemoryAllocation, "MEMORY_ALLOCATION_VMEM_ALLOCATE"),
-        (AllocationLevel::Real, AllocationKind::Free) => (Domain::MemoryAllocation, "MEMORY_ALLOCATION_FREE"),
-        (AllocationLevel::Real, _) => (Domain::MemoryAllocation, "MEMORY_ALLOCATION_ALLOCATE"),
+    let name = match (allocation.level, allocation.kind) {
+        (AllocationLevel::Scratch, AllocationKind::Free) => "SCRATCH_MEMORY_FREE",
+        (AllocationLevel::Scratch, AllocationKind::Reclaim) => "SCRATCH_MEMORY_ASYNC_RECLAIM",
+        (AllocationLevel::Scratch, _) => "SCRATCH_MEMORY_ALLOC",
+        (AllocationLevel::Virtual, AllocationKind::Free) => "MEMORY_ALLOCATION_VMEM_FREE",
+        (AllocationLevel::Virtual, _) => "MEMORY_ALLOCATION_VMEM_ALLOCATE",
+        (AllocationLevel::Real, AllocationKind::Free) => "MEMORY_ALLOCATION_FREE",
+        (AllocationLevel::Real, _) => "MEMORY_ALLOCATION_ALLOCATE",
     };
-    (domain, name)
+    match allocation.level {
+        AllocationLevel::Scratch => (Domain::ScratchMemory, name),
+        AllocationLevel::Virtual | AllocationLevel::Real => (Domain::MemoryAllocation, name),
+    }
 }
 
-#[derive(Debug, Default)]
-struct Sums {
-    rows: FxHashMap<(Domain, NameId), Sum>,
-    domains: FxHashMap<(NameId, NameId), Domain>,
+/// Durations by domain and name; records without a valid one are left out.
+struct Sums<N> {
+    rows: FxHashMap<(Domain, N), Moments>,
     left_out: usize,
 }
 
-impl Sums {
-    fn add(&mut self, domain: Domain, name: NameId, duration: Option<i64>) {
-        add(&mut self.rows, &mut self.left_out, (domain, name), duration);
+impl<N: Eq + Hash> Sums<N> {
+    fn new() -> Self {
+        Self { rows: FxHashMap::default(), left_out: 0 }
+    }
+
+    fn add(&mut self, key: (Domain, N), duration: Option<i64>) {
+        match duration.filter(|&duration| duration >= 0) {
+            Some(duration) => self.rows.entry(key).or_default().add(duration),
+            None => self.left_out += 1,
+        }
     }
 }
 
-/// Adds a record to the row of its key; one without a valid duration is left out.
-fn add<K: Eq + Hash>(rows: &mut FxHashMap<K, Sum>, left_out: &mut usize, key: K, duration: Option<i64>) {
-    match duration.filter(|&duration| duration >= 0) {
-        Some(duration) => rows.entry(key).or_default().add(duration),
-        None => *left_out += 1,
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    calls: u64,
-    time: i64,
-    squares: u128,
-    min: i64,
-    max: i64,
-}
-
-impl Sum {
-    fn add(&mut self, duration: i64) {
-        let square = u128::from(duration.unsigned_abs()).pow(2);
-        self.merge(&Self { calls: 1, time: duration, squares: square, min: duration, max: duration });
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.min = if self.calls == 0 { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.calls += other.calls;
-        self.time = self.time.saturating_add(other.time);
-        self.squares = self.squares.saturating_add(other.squares);
-    }
-
-    fn stddev(&self) -> f64 {
-        deviation(u128::from(self.calls), u128::from(self.time.unsigned_abs()), self.squares)
+impl Sums<&str> {
+    /// One row per name, whatever its domains.
+    fn merged(self) -> Summary {
+        let mut parts: Vec<_> = self.rows.into_iter().collect();
+        parts.sort_unstable_by_key(|((domain, name), _)| (*name, *domain));
+        let mut rows: Vec<Row> = Vec::with_capacity(parts.len());
+        for ((domain, name), times) in parts {
+            match rows.last_mut() {
+                Some(row) if row.name == name => row.times.append(&times),
+                _ => rows.push(Row { name: name.to_owned(), domain, times }),
+            }
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.times.total_ns()));
+        let total = rows.iter().fold(0_i64, |total, row| total.saturating_add(row.times.total_ns()));
+        Summary { rows, total, left_out: self.left_out }
     }
 }

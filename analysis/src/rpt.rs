@@ -8,35 +8,16 @@
 //! compared with RTG's own: the last op ends the region but is in no table, and the region ends where that
 //! op ends, even if an earlier one ends later.
 
-use rtl_schema::table::{AgentKind, Barrier, Track};
-use rtl_schema::{AgentId, Id, NameId, Tables};
-use rustc_hash::FxHashMap;
+use indexmap::IndexMap;
+use rtl_schema::table::{AgentKind, Barrier, Copy};
+use rtl_schema::{AgentId, Id, NameId, Tables, TrackId};
+use rustc_hash::FxBuildHasher;
 
+use crate::stats::Moments;
 use crate::union_length::{UnionLength, to_ns};
 
-/// Options of the report.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// How many rows of each resource to show; `None` is all.
-    pub top: Option<usize>,
-    /// Shares of busy time instead of the region, gap rows left out after the cut to `top`.
-    pub no_gaps: bool,
-    /// Treat barriers as if they were not there.
-    pub ignore_barriers: bool,
-    /// Upper bounds of the gap rows in µs, rising.
-    pub gap_bounds_us: Vec<i64>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            top: Some(20),
-            no_gaps: false,
-            ignore_barriers: false,
-            gap_bounds_us: vec![10, 20, 50, 100, 1_000, 10_000, 100_000],
-        }
-    }
-}
+/// Upper bounds of the gap rows in µs.
+const GAP_BOUNDS_US: [i64; 7] = [10, 20, 50, 100, 1_000, 10_000, 100_000];
 
 /// The whole report.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -88,16 +69,12 @@ pub struct Resource {
     pub name: String,
     /// Length of the union of its ops in ns, without the region's last op.
     pub busy: i64,
-    /// The denominator of shares, in ns: the region, or `busy` with [`Options::no_gaps`].
-    pub whole: i64,
     /// Idle time between the region's start and the first op, in ns.
     pub leading: i64,
     /// Idle time between the last end and the region's end, in ns; negative where an op outlasts the region.
     pub trailing: i64,
     /// How many rows there are before the cut.
     pub row_count: usize,
-    /// How many rows the cut leaves, gaps included.
-    pub shown: usize,
     /// The rows to show, by time, the longest first.
     pub rows: Vec<Row>,
 }
@@ -107,34 +84,23 @@ pub struct Resource {
 pub struct Row {
     /// The kernel's name as stored, `HostToDevice_4096_bytes`, `gap 10us-20us`; barriers mostly have none.
     pub name: String,
-    /// Whether it is idle time.
-    pub gap: bool,
-    /// Sum of critical times, or of gaps, in ns.
-    pub time: i64,
-    /// How many.
-    pub calls: u64,
-    /// The shortest in ns.
-    pub min: i64,
-    /// The longest in ns.
-    pub max: i64,
+    /// Critical times, or gaps.
+    pub times: Moments,
 }
 
-/// Computes the report over all kernels, barriers and copies.
-pub fn report(tables: &Tables, options: &Options) -> Report {
-    let (records, left_out) = records(tables, options);
+/// Computes the report over all kernels, barriers and copies; `top` is how many rows of each resource to show, `None`
+/// all.
+pub fn report(tables: &Tables, top: Option<usize>) -> Report {
+    let (records, left_out) = records(tables);
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Report { left_out, ..Report::default() };
     };
-    let start = first.start;
-    let end = last.end(tables);
-    let mut resources: Vec<(ResourceKey, Accumulator)> = Vec::new();
+    let (start, end) = (first.start, last.details(tables).end);
+    let mut resources: IndexMap<Option<AgentId>, Accumulator> = IndexMap::new();
     for record in &records[..records.len() - 1] {
-        let key = record.resource(tables);
-        let at = resources.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            resources.push((key, Accumulator::new(record.start)));
-            resources.len() - 1
-        });
-        resources[at].1.add(tables, record, &options.gap_bounds_us);
+        let details = record.details(tables);
+        let new = || Accumulator { first_start: record.start, ..Accumulator::default() };
+        resources.entry(record.gpu(tables, details.track)).or_insert_with(new).add(record.start, details);
     }
     let region = Region {
         first: op(tables, &records, first, start),
@@ -143,7 +109,7 @@ pub fn report(tables: &Tables, options: &Options) -> Report {
     };
     let resources = resources
         .into_iter()
-        .map(|(key, accumulator)| accumulator.finish(tables, key, options, start, end))
+        .map(|(gpu, accumulator)| accumulator.finish(tables, gpu, top, [start, end]))
         .collect();
     Report { region: Some(region), resources, left_out }
 }
@@ -164,6 +130,13 @@ struct Record {
     kind: Kind,
 }
 
+/// What the tables say of an op.
+struct Details {
+    end: i64,
+    track: TrackId,
+    label: Label,
+}
+
 /// The key of a row, without the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Label {
@@ -175,55 +148,38 @@ enum Label {
     Gap(usize),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ResourceKey {
-    Gpu(AgentId),
-    Data,
-}
-
 impl Record {
-    fn end(&self, tables: &Tables) -> i64 {
+    fn details(&self, tables: &Tables) -> Details {
         let row = self.row as usize;
-        let (start, duration) = match self.kind {
-            Kind::Kernel => (tables.dispatches.start[row], tables.dispatches.duration.get(row)),
-            Kind::Barrier => (tables.barriers[row].start, tables.barriers[row].duration),
-            Kind::Copy => (tables.copies[row].start, tables.copies[row].duration),
-        };
-        start.saturating_add(duration.unwrap_or(0))
-    }
-
-    fn track(&self, tables: &Tables) -> Track {
-        let row = self.row as usize;
-        tables.tracks.get(match self.kind {
-            Kind::Kernel => tables.dispatches.track[row],
-            Kind::Barrier => tables.barriers[row].track,
-            Kind::Copy => tables.copies[row].track,
-        })
-    }
-
-    fn label(&self, tables: &Tables) -> Label {
-        let row = self.row as usize;
+        let end = |start: i64, duration: Option<i64>| start.saturating_add(duration.unwrap_or(0));
         match self.kind {
-            Kind::Kernel => Label::Name(tables.dispatches.name[row]),
-            Kind::Barrier if tables.barriers[row].name == NameId::NONE => Label::Unnamed,
-            Kind::Barrier => Label::Name(tables.barriers[row].name),
-            Kind::Copy => Label::Copy(tables.copies[row].name, tables.copies[row].bytes),
+            Kind::Kernel => {
+                let dispatches = &tables.dispatches;
+                let end = end(dispatches.start[row], dispatches.duration.get(row));
+                Details { end, track: dispatches.track[row], label: Label::Name(dispatches.name[row]) }
+            }
+            Kind::Barrier => {
+                let Barrier { start, duration, track, name, .. } = tables.barriers[row];
+                let label = if name == NameId::NONE { Label::Unnamed } else { Label::Name(name) };
+                Details { end: end(start, duration), track, label }
+            }
+            Kind::Copy => {
+                let Copy { start, duration, track, name, bytes, .. } = tables.copies[row];
+                Details { end: end(start, duration), track, label: Label::Copy(name, bytes) }
+            }
         }
     }
 
-    fn resource(&self, tables: &Tables) -> ResourceKey {
-        match self.kind {
-            Kind::Copy => ResourceKey::Data,
-            Kind::Kernel | Kind::Barrier => ResourceKey::Gpu(self.track(tables).agent),
-        }
+    /// The resource: a GPU, or `None` for all copies.
+    fn gpu(&self, tables: &Tables, track: TrackId) -> Option<AgentId> {
+        (self.kind != Kind::Copy).then(|| tables.tracks.get(track).agent)
     }
 }
 
 /// All ops in the order of the report, and how many have no valid duration.
-fn records(tables: &Tables, options: &Options) -> (Vec<Record>, usize) {
+fn records(tables: &Tables) -> (Vec<Record>, usize) {
     let dispatches = &tables.dispatches;
-    let barriers: &[Barrier] = if options.ignore_barriers { &[] } else { &tables.barriers };
-    let count = dispatches.len() + barriers.len() + tables.copies.len();
+    let count = dispatches.len() + tables.barriers.len() + tables.copies.len();
     let mut records = Vec::with_capacity(count);
     let mut add = |kind, row: usize, id, start, duration: Option<i64>| {
         if duration.is_some_and(|duration| duration >= 0) {
@@ -233,7 +189,7 @@ fn records(tables: &Tables, options: &Options) -> (Vec<Record>, usize) {
     for row in 0..dispatches.len() {
         add(Kind::Kernel, row, dispatches.id.get(row), dispatches.start[row], dispatches.duration.get(row));
     }
-    for (row, barrier) in barriers.iter().enumerate() {
+    for (row, barrier) in tables.barriers.iter().enumerate() {
         let wait = if waits(tables, barrier.name) { barrier.duration.unwrap_or(0) } else { 0 };
         add(Kind::Barrier, row, barrier.id, barrier.start.saturating_add(wait), barrier.duration);
     }
@@ -251,131 +207,86 @@ fn waits(tables: &Tables, name: NameId) -> bool {
     name.is_some() && tables.strings.get(name).matches(',').count() == 2
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Sum {
-    label: Label,
-    time: i64,
-    calls: u64,
-    min: i64,
-    max: i64,
-}
-
+#[derive(Default)]
 struct Accumulator {
     first_start: i64,
     union: UnionLength,
-    rows: Vec<Sum>,
-    index: FxHashMap<Label, usize>,
+    rows: IndexMap<Label, Moments, FxBuildHasher>,
 }
 
 impl Accumulator {
-    fn new(first_start: i64) -> Self {
-        Self { first_start, union: UnionLength::default(), rows: Vec::new(), index: FxHashMap::default() }
-    }
-
-    fn add(&mut self, tables: &Tables, record: &Record, gap_bounds_us: &[i64]) {
-        let start = record.start.wrapping_sub(self.first_start) as u64;
-        let length = record.end(tables).saturating_sub(record.start).max(0).unsigned_abs();
+    fn add(&mut self, start: i64, Details { end, label, .. }: Details) {
+        let length = end.saturating_sub(start).max(0).unsigned_abs();
+        let start = start.wrapping_sub(self.first_start) as u64;
         let gap = to_ns(start.saturating_sub(self.union.end()));
         let critical = self.union.add(start, start.saturating_add(length));
-        self.count(record.label(tables), to_ns(critical));
+        self.rows.entry(label).or_default().add(to_ns(critical));
         if gap > 0 {
-            let bucket = gap_bounds_us.iter().position(|bound| gap < bound.saturating_mul(1_000));
-            self.count(Label::Gap(bucket.unwrap_or(gap_bounds_us.len())), gap);
-        }
-    }
-
-    fn count(&mut self, label: Label, time: i64) {
-        let next = self.rows.len();
-        let at = *self.index.entry(label).or_insert(next);
-        if at == next {
-            self.rows.push(Sum { label, time, calls: 1, min: time, max: time });
-        } else {
-            let row = &mut self.rows[at];
-            row.time = row.time.saturating_add(time);
-            row.calls += 1;
-            row.min = row.min.min(time);
-            row.max = row.max.max(time);
+            let bucket = GAP_BOUNDS_US.iter().position(|bound| gap < bound * 1_000);
+            self.rows.entry(Label::Gap(bucket.unwrap_or(GAP_BOUNDS_US.len()))).or_default().add(gap);
         }
     }
 
     fn finish(
-        mut self,
+        self,
         tables: &Tables,
-        key: ResourceKey,
-        options: &Options,
-        start: i64,
-        end: i64,
+        gpu: Option<AgentId>,
+        top: Option<usize>,
+        [start, end]: [i64; 2],
     ) -> Resource {
-        self.rows.sort_by_key(|row| std::cmp::Reverse(row.time));
         let row_count = self.rows.len();
-        let shown = options.top.unwrap_or(row_count).min(row_count);
-        let rows = self.rows[..shown]
-            .iter()
-            .map(|row| Row {
-                name: label(tables, row.label, &options.gap_bounds_us),
-                gap: matches!(row.label, Label::Gap(_)),
-                time: row.time,
-                calls: row.calls,
-                min: row.min,
-                max: row.max,
-            })
-            .filter(|row| !(options.no_gaps && row.gap))
-            .collect();
+        let mut rows: Vec<(Label, Moments)> = self.rows.into_iter().collect();
+        rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.total_ns()));
+        rows.truncate(top.unwrap_or(row_count));
         Resource {
-            name: resource_name(tables, key),
+            name: resource_name(tables, gpu),
             busy: self.union.length_ns(),
-            whole: if options.no_gaps { self.union.length_ns() } else { end.saturating_sub(start) },
             leading: self.first_start.saturating_sub(start),
             trailing: end.saturating_sub(self.first_start.saturating_add_unsigned(self.union.end())),
             row_count,
-            shown,
-            rows,
+            rows: rows.into_iter().map(|(key, times)| Row { name: label(tables, key), times }).collect(),
         }
     }
 }
 
-fn resource_name(tables: &Tables, key: ResourceKey) -> String {
-    match key {
-        ResourceKey::Data => "DATA".to_owned(),
-        ResourceKey::Gpu(id) => match tables.agent(id) {
-            agent if agent.kind == AgentKind::Unknown => "GPU?".to_owned(),
-            agent => format!("GPU{}", agent.number),
-        },
+fn resource_name(tables: &Tables, gpu: Option<AgentId>) -> String {
+    match gpu.map(|gpu| tables.agent(gpu)) {
+        None => "DATA".to_owned(),
+        Some(agent) if agent.kind == AgentKind::Unknown => "GPU?".to_owned(),
+        Some(agent) => format!("GPU{}", agent.number),
     }
 }
 
-fn label(tables: &Tables, label: Label, gap_bounds_us: &[i64]) -> String {
+fn label(tables: &Tables, label: Label) -> String {
     match label {
         Label::Unnamed => String::new(),
         Label::Name(name) | Label::Copy(name, None) => tables.strings.get(name).to_owned(),
         Label::Copy(name, Some(bytes)) => format!("{}_{bytes}_bytes", tables.strings.get(name)),
-        Label::Gap(bucket) => {
-            match (bucket.checked_sub(1).map(|below| gap_bounds_us[below]), gap_bounds_us.get(bucket)) {
-                (None, Some(upper)) => format!("gap <{upper}us"),
-                (Some(lower), Some(upper)) => format!("gap {lower}us-{upper}us"),
-                (Some(lower), None) => format!("gap >={lower}us"),
-                (None, None) => "gap".to_owned(),
-            }
-        }
+        Label::Gap(0) => format!("gap <{}us", GAP_BOUNDS_US[0]),
+        Label::Gap(bucket) => match GAP_BOUNDS_US.get(bucket) {
+            Some(upper) => format!("gap {}us-{upper}us", GAP_BOUNDS_US[bucket - 1]),
+            None => format!("gap >={}us", GAP_BOUNDS_US[bucket - 1]),
+        },
     }
 }
 
 fn op(tables: &Tables, records: &[Record], record: &Record, region_start: i64) -> Op {
-    let track = record.track(tables);
+    let Details { track: track_id, label: key, .. } = record.details(tables);
+    let track = tables.tracks.get(track_id);
     let position = records
         .iter()
         .take_while(|other| (other.start, other.id) < (record.start, record.id))
-        .map(|other| other.track(tables))
+        .map(|other| tables.tracks.get(other.details(tables).track))
         .filter(|other| (other.agent, other.queue) == (track.agent, track.queue))
         .count();
     Op {
-        resource: resource_name(tables, record.resource(tables)),
+        resource: resource_name(tables, record.gpu(tables, track_id)),
         kind: match record.kind {
             Kind::Kernel => "kernel",
             Kind::Barrier => "barrier",
             Kind::Copy => "copy",
         },
-        name: label(tables, record.label(tables), &[]),
+        name: label(tables, key),
         agent: tables.agent(track.agent).number,
         queue: track.queue,
         position,

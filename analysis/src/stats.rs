@@ -29,32 +29,21 @@ impl Stats {
     /// Describes the durations in `short` and `long`, none negative; every value of `long` must exceed every
     /// value of `short`. Reorders both.
     pub fn of(short: &mut [u32], long: &mut [i64]) -> Self {
-        let calls = short.len() + long.len();
-        if calls == 0 {
+        if short.is_empty() && long.is_empty() {
             return Self::default();
         }
         long.sort_unstable();
-        let (mut total, mut squares) = moments(short);
-        for &duration in long.iter() {
-            let duration = u128::from(duration.unsigned_abs());
-            total = total.saturating_add(duration);
-            squares = squares.saturating_add(duration * duration);
-        }
-        let [p50_ns, p95_ns, p99_ns] = percentiles(short, long);
-        let shortest = short.iter().min().map_or_else(|| long[0], |&min| i64::from(min));
-        let longest =
-            long.last().copied().unwrap_or_else(|| short.iter().max().map_or(0, |&max| i64::from(max)));
-        Self {
-            calls: calls as u64,
-            total_ns: i64::try_from(total).unwrap_or(i64::MAX),
-            mean_ns: total as f64 / calls as f64,
-            min_ns: shortest,
-            p50_ns,
-            p95_ns,
-            p99_ns,
-            max_ns: longest,
-            stddev_ns: deviation(calls as u128, total, squares),
-        }
+        let mut moments = Moments::of_short(short);
+        long.iter().for_each(|&duration| moments.add(duration));
+        Self::of_moments(&moments, percentiles(short, long))
+    }
+
+    /// All but the median, the 95th and the 99th percentile follow from moments.
+    pub(crate) fn of_moments(moments: &Moments, [p50_ns, p95_ns, p99_ns]: [i64; 3]) -> Self {
+        let &Moments { calls, min_ns, max_ns, .. } = moments;
+        let (total_ns, stddev_ns) = (moments.total_ns(), moments.stddev_ns());
+        let mean_ns = moments.mean_ns();
+        Self { calls, total_ns, mean_ns, min_ns, p50_ns, p95_ns, p99_ns, max_ns, stddev_ns }
     }
 
     /// Describes `durations`, which are in any order; negative ones are left out.
@@ -101,23 +90,95 @@ impl CallTotal {
     }
 }
 
-/// Sum and sum of squares. Squares of 4-byte values fill 8 bytes, so they are added in two halves, which the
-/// compiler can do for several values at once.
-fn moments(short: &[u32]) -> (u128, u128) {
-    let (mut total, mut squares) = (0_u128, 0_u128);
-    for chunk in short.chunks(1 << 16) {
-        let (mut sum, mut low, mut high) = (0_u64, 0_u64, 0_u64);
-        for &duration in chunk {
-            let duration = u64::from(duration);
-            let square = duration * duration;
-            sum += duration;
-            low += square & 0xffff_ffff;
-            high += square >> 32;
+/// Sums and extremes of durations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moments {
+    /// How many durations.
+    pub calls: u64,
+    total: u128,
+    squares: u128,
+    /// The shortest in ns.
+    pub min_ns: i64,
+    /// The longest in ns.
+    pub max_ns: i64,
+}
+
+impl Moments {
+    /// Squares of 4-byte values fill 8 bytes, so they are added in two halves, which the compiler can do for several
+    /// values at once.
+    fn of_short(short: &[u32]) -> Self {
+        let (mut total, mut squares) = (0_u128, 0_u128);
+        for chunk in short.chunks(1 << 16) {
+            let (mut sum, mut low, mut high) = (0_u64, 0_u64, 0_u64);
+            for &duration in chunk {
+                let duration = u64::from(duration);
+                let square = duration * duration;
+                sum += duration;
+                low += square & 0xffff_ffff;
+                high += square >> 32;
+            }
+            total += u128::from(sum);
+            squares += u128::from(low) + (u128::from(high) << 32);
         }
-        total += u128::from(sum);
-        squares += u128::from(low) + (u128::from(high) << 32);
+        let extreme = |value: Option<&u32>| value.map_or(0, |&value| i64::from(value));
+        let (min_ns, max_ns) = (extreme(short.iter().min()), extreme(short.iter().max()));
+        Self { calls: short.len() as u64, total, squares, min_ns, max_ns }
     }
-    (total, squares)
+
+    /// Adds a duration in ns that is not negative.
+    #[inline]
+    pub(crate) fn add(&mut self, duration: i64) {
+        let length = u128::from(duration.unsigned_abs());
+        let (calls, squares) = (1, length * length);
+        self.append(&Self { calls, total: length, squares, min_ns: duration, max_ns: duration });
+    }
+
+    /// Adds the durations of another.
+    #[inline]
+    pub(crate) fn append(&mut self, other: &Self) {
+        let Self { calls, total, squares, min_ns, max_ns } = *other;
+        if calls == 0 {
+            return;
+        }
+        self.min_ns = if self.calls == 0 { min_ns } else { self.min_ns.min(min_ns) };
+        self.max_ns = self.max_ns.max(max_ns);
+        self.calls += calls;
+        self.total = self.total.saturating_add(total);
+        self.squares = self.squares.saturating_add(squares);
+    }
+
+    /// Their sum in ns.
+    pub fn total_ns(&self) -> i64 {
+        i64::try_from(self.total).unwrap_or(i64::MAX)
+    }
+
+    /// Their mean in ns.
+    pub fn mean_ns(&self) -> f64 {
+        self.total as f64 / self.calls.max(1) as f64
+    }
+
+    /// The sum of their squares in ns².
+    pub fn squares_ns2(&self) -> f64 {
+        self.squares as f64
+    }
+
+    /// Their sample standard deviation in ns, from exact sums, so that it does not depend on the order of rows.
+    pub fn stddev_ns(&self) -> f64 {
+        let Self { total, squares, .. } = *self;
+        let calls = u128::from(self.calls);
+        if calls < 2 {
+            return 0.0;
+        }
+        let pairs = calls as f64 * (calls - 1) as f64;
+        let exact = calls
+            .checked_mul(squares)
+            .zip(total.checked_mul(total))
+            .map(|(larger, smaller)| larger.saturating_sub(smaller) as f64);
+        // Durations of decades: exactness no longer matters, an answer does.
+        let numerator =
+            exact.unwrap_or_else(|| (calls as f64 * squares as f64 - total as f64 * total as f64).max(0.0));
+        (numerator / pairs).sqrt()
+    }
 }
 
 /// The position, from 0, of a percentile among `count` sorted values by nearest rank: the ceil(percent count / 100)-th
@@ -171,22 +232,6 @@ pub(crate) fn robust_deviation(values: &mut [f64]) -> f64 {
     let at = median(values);
     values.iter_mut().for_each(|value| *value = (*value - at).abs());
     1.4826 * median(values)
-}
-
-/// The sample standard deviation from exact sums, so that it does not depend on the order of rows.
-pub(crate) fn deviation(calls: u128, total: u128, squares: u128) -> f64 {
-    if calls < 2 {
-        return 0.0;
-    }
-    let pairs = calls as f64 * (calls - 1) as f64;
-    let exact = calls
-        .checked_mul(squares)
-        .zip(total.checked_mul(total))
-        .map(|(larger, smaller)| larger.saturating_sub(smaller) as f64);
-    // Durations of decades: exactness no longer matters, an answer does.
-    let numerator =
-        exact.unwrap_or_else(|| (calls as f64 * squares as f64 - total as f64 * total as f64).max(0.0));
-    (numerator / pairs).sqrt()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn range(tables: &mut Tables, name: &str, duration: i64) {
 }
 
 fn brief(rows: &[Row]) -> Vec<(&str, &str, i64)> {
-    rows.iter().map(|row| (row.name.as_str(), row.domain.label(), row.time)).collect()
+    rows.iter().map(|row| (row.name.as_str(), row.domain.label(), row.times.total_ns())).collect()
 }
 
 #[test]
@@ -38,10 +38,15 @@ fn rows_are_sorted_by_time_and_equal_ones_by_name() {
         [("long", "KERNEL_DISPATCH", 7), ("a", "KERNEL_DISPATCH", 6), ("b", "KERNEL_DISPATCH", 6)]
     );
     assert_eq!(
-        (summary.total, summary.rows[1].min, summary.rows[1].max, summary.rows[1].calls),
+        (
+            summary.total,
+            summary.rows[1].times.min_ns,
+            summary.rows[1].times.max_ns,
+            summary.rows[1].times.calls
+        ),
         (19, 1, 5, 2)
     );
-    assert_eq!(summary.rows[1].mean(), 3.0);
+    assert_eq!(summary.rows[1].times.mean_ns(), 3.0);
 }
 
 #[test]
@@ -52,8 +57,8 @@ fn the_standard_deviation_is_the_samples() {
     }
     dispatch(&mut tables, "one", Some(5));
     let summary = summary(&tables);
-    assert!((summary.rows[0].stddev - 2_121.320_343_559_643).abs() < 1e-9);
-    assert_eq!(summary.rows[1].stddev, 0.0);
+    assert!((summary.rows[0].times.stddev_ns() - 2_121.320_343_559_643).abs() < 1e-9);
+    assert_eq!(summary.rows[1].times.stddev_ns(), 0.0);
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn squares_of_long_calls_do_not_overflow() {
         dispatch(&mut tables, "wait", Some(duration));
     }
     let expected = hour as f64 * 2.0_f64.sqrt();
-    assert!((summary(&tables).rows[0].stddev / expected - 1.0).abs() < 1e-12);
+    assert!((summary(&tables).rows[0].times.stddev_ns() / expected - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -95,7 +100,10 @@ fn a_name_of_two_domains_is_one_row_of_the_first() {
     dispatch(&mut tables, "gemm", Some(4));
     let summary = summary(&tables);
     assert_eq!(brief(&summary.rows), [("gemm", "MARKER_API", 14)]);
-    assert_eq!((summary.rows[0].calls, summary.rows[0].min, summary.rows[0].max), (2, 4, 10));
+    assert_eq!(
+        (summary.rows[0].times.calls, summary.rows[0].times.min_ns, summary.rows[0].times.max_ns),
+        (2, 4, 10)
+    );
 }
 
 #[test]
@@ -132,5 +140,5 @@ fn records_without_a_valid_end_are_left_out_and_counted() {
         dispatch(&mut tables, "k", duration);
     }
     let summary = summary(&tables);
-    assert_eq!((summary.left_out, summary.rows[0].calls, summary.total), (2, 1, 3));
+    assert_eq!((summary.left_out, summary.rows[0].times.calls, summary.total), (2, 1, 3));
 }

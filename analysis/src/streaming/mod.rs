@@ -287,7 +287,7 @@ mod tests {
         let busy: Vec<_> = ran.ranks.iter().map(|ran| (ran.rank, ran.gpus[0].busy_ns)).collect();
         assert_eq!(busy, [(Some(0), 100), (Some(1), 80)]);
         let of_zero = &ran.ranks[0].kernels;
-        assert_eq!((of_zero.len(), of_zero[0].0, of_zero[0].1.total_ns()), (1, 0, 60));
+        assert_eq!((of_zero.len(), of_zero[0].0, of_zero[0].1.moments().total_ns()), (1, 0, 60));
         let work = |calls, total_ns| CallTotal { calls, total_ns };
         let copies = Activity::Copies(Direction::Unknown);
         let expected =

@@ -6,7 +6,7 @@
 //! all durations, in whatever order they come.
 
 use crate::Stats;
-use crate::stats::{deviation, nearest_rank};
+use crate::stats::{Moments, nearest_rank};
 
 /// Into how many pieces each power of two is cut, as a power of two.
 const PIECES: u32 = 8;
@@ -25,12 +25,8 @@ const CUT: u64 = 10;
 /// where the longest is four times the shortest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sketch {
-    calls: u64,
+    moments: Moments,
     zero: u64,
-    total: u128,
-    squares: u128,
-    shortest: i64,
-    longest: i64,
     /// The number of the first bucket that is kept.
     first: usize,
     buckets: Vec<Bucket>,
@@ -61,15 +57,8 @@ impl Sketch {
     #[inline]
     pub fn add(&mut self, duration: i64) {
         let Ok(length) = u64::try_from(duration) else { return };
-        if self.calls == 0 {
-            (self.shortest, self.longest) = (duration, duration);
-        }
-        self.calls += 1;
+        self.moments.add(duration);
         self.zero += u64::from(duration == 0);
-        self.total += u128::from(length);
-        self.squares = self.squares.saturating_add(u128::from(length) * u128::from(length));
-        self.shortest = self.shortest.min(duration);
-        self.longest = self.longest.max(duration);
         let bucket = self.bucket(bucket(length));
         bucket.calls += 1;
         bucket.total = bucket.total.saturating_add(length);
@@ -77,18 +66,11 @@ impl Sketch {
 
     /// Adds all that another one holds.
     pub fn append(&mut self, other: &Self) {
-        if other.calls == 0 {
+        if other.moments.calls == 0 {
             return;
         }
-        if self.calls == 0 {
-            (self.shortest, self.longest) = (other.shortest, other.longest);
-        }
-        self.calls += other.calls;
+        self.moments.append(&other.moments);
         self.zero += other.zero;
-        self.total += other.total;
-        self.squares = self.squares.saturating_add(other.squares);
-        self.shortest = self.shortest.min(other.shortest);
-        self.longest = self.longest.max(other.longest);
         // Room for both ends at once.
         self.bucket(other.first + other.buckets.len() - 1);
         self.bucket(other.first);
@@ -123,10 +105,10 @@ impl Sketch {
         (self.first, self.buckets) = (first, wider);
     }
 
-    /// How many durations.
+    /// Their sums and extremes, which are exact.
     #[must_use]
-    pub fn calls(&self) -> u64 {
-        self.calls
+    pub fn moments(&self) -> &Moments {
+        &self.moments
     }
 
     /// How many of them are zero.
@@ -135,56 +117,33 @@ impl Sketch {
         self.zero
     }
 
-    /// Their sum in ns.
-    #[must_use]
-    pub fn total_ns(&self) -> i64 {
-        i64::try_from(self.total).unwrap_or(i64::MAX)
-    }
-
-    /// The sum of their squares in ns².
-    #[must_use]
-    pub fn squares_ns2(&self) -> f64 {
-        self.squares as f64
-    }
-
     /// All in numbers: the percentiles with an error of [`PERCENTILE_ERROR`] of themselves at most, the others exact.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        if self.calls == 0 {
+        if self.moments.calls == 0 {
             return Stats::default();
         }
-        let [p50_ns, p95_ns, p99_ns] = [50, 95, 99].map(|percent| self.percentile(percent));
-        Stats {
-            calls: self.calls,
-            total_ns: self.total_ns(),
-            mean_ns: self.total as f64 / self.calls as f64,
-            min_ns: self.shortest,
-            p50_ns,
-            p95_ns,
-            p99_ns,
-            max_ns: self.longest,
-            stddev_ns: deviation(u128::from(self.calls), self.total, self.squares),
-        }
+        Stats::of_moments(&self.moments, [50, 95, 99].map(|percent| self.percentile(percent)))
     }
 
     /// The ceil(percent n / 100)-th smallest in ns, as its bucket's mean.
     fn percentile(&self, percent: usize) -> i64 {
-        let rank = nearest_rank(self.calls as usize, percent) as u64;
+        let rank = nearest_rank(self.moments.calls as usize, percent) as u64;
         let mut below = 0;
         let found = self.buckets.iter().find(|bucket| {
             below += bucket.calls;
             below > rank
         });
-        let mean = found.map_or(self.longest, |bucket| bucket.mean().round() as i64);
-        mean.clamp(self.shortest, self.longest)
+        let Moments { min_ns, max_ns, .. } = self.moments;
+        found.map_or(max_ns, |bucket| bucket.mean().round() as i64).clamp(min_ns, max_ns)
     }
 
     /// The mean in ns without the shortest and the longest tenth (rounded down), with an error of
     /// [`PERCENTILE_ERROR`] of itself at most: where a tenth ends within a bucket, its mean stands for what is kept of it.
     #[must_use]
     pub fn trimmed_mean_ns(&self) -> f64 {
-        let cut = self.calls / CUT;
-        let kept = cut..self.calls - cut;
+        let calls = self.moments.calls;
+        let kept = calls / CUT..calls - calls / CUT;
         let (mut whole, mut parts, mut below) = (0_u128, 0.0, 0);
         for bucket in &self.buckets {
             let first = below.max(kept.start);

@@ -58,10 +58,8 @@ fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
     let options = request.options;
     if let Some(style) = options.style {
         report.styled = Some(match style {
-            Style::Rpt => style::rpt::render(&rpt::report(tables, &rpt::Options::default())),
-            Style::Rocprofv3 => {
-                style::rocprofv3::render(&rocprofv3::summary(tables), style::rocprofv3::Unit::default())
-            }
+            Style::Rpt => style::rpt::render(&rpt::report(tables, Some(style::rpt::TOP))),
+            Style::Rocprofv3 => style::rocprofv3::render(&rocprofv3::summary(tables)),
         });
         return;
     }

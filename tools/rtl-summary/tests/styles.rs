@@ -3,10 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rtl_analysis::rocprofv3::summary;
-use rtl_analysis::rpt::{Options, report};
+use rtl_analysis::rpt::report;
 use rtl_schema::table::{Agent, Barrier, Copy, Direction, Dispatch, Process, Track};
 use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
-use rtl_summary::style::rocprofv3::Unit;
 use rtl_summary::style::{rocprofv3, rpt};
 
 #[test]
@@ -14,7 +13,7 @@ fn rpts_report_is_rtgs_own_byte_for_byte() {
     let Some(shared) = support::shared() else { return };
     let tables = Trace::open(shared.join("golden/rpt/in.txt")).unwrap().read(&Select::everything()).unwrap();
     let expected = std::fs::read_to_string(shared.join("golden/rpt/out.txt")).unwrap();
-    assert_eq!(rpt::render(&report(&tables, &Options::default())), expected);
+    assert_eq!(rpt::render(&report(&tables, Some(rpt::TOP))), expected);
 }
 
 #[test]
@@ -24,7 +23,7 @@ fn all_rows_of_rocprofv3s_table_are_equal() {
     assert_eq!(trace.dialect(), Dialect::Rocprofiler);
     let tables = trace.read(&Select::everything()).unwrap();
     let expected = std::fs::read_to_string(shared.join("golden/rocprofv3/summary.txt")).unwrap();
-    assert_eq!(rocprofv3::render(&summary(&tables), Unit::Nsec), expected);
+    assert_eq!(rocprofv3::render(&summary(&tables)), expected);
 }
 
 #[test]
@@ -35,15 +34,20 @@ fn rows_and_idle_ends_add_up_on_every_trace_at_hand() {
         let path = file.unwrap().path();
         let Ok(trace) = Trace::open(&path) else { continue };
         let tables = trace.read(&Select::everything()).unwrap();
-        let report = report(&tables, &Options { top: None, ..Options::default() });
+        let report = report(&tables, None);
         let region = report.region.as_ref().map_or(0, |region| region.duration);
         for resource in &report.resources {
-            let time: i64 = resource.rows.iter().map(|row| row.time).sum();
+            let time: i64 = resource.rows.iter().map(|row| row.times.total_ns()).sum();
             assert_eq!(resource.leading + time + resource.trailing, region, "{}", path.display());
             assert!(resource.busy <= region + (-resource.trailing).max(0), "{}", path.display());
         }
         let summary = summary(&tables);
-        assert_eq!(summary.rows.iter().map(|row| row.time).sum::<i64>(), summary.total, "{}", path.display());
+        assert_eq!(
+            summary.rows.iter().map(|row| row.times.total_ns()).sum::<i64>(),
+            summary.total,
+            "{}",
+            path.display()
+        );
     }
 }
 
@@ -99,37 +103,27 @@ Resource=DATA Showing 1/1 records    5.00% busy
       Total(%)    Time(us)    Calls  Avg(us)  Min(us)  Max(us)  Name                          
          5.00%        1.0        1      1.0      1.0      1.0  DeviceToHost_4096_bytes       
 ";
-    assert_eq!(rpt::render(&report(&story(), &Options::default())), expected);
-}
-
-#[test]
-fn without_gaps_shares_are_of_the_busy_time() {
-    let text = rpt::render(&report(&story(), &Options { no_gaps: true, ..Options::default() }));
-    assert!(!text.contains("gap <10us"));
-    assert!(text.contains("60.00%        3.0"), "{text}");
+    assert_eq!(rpt::render(&report(&story(), Some(rpt::TOP))), expected);
 }
 
 #[test]
 fn a_trace_without_ops_says_so() {
-    assert_eq!(
-        rpt::render(&report(&Tables::default(), &Options::default())),
-        "no kernels, barriers or copies\n"
-    );
-    assert_eq!(rocprofv3::render(&summary(&Tables::default()), Unit::Nsec), "");
+    assert_eq!(rpt::render(&report(&Tables::default(), Some(rpt::TOP))), "no kernels, barriers or copies\n");
+    assert_eq!(rocprofv3::render(&summary(&Tables::default())), "");
 }
 
 #[test]
-fn rocprofv3s_table_speaks_in_the_unit_that_is_asked_for() {
-    let text = rocprofv3::render(&summary(&story()), Unit::Usec);
+fn rocprofv3s_table_reads_like_rocprofv3s_for_any_trace() {
+    let text = rocprofv3::render(&summary(&story()));
     let rows: Vec<Vec<&str>> = text
         .lines()
         .filter(|line| line.starts_with("| ") && !line.contains("DURATION"))
         .map(|line| line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect();
-    assert!(text.contains("DURATION (usec)"));
+    assert!(text.contains("DURATION (nsec)"));
     assert_eq!(
         rows[0],
-        ["last", "KERNEL_DISPATCH", "1", "5", "5.000e+00", "55.555556", "5", "5", "0.000e+00"]
+        ["last", "KERNEL_DISPATCH", "1", "5000", "5.000e+03", "55.555556", "5000", "5000", "0.000e+00"]
     );
     assert_eq!(rows[2][..2], ["MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY"]);
 }

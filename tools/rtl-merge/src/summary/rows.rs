@@ -13,14 +13,14 @@ pub(crate) fn kernel_rows<'a>(
     durations: impl Iterator<Item = (usize, &'a Sketch)>,
 ) -> Vec<Row> {
     let mut rows: Vec<Row> = durations
-        .filter(|(_, sketch)| sketch.calls() > 0)
+        .filter(|(_, sketch)| sketch.moments().calls > 0)
         .map(|(position, sketch)| Row {
             name: kernels.all[position].name.clone(),
             kernel: None,
             category: Some(kernels.all[position].category.clone()),
             stats: sketch.stats(),
             trimmed_mean_ns: Some(sketch.trimmed_mean_ns()),
-            squares_ns2: Some(sketch.squares_ns2()),
+            squares_ns2: Some(sketch.moments().squares_ns2()),
             transfers: None,
             share: 0.0,
             cumulative_share: 0.0,

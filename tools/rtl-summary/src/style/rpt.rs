@@ -2,6 +2,9 @@
 
 use rtl_analysis::rpt::{Op, Region, Report, Resource, Row};
 
+/// How many rows of a resource RTG's report shows.
+pub const TOP: usize = 20;
+
 /// The report as text: three lines about the region, then a table per resource.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
@@ -46,7 +49,7 @@ fn table(resource: &Resource, region: i64) -> String {
     let mut text = format!(
         "\nResource={} Showing {}/{} records  {:6.2}% busy\n{:>14} {:>11} {:>8} {:>8} {:>8} {:>8}  {:<30}\n",
         resource.name,
-        resource.shown,
+        resource.rows.len(),
         resource.row_count,
         percent(resource.busy, region),
         "Total(%)",
@@ -58,22 +61,22 @@ fn table(resource: &Resource, region: i64) -> String {
         "Name"
     );
     for row in &resource.rows {
-        text.push_str(&row_line(row, resource.whole));
+        text.push_str(&row_line(row, region));
     }
     text
 }
 
-fn row_line(row: &Row, whole: i64) -> String {
-    let time = micros(row.time);
+fn row_line(Row { name, times }: &Row, region: i64) -> String {
+    let time = micros(times.total_ns());
     format!(
         "{:13.2}% {:10.1} {:8} {:8.1} {:8.1} {:8.1}  {:<30}\n",
-        percent(row.time, whole),
+        percent(times.total_ns(), region),
         time,
-        row.calls,
-        time / row.calls as f64,
-        micros(row.min),
-        micros(row.max),
-        row.name
+        times.calls,
+        time / times.calls as f64,
+        micros(times.min_ns),
+        micros(times.max_ns),
+        name
     )
 }
 
