@@ -4,6 +4,8 @@ use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Direction};
 use serde::{Deserialize, Serialize};
 
+use crate::first_use::FirstUseMap;
+
 /// All copies that went one way.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CopyGroup {
@@ -27,15 +29,9 @@ pub struct CopyGroup {
 
 /// Copies by direction, largest total time first, then by direction.
 pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
-    let mut groups: Vec<(Direction, CopyGroup, Timed)> = Vec::new();
+    let mut groups: FirstUseMap<Direction, (CopyGroup, Timed)> = FirstUseMap::default();
     for copy in &tables.copies {
-        let position = groups.iter().position(|(direction, ..)| *direction == copy.direction);
-        let position = position.unwrap_or_else(|| {
-            let direction = copy.direction.label().to_owned();
-            groups.push((copy.direction, CopyGroup { direction, ..CopyGroup::default() }, Timed::default()));
-            groups.len() - 1
-        });
-        let (_, group, timed) = &mut groups[position];
+        let (group, timed) = groups.entry(copy.direction).or_default();
         let duration = copy.duration.filter(|&duration| duration >= 0);
         group.count += 1;
         group.total_ns = group.total_ns.saturating_add(duration.unwrap_or(0));
@@ -53,7 +49,11 @@ pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
     }
     let mut groups: Vec<CopyGroup> = groups
         .into_iter()
-        .map(|(_, group, timed)| CopyGroup { bytes_per_second: timed.bandwidth(), ..group })
+        .map(|(direction, (group, timed))| CopyGroup {
+            direction: direction.label().to_owned(),
+            bytes_per_second: timed.bandwidth(),
+            ..group
+        })
         .collect();
     groups.sort_by(|one, other| {
         other.total_ns.cmp(&one.total_ns).then_with(|| one.direction.cmp(&other.direction))

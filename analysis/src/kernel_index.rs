@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
-
 use crate::Categories;
 use crate::categories::COLLECTIVE;
+use crate::first_use::FirstUseMap;
 
 /// A kernel: all stored names with the same identity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,40 +26,34 @@ impl Kernel {
 /// Kernels, numbered in order of first appearance. One index may serve all traces of a job.
 #[derive(Debug, Default)]
 pub struct KernelIndex {
-    categories: Categories,
-    kernels: Vec<Kernel>,
-    numbers: FxHashMap<String, usize>,
+    rules: Categories,
+    /// The categories by label.
+    categories: FirstUseMap<String, String>,
 }
 
 impl KernelIndex {
     /// An empty index with these rules of categories.
     #[must_use]
-    pub fn new(categories: &Categories) -> Self {
-        Self { categories: categories.clone(), ..Self::default() }
+    pub fn new(rules: &Categories) -> Self {
+        Self { rules: rules.clone(), ..Self::default() }
     }
 
     /// The number of the kernel of a stored name.
     pub fn number(&mut self, name: &str) -> usize {
         let label = rtl_schema::identity(name);
-        if let Some(&number) = self.numbers.get(label) {
-            return number;
-        }
-        let category = self.categories.of(label).to_owned();
-        self.kernels.push(Kernel { label: label.to_owned(), category });
-        self.numbers.insert(label.to_owned(), self.kernels.len() - 1);
-        self.kernels.len() - 1
+        self.categories.get_index_of(label).unwrap_or_else(|| {
+            self.categories.insert_full(label.to_owned(), self.rules.of(label).to_owned()).0
+        })
     }
 
-    /// All kernels, by number.
-    #[must_use]
-    pub fn kernels(&self) -> &[Kernel] {
-        &self.kernels
+    /// Whether a kernel waits for other ranks.
+    pub(crate) fn is_collective(&self, number: usize) -> bool {
+        self.categories[number] == COLLECTIVE
     }
 
-    /// Their labels, by number.
-    #[must_use]
-    pub fn labels(&self) -> Vec<&str> {
-        self.kernels.iter().map(|kernel| kernel.label.as_str()).collect()
+    /// All labels, by number.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.categories.keys().map(String::as_str)
     }
 
     /// The kernels by category, in order of number within each; and the position of each number among them.
@@ -74,7 +67,8 @@ impl KernelIndex {
     }
 
     fn sorted_by(self, order: impl Fn(&Kernel, &Kernel) -> Ordering) -> (Vec<Kernel>, Vec<usize>) {
-        let mut numbered: Vec<(usize, Kernel)> = self.kernels.into_iter().enumerate().collect();
+        let kernels = self.categories.into_iter().map(|(label, category)| Kernel { label, category });
+        let mut numbered: Vec<(usize, Kernel)> = kernels.enumerate().collect();
         numbered.sort_by(|(_, one), (_, other)| order(one, other));
         let mut positions = vec![0; numbered.len()];
         numbered.iter().enumerate().for_each(|(position, &(number, _))| positions[number] = position);

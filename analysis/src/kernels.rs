@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use rtl_schema::table::Track;
 use rtl_schema::{Durations, Tables};
-use rustc_hash::FxHashMap;
 
 use crate::Stats;
+use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
 
@@ -138,21 +138,6 @@ pub(crate) fn by_key<K: Copy + Eq + Hash>(
     let (keys, key_of_row) = distinct(keys);
     let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
     finish(found, |position| label(keys[position]))
-}
-
-/// The distinct values in order of first appearance, and for each value its position among them.
-fn distinct<K: Copy + Eq + Hash>(values: impl Iterator<Item = K>) -> (Vec<K>, Vec<usize>) {
-    let mut keys = Vec::new();
-    let mut positions: FxHashMap<K, usize> = FxHashMap::default();
-    let of_value = values
-        .map(|value| {
-            *positions.entry(value).or_insert_with(|| {
-                keys.push(value);
-                keys.len() - 1
-            })
-        })
-        .collect();
-    (keys, of_value)
 }
 
 impl Group {

@@ -15,6 +15,7 @@ pub mod copies;
 pub mod decomposition;
 mod error;
 pub mod facts;
+mod first_use;
 pub mod identity;
 mod kernel_index;
 mod kernel_names;

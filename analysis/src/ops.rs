@@ -2,8 +2,8 @@
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. CPU agents (host-to-host copies) have none.
 
-use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, Durations, Tables, TrackId};
+use rtl_schema::table::{AgentKind, Copy, Dispatches};
+use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
 use crate::copies;
 
@@ -27,6 +27,11 @@ impl AgentOps {
         let dispatch = self.dispatches.first().map(|&row| tables.dispatches.start[row as usize]);
         let copy = start_of_copy(tables, &self.copies);
         dispatch.map_or(copy, |dispatch| dispatch.min(copy))
+    }
+
+    /// The dispatches, then the copies, each in order of start.
+    pub(crate) fn ops(&self) -> impl Iterator<Item = Op> {
+        ops_of(&self.dispatches, &self.copies)
     }
 
     /// The ops in order of start.
@@ -68,12 +73,47 @@ impl Op {
         }
     }
 
+    /// The start in ns.
+    #[inline]
+    pub(crate) fn start(self, tables: &Tables) -> i64 {
+        self.column(tables, |dispatches, row| dispatches.start[row], |copy| copy.start)
+    }
+
     /// The track it ran on.
     #[inline]
     pub(crate) fn track(self, tables: &Tables) -> TrackId {
+        self.column(tables, |dispatches, row| dispatches.track[row], |copy| copy.track)
+    }
+
+    /// The id of the range that launched it.
+    #[inline]
+    pub(crate) fn range(self, tables: &Tables) -> Id {
+        self.column(tables, |dispatches, row| dispatches.range.get(row), |copy| copy.range)
+    }
+
+    /// The id that its launching call has, too.
+    #[inline]
+    pub(crate) fn correlation(self, tables: &Tables) -> Id {
+        self.column(tables, |dispatches, row| dispatches.correlation.get(row), |copy| copy.correlation)
+    }
+
+    /// When it was enqueued in ns, if that was recorded.
+    #[inline]
+    pub(crate) fn enqueued(self, tables: &Tables) -> Option<i64> {
+        self.column(tables, |dispatches, row| dispatches.enqueued.get(row), |copy| copy.enqueued)
+    }
+
+    /// A value that dispatches and copies both have.
+    #[inline]
+    fn column<T>(
+        self,
+        tables: &Tables,
+        of_dispatch: impl FnOnce(&Dispatches, usize) -> T,
+        of_copy: impl FnOnce(&Copy) -> T,
+    ) -> T {
         match self.copy {
-            true => tables.copies[self.row as usize].track,
-            false => tables.dispatches.track[self.row as usize],
+            true => of_copy(&tables.copies[self.row as usize]),
+            false => of_dispatch(&tables.dispatches, self.row as usize),
         }
     }
 }
@@ -99,9 +139,13 @@ pub(crate) struct Simultaneous<'a> {
 impl<'a> Simultaneous<'a> {
     /// Each of them.
     pub(crate) fn ops(self) -> impl Iterator<Item = Op> + use<'a> {
-        let dispatches = self.dispatches.iter().map(|&row| Op { copy: false, row });
-        dispatches.chain(self.copies.iter().map(|&row| Op { copy: true, row }))
+        ops_of(self.dispatches, self.copies)
     }
+}
+
+fn ops_of<'a>(dispatches: &'a [u32], copies: &'a [u32]) -> impl Iterator<Item = Op> + use<'a> {
+    let dispatches = dispatches.iter().map(|&row| Op { copy: false, row });
+    dispatches.chain(copies.iter().map(|&row| Op { copy: true, row }))
 }
 
 /// Walks the ops of one GPU in order of start.

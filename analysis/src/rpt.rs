@@ -8,11 +8,10 @@
 //! compared with RTG's own: the last op ends the region but is in no table, and the region ends where that
 //! op ends, even if an earlier one ends later.
 
-use indexmap::IndexMap;
 use rtl_schema::table::{AgentKind, Barrier, Copy};
 use rtl_schema::{AgentId, Id, NameId, Tables, TrackId};
-use rustc_hash::FxBuildHasher;
 
+use crate::first_use::FirstUseMap;
 use crate::stats::Moments;
 use crate::union_length::{UnionLength, to_ns};
 
@@ -96,7 +95,7 @@ pub fn report(tables: &Tables, top: Option<usize>) -> Report {
         return Report { left_out, ..Report::default() };
     };
     let (start, end) = (first.start, last.details(tables).end);
-    let mut resources: IndexMap<Option<AgentId>, Accumulator> = IndexMap::new();
+    let mut resources: FirstUseMap<Option<AgentId>, Accumulator> = FirstUseMap::default();
     for record in &records[..records.len() - 1] {
         let details = record.details(tables);
         let new = || Accumulator { first_start: record.start, ..Accumulator::default() };
@@ -211,7 +210,7 @@ fn waits(tables: &Tables, name: NameId) -> bool {
 struct Accumulator {
     first_start: i64,
     union: UnionLength,
-    rows: IndexMap<Label, Moments, FxBuildHasher>,
+    rows: FirstUseMap<Label, Moments>,
 }
 
 impl Accumulator {

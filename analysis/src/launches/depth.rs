@@ -4,9 +4,11 @@ use rtl_schema::table::Track;
 use rtl_schema::{ProcessId, Tables};
 use serde::{Deserialize, Serialize};
 
-use super::enqueue_times::{EnqueueTimes, Sources, copies, dispatches};
+use super::enqueue_times::{EnqueueTimes, Sources};
+use crate::first_use::{FirstUseMap, position_of};
 use crate::labels;
 use crate::ops::{AgentOps, Order};
+use crate::union_length::to_ns;
 
 /// The depths of [`Depth::at_least`].
 pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
@@ -76,40 +78,33 @@ pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -
 }
 
 fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idle, Vec<Depth>) {
-    let mut queues: Vec<((ProcessId, i64), Pending)> = Vec::new();
+    let mut queues: FirstUseMap<(ProcessId, i64), Pending> = FirstUseMap::default();
     let mut queue_of_track: Vec<Option<usize>> = vec![None; tables.tracks.rows().len()];
-    let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
-    for op in all {
-        let at = *queue_of_track[op.track.index()].get_or_insert_with(|| {
-            let track = tables.tracks.get(op.track);
-            let key = (track.process, track.queue);
-            queues.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                queues.push((key, Pending::default()));
-                queues.len() - 1
-            })
+    for op in ops.ops() {
+        let track = op.track(tables);
+        let queue = *queue_of_track[track.index()].get_or_insert_with(|| {
+            let track = tables.tracks.get(track);
+            position_of(&mut queues, (track.process, track.queue))
         });
-        let pending = &mut queues[at].1;
-        let moment = times.get(&op, &mut pending.sources);
-        pending.from.push(moment.queued_since(op.start));
-        pending.start.push(op.start);
-        pending.end.push(op.end);
+        let pending = &mut queues[queue];
+        let start = op.start(tables);
+        let moment = times.get(op, &mut pending.sources);
+        pending.from.push(moment.queued_since(start));
+        pending.start.push(start);
+        pending.end.push(start.saturating_add_unsigned(op.length(tables)));
     }
     let number = tables.agents.get(ops.agent.index()).map_or(-1, |agent| agent.number);
     let label = labels::agent(tables, ops.agent);
     let mut whole = Pending::default();
     let mut depths = Vec::new();
     let several = queues.len() > 1;
-    for ((process, queue), pending) in &mut queues {
+    for (&(process, queue), pending) in &mut queues {
         whole.extend(pending);
         if several {
             let (depth, _) = pending.swept();
-            let track = Track { process: *process, agent: ops.agent, queue: *queue, ..Track::default() };
-            depths.push(Depth {
-                gpu: number,
-                queue: Some(*queue),
-                label: labels::queue(tables, track),
-                ..depth
-            });
+            let track = Track { process, agent: ops.agent, queue, ..Track::default() };
+            let label = labels::queue(tables, track);
+            depths.push(Depth { gpu: number, queue: Some(queue), label, ..depth });
         }
     }
     depths.sort_by(|one, other| (one.queue, &one.label).cmp(&(other.queue, &other.label)));
@@ -174,13 +169,13 @@ impl Pending {
         let wall = finish.wrapping_sub(begin) as u64;
         let depth = Depth {
             sources: self.sources,
-            wall_ns: length(wall),
+            wall_ns: to_ns(wall),
             mean: if wall == 0 { 0.0 } else { tally.sum as f64 / wall as f64 },
             max: tally.max,
             at_least: tally.at_least.map(|time| share(time, wall)),
             ..Depth::default()
         };
-        (depth, [length(tally.idle), length(wall - tally.at_least[0])])
+        (depth, [to_ns(tally.idle), to_ns(wall - tally.at_least[0])])
     }
 }
 
@@ -203,10 +198,6 @@ impl Tally {
         }
         self.idle += if running == 0 { time } else { 0 };
     }
-}
-
-fn length(time: u64) -> i64 {
-    i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 fn share(part: u64, whole: u64) -> f64 {

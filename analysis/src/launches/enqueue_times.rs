@@ -1,11 +1,10 @@
 //! When ops were enqueued.
 
-use rtl_schema::table::Copy;
-use rtl_schema::{Id, Tables, TrackId};
+use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use crate::lookup::Lookup;
-use crate::ops::{AgentOps, Order};
+use crate::ops::{Op, Order};
 
 /// How it is known when ops were enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -69,56 +68,6 @@ pub fn queued_since(start: i64, enqueued: Option<i64>, returned: Option<i64>) ->
     enqueued.or(returned).map(|moment| moment.min(start))
 }
 
-/// An op of a GPU.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Op {
-    pub(super) track: TrackId,
-    /// Start in ns.
-    pub(super) start: i64,
-    /// End in ns.
-    pub(super) end: i64,
-    correlation: Id,
-    enqueued: Option<i64>,
-}
-
-impl Op {
-    #[inline]
-    fn dispatch(tables: &Tables, row: u32) -> Self {
-        let (dispatches, row) = (&tables.dispatches, row as usize);
-        let start = dispatches.start[row];
-        Self {
-            track: dispatches.track[row],
-            start,
-            end: start.saturating_add(dispatches.duration.valid(row).unwrap_or(0)),
-            correlation: dispatches.correlation.get(row),
-            enqueued: dispatches.enqueued.get(row),
-        }
-    }
-
-    fn copy(copy: &Copy) -> Self {
-        Self {
-            track: copy.track,
-            start: copy.start,
-            end: copy.start.saturating_add(copy.duration.unwrap_or(0)),
-            correlation: copy.correlation,
-            enqueued: copy.enqueued,
-        }
-    }
-}
-
-/// The dispatches of an agent with their rows.
-pub(super) fn dispatches<'a>(
-    tables: &'a Tables,
-    ops: &'a AgentOps,
-) -> impl Iterator<Item = (usize, Op)> + use<'a> {
-    ops.dispatches.iter().map(|&row| (row as usize, Op::dispatch(tables, row)))
-}
-
-/// The copies of an agent.
-pub(super) fn copies<'a>(tables: &'a Tables, ops: &'a AgentOps) -> impl Iterator<Item = Op> + use<'a> {
-    ops.copies.iter().map(|&row| Op::copy(&tables.copies[row as usize]))
-}
-
 /// Ties ops to the host by stored times and by the correlation ids of calls.
 #[derive(Debug)]
 pub(super) struct EnqueueTimes<'a> {
@@ -156,10 +105,9 @@ impl<'a> EnqueueTimes<'a> {
             first: vec![i64::MAX; tables.api_calls.len()],
         };
         for ops in &order.agents {
-            let all = dispatches(tables, ops).map(|(_, op)| op).chain(copies(tables, ops));
-            for op in all.filter(|op| op.enqueued.is_none()) {
-                if let Some(call) = times.call(&op) {
-                    times.first[call] = times.first[call].min(op.start);
+            for op in ops.ops().filter(|op| op.enqueued(tables).is_none()) {
+                if let Some(call) = times.call(op) {
+                    times.first[call] = times.first[call].min(op.start(tables));
                 }
             }
         }
@@ -167,15 +115,15 @@ impl<'a> EnqueueTimes<'a> {
     }
 
     #[inline]
-    fn call(&self, op: &Op) -> Option<usize> {
-        let call = self.calls.get(self.space_of_track[op.track.index()])?.get(op.correlation)?;
-        Some(call as usize)
+    fn call(&self, op: Op) -> Option<usize> {
+        let space = self.space_of_track[op.track(self.tables).index()];
+        Some(self.calls.get(space)?.get(op.correlation(self.tables))? as usize)
     }
 
     /// How `op` is tied to the host; counts it in `sources`.
     #[inline]
-    pub(super) fn get(&self, op: &Op, sources: &mut Sources) -> EnqueueTime {
-        if let Some(moment) = op.enqueued {
+    pub(super) fn get(&self, op: Op, sources: &mut Sources) -> EnqueueTime {
+        if let Some(moment) = op.enqueued(self.tables) {
             sources.enqueued += 1;
             return EnqueueTime::Enqueued(moment);
         }
@@ -187,6 +135,6 @@ impl<'a> EnqueueTimes<'a> {
         let calls = &self.tables.api_calls;
         let start = calls.start[call];
         let end = start.saturating_add(calls.duration.valid(call).unwrap_or(0));
-        EnqueueTime::Called { start, end, first: op.start == self.first[call] }
+        EnqueueTime::Called { start, end, first: op.start(self.tables) == self.first[call] }
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
-use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources, copies, dispatches};
+use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources};
 use crate::Stats;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
@@ -49,15 +49,13 @@ pub(super) fn latency(
     let mut of_kernels = vec![Vec::new(); names.kernels.len()];
     let mut of_copies = Vec::new();
     for ops in &order.agents {
-        for (row, op) in dispatches(tables, ops) {
-            let moment = times.get(&op, &mut latency.sources);
-            if let Some(length) = latency.length(moment, op.start) {
-                of_kernels[names.kernel(tables.dispatches.name[row])].push(length);
+        for op in ops.ops() {
+            let moment = times.get(op, &mut latency.sources);
+            let Some(length) = latency.length(moment, op.start(tables)) else { continue };
+            match op.copy {
+                true => of_copies.push(length),
+                false => of_kernels[names.kernel(tables.dispatches.name[op.row as usize])].push(length),
             }
-        }
-        for op in copies(tables, ops) {
-            let moment = times.get(&op, &mut latency.sources);
-            of_copies.extend(latency.length(moment, op.start));
         }
     }
     latency.all = Stats::of_durations(of_kernels.iter().flatten().copied());

@@ -5,6 +5,7 @@ use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::types::KernelKey;
+use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 use crate::labels;
 use crate::ops::Order;
@@ -15,7 +16,7 @@ pub(super) struct Strata {
     /// The words of each class of shapes.
     classes: Vec<String>,
     /// The kernel and the class of each stratum.
-    strata: Vec<(usize, Option<u32>)>,
+    strata: FirstUseSet<(usize, Option<u32>)>,
     /// The stratum of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
     /// By place, then by stratum.
@@ -77,11 +78,10 @@ impl Strata {
         let dispatches = &tables.dispatches;
         let mut strata = Self {
             classes,
-            strata: Vec::new(),
+            strata: FirstUseSet::default(),
             of_row: Vec::with_capacity(dispatches.len()),
             amounts: vec![Vec::new(); order.agents.len()],
         };
-        let mut numbers: FxHashMap<(usize, Option<u32>), u32> = FxHashMap::default();
         // A kernel goes through its few shapes in turns, so most rows repeat one of the strata met lately.
         let mut lately: Vec<Option<(NameId, Option<ShapeId>, u32)>> = vec![None; RECENT];
         for row in 0..dispatches.len() {
@@ -95,11 +95,7 @@ impl Strata {
                 Some((same, alike, stratum)) if (same, alike) == (name, shape) => stratum,
                 _ => {
                     let class = shape.map(|shape| class_of_shape[shape.index()]);
-                    let known = (names.kernel(name), class);
-                    let stratum = *numbers.entry(known).or_insert(strata.strata.len() as u32);
-                    if stratum as usize == strata.strata.len() {
-                        strata.strata.push(known);
-                    }
+                    let stratum = strata.strata.insert_full((names.kernel(name), class)).0 as u32;
                     lately[recent(name, shape)] = Some((name, shape, stratum));
                     stratum
                 }

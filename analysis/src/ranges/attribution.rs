@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sets::{EMPTY, SetId, Sets};
 use super::timeline::{Span, Timeline, enclosing};
+use crate::first_use::distinct;
 use crate::lookup::Lookup;
 use crate::ops::Op;
 
@@ -66,7 +67,7 @@ impl Attribution {
     /// Looks at all ranges, calls and ids.
     pub(crate) fn of(tables: &Tables) -> Self {
         let (names, spans) = spans(tables);
-        let (space_of_process, space_count) = spaces(tables);
+        let (spaces, space_of_process) = distinct(tables.processes.iter().map(|process| process.space));
         let mut sets = Sets::new();
         let mut set_of_range = vec![EMPTY; tables.ranges.len()];
         let mut threads = FxHashMap::default();
@@ -87,7 +88,7 @@ impl Attribution {
         }
         let mut attribution =
             Self { names, sets, spaces: Vec::new(), space_of_process, set_of_range, whole, threads };
-        attribution.spaces = (0..space_count).map(|space| attribution.space(tables, space)).collect();
+        attribution.spaces = (0..spaces.len()).map(|space| attribution.space(tables, space)).collect();
         attribution
     }
 
@@ -117,58 +118,42 @@ impl Attribution {
     /// The names around an op, as positions in `names`.
     #[inline]
     pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> &[u32] {
-        let row = op.row as usize;
-        let set = if op.copy {
-            let copy = &tables.copies[row];
-            let process = tables.tracks.get(copy.track).process;
-            self.set(process, copy.range, copy.correlation, copy.start, cursor)
-        } else {
-            self.set_of_dispatch(tables, row, cursor)
-        };
-        &self.sets.rows[set as usize].names
+        &self.sets.get(self.set(tables, op, cursor)).names
     }
 
     /// The names of the ranges that were open when `process` did something at `start`, on whatever thread.
     pub(crate) fn moment(&self, process: ProcessId, start: i64, cursor: &mut Cursor) -> &[u32] {
-        &self.sets.rows[self.contained(process, start, cursor) as usize].names
+        &self.sets.get(self.contained(process, start, cursor)).names
     }
 
     /// The names around a call: ranges of its thread, and those that belong to no thread.
     pub(crate) fn call(&self, tables: &Tables, row: usize) -> &[u32] {
         let calls = &tables.api_calls;
         let set = self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row]);
-        &self.sets.rows[set as usize].names
+        &self.sets.get(set).names
     }
 
     /// The names around a range, its own included.
     pub(crate) fn range(&self, row: usize) -> &[u32] {
-        &self.sets.rows[self.set_of_range[row] as usize].names
+        &self.sets.get(self.set_of_range[row]).names
     }
 
-    /// The name of the innermost range around a dispatch.
-    pub(crate) fn innermost(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> Option<NameId> {
-        let set = self.set_of_dispatch(tables, row, cursor);
-        self.sets.rows[set as usize].innermost.map(|name| self.names[name as usize])
-    }
-
-    #[inline]
-    fn set_of_dispatch(&self, tables: &Tables, row: usize, cursor: &mut Cursor) -> SetId {
-        let dispatches = &tables.dispatches;
-        let process = tables.tracks.get(dispatches.track[row]).process;
-        let (range, correlation) = (dispatches.range.get(row), dispatches.correlation.get(row));
-        self.set(process, range, correlation, dispatches.start[row], cursor)
+    /// The name of the innermost range around an op.
+    pub(crate) fn innermost(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> Option<NameId> {
+        self.sets.get(self.set(tables, op, cursor)).innermost.map(|name| self.names[name as usize])
     }
 
     #[inline]
-    fn set(&self, process: ProcessId, range: Id, correlation: Id, start: i64, cursor: &mut Cursor) -> SetId {
+    fn set(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> SetId {
+        let process = tables.tracks.get(op.track(tables)).process;
         let Some(space) = self.space_of_process.get(process.index()).map(|&space| &self.spaces[space]) else {
             return EMPTY;
         };
         match space.method {
             None => EMPTY,
-            Some(RangeMethod::Stored) => space.sets.get(range).unwrap_or(EMPTY),
-            Some(RangeMethod::Linked) => space.sets.get(correlation).unwrap_or(EMPTY),
-            Some(RangeMethod::Contained) => self.contained(process, start, cursor),
+            Some(RangeMethod::Stored) => space.sets.get(op.range(tables)).unwrap_or(EMPTY),
+            Some(RangeMethod::Linked) => space.sets.get(op.correlation(tables)).unwrap_or(EMPTY),
+            Some(RangeMethod::Contained) => self.contained(process, op.start(tables), cursor),
         }
     }
 
@@ -258,20 +243,6 @@ fn spans(tables: &Tables) -> (Vec<NameId>, Vec<Span>) {
         })
         .collect();
     (names, spans)
-}
-
-/// The space of each process, numbered from 0, and how many there are.
-fn spaces(tables: &Tables) -> (Vec<usize>, usize) {
-    let mut numbers = FxHashMap::default();
-    let of_process = tables
-        .processes
-        .iter()
-        .map(|process| {
-            let next = numbers.len();
-            *numbers.entry(process.space).or_insert(next)
-        })
-        .collect();
-    (of_process, numbers.len())
 }
 
 fn by_process(tables: &Tables, spans: Vec<Span>) -> Vec<Vec<Span>> {

@@ -8,13 +8,13 @@ mod timeline;
 use std::cmp::Reverse;
 
 use rtl_schema::{NameId, Tables};
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::attribution::RangeMethod;
 pub(crate) use self::attribution::{Attribution, Cursor};
 pub(crate) use self::repeated::Repeated;
 use crate::Stats;
+use crate::first_use::FirstUseMap;
 use crate::ops::Order;
 use crate::union_length::{UnionLength, to_ns};
 
@@ -50,30 +50,26 @@ pub struct RangeReport {
 /// Ranges and markers by name.
 pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
     let attribution = Attribution::of(tables);
-    let mut enclosed = enclosed(tables, order, &attribution);
-    let mut numbers: FxHashMap<(NameId, bool), usize> = FxHashMap::default();
-    let mut groups: Vec<(RangeGroup, Vec<i64>)> = Vec::new();
+    let enclosed = enclosed(tables, order, &attribution);
+    let mut groups: FirstUseMap<(NameId, bool), (RangeGroup, Vec<i64>)> = FirstUseMap::default();
     for range in &tables.ranges {
-        let marker = range.is_marker();
-        let number = *numbers.entry((range.name, marker)).or_insert_with(|| {
-            let name = tables.strings.get(range.name).to_owned();
-            groups.push((RangeGroup { name, marker, ..RangeGroup::default() }, Vec::new()));
-            groups.len() - 1
-        });
-        let (group, durations) = &mut groups[number];
+        let (group, durations) = groups.entry((range.name, range.is_marker())).or_default();
         group.count += 1;
         durations.extend(range.duration.filter(|&duration| duration >= 0));
     }
-    for (position, &name) in attribution.names.iter().enumerate() {
-        if let Some(&number) = numbers.get(&(name, false)) {
-            let Enclosed { ops, gpu_ns, gpu_busy_ns, .. } = std::mem::take(&mut enclosed[position]);
-            let (group, _) = &mut groups[number];
+    for (&name, Enclosed { ops, gpu_ns, gpu_busy_ns, .. }) in attribution.names.iter().zip(enclosed) {
+        if let Some((group, _)) = groups.get_mut(&(name, false)) {
             *group = RangeGroup { ops, gpu_ns, gpu_busy_ns, ..std::mem::take(group) };
         }
     }
     let mut groups: Vec<RangeGroup> = groups
         .into_iter()
-        .map(|(group, durations)| RangeGroup { stats: Stats::of_durations(durations), ..group })
+        .map(|((name, marker), (group, durations))| RangeGroup {
+            name: tables.strings.get(name).to_owned(),
+            marker,
+            stats: Stats::of_durations(durations),
+            ..group
+        })
         .collect();
     groups.sort_by(|one, other| {
         let key = |group: &RangeGroup| (group.marker, Reverse(group.gpu_ns), Reverse(group.stats.total_ns));

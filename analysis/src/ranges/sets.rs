@@ -1,7 +1,7 @@
 //! Sets of range names that enclose the same moments, each kept once: a training loop opens millions of ranges
 //! in few combinations.
 
-use rustc_hash::FxHashMap;
+use crate::first_use::FirstUseSet;
 
 /// The number of a set; [`EMPTY`] is the one of no ranges.
 pub(super) type SetId = u32;
@@ -18,16 +18,19 @@ pub(super) struct Set {
     pub(super) innermost: Option<u32>,
 }
 
-/// All sets met so far.
+/// All sets met so far, by their numbers.
 #[derive(Debug)]
-pub(super) struct Sets {
-    pub(super) rows: Vec<Set>,
-    index: FxHashMap<Set, SetId>,
-}
+pub(super) struct Sets(FirstUseSet<Set>);
 
 impl Sets {
     pub(super) fn new() -> Self {
-        Self { rows: vec![Set::default()], index: FxHashMap::from_iter([(Set::default(), EMPTY)]) }
+        Self(FirstUseSet::from_iter([Set::default()]))
+    }
+
+    /// A set by its number.
+    #[inline]
+    pub(super) fn get(&self, id: SetId) -> &Set {
+        &self.0[id as usize]
     }
 
     /// The set of `names`, outermost first, repetitions allowed.
@@ -36,13 +39,6 @@ impl Sets {
         let innermost = names.last().copied();
         names.sort_unstable();
         names.dedup();
-        let set = Set { names: names.into_boxed_slice(), innermost };
-        if let Some(&known) = self.index.get(&set) {
-            return known;
-        }
-        let id = self.rows.len() as SetId;
-        self.rows.push(set.clone());
-        self.index.insert(set, id);
-        id
+        self.0.insert_full(Set { names: names.into_boxed_slice(), innermost }).0 as SetId
     }
 }

@@ -2,9 +2,9 @@
 //! with its ops.
 
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
-use rustc_hash::FxHashMap;
 
 use super::busy::Busy;
+use crate::first_use::{FirstUseMap, position_of};
 pub use crate::kernel_index::KernelIndex;
 use crate::stats::CallTotal;
 use crate::streaming::window::{Pass, Timed};
@@ -33,8 +33,8 @@ impl<'a> StreamingTotals<'a> {
     /// A trace of a job with these kernels.
     #[must_use]
     pub fn new(kernels: &'a mut KernelIndex) -> Self {
-        let (places, totals, positions) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Self(OpStream::new(Sums { kernels, places, totals, positions }))
+        let (places, totals) = (FirstUseMap::default(), FirstUseMap::default());
+        Self(OpStream::new(Sums { kernels, places, totals }))
     }
 
     /// Adds the rows of a chunk, as [`rtl_schema::Trace::stream`] gives it out.
@@ -47,11 +47,9 @@ impl<'a> StreamingTotals<'a> {
     pub fn finish(mut self) -> Vec<PlaceTotals> {
         let in_order = self.0.end_pass() == Pass::Complete;
         let Sums { places, totals, .. } = self.0.accumulator;
-        let of_place = |place: &Place| PlaceTotals {
-            process: place.process,
-            agent: place.agent,
-            busy_ns: in_order.then(|| place.busy.busy_and_compute_ns()),
-            kernels: Vec::new(),
+        let of_place = |(&(process, agent), (_, busy)): (&(ProcessId, AgentId), &(Origin, Busy))| {
+            let busy_ns = in_order.then(|| busy.busy_and_compute_ns());
+            PlaceTotals { process, agent, busy_ns, kernels: Vec::new() }
         };
         let mut all: Vec<PlaceTotals> = places.iter().map(of_place).collect();
         for ((place, kernel), total) in totals {
@@ -66,20 +64,10 @@ impl<'a> StreamingTotals<'a> {
 #[derive(Debug)]
 struct Sums<'a> {
     kernels: &'a mut KernelIndex,
-    places: Vec<Place>,
-    totals: Vec<(Key, CallTotal)>,
-    positions: FxHashMap<Key, usize>,
-}
-
-/// A position in `places` and the number of a kernel.
-type Key = (usize, u32);
-
-#[derive(Debug)]
-struct Place {
-    process: ProcessId,
-    agent: AgentId,
-    origin: Origin,
-    busy: Busy,
+    /// The processes with their GPUs.
+    places: FirstUseMap<(ProcessId, AgentId), (Origin, Busy)>,
+    /// By position in `places` and number of the kernel.
+    totals: FirstUseMap<(usize, u32), CallTotal>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -95,36 +83,25 @@ impl Accumulator for Sums<'_> {
 
     fn entry(&mut self, chunk: &Tables, track: TrackId, key: OpKey) -> Entry {
         let track = chunk.tracks.get(track);
-        let is_place = |place: &Place| (place.process, place.agent) == (track.process, track.agent);
-        let place = self.places.iter().position(is_place).unwrap_or_else(|| {
-            let (process, agent) = (track.process, track.agent);
-            self.places.push(Place { process, agent, origin: Origin::default(), busy: Busy::default() });
-            self.places.len() - 1
-        });
+        let place = position_of(&mut self.places, (track.process, track.agent));
         let OpKey::Kernel(name) = key else { return Entry { total: None, place: (place as u32) << 1 } };
         let kernel = self.kernels.number(chunk.strings.get(name));
-        let collective = self.kernels.kernels()[kernel].is_collective();
-        let total = (!collective).then(|| {
-            let key = (place, kernel as u32);
-            *self.positions.entry(key).or_insert_with(|| {
-                self.totals.push((key, CallTotal::default()));
-                self.totals.len() - 1
-            })
-        });
+        let collective = self.kernels.is_collective(kernel);
+        let total = (!collective).then(|| position_of(&mut self.totals, (place, kernel as u32)));
         Entry { total, place: (place as u32) << 1 | u32::from(collective) }
     }
 
     #[inline]
     fn add(&mut self, entry: Entry, duration: i64) -> u32 {
         if let Some(total) = entry.total {
-            self.totals[total].1.add(duration);
+            self.totals[total].add(duration);
         }
         entry.place
     }
 
     #[inline]
     fn add_in_order(&mut self, op: Timed) {
-        let Place { origin, busy, .. } = &mut self.places[(op.place >> 1) as usize];
+        let (origin, busy) = &mut self.places[(op.place >> 1) as usize];
         busy.add(origin.relative(op.start), op.length.unsigned_abs(), op.place & 1 == 1);
     }
 }
@@ -187,7 +164,7 @@ mod tests {
         assert_eq!(own[0].busy_ns, Some((100 + 45, 50 + 45)));
         assert_eq!(own[0].kernels, [(0, CallTotal { calls: 2, total_ns: 60 })]);
         assert_eq!((own[1].busy_ns, own[1].kernels.len()), (Some((5, 5)), 0));
-        assert_eq!(kernels.labels(), ["gemm", "ncclDevKernel_AllReduce"]);
+        assert_eq!(kernels.labels().collect::<Vec<_>>(), ["gemm", "ncclDevKernel_AllReduce"]);
     }
 
     #[test]
@@ -220,7 +197,7 @@ mod tests {
             }
             let names: Vec<&str> = whole.ranks.iter().map(|rank| rank.name.as_str()).collect();
             let mut totals: Vec<KernelTotals> = Vec::new();
-            for (number, label) in kernels.labels().into_iter().enumerate() {
+            for (number, label) in kernels.labels().enumerate() {
                 let total = |own: &PlaceTotals| own.kernels.iter().find(|(known, _)| *known as usize == number).map(|(_, total)| *total);
                 let ran = own.iter().enumerate().filter_map(|(at, own)| Some((at, total(own)?)));
                 totals.push(KernelTotals { name: label.to_owned(), ran: ran.collect() });

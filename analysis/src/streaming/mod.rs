@@ -19,6 +19,7 @@ pub use self::sketch::{PERCENTILE_ERROR, Sketch};
 pub use self::totals::{Activity, GpuTotals, RankTotals, Totals};
 use self::window::{Pass, Timed};
 use crate::Categories;
+use crate::first_use::{FirstUseMap, FirstUseSet, position_of};
 pub use crate::kernel_index::Kernel;
 use crate::kernel_index::KernelIndex;
 use crate::stats::CallTotal;
@@ -42,10 +43,10 @@ impl StreamingSummary {
         let sums = Sums {
             kernels: KernelIndex::new(categories),
             ranks: [given, fallback],
-            sketches: Vec::new(),
-            work: Vec::new(),
-            gpus: Vec::new(),
-            places: Vec::new(),
+            sketches: FirstUseMap::default(),
+            work: FirstUseMap::default(),
+            gpus: FirstUseMap::default(),
+            places: FirstUseSet::default(),
             is_first_pass: true,
         };
         Self { ops: OpStream::new(sums), unfinished: 0, graph: false }
@@ -69,7 +70,7 @@ impl StreamingSummary {
         let pass = self.ops.end_pass();
         let sums = &mut self.ops.accumulator;
         if pass == Pass::Restart {
-            sums.gpus.iter_mut().for_each(|(_, usage)| *usage = Usage::default());
+            sums.gpus.values_mut().for_each(|usage| *usage = Usage::default());
         }
         sums.is_first_pass = false;
         pass != Pass::Complete
@@ -94,7 +95,7 @@ impl StreamingSummary {
                 Scope::All => {
                     let own = work.iter().filter(|((place, _), _)| place == agent);
                     let mut work: Vec<(Activity, CallTotal)> = own
-                        .map(|&((_, activity), total)| match activity {
+                        .map(|(&(_, activity), &total)| match activity {
                             Activity::Kernel(kernel) => (Activity::Kernel(position[kernel]), total),
                             Activity::Copies(_) => (activity, total),
                         })
@@ -123,16 +124,16 @@ struct Sums {
     /// The rank that the user gave, and that of processes whose rank is unknown.
     ranks: [Option<u32>; 2],
     /// By rank and kernel.
-    sketches: Vec<((Option<u32>, usize), Sketch)>,
-    work: Vec<((AgentId, Activity), CallTotal)>,
-    gpus: Vec<((AgentId, Scope), Usage)>,
+    sketches: FirstUseMap<(Option<u32>, usize), Sketch>,
+    work: FirstUseMap<(AgentId, Activity), CallTotal>,
+    gpus: FirstUseMap<(AgentId, Scope), Usage>,
     /// The two of `gpus` that an op counts in: its GPU, and its rank there.
-    places: Vec<[usize; 2]>,
+    places: FirstUseSet<[usize; 2]>,
     is_first_pass: bool,
 }
 
 /// Whose ops of a GPU are added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Scope {
     All,
     Rank(Option<u32>),
@@ -170,7 +171,7 @@ impl Accumulator for Sums {
         let (sketch, activity, class) = match key {
             OpKey::Kernel(name) => {
                 let kernel = self.kernels.number(chunk.strings.get(name));
-                let is_collective = self.kernels.kernels()[kernel].is_collective();
+                let is_collective = self.kernels.is_collective(kernel);
                 let class = if is_collective { Class::Collective } else { Class::Kernel };
                 let sketch = position_of(&mut self.sketches, (rank, kernel));
                 (Some(sketch), Activity::Kernel(kernel), class)
@@ -180,10 +181,7 @@ impl Accumulator for Sums {
         let work = position_of(&mut self.work, (track.agent, activity));
         let pair =
             [Scope::All, Scope::Rank(rank)].map(|scope| position_of(&mut self.gpus, (track.agent, scope)));
-        let at = self.places.iter().position(|&known| known == pair).unwrap_or_else(|| {
-            self.places.push(pair);
-            self.places.len() - 1
-        });
+        let at = self.places.insert_full(pair).0;
         Entry { sketch, work, place: (at as u32) << CLASS_BITS | class as u32 }
     }
 
@@ -191,9 +189,9 @@ impl Accumulator for Sums {
     fn add(&mut self, entry: Entry, duration: i64) -> u32 {
         if self.is_first_pass {
             if let Some(sketch) = entry.sketch {
-                self.sketches[sketch].1.add(duration);
+                self.sketches[sketch].add(duration);
             }
-            self.work[entry.work].1.add(duration);
+            self.work[entry.work].add(duration);
         }
         entry.place
     }
@@ -206,19 +204,11 @@ impl Accumulator for Sums {
             _ => Class::Kernel,
         };
         for at in self.places[(op.place >> CLASS_BITS) as usize] {
-            let Usage { origin, utilization } = &mut self.gpus[at].1;
+            let Usage { origin, utilization } = &mut self.gpus[at];
             let start = origin.relative(op.start);
             utilization.add(class, start, start.saturating_add(op.length.unsigned_abs()));
         }
     }
-}
-
-/// The position of the entry with this key, which is added where it is missing.
-fn position_of<K: PartialEq, V: Default>(entries: &mut Vec<(K, V)>, key: K) -> usize {
-    entries.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-        entries.push((key, V::default()));
-        entries.len() - 1
-    })
 }
 
 #[cfg(test)]

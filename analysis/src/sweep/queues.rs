@@ -2,9 +2,9 @@
 
 use rtl_schema::Tables;
 use rtl_schema::table::Track;
-use rustc_hash::FxHashMap;
 
 use super::types::{Example, SuspiciousRows};
+use crate::first_use::distinct;
 use crate::labels;
 use crate::ops::length;
 
@@ -14,23 +14,16 @@ const EXAMPLES: usize = 3;
 /// Which tracks are one queue: the same agent, process and queue number, whatever the stream.
 #[derive(Debug)]
 pub(super) struct Queues {
-    queue_of_track: Vec<u32>,
+    queue_of_track: Vec<usize>,
     count: usize,
 }
 
 impl Queues {
     pub(super) fn of(tables: &Tables) -> Self {
-        let mut known = FxHashMap::default();
-        let queue_of_track = tables
-            .tracks
-            .rows()
-            .iter()
-            .map(|track| {
-                let next = known.len() as u32;
-                *known.entry((track.agent, track.process, track.queue)).or_insert(next)
-            })
-            .collect();
-        Self { queue_of_track, count: known.len() }
+        let tracks = tables.tracks.rows().iter();
+        let (queues, queue_of_track) =
+            distinct(tracks.map(|track| (track.agent, track.process, track.queue)));
+        Self { queue_of_track, count: queues.len() }
     }
 }
 
@@ -93,7 +86,7 @@ impl<'a> QueueChecks<'a> {
             return;
         }
         let queue = self.queues.queue_of_track[dispatches.track[row as usize].index()];
-        let end = &mut self.ends[queue as usize];
+        let end = &mut self.ends[queue];
         if start < *end {
             self.overlaps += 1;
             if self.overlapping.len() < EXAMPLES {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Stands for omitted characters.
@@ -86,15 +87,9 @@ fn distinguish<'n, 'a>(
     width: usize,
     places: usize,
 ) -> Vec<(&'n Name<'a>, String)> {
-    let mut groups: Vec<(String, Vec<&Name<'a>>)> = Vec::new();
-    let mut group_of: HashMap<String, usize> = HashMap::new();
+    let mut groups: IndexMap<String, Vec<&Name<'a>>> = IndexMap::new();
     for name in names {
-        let text = name.cut(at, width);
-        let group = *group_of.entry(text.clone()).or_insert_with(|| {
-            groups.push((text, Vec::new()));
-            groups.len() - 1
-        });
-        groups[group].1.push(name);
+        groups.entry(name.cut(at, width)).or_default().push(name);
     }
     let mut result = Vec::with_capacity(names.len());
     for (text, members) in groups {

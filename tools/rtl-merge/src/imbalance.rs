@@ -105,7 +105,7 @@ impl Imbalance {
 
 /// The kernels that any rank ran, by name.
 fn named(totals: Vec<BTreeMap<usize, CallTotal>>, kernels: &KernelIndex) -> Vec<KernelTotals> {
-    let all = kernels.labels().into_iter().zip(totals).filter(|(_, ran)| !ran.is_empty());
+    let all = kernels.labels().zip(totals).filter(|(_, ran)| !ran.is_empty());
     let mut named: Vec<KernelTotals> = all
         .map(|(label, ran)| KernelTotals { name: label.to_owned(), ran: ran.into_iter().collect() })
         .collect();
