@@ -8,7 +8,7 @@ use rtl_schema::table::Track;
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, Latency, Queues};
-use crate::ops::Order;
+use crate::ops::{Op, Order};
 use crate::ranges::{self, Attribution, Cursor, RangeReport};
 use crate::sweep::{self, Sweep};
 use crate::{Categories, labels};
@@ -121,7 +121,8 @@ impl<'a> Analysis<'a> {
             GroupBy::Range => {
                 let attribution = Attribution::of(tables);
                 let mut cursor = Cursor::default();
-                let ranges = (0..dispatches.len()).map(|row| attribution.innermost(tables, row, &mut cursor));
+                let ranges = (0..dispatches.len() as u32)
+                    .map(|row| attribution.innermost(tables, Op { copy: false, row }, &mut cursor));
                 by_key(tables, ranges, |range| {
                     Group::of(range.map_or("(no range)", |name| tables.strings.get(name)))
                 })

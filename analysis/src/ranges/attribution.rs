@@ -25,17 +25,6 @@ pub enum RangeMethod {
     Contained,
 }
 
-impl RangeMethod {
-    /// The word of reports: `stored`, `linked`, `contained`.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Stored => "stored",
-            Self::Linked => "linked",
-            Self::Contained => "contained",
-        }
-    }
-}
-
 /// Ties ops, calls and ranges to the ranges around them. How ops are tied is decided for each id space (for
 /// each trace, where several are combined): by the range id they carry if any does, else by their launching
 /// call if any has one, else by their own start.
@@ -44,19 +33,60 @@ pub(crate) struct Attribution {
     /// Names of ranges; sets refer to them by position.
     pub(crate) names: Vec<NameId>,
     sets: Sets,
-    spaces: Vec<Space>,
-    space_of_process: Vec<usize>,
+    pub(super) ties: Ties,
     set_of_range: Vec<SetId>,
     whole: Vec<Timeline>,
     threads: FxHashMap<(ProcessId, Option<i64>), Timeline>,
 }
 
+/// How the ops of each id space are tied to something numbered.
 #[derive(Debug)]
-struct Space {
-    /// `None` where the space has no ranges.
-    method: Option<RangeMethod>,
-    /// Sets by range id (stored) or correlation id (linked).
-    sets: Lookup,
+pub(super) struct Ties {
+    pub(super) space_of_process: Vec<usize>,
+    /// The method of each space, `None` where it has no ranges; numbers by range id (stored) or correlation id (linked).
+    pub(super) spaces: Vec<(Option<RangeMethod>, Lookup)>,
+}
+
+impl Ties {
+    /// The number of an op; `contained` has that of a moment of a process.
+    #[inline]
+    pub(super) fn number(
+        &self,
+        tables: &Tables,
+        op: Op,
+        contained: impl FnOnce(ProcessId, i64) -> Option<u32>,
+    ) -> Option<u32> {
+        let process = tables.tracks.get(op.track(tables)).process;
+        let (method, numbers) = &self.spaces[*self.space_of_process.get(process.index())?];
+        match (*method)? {
+            RangeMethod::Stored => numbers.get(op.range(tables)),
+            RangeMethod::Linked => numbers.get(op.correlation(tables)),
+            RangeMethod::Contained => contained(process, op.start(tables)),
+        }
+    }
+
+    /// Whether a process is of a space.
+    pub(super) fn is_in(&self, space: usize, process: ProcessId) -> bool {
+        self.space_of_process.get(process.index()) == Some(&space)
+    }
+}
+
+/// For each correlation id the number of its call by process, thread and start; of several calls the first one made.
+pub(super) fn linked(
+    tables: &Tables,
+    number: impl FnMut(ProcessId, Option<i64>, i64) -> Option<u32>,
+) -> Lookup {
+    let mut number = number;
+    let calls = &tables.api_calls;
+    let mut found: Vec<(Id, i64, Option<i64>, u32)> = (0..calls.len())
+        .filter_map(|row| {
+            let correlation = Some(calls.correlation.get(row)).filter(|&id| id != 0)?;
+            let (process, tid, start) = (calls.process.get(row), calls.tid.get(row), calls.start[row]);
+            Some((correlation, start, tid, number(process, tid, start)?))
+        })
+        .collect();
+    found.sort_unstable();
+    Lookup::of(found.into_iter().map(|(correlation, _, _, number)| (correlation, number)).collect())
 }
 
 /// Remembers where on each process's timeline the last op was.
@@ -86,9 +116,9 @@ impl Attribution {
             }
             whole = by_process.into_iter().map(|spans| Timeline::of(spans, &mut sets)).collect();
         }
-        let mut attribution =
-            Self { names, sets, spaces: Vec::new(), space_of_process, set_of_range, whole, threads };
-        attribution.spaces = (0..spaces.len()).map(|space| attribution.space(tables, space)).collect();
+        let ties = Ties { space_of_process, spaces: Vec::new() };
+        let mut attribution = Self { names, sets, ties, set_of_range, whole, threads };
+        attribution.ties.spaces = (0..spaces.len()).map(|space| attribution.space(tables, space)).collect();
         attribution
     }
 
@@ -99,20 +129,10 @@ impl Attribution {
 
     /// The methods in use, each once.
     pub(crate) fn methods(&self) -> Vec<RangeMethod> {
-        let mut methods: Vec<_> = self.spaces.iter().filter_map(|space| space.method).collect();
+        let mut methods: Vec<_> = self.ties.spaces.iter().filter_map(|(method, _)| *method).collect();
         methods.sort_unstable();
         methods.dedup();
         methods
-    }
-
-    /// How the ops of a space are tied to ranges.
-    pub(super) fn method(&self, space: usize) -> Option<RangeMethod> {
-        self.spaces.get(space).and_then(|space| space.method)
-    }
-
-    /// The space of each process.
-    pub(super) fn spaces(&self) -> &[usize] {
-        &self.space_of_process
     }
 
     /// The names around an op, as positions in `names`.
@@ -129,7 +149,7 @@ impl Attribution {
     /// The names around a call: ranges of its thread, and those that belong to no thread.
     pub(crate) fn call(&self, tables: &Tables, row: usize) -> &[u32] {
         let calls = &tables.api_calls;
-        let set = self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row]);
+        let set = self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row], &mut 0);
         &self.sets.get(set).names
     }
 
@@ -145,16 +165,8 @@ impl Attribution {
 
     #[inline]
     fn set(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> SetId {
-        let process = tables.tracks.get(op.track(tables)).process;
-        let Some(space) = self.space_of_process.get(process.index()).map(|&space| &self.spaces[space]) else {
-            return EMPTY;
-        };
-        match space.method {
-            None => EMPTY,
-            Some(RangeMethod::Stored) => space.sets.get(op.range(tables)).unwrap_or(EMPTY),
-            Some(RangeMethod::Linked) => space.sets.get(op.correlation(tables)).unwrap_or(EMPTY),
-            Some(RangeMethod::Contained) => self.contained(process, op.start(tables), cursor),
-        }
+        let contained = |process, start| Some(self.contained(process, start, cursor));
+        self.ties.number(tables, op, contained).unwrap_or(EMPTY)
     }
 
     #[inline]
@@ -166,61 +178,45 @@ impl Attribution {
         timeline.at(start, &mut cursor.0[process.index()])
     }
 
-    fn on_thread(&self, process: ProcessId, tid: Option<i64>, start: i64) -> SetId {
+    fn on_thread(&self, process: ProcessId, tid: Option<i64>, start: i64, hint: &mut usize) -> SetId {
         let timeline = self.threads.get(&(process, tid)).or_else(|| self.threads.get(&(process, None)));
-        timeline.map_or(EMPTY, |timeline| timeline.at(start, &mut 0))
+        timeline.map_or(EMPTY, |timeline| timeline.at(start, hint))
     }
 
     /// Decides how the ops of a space are tied to ranges.
-    fn space(&self, tables: &Tables, space: usize) -> Space {
-        let of = |process: ProcessId| self.space_of_process.get(process.index()) == Some(&space);
-        let nothing = || Lookup::of(Vec::new());
-        let ranges = || tables.ranges.iter().enumerate().filter(|(_, range)| of(range.process));
-        if self.is_empty() || !ranges().any(|(row, _)| self.set_of_range[row] != EMPTY) {
-            return Space { method: None, sets: nothing() };
+    fn space(&self, tables: &Tables, space: usize) -> (Option<RangeMethod>, Lookup) {
+        let of = |process| self.ties.is_in(space, process);
+        let ranges = || tables.ranges.iter().zip(&self.set_of_range).filter(|(range, _)| of(range.process));
+        if self.is_empty() || !ranges().any(|(_, &set)| set != EMPTY) {
+            return (None, Lookup::of(Vec::new()));
         }
-        let stored = Lookup::of(ranges().map(|(row, range)| (range.id, self.set_of_range[row])).collect());
         let dispatches = &tables.dispatches;
         let tracks: Vec<bool> = tables.tracks.rows().iter().map(|track| of(track.process)).collect();
-        let in_space = |row: &usize| tracks[dispatches.track[*row].index()];
-        let copies = || tables.copies.iter().filter(|copy| tracks[copy.track.index()]);
-        let carries_range = |id: Id| id != 0 && stored.get(id).is_some();
-        if dispatches.range.uniform() != Some(0)
-            && (0..dispatches.len()).filter(in_space).any(|row| carries_range(dispatches.range.get(row)))
-            || copies().any(|copy| carries_range(copy.range))
-        {
-            return Space { method: Some(RangeMethod::Stored), sets: stored };
+        let is_known =
+            |op: Op, numbers: &Lookup, id: Id| tracks[op.track(tables).index()] && numbers.get(id).is_some();
+        let stored = Lookup::of(ranges().map(|(range, &set)| (range.id, set)).collect());
+        let have_range = dispatches.range.uniform() != Some(0);
+        if any_op(tables, have_range, |op| is_known(op, &stored, op.range(tables))) {
+            return (Some(RangeMethod::Stored), stored);
         }
-        let linked = self.linked(tables, of);
-        let carries_link = |id: Id| linked.get(id).is_some();
-        if dispatches.correlation.uniform() != Some(0)
-            && (0..dispatches.len()).filter(in_space).any(|row| carries_link(dispatches.correlation.get(row)))
-            || copies().any(|copy| carries_link(copy.correlation))
-        {
-            return Space { method: Some(RangeMethod::Linked), sets: linked };
-        }
-        Space { method: Some(RangeMethod::Contained), sets: nothing() }
-    }
-
-    /// For each correlation id the ranges around its call; of several calls the first one made.
-    fn linked(&self, tables: &Tables, of: impl Fn(ProcessId) -> bool) -> Lookup {
-        let calls = &tables.api_calls;
         let mut hints: FxHashMap<(ProcessId, Option<i64>), usize> = FxHashMap::default();
-        let mut found: Vec<(Id, i64, Option<i64>, SetId)> = Vec::new();
-        for row in 0..calls.len() {
-            let (process, tid, start) = (calls.process.get(row), calls.tid.get(row), calls.start[row]);
-            let correlation = calls.correlation.get(row);
-            if correlation == 0 || !of(process) {
-                continue;
-            }
-            let timeline = self.threads.get(&(process, tid)).or_else(|| self.threads.get(&(process, None)));
+        let linked = linked(tables, |process, tid, start| {
             let hint = hints.entry((process, tid)).or_default();
-            let set = timeline.map_or(EMPTY, |timeline| timeline.at(start, hint));
-            found.push((correlation, start, tid, set));
+            of(process).then(|| self.on_thread(process, tid, start, hint))
+        });
+        let have_link = dispatches.correlation.uniform() != Some(0);
+        if any_op(tables, have_link, |op| is_known(op, &linked, op.correlation(tables))) {
+            return (Some(RangeMethod::Linked), linked);
         }
-        found.sort_unstable();
-        Lookup::of(found.into_iter().map(|(correlation, _, _, set)| (correlation, set)).collect())
+        (Some(RangeMethod::Contained), Lookup::of(Vec::new()))
     }
+}
+
+/// Whether any copy, or any dispatch where these are to be looked at, passes.
+fn any_op(tables: &Tables, dispatches: bool, passes: impl Fn(Op) -> bool) -> bool {
+    let rows = if dispatches { tables.dispatches.len() as u32 } else { 0 };
+    (0..rows).any(|row| passes(Op { copy: false, row }))
+        || (0..tables.copies.len() as u32).any(|row| passes(Op { copy: true, row }))
 }
 
 /// All ranges with extent, with their names numbered in the order of their texts: of ranges with one extent the

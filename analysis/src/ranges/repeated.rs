@@ -1,28 +1,20 @@
 //! Ranges of one name that come again and again, and which of them each dispatch belongs to.
 
-use crate::lookup::Lookup;
-use rtl_schema::{Id, NameId, ProcessId, Tables};
+use rtl_schema::table::Range;
+use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::attribution::{Attribution, RangeMethod};
+use super::attribution::{Attribution, RangeMethod, Ties, linked};
+use crate::lookup::Lookup;
+use crate::ops::Op;
 
 /// The ranges of one name, numbered in each process by their start; they come one after the other there.
 pub(crate) struct Repeated {
     pub(crate) name: NameId,
     /// Start and end of each by process, in ns.
     spans: Vec<Vec<(i64, i64)>>,
-    spaces: Vec<Space>,
-    space_of_process: Vec<usize>,
-}
-
-/// How the ops of a space are tied to them.
-enum Space {
-    /// Range ids to numbers.
-    Stored(Lookup),
-    /// Correlation ids to numbers.
-    Linked(Lookup),
-    Contained,
-    Nothing,
+    /// How ops are tied to their numbers.
+    ties: Ties,
 }
 
 impl Repeated {
@@ -59,12 +51,24 @@ impl Repeated {
                 spans.push((start, end));
             }
         }
-        let attribution = Attribution::of(tables);
-        let mut repeated =
-            Self { name, spans, spaces: Vec::new(), space_of_process: attribution.spaces().to_vec() };
-        let spaces = repeated.space_of_process.iter().max().map_or(0, |&space| space + 1);
-        repeated.spaces = (0..spaces).map(|space| repeated.space(tables, &attribution, space)).collect();
-        Some(repeated)
+        let attribution = Attribution::of(tables).ties;
+        let space = |(space, (method, _)): (usize, &(Option<RangeMethod>, Lookup))| {
+            let number = |process, moment| {
+                attribution.is_in(space, process).then(|| number_at(&spans, process, moment)).flatten()
+            };
+            let numbers = match method {
+                Some(RangeMethod::Stored) => {
+                    let ranges = tables.ranges.iter();
+                    let of_range = |range: &Range| Some((range.id, number(range.process, range.start)?));
+                    Lookup::of(ranges.filter_map(of_range).collect())
+                }
+                Some(RangeMethod::Linked) => linked(tables, |process, _, start| number(process, start)),
+                Some(RangeMethod::Contained) | None => Lookup::of(Vec::new()),
+            };
+            (*method, numbers)
+        };
+        let spaces = attribution.spaces.iter().enumerate().map(space).collect();
+        Some(Self { name, spans, ties: Ties { spaces, space_of_process: attribution.space_of_process } })
     }
 
     /// How many ranges a process went through.
@@ -75,53 +79,17 @@ impl Repeated {
     /// The number of the range that a dispatch was launched in, or ran in where nothing ties it to its launch.
     #[inline]
     pub(crate) fn of_dispatch(&self, tables: &Tables, row: usize) -> Option<usize> {
-        let dispatches = &tables.dispatches;
-        let process = tables.tracks.get(dispatches.track[row]).process;
-        let number = match self.spaces.get(*self.space_of_process.get(process.index())?)? {
-            Space::Stored(numbers) => numbers.get(dispatches.range.get(row))? as usize,
-            Space::Linked(numbers) => numbers.get(dispatches.correlation.get(row))? as usize,
-            Space::Contained => return self.at(process, dispatches.start[row]),
-            Space::Nothing => return None,
-        };
-        Some(number)
+        let op = Op { copy: false, row: row as u32 };
+        let contained = |process, moment| number_at(&self.spans, process, moment);
+        self.ties.number(tables, op, contained).map(|number| number as usize)
     }
+}
 
-    /// The number of the range that is open in a process at a moment.
-    fn at(&self, process: ProcessId, moment: i64) -> Option<usize> {
-        let spans = self.spans.get(process.index())?;
-        let number = spans.partition_point(|&(start, _)| start <= moment).checked_sub(1)?;
-        (moment < spans[number].1).then_some(number)
-    }
-
-    fn space(&self, tables: &Tables, attribution: &Attribution, space: usize) -> Space {
-        let of = |process: ProcessId| self.space_of_process.get(process.index()) == Some(&space);
-        let number = |process: ProcessId, id: Id, moment: i64| {
-            of(process).then(|| Some((id, self.at(process, moment)? as u32))).flatten()
-        };
-        match attribution.method(space) {
-            Some(RangeMethod::Stored) => {
-                let ranges = tables.ranges.iter();
-                Space::Stored(Lookup::of(
-                    ranges.filter_map(|range| number(range.process, range.id, range.start)).collect(),
-                ))
-            }
-            Some(RangeMethod::Linked) => {
-                let calls = &tables.api_calls;
-                let mut found: Vec<(Id, i64, u32)> = (0..calls.len())
-                    .filter_map(|row| {
-                        let start = calls.start[row];
-                        let (id, number) = number(calls.process.get(row), calls.correlation.get(row), start)?;
-                        Some((id, start, number))
-                    })
-                    .collect();
-                // Of several calls with one id the first one made.
-                found.sort_unstable();
-                Space::Linked(Lookup::of(found.into_iter().map(|(id, _, number)| (id, number)).collect()))
-            }
-            Some(RangeMethod::Contained) => Space::Contained,
-            None => Space::Nothing,
-        }
-    }
+/// The number of the range that is open in a process at a moment, of spans by process.
+fn number_at(spans: &[Vec<(i64, i64)>], process: ProcessId, moment: i64) -> Option<u32> {
+    let spans = spans.get(process.index())?;
+    let number = spans.partition_point(|&(start, _)| start <= moment).checked_sub(1)?;
+    (moment < spans[number].1).then_some(number as u32)
 }
 
 /// The spans of one process, of spans sorted by process.
