@@ -1,8 +1,9 @@
 //! What the judge says of small cases whose answer is plain, and that no input makes it say nonsense.
 
 use proptest::prelude::*;
+use rtl_analysis::Stats;
 use rtl_analysis::compare::{
-    Judgement, KernelPair, Method, Moments, Noise, Reason, Rules, Run, Status, ThresholdSource, judge,
+    Judgement, KernelPair, Method, Noise, Reason, Rules, Run, Status, ThresholdSource, judge,
 };
 
 fn pair<'a>(baseline: &'a [Run], candidate: &'a [Run]) -> KernelPair<'a> {
@@ -61,7 +62,7 @@ fn one_run_a_side_is_within_run_only_and_tolerates_five_percent() {
 #[test]
 fn one_report_a_side_is_inconclusive_and_three_are_not() {
     let report = |ns: i64| {
-        Run::of_moments(Moments { calls: 50, total_ns: 50 * ns, deviation_ns: 20.0, ..Moments::default() })
+        Run::of_report(&Stats { calls: 50, total_ns: 50 * ns, stddev_ns: 20.0, ..Stats::default() }, None)
     };
     let one = only(pair(&[report(10_000)], &[report(20_000)]));
     assert_eq!((one.status, one.reason, one.interval), (Status::Inconclusive, Reason::OneReport, None));

@@ -33,5 +33,5 @@ pub use judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold
 pub use noise::Noise;
 pub use pair::KernelPair;
 pub use rules::Rules;
-pub use run::{Moments, Run};
+pub use run::Run;
 pub use verdict::judge;

@@ -1,6 +1,8 @@
 //! One kernel in one run, in a few numbers.
 
-use super::trimmed::{self, Trimmed};
+use super::{order_statistics, trimmed};
+use crate::Stats;
+use crate::stats::nearest_rank;
 
 /// One kernel in one run. Made once from the durations, which are not needed afterwards.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,40 +30,32 @@ pub struct Run {
     pub cells: Vec<f64>,
 }
 
-/// One kernel in one run, from a saved report.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moments {
-    /// How many calls.
-    pub calls: u64,
-    /// Their sum in ns.
-    pub total_ns: i64,
-    /// Their sample standard deviation in ns.
-    pub deviation_ns: f64,
-    /// The 10 %-trimmed mean in ns; `None` in reports that lack it, where the mean stands in.
-    pub trimmed_mean_ns: Option<f64>,
-    /// The shortest in ns.
-    pub min_ns: i64,
-    /// The median in ns.
-    pub median_ns: i64,
-    /// The 95th percentile in ns.
-    pub p95_ns: i64,
-}
-
 impl Run {
     /// Summarises durations in ns in launch order; negative ones are left out.
     pub fn of(durations: &[i64]) -> Self {
-        let Trimmed { calls, total_ns, mean_ns, min_ns, median_ns, p95_ns, cells } =
-            trimmed::describe(durations);
-        let within = trimmed::variance_of_mean(&cells, calls) / mean_ns.max(1.0).powi(2);
+        let durations = &*trimmed::valid(durations);
+        let count = durations.len();
+        if count == 0 {
+            return Self::default();
+        }
+        let [shortest, longest] = [count / trimmed::CUT, count - 1 - count / trimmed::CUT];
+        let [median, p95] = [50, 95].map(|percent| nearest_rank(count, percent));
+        let mut places = [shortest, median, p95, longest];
+        // With few calls the 95th percentile lies within the part that is kept.
+        places.sort_unstable();
+        let found = order_statistics::at(durations, places);
+        let at = |place: usize| found[places.iter().position(|&known| known == place).unwrap_or_default()];
+        let (trimmed_mean_ns, cells) = trimmed::level_between(durations, at(shortest), at(longest));
+        let total: i128 = durations.iter().map(|&duration| i128::from(duration)).sum();
         Self {
-            calls,
-            total_ns,
-            trimmed_mean_ns: mean_ns,
-            min_ns,
-            median_ns,
-            p95_ns,
+            calls: count as u64,
+            total_ns: i64::try_from(total).unwrap_or(i64::MAX),
+            trimmed_mean_ns,
+            min_ns: durations.iter().copied().min().unwrap_or_default(),
+            median_ns: at(median),
+            p95_ns: at(p95),
             at_equal_mix: None,
-            within,
+            within: within(trimmed_mean_ns, &cells, count),
             cells,
         }
     }
@@ -70,7 +64,7 @@ impl Run {
     pub(super) fn bring(&mut self, brought: &[i64]) {
         let (mean_ns, cells) = trimmed::level(brought);
         self.at_equal_mix = Some(mean_ns);
-        self.within = trimmed::variance_of_mean(&cells, brought.len() as u64) / mean_ns.max(1.0).powi(2);
+        self.within = within(mean_ns, &cells, brought.len());
         self.cells = cells;
     }
 
@@ -80,9 +74,10 @@ impl Run {
         self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }
 
-    /// A run from a saved report: enough to compare runs with each other, not to look inside one.
-    pub fn of_moments(moments: Moments) -> Self {
-        let Moments { calls, total_ns, deviation_ns, trimmed_mean_ns, min_ns, median_ns, p95_ns } = moments;
+    /// A run from a saved report: enough to compare runs with each other, not to look inside one. In reports that lack the
+    /// trimmed mean the mean stands in.
+    pub fn of_report(stats: &Stats, trimmed_mean_ns: Option<f64>) -> Self {
+        let &Stats { calls, total_ns, min_ns, p50_ns, p95_ns, stddev_ns, .. } = stats;
         if calls == 0 {
             return Self::default();
         }
@@ -93,11 +88,10 @@ impl Run {
             total_ns,
             trimmed_mean_ns: mean,
             min_ns,
-            median_ns,
+            median_ns: p50_ns,
             p95_ns,
-            at_equal_mix: None,
-            within: (finite(deviation_ns) / mean.max(1.0)).powi(2) / calls as f64,
-            cells: Vec::new(),
+            within: (finite(stddev_ns) / mean.max(1.0)).powi(2) / calls as f64,
+            ..Self::default()
         }
     }
 
@@ -105,6 +99,11 @@ impl Run {
     pub fn log_mean(&self) -> f64 {
         self.at_equal_mix.unwrap_or(self.trimmed_mean_ns).max(1.0).ln()
     }
+}
+
+/// See [`Run::within`].
+fn within(mean_ns: f64, cells: &[f64], calls: usize) -> f64 {
+    trimmed::variance_of_mean(cells, calls as u64) / mean_ns.max(1.0).powi(2)
 }
 
 #[cfg(test)]
@@ -131,14 +130,9 @@ mod tests {
 
     #[test]
     fn a_report_without_trimmed_mean_gives_the_mean() {
-        let run = Run::of_moments(Moments { calls: 4, total_ns: 400, ..Moments::default() });
+        let run = Run::of_report(&Stats { calls: 4, total_ns: 400, ..Stats::default() }, None);
         assert_eq!((run.trimmed_mean_ns, run.cells.len()), (100.0, 0));
-        let odd = Moments {
-            calls: 1,
-            deviation_ns: f64::NAN,
-            trimmed_mean_ns: Some(f64::INFINITY),
-            ..Moments::default()
-        };
-        assert!(Run::of_moments(odd).log_mean().is_finite());
+        let odd = Stats { calls: 1, stddev_ns: f64::NAN, ..Stats::default() };
+        assert!(Run::of_report(&odd, Some(f64::INFINITY)).log_mean().is_finite());
     }
 }

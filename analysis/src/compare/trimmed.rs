@@ -3,63 +3,15 @@
 use std::borrow::Cow;
 
 use super::order_statistics;
-use crate::stats::nearest_rank;
 
 /// Into how many pieces a run is cut at most. Enough that a block of the bootstrap may begin almost anywhere, few enough
 /// that a summary stays small whatever the number of calls.
 pub const CELLS: usize = 240;
 
 /// The part that is cut off at each end: one in ten.
-const CUT: usize = 10;
+pub(super) const CUT: usize = 10;
 
-/// The result of [`describe`].
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Trimmed {
-    /// How many calls.
-    pub calls: u64,
-    /// Their sum in ns.
-    pub total_ns: i64,
-    /// The trimmed mean in ns.
-    pub mean_ns: f64,
-    /// The shortest in ns.
-    pub min_ns: i64,
-    /// The median in ns: nearest rank.
-    pub median_ns: i64,
-    /// The 95th percentile in ns: nearest rank.
-    pub p95_ns: i64,
-    /// Up to [`CELLS`] equal pieces of the run in ns. Their mean is the trimmed mean, and they vary around it as the
-    /// calls move it: the influence of a call on the trimmed mean, averaged over a piece.
-    pub cells: Vec<f64>,
-}
-
-/// Describes durations in ns in launch order; negative ones are left out.
-pub fn describe(durations: &[i64]) -> Trimmed {
-    let durations = &*valid(durations);
-    let calls = durations.len();
-    if calls == 0 {
-        return Trimmed::default();
-    }
-    let cut = calls / CUT;
-    let rank = |percent: usize| nearest_rank(calls, percent);
-    let mut places = [cut, rank(50), rank(95), calls - 1 - cut];
-    // With few calls the 95th percentile lies within the part that is kept.
-    places.sort_unstable();
-    let found = order_statistics::at(durations, places);
-    let at = |place: usize| found[places.iter().position(|&known| known == place).unwrap_or_default()];
-    let (mean_ns, cells) = level_between(durations, at(cut), at(calls - 1 - cut));
-    let total: i128 = durations.iter().map(|&duration| i128::from(duration)).sum();
-    Trimmed {
-        calls: calls as u64,
-        total_ns: i64::try_from(total).unwrap_or(i64::MAX),
-        mean_ns,
-        min_ns: durations.iter().copied().min().unwrap_or_default(),
-        median_ns: at(rank(50)),
-        p95_ns: at(rank(95)),
-        cells,
-    }
-}
-
-/// The trimmed mean in ns and the cells of [`describe`] alone, for half of the work.
+/// The trimmed mean in ns and the cells of a run.
 pub(super) fn level(durations: &[i64]) -> (f64, Vec<f64>) {
     let durations = &*valid(durations);
     if durations.is_empty() {
@@ -80,7 +32,7 @@ pub(super) fn mean(durations: &[i64]) -> (usize, f64) {
 }
 
 /// Without negative ones.
-fn valid(durations: &[i64]) -> Cow<'_, [i64]> {
+pub(super) fn valid(durations: &[i64]) -> Cow<'_, [i64]> {
     if durations.iter().any(|&duration| duration < 0) {
         Cow::Owned(durations.iter().copied().filter(|&duration| duration >= 0).collect())
     } else {
@@ -106,8 +58,9 @@ fn mean_of(calls: usize, sum: i128, shortest: i64, longest: i64) -> f64 {
     body as f64 / (calls - 2 * cut) as f64
 }
 
-/// Trimmed mean and cells, weighted by the part that is not cut off.
-fn level_between(durations: &[i64], shortest: i64, longest: i64) -> (f64, Vec<f64>) {
+/// Trimmed mean and cells, weighted by the part that is not cut off: their mean is the trimmed mean, and they vary around
+/// it as the calls move it, the influence of a call averaged over a piece.
+pub(super) fn level_between(durations: &[i64], shortest: i64, longest: i64) -> (f64, Vec<f64>) {
     let calls = durations.len();
     let count = calls.min(CELLS);
     let weight = calls as f64 / (calls - 2 * (calls / CUT)) as f64;
@@ -183,20 +136,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::compare::Run;
     use crate::compare::random::Random;
 
     proptest! {
         #[test]
         fn order_statistics_are_those_of_sorting(mut durations in prop::collection::vec(0_i64..400, 1..300)) {
-            let found = describe(&durations);
+            let found = Run::of(&durations);
             let cells = &found.cells;
             let mean_of_cells = cells.iter().sum::<f64>() / cells.len() as f64;
-            prop_assert!((mean_of_cells - found.mean_ns).abs() < 1e-6);
+            prop_assert!((mean_of_cells - found.trimmed_mean_ns).abs() < 1e-6);
             durations.sort_unstable();
             let count = durations.len();
             let body = &durations[count / 10..count - count / 10];
             let mean = body.iter().sum::<i64>() as f64 / body.len() as f64;
-            prop_assert!((found.mean_ns - mean).abs() < 1e-9);
+            prop_assert!((found.trimmed_mean_ns - mean).abs() < 1e-9);
             let rank = |percent: usize| durations[(count * percent).div_ceil(100) - 1];
             prop_assert_eq!((found.min_ns, found.median_ns, found.p95_ns), (durations[0], rank(50), rank(95)));
         }
@@ -220,9 +174,9 @@ mod tests {
             let mut random = Random::new(5);
             let (mut means, mut told) = (Vec::new(), 0.0);
             for _ in 0..400 {
-                let found = describe(&series(&mut random, calls, alike));
+                let found = Run::of(&series(&mut random, calls, alike));
                 told += variance_of_mean(&found.cells, found.calls) / 400.0;
-                means.push(found.mean_ns);
+                means.push(found.trimmed_mean_ns);
             }
             let mean = means.iter().sum::<f64>() / 400.0;
             let seen = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / 399.0;

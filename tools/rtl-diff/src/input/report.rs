@@ -6,8 +6,9 @@ use std::io::{BufReader, Read};
 use std::path::Path;
 
 use cli::Failure;
+use rtl_analysis::Stats;
 use rtl_analysis::categories::COLLECTIVE;
-use rtl_analysis::compare::{self, Moments};
+use rtl_analysis::compare;
 use rtl_analysis::facts::Fact;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
 use rtl_schema::table::Direction;
@@ -157,19 +158,19 @@ fn named(label: &str) -> Direction {
 }
 
 fn kernel(row: Row) -> Kernel {
-    let moments = Moments {
+    let stats = Stats {
         calls: row.calls,
         total_ns: row.total_ns,
-        deviation_ns: row.stddev_ns,
-        trimmed_mean_ns: row.trimmed_mean_ns,
         min_ns: row.min_ns,
-        median_ns: row.p50_ns,
+        p50_ns: row.p50_ns,
         p95_ns: row.p95_ns,
+        stddev_ns: row.stddev_ns,
+        ..Stats::default()
     };
     Kernel {
         name: row.name,
         collective: row.category.as_deref() == Some(COLLECTIVE),
-        run: compare::Run::of_moments(moments),
+        run: compare::Run::of_report(&stats, row.trimmed_mean_ns),
         waiting: row.transfers.as_ref().map(waiting),
         ..Kernel::default()
     }
@@ -177,17 +178,17 @@ fn kernel(row: Row) -> Kernel {
 
 fn waiting(transfers: &Transfers) -> CollectiveWaits {
     let &Transfers { collectives, total_ns, calls, transfer_ns, wait_ns, .. } = transfers;
-    let moments = Moments {
+    let stats = Stats {
         calls: collectives,
         total_ns,
-        deviation_ns: transfers.stddev_ns,
-        trimmed_mean_ns: Some(transfers.trimmed_mean_ns),
         min_ns: transfers.min_ns,
-        median_ns: transfers.p50_ns,
+        p50_ns: transfers.p50_ns,
         p95_ns: transfers.p95_ns,
+        stddev_ns: transfers.stddev_ns,
+        ..Stats::default()
     };
     CollectiveWaits {
-        run: compare::Run::of_moments(moments),
+        run: compare::Run::of_report(&stats, Some(transfers.trimmed_mean_ns)),
         deviation_ns: transfers.stddev_ns,
         calls,
         transfer_ns,
