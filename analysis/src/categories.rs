@@ -1,5 +1,7 @@
 //! The category of a kernel, from its name.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 use serde::Deserialize;
 
@@ -78,140 +80,84 @@ impl Categories {
     }
 }
 
-/// The built-in rules in order: category and a lower-case part of the name. `^` holds it to the beginning.
+/// The built-in rules in order: category and lower-case parts of names. `^` holds one to the beginning.
 ///
 /// The order says what wins: Inductor names list all that was fused, so they are Triton's before anything;
 /// collectives fused with a norm wait for other ranks; attention kernels of Composable Kernel name their GEMM
 /// pipeline; a fill or copy of PyTorch runs inside its elementwise kernel.
-const RULES: [(&str, &str); 91] = [
+const RULES: [(&str, &str); 9] = [
     ("triton", "^triton_"),
-    (COLLECTIVE, "nccl"),
-    (COLLECTIVE, "rccl"),
-    (COLLECTIVE, "cross_device_reduce"),
-    (COLLECTIVE, "all_reduce"),
-    (COLLECTIVE, "allreduce"),
-    (COLLECTIVE, "all_gather"),
-    (COLLECTIVE, "allgather"),
-    (COLLECTIVE, "reduce_scatter"),
-    (COLLECTIVE, "reducescatter"),
-    (COLLECTIVE, "all_to_all"),
-    (COLLECTIVE, "alltoall"),
-    (COLLECTIVE, "mscclpp"),
-    (COLLECTIVE, "rocshmem"),
-    ("attention", "attention"),
-    ("attention", "attn"),
-    ("attention", "fmha"),
-    ("attention", "mla_decode"),
-    ("attention", "mla_prefill"),
-    ("attention", "pa_decode"),
-    ("attention", "pa_fwd"),
-    ("attention", "gemm_softmax_gemm"),
-    ("attention", "bwd_kernel_fuse"),
-    ("gemm", "cijk_"),
-    ("gemm", "hipblaslt"),
-    ("gemm", "gemm"),
-    ("gemm", "gemv"),
-    ("gemm", "matmul"),
-    ("gemm", "wvsplt"),
-    ("gemm", "llmm1"),
-    ("gemm", "fused_moe_kernel"),
-    ("normalisation", "layernorm"),
-    ("normalisation", "layer_norm"),
-    ("normalisation", "rmsnorm"),
-    ("normalisation", "rms_norm"),
-    ("normalisation", "add_rmsn"),
-    ("normalisation", "groupnorm"),
-    ("normalisation", "group_norm"),
-    ("normalisation", "batchnorm"),
-    ("normalisation", "batch_norm"),
-    ("normalisation", "instancenorm"),
-    ("normalisation", "instance_norm"),
-    ("normalisation", "rowwisemoments"),
-    ("normalisation", "gammabeta"),
-    ("copy/fill", "__amd_rocclr_copy"),
-    ("copy/fill", "__amd_rocclr_fill"),
-    ("copy/fill", "copybuffer"),
-    ("copy/fill", "fillbuffer"),
-    ("copy/fill", "fillfunctor"),
-    ("copy/fill", "copy_kernel"),
-    ("copy/fill", "batchedcopy"),
-    ("copy/fill", "memcpy"),
-    ("copy/fill", "memset"),
-    ("copy/fill", "and_cache"),
-    ("copy/fill", "transpose"),
-    ("elementwise", "elementwise"),
-    ("elementwise", "pointwise"),
-    ("elementwise", "multi_tensor_apply"),
-    ("elementwise", "dropout"),
-    ("elementwise", "act_and_mul"),
-    ("elementwise", "activation"),
-    ("elementwise", "silu"),
-    ("elementwise", "gelu"),
-    ("elementwise", "relu"),
-    ("elementwise", "rotary"),
-    ("elementwise", "rope_"),
-    ("elementwise", "quant"),
-    ("elementwise", "optensor"),
-    ("elementwise", "distribution_"),
-    ("elementwise", "vector_add"),
-    ("elementwise", "vectoradd"),
-    ("elementwise", "add_kernel"),
-    ("elementwise", "mul_kernel"),
-    ("elementwise", "scale_kernel"),
-    ("reduction", "reduce"),
-    ("reduction", "reduction"),
-    ("reduction", "softmax"),
-    ("reduction", "argmax"),
-    ("reduction", "argmin"),
-    ("reduction", "topk"),
-    ("reduction", "lpnorm"),
-    ("reduction", "lookback_scan"),
-    ("reduction", "scan_kernel"),
-    ("reduction", "sum_kernel"),
-    ("reduction", "sum_and_"),
-    ("reduction", "cumsum"),
-    ("reduction", "compute_grad_weight"),
-    ("reduction", "histogram"),
-    ("reduction", "nll_loss"),
-    ("reduction", "cross_entropy"),
+    (
+        COLLECTIVE,
+        "nccl rccl cross_device_reduce all_reduce allreduce all_gather allgather reduce_scatter \
+         reducescatter all_to_all alltoall mscclpp rocshmem",
+    ),
+    (
+        "attention",
+        "attention attn fmha mla_decode mla_prefill pa_decode pa_fwd gemm_softmax_gemm bwd_kernel_fuse",
+    ),
+    ("gemm", "cijk_ hipblaslt gemm gemv matmul wvsplt llmm1 fused_moe_kernel"),
+    (
+        "normalisation",
+        "layernorm layer_norm rmsnorm rms_norm add_rmsn groupnorm group_norm batchnorm batch_norm \
+         instancenorm instance_norm rowwisemoments gammabeta",
+    ),
+    (
+        "copy/fill",
+        "__amd_rocclr_copy __amd_rocclr_fill copybuffer fillbuffer fillfunctor copy_kernel batchedcopy \
+         memcpy memset and_cache transpose",
+    ),
+    (
+        "elementwise",
+        "elementwise pointwise multi_tensor_apply dropout act_and_mul activation silu gelu relu rotary \
+         rope_ quant optensor distribution_ vector_add vectoradd add_kernel mul_kernel scale_kernel",
+    ),
+    (
+        "reduction",
+        "reduce reduction softmax argmax argmin topk lpnorm lookback_scan scan_kernel sum_kernel sum_and_ \
+         cumsum compute_grad_weight histogram nll_loss cross_entropy",
+    ),
     ("triton", "triton"),
 ];
 
-/// For each of a rule's first three bytes: which rules have which byte there, one bit for each rule. All
-/// rules are looked for in one pass; a compiled set of patterns would cost more than a small trace.
-static FIRST: [[u128; 256]; 3] = first_bytes();
-
-const fn first_bytes() -> [[u128; 256]; 3] {
-    let mut table = [[0; 256]; 3];
-    let mut rule = 0;
-    while rule < RULES.len() {
-        let word = RULES[rule].1.as_bytes();
-        let anchored = (word[0] == b'^') as usize;
-        let mut position = 0;
-        while position < 3 {
-            table[position][word[position + anchored] as usize] |= 1 << rule;
-            position += 1;
-        }
-        rule += 1;
-    }
-    table
+/// The built-in rules, each with one part.
+struct BuiltIn {
+    rules: Vec<(&'static str, &'static str)>,
+    /// For each of a part's first three bytes: which rules have which byte there, one bit for each rule. All
+    /// rules are looked for in one pass; a compiled set of patterns would cost more than a small trace.
+    first: [[u128; 256]; 3],
 }
+
+static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
+    let parts = |&(category, parts): &(&'static str, &'static str)| {
+        parts.split(' ').map(move |part| (category, part))
+    };
+    let rules: Vec<_> = RULES.iter().flat_map(parts).collect();
+    let mut first = [[0; 256]; 3];
+    for (rule, (_, part)) in rules.iter().enumerate() {
+        for (table, byte) in first.iter_mut().zip(part.trim_start_matches('^').bytes()) {
+            table[usize::from(byte)] |= 1 << rule;
+        }
+    }
+    BuiltIn { rules, first }
+});
 
 fn built_in(name: &str) -> &'static str {
     let lower = name.to_ascii_lowercase();
     let bytes = lower.as_bytes();
-    let mut found = RULES.len();
+    let BuiltIn { rules, first } = &*BUILT_IN;
+    let mut found = rules.len();
     for (position, window) in bytes.windows(3).enumerate() {
-        let [first, second, third] = [window[0], window[1], window[2]].map(usize::from);
-        let mut candidates = FIRST[0][first] & FIRST[1][second] & FIRST[2][third];
+        let [one, two, three] = [window[0], window[1], window[2]].map(usize::from);
+        let mut candidates = first[0][one] & first[1][two] & first[2][three];
         while candidates != 0 {
             let rule = candidates.trailing_zeros() as usize;
             if rule >= found {
                 break;
             }
-            let (word, in_place) = match RULES[rule].1.strip_prefix('^') {
+            let (word, in_place) = match rules[rule].1.strip_prefix('^') {
                 Some(word) => (word, position == 0),
-                None => (RULES[rule].1, true),
+                None => (rules[rule].1, true),
             };
             if in_place && bytes[position..].starts_with(word.as_bytes()) {
                 found = rule;
@@ -219,7 +165,7 @@ fn built_in(name: &str) -> &'static str {
             candidates &= candidates - 1;
         }
     }
-    RULES.get(found).map_or(OTHER, |(category, _)| category)
+    rules.get(found).map_or(OTHER, |(category, _)| category)
 }
 
 #[cfg(test)]
@@ -272,16 +218,16 @@ mod tests {
     fn one_pass_finds_what_trying_every_rule_in_order_finds() {
         let slow = |name: &str| {
             let lower = name.to_ascii_lowercase();
-            RULES
-                .iter()
+            let mut rules = BUILT_IN.rules.iter();
+            rules
                 .find(|(_, word)| match word.strip_prefix('^') {
                     Some(word) => lower.starts_with(word),
                     None => lower.contains(word),
                 })
                 .map_or(OTHER, |(category, _)| category)
         };
-        for (_, one) in RULES {
-            for (_, two) in RULES {
+        for (_, one) in &BUILT_IN.rules {
+            for (_, two) in &BUILT_IN.rules {
                 let name = format!("{}x{}", one.trim_start_matches('^'), two.trim_start_matches('^'));
                 assert_eq!(built_in(&name), slow(&name), "{name}");
             }

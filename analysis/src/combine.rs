@@ -14,65 +14,46 @@ pub fn append(tables: &mut Tables, other: Tables) {
     }
     let numbers = Numbers::take_in(tables, &other);
     about(tables, &other);
-    let Tables {
-        dispatches,
-        mut copies,
-        mut barriers,
-        api_calls,
-        mut ranges,
-        mut allocations,
-        mut counters,
-        mut monitors,
-        mut stack_frames,
-        extra_links,
-        opaque_tables,
-        problems,
-        ..
-    } = other;
-    append_dispatches(&mut tables.dispatches, dispatches, &numbers);
-    for copy in &mut copies {
+    append_dispatches(&mut tables.dispatches, other.dispatches, &numbers);
+    append_rows(&mut tables.copies, other.copies, |copy| {
         copy.name = numbers.name(copy.name);
         copy.track = numbers.tracks[copy.track.index()];
         copy.source = copy.source.map(|agent| numbers.agent(agent));
         copy.destination = copy.destination.map(|agent| numbers.agent(agent));
-    }
-    tables.copies.append(&mut copies);
-    for barrier in &mut barriers {
+    });
+    append_rows(&mut tables.barriers, other.barriers, |barrier| {
         barrier.name = numbers.name(barrier.name);
         barrier.track = numbers.tracks[barrier.track.index()];
-    }
-    tables.barriers.append(&mut barriers);
-    append_calls(&mut tables.api_calls, api_calls, &numbers);
-    for range in &mut ranges {
+    });
+    append_calls(&mut tables.api_calls, other.api_calls, &numbers);
+    append_rows(&mut tables.ranges, other.ranges, |range| {
         range.process = numbers.process(range.process);
         range.name = numbers.name(range.name);
         range.category = numbers.name(range.category);
-    }
-    tables.ranges.append(&mut ranges);
-    for allocation in &mut allocations {
+    });
+    append_rows(&mut tables.allocations, other.allocations, |allocation| {
         allocation.process = numbers.process(allocation.process);
         allocation.agent = allocation.agent.map(|agent| numbers.agent(agent));
-    }
-    tables.allocations.append(&mut allocations);
-    for counter in &mut counters {
+    });
+    append_rows(&mut tables.counters, other.counters, |counter| {
         counter.process = numbers.process(counter.process);
         counter.agent = counter.agent.map(|agent| numbers.agent(agent));
         counter.name = numbers.name(counter.name);
-    }
-    tables.counters.append(&mut counters);
-    for monitor in &mut monitors {
+    });
+    append_rows(&mut tables.monitors, other.monitors, |monitor| {
         monitor.device_kind = numbers.name(monitor.device_kind);
         monitor.name = numbers.name(monitor.name);
         monitor.value = numbers.name(monitor.value);
-    }
-    tables.monitors.append(&mut monitors);
-    for frame in &mut stack_frames {
-        frame.name = numbers.name(frame.name);
-    }
-    tables.stack_frames.append(&mut stack_frames);
-    tables.extra_links.extend(extra_links);
-    tables.opaque_tables.extend(opaque_tables);
-    tables.problems.append(problems);
+    });
+    append_rows(&mut tables.stack_frames, other.stack_frames, |frame| frame.name = numbers.name(frame.name));
+    tables.extra_links.extend(other.extra_links);
+    tables.opaque_tables.extend(other.opaque_tables);
+    tables.problems.append(other.problems);
+}
+
+fn append_rows<T>(mine: &mut Vec<T>, mut other: Vec<T>, renumber: impl FnMut(&mut T)) {
+    other.iter_mut().for_each(renumber);
+    mine.append(&mut other);
 }
 
 /// The numbers that rows of the other trace get.
