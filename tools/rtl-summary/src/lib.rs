@@ -1,7 +1,7 @@
 //! Where did the GPU time go? The library behind `rtl-summary`.
 //!
 //! [`args`] is the command line. `compute` turns the tables of a trace into a [`Report`],
-//! section by section ([`sections`]), and `render` prints it, one file per format. The JSON types are those of
+//! section by section ([`sections`]), and `render` prints it. The JSON types are those of
 //! `rtl-report`; all figures come from `rtl-analysis`.
 
 /// The command line.

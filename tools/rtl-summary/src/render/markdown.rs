@@ -4,35 +4,9 @@ use std::io::Write;
 
 use cli::{Failure, Layout, Output, escape_control};
 
-use crate::file_info;
-use crate::report::Report;
-use crate::request::Request;
-use crate::section::{Block, RenderOptions};
-use crate::sections::blocks;
+use crate::section::Block;
 
-pub(super) fn render(
-    request: &Request<'_>,
-    reports: &[Report],
-    inputs: usize,
-    view: RenderOptions,
-    out: &mut Output,
-) -> Result<(), Failure> {
-    for (position, report) in reports.iter().enumerate() {
-        if position > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "## `{}`\n", report.title(inputs))?;
-        for block in blocks(report, view, request.options.info) {
-            write(&block, out)?;
-        }
-        if request.options.info {
-            file_info::render(report, Layout::Markdown, out)?;
-        }
-    }
-    Ok(())
-}
-
-fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
+pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
     match block {
         Block::Lines(lines) => {
             for (label, text) in lines {

@@ -1,6 +1,5 @@
-//! Prints reports, one file per format.
+//! Prints reports.
 
-mod csv;
 mod json;
 mod markdown;
 mod text;
@@ -8,11 +7,14 @@ mod text;
 use std::io::Write;
 
 use cli::args::Format;
-use cli::{Failure, Output};
+use cli::color::Paint;
+use cli::{Failure, Layout, Output, escape_control};
 
+use crate::file_info;
 use crate::report::Report;
 use crate::request::Request;
-use crate::section::RenderOptions;
+use crate::section::{Block, RenderOptions};
+use crate::sections::blocks;
 
 /// Prints the reports in the requested format; `combined` is the report on all traces.
 ///
@@ -39,11 +41,52 @@ pub(crate) fn render(
     if options.style.is_some() {
         return styled(&reports, inputs, out);
     }
-    match format {
-        Format::Csv => csv::render(request, reports.last(), view, out),
-        Format::Markdown => markdown::render(request, &reports, inputs, view, out),
-        Format::Text | Format::Json => text::render(request, &reports, inputs, view, out),
+    if format == Format::Csv {
+        return csv(request, reports.last(), view, out);
     }
+    let paint = Paint::new(options.display.console.color, out.is_terminal());
+    let layout = match format {
+        Format::Markdown => Layout::Markdown,
+        _ => Layout::Text { width: (!view.full_names).then(cli::terminal::width), paint },
+    };
+    for (position, report) in reports.iter().enumerate() {
+        if position > 0 {
+            writeln!(out)?;
+        }
+        let title = report.title(inputs);
+        let prefix = if report.is_combined { "" } else { "Trace: " };
+        match format {
+            Format::Markdown => writeln!(out, "## `{title}`\n")?,
+            _ => writeln!(out, "{}", paint.bold(&escape_control(&format!("{prefix}{title}"))))?,
+        }
+        for block in blocks(report, view, options.info) {
+            match format {
+                Format::Markdown => markdown::write(&block, out)?,
+                _ => text::write(&block, request, paint, layout, out)?,
+            }
+        }
+        if options.info {
+            file_info::render(report, layout, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// One table as RFC 4180, with units in the field names.
+fn csv(
+    request: &Request<'_>,
+    report: Option<&Report>,
+    view: RenderOptions,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let (Some(report), Some(section)) = (report, request.sections.first()) else { return Ok(()) };
+    if request.options.info {
+        return file_info::render(report, Layout::Csv, out);
+    }
+    if let Some(Block::Table { table, .. }) = (section.blocks)(report, view).first() {
+        table.render(Layout::Csv, out)?;
+    }
+    Ok(())
 }
 
 fn styled(reports: &[Report], inputs: usize, out: &mut Output) -> Result<(), Failure> {

@@ -5,40 +5,11 @@ use std::io::Write;
 use cli::color::Paint;
 use cli::{Failure, Layout, Output, escape_control};
 
-use crate::file_info;
-use crate::report::Report;
 use crate::request::Request;
-use crate::section::{Block, RenderOptions};
-use crate::sections::{KERNELS, blocks};
+use crate::section::Block;
+use crate::sections::KERNELS;
 
-pub(super) fn render(
-    request: &Request<'_>,
-    reports: &[Report],
-    inputs: usize,
-    view: RenderOptions,
-    out: &mut Output,
-) -> Result<(), Failure> {
-    let paint = Paint::new(request.options.display.console.color, out.is_terminal());
-    let width = (!view.full_names).then(cli::terminal::width);
-    let layout = Layout::Text { width, paint };
-    for (position, report) in reports.iter().enumerate() {
-        if position > 0 {
-            writeln!(out)?;
-        }
-        let prefix = if report.is_combined { "" } else { "Trace: " };
-        let title = format!("{prefix}{}", report.title(inputs));
-        writeln!(out, "{}", paint.bold(&escape_control(&title)))?;
-        for block in blocks(report, view, request.options.info) {
-            write(&block, request, paint, layout, out)?;
-        }
-        if request.options.info {
-            file_info::render(report, layout, out)?;
-        }
-    }
-    Ok(())
-}
-
-fn write(
+pub(super) fn write(
     block: &Block,
     request: &Request<'_>,
     paint: Paint,
