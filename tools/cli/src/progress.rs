@@ -17,7 +17,7 @@ impl Progress {
     /// for small totals.
     pub fn new(label: &str, total: u64, quiet: bool) -> Self {
         if quiet || total < MIN_TOTAL || !std::io::stderr().is_terminal() {
-            return Self::silent();
+            return Self { bar: None };
         }
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {percent}% {eta}") {
@@ -26,11 +26,6 @@ impl Progress {
         bar.set_message(label.to_owned());
         bar.enable_steady_tick(Duration::from_millis(250));
         Self { bar: Some(bar) }
-    }
-
-    /// A bar that is never drawn.
-    pub fn silent() -> Self {
-        Self { bar: None }
     }
 
     /// Adds `units` of finished work.

@@ -3,6 +3,8 @@
 //! Every function has a fixed number of decimals, so that right-aligned columns line up. Halves round away from
 //! zero.
 
+use indicatif::HumanCount;
+
 /// The text of an unknown number.
 pub const NONE: &str = "-";
 
@@ -77,15 +79,7 @@ pub fn duration(nanoseconds: i64) -> String {
 
 /// A whole number with thousands separators: `43,915`.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// As [`count`], with a sign where negative.
@@ -102,15 +96,6 @@ pub fn bytes(bytes: u64) -> String {
     }
     let power = (bytes.ilog2() / 10) as usize;
     format!("{} {}", fixed(bytes as f64 / 1_024_f64.powi(power as i32), 2), UNITS[power - 1])
-}
-
-/// Bytes over nanoseconds in GB/s (decimal, as vendors state it) with two decimals; [`NONE`] where no time
-/// passed.
-pub fn bandwidth(bytes: u64, nanoseconds: i64) -> String {
-    if nanoseconds <= 0 {
-        return NONE.to_owned();
-    }
-    format!("{} GB/s", fixed(bytes as f64 / nanoseconds as f64, 2))
 }
 
 /// A fraction as percent with two decimals: `0.125` is `12.50%`; [`NONE`] where it is no number.
@@ -170,12 +155,10 @@ mod tests {
     }
 
     #[test]
-    fn bytes_and_bandwidth_state_their_base() {
+    fn bytes_state_their_base() {
         assert_eq!(bytes(1_023), "1,023 B");
         assert_eq!(bytes(3 << 19), "1.50 MiB");
         assert_eq!(bytes(u64::MAX), "16.00 EiB");
-        assert_eq!(bandwidth(2_000, 1_000), "2.00 GB/s");
-        assert_eq!(bandwidth(2_000, 0), NONE);
     }
 
     #[test]
