@@ -11,6 +11,7 @@ use crate::Stats;
 use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
+use crate::stats::begins;
 
 /// The key of groups of dispatches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -195,14 +196,9 @@ impl Sorted {
                 long[group_of(row)].push(duration);
             }
         }
-        let mut begins = vec![0];
-        let mut filled = 0;
-        for count in counts {
-            filled += count;
-            begins.push(filled);
-        }
+        let begins = begins(&counts);
         let mut next = begins.clone();
-        let mut buffer = vec![0_u32; filled];
+        let mut buffer = vec![0_u32; begins[groups]];
         for (row, &short) in durations.short().iter().enumerate() {
             if short != u32::MAX {
                 let place = &mut next[group_of(row)];

@@ -181,6 +181,15 @@ impl Moments {
     }
 }
 
+/// Where groups of these sizes begin that lie side by side, and the end of the last.
+pub(crate) fn begins(counts: &[usize]) -> Vec<usize> {
+    let ends = counts.iter().scan(0, |end, count| {
+        *end += count;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// The position, from 0, of a percentile among `count` sorted values by nearest rank: the ceil(percent count / 100)-th
 /// smallest.
 #[inline]

@@ -7,6 +7,7 @@
 
 use super::Run;
 use super::trimmed;
+use crate::stats::begins;
 
 /// The calls of one kernel in one run, in launch order.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,14 +147,10 @@ fn means(run: &Run, mix: &Mix<'_>, scratch: &mut Vec<i64>) -> Option<Vec<Mean>> 
 
 fn means_of_shapes(Calls { durations, shapes }: &Calls<'_>, by_shape: &mut Vec<i64>) -> Vec<Mean> {
     let count = shapes.iter().max().map_or(0, |&shape| shape as usize + 1);
-    let mut next = vec![0_usize; count + 1];
-    for &shape in *shapes {
-        next[shape as usize + 1] += 1;
-    }
-    for shape in 0..count {
-        next[shape + 1] += next[shape];
-    }
-    let begins = next.clone();
+    let mut counts = vec![0_usize; count];
+    shapes.iter().for_each(|&shape| counts[shape as usize] += 1);
+    let begins = begins(&counts);
+    let mut next = begins.clone();
     by_shape.resize(durations.len(), 0);
     for (&shape, &duration) in shapes.iter().zip(*durations) {
         let next = &mut next[shape as usize];

@@ -11,6 +11,7 @@ use super::types::{Calls, Mix};
 use super::warmup::Warmup;
 use crate::compare::Run;
 use crate::ops::{self, Op, Order};
+use crate::stats::begins;
 use crate::union_length::{UnionLength, to_ns};
 
 /// Durations by group, then by place, in launch order.
@@ -54,13 +55,8 @@ impl CallBuffer {
                 counts[groups.of_stratum[stratum] * places + place] += strata.calls(place, stratum) as usize;
             }
         }
-        let mut begins = Vec::with_capacity(slots + 1);
-        let mut filled = 0;
-        begins.push(0);
-        for count in counts {
-            filled += count;
-            begins.push(filled);
-        }
+        let begins = begins(&counts);
+        let filled = begins[slots];
         let mixed = groups.all.iter().any(Group::is_mixed);
         let mut calls = (vec![0; filled], if mixed { vec![0; filled] } else { Vec::new() });
         let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
@@ -131,14 +127,9 @@ impl CallBuffer {
             .collect();
         let count = kept.iter().map(Range::len).sum::<usize>();
         let left_out = (all.len() - count) as u64;
-        let known = about.all_known && about.launch.is_none();
-        let one = if known { Mix::One } else { Mix::Unknown };
         let durations = slice(&self.buffer, all.clone(), &kept);
         let run = Run::of(&durations);
-        let mix = match known && about.is_mixed() {
-            true => Mix::Several(Calls { durations, shapes: slice(&self.shapes, all, &kept) }),
-            false => one,
-        };
+        let mix = about.mix(|| Calls { durations, shapes: slice(&self.shapes, all, &kept) });
         GroupCalls { run, left_out, mix }
     }
 

@@ -4,7 +4,7 @@ use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::types::KernelKey;
+use super::types::{Calls, KernelKey, Mix};
 use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 use crate::labels;
@@ -38,6 +38,15 @@ impl Group {
     /// Whether its calls are of several launch shapes.
     pub(super) fn is_mixed(&self) -> bool {
         self.shapes.len() > 1
+    }
+
+    /// The mix of its `calls`.
+    pub(super) fn mix(&self, calls: impl FnOnce() -> Calls) -> Mix {
+        match self.all_known && self.launch.is_none() {
+            false => Mix::Unknown,
+            true if self.is_mixed() => Mix::Several(calls()),
+            true => Mix::One,
+        }
     }
 }
 

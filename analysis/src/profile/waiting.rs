@@ -7,9 +7,8 @@ use rtl_schema::Tables;
 use rtl_schema::table::{AgentKind, Track};
 use rustc_hash::FxHashMap;
 
-use super::shared_slice::SharedSlice;
 use super::strata::{Group, Groups, Strata};
-use super::types::{Calls, CollectiveWaits, Mix};
+use super::types::{Calls, CollectiveWaits};
 use super::warmup::Warmup;
 use crate::Stats;
 use crate::align::{self, MatchedCollective, Sequence, synchronises};
@@ -146,14 +145,7 @@ impl Collected {
         let Self { transfers, shapes, calls, transfer_ns, wait_ns } = self;
         let run = Run::of(&transfers);
         let deviation_ns = Stats::of_durations(transfers.iter().copied()).stddev_ns;
-        let mix = match about.all_known && about.launch.is_none() {
-            false => Mix::Unknown,
-            true if about.is_mixed() => {
-                let (durations, shapes) = (SharedSlice::from(transfers), SharedSlice::from(shapes));
-                Mix::Several(Calls { durations, shapes })
-            }
-            true => Mix::One,
-        };
+        let mix = about.mix(|| Calls { durations: transfers.into(), shapes: shapes.into() });
         Some(CollectiveWaits { run, deviation_ns, mix, calls, transfer_ns, wait_ns })
     }
 }

@@ -116,18 +116,11 @@ fn remarks(ranks: &Ranks, full_names: bool) -> Vec<String> {
 fn step_sentence(steps: &Steps, name: &str) -> String {
     let count = units::count(steps.steps);
     let beyond = units::percent(steps.imbalance);
-    match steps.method {
-        StepMethod::Ranges => {
-            format!(
-                "{count} steps are the ranges {name}: the slowest rank computes {beyond} longer than the mean"
-            )
-        }
-        StepMethod::Collectives => {
-            format!(
-                "{count} steps lie between calls of {name}: the last rank takes {beyond} longer than the mean"
-            )
-        }
-    }
+    let (what, who) = match steps.method {
+        StepMethod::Ranges => ("are the ranges", "slowest rank computes"),
+        StepMethod::Collectives => ("lie between calls of", "last rank takes"),
+    };
+    format!("{count} steps {what} {name}: the {who} {beyond} longer than the mean")
 }
 
 fn outlier_sentence(outlier: &Outlier, full_names: bool) -> String {
