@@ -111,35 +111,32 @@ pub fn matching(
     exact: &[(usize, usize)],
     renames: &BTreeMap<String, String>,
 ) -> Matching {
-    let mut matcher = Matcher::new(baseline.len(), candidate.len());
+    let mut matcher = Matcher {
+        kernels: [baseline, candidate],
+        pairs: Vec::new(),
+        taken: [vec![false; baseline.len()], vec![false; candidate.len()]],
+    };
     for &(one, other) in exact {
         matcher.add(one, other, Method::Exact, 1.0);
     }
-    by_config(&mut matcher, baseline, candidate, renames);
-    for (method, form) in [
-        (Method::Normalised, normal as fn(&str) -> String),
-        (Method::Template, without_templates),
-        (Method::Family, |name| family(name).unwrap_or_default()),
-    ] {
-        by_form(&mut matcher, baseline, candidate, method, form);
-    }
+    matcher.by_config(renames);
+    matcher.by_form(Method::Normalised, normal);
+    matcher.by_form(Method::Template, without_templates);
+    matcher.by_form(Method::Family, |name| family(name).unwrap_or_default());
     for (one, other, score) in similarity::pairs(baseline, candidate, &matcher.left(0), &matcher.left(1)) {
         matcher.add(one, other, Method::Similarity, score);
     }
-    matcher.finish(baseline, candidate)
+    matcher.finish()
 }
 
 /// Pairs so far.
-struct Matcher {
+struct Matcher<'a> {
+    kernels: [&'a [KernelFeatures]; 2],
     pairs: Vec<Pair>,
     taken: [Vec<bool>; 2],
 }
 
-impl Matcher {
-    fn new(baseline: usize, candidate: usize) -> Self {
-        Self { pairs: Vec::new(), taken: [vec![false; baseline], vec![false; candidate]] }
-    }
-
+impl Matcher<'_> {
     fn add(&mut self, baseline: usize, candidate: usize, method: Method, score: f64) {
         let free = |side: usize, at: usize| self.taken[side].get(at) == Some(&false);
         if free(0, baseline) && free(1, candidate) {
@@ -154,74 +151,60 @@ impl Matcher {
         (0..self.taken[side].len()).filter(|&at| !self.taken[side][at]).collect()
     }
 
-    fn finish(mut self, baseline: &[KernelFeatures], candidate: &[KernelFeatures]) -> Matching {
+    fn by_config(&mut self, renames: &BTreeMap<String, String>) {
+        let [baseline, candidate] = self.kernels;
+        for at in self.left(0) {
+            let Some(name) = renames.get(&baseline[at].name) else { continue };
+            let is_partner = |&other: &usize| {
+                candidate[other].name == *name && candidate[other].launch == baseline[at].launch
+            };
+            if let Some(other) = self.left(1).into_iter().find(is_partner) {
+                self.add(at, other, Method::Config, 1.0);
+            }
+        }
+    }
+
+    /// Pairs unmatched kernels whose form is unique on each side.
+    fn by_form(&mut self, method: Method, form: impl Fn(&str) -> String) {
+        let [before, after] = [0, 1].map(|side| {
+            self.grouped(side, |kernel| {
+                let form = form(&kernel.name);
+                (!form.is_empty()).then(|| (form, kernel.launch.clone()))
+            })
+        });
+        for (key, one) in before {
+            if let ([one], Some([other])) = (one.as_slice(), after.get(&key).map(Vec::as_slice)) {
+                self.add(*one, *other, method, method.score());
+            }
+        }
+    }
+
+    /// The positions of a side that have no partner yet, by key; kernels without a key are left out.
+    fn grouped<K: Ord>(
+        &self,
+        side: usize,
+        key: impl Fn(&KernelFeatures) -> Option<K>,
+    ) -> BTreeMap<K, Vec<usize>> {
+        let mut positions: BTreeMap<K, Vec<usize>> = BTreeMap::new();
+        for at in self.left(side) {
+            if let Some(key) = key(&self.kernels[side][at]) {
+                positions.entry(key).or_default().push(at);
+            }
+        }
+        positions
+    }
+
+    fn finish(mut self) -> Matching {
         self.pairs.sort_by_key(|pair| pair.baseline);
-        let (removed, new) = (self.left(0), self.left(1));
-        let mut before = families(baseline, &removed);
-        let rename_candidates = families(candidate, &new)
+        let [mut before, after] = [0, 1].map(|side| self.grouped(side, |kernel| family(&kernel.name)));
+        let rename_candidates = after
             .into_iter()
             .filter_map(|(name, candidate)| {
                 let baseline = before.remove(&name)?;
                 Some(RenameCandidates { name, baseline, candidate })
             })
             .collect();
-        Matching { pairs: self.pairs, removed, new, rename_candidates }
-    }
-}
-
-/// Positions by family; kernels of no family are left out.
-fn families(subjects: &[KernelFeatures], positions: &[usize]) -> BTreeMap<String, Vec<usize>> {
-    let mut families: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for &at in positions {
-        if let Some(family) = family(&subjects[at].name) {
-            families.entry(family).or_default().push(at);
-        }
-    }
-    families
-}
-
-fn by_config(
-    matcher: &mut Matcher,
-    baseline: &[KernelFeatures],
-    candidate: &[KernelFeatures],
-    renames: &BTreeMap<String, String>,
-) {
-    for at in matcher.left(0) {
-        let Some(name) = renames.get(&baseline[at].name) else { continue };
-        let partner = matcher
-            .left(1)
-            .into_iter()
-            .find(|&other| candidate[other].name == *name && candidate[other].launch == baseline[at].launch);
-        if let Some(other) = partner {
-            matcher.add(at, other, Method::Config, 1.0);
-        }
-    }
-}
-
-/// Pairs unmatched kernels whose form is unique on each side.
-fn by_form(
-    matcher: &mut Matcher,
-    baseline: &[KernelFeatures],
-    candidate: &[KernelFeatures],
-    method: Method,
-    form: impl Fn(&str) -> String,
-) {
-    let forms = |subjects: &[KernelFeatures], left: Vec<usize>| {
-        let mut positions: BTreeMap<(String, Option<String>), Vec<usize>> = BTreeMap::new();
-        for at in left {
-            let key = (form(&subjects[at].name), subjects[at].launch.clone());
-            if !key.0.is_empty() {
-                positions.entry(key).or_default().push(at);
-            }
-        }
-        positions
-    };
-    let before = forms(baseline, matcher.left(0));
-    let after = forms(candidate, matcher.left(1));
-    for (key, one) in before {
-        if let ([one], Some([other])) = (one.as_slice(), after.get(&key).map(Vec::as_slice)) {
-            matcher.add(*one, *other, method, method.score());
-        }
+        Matching { removed: self.left(0), new: self.left(1), pairs: self.pairs, rename_candidates }
     }
 }
 

@@ -45,11 +45,7 @@ pub struct KernelTotals {
 pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) -> Vec<KernelTotals> {
     let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
-    for row in 0..dispatches.len() {
-        let member = members.of_track(dispatches.track[row]).zip(dispatches.duration.valid(row));
-        let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
-            continue;
-        };
+    for (row, member, duration) in members.own_work(tables, names) {
         let by_member = &mut totals[names.kernel(dispatches.name[row])];
         if by_member.is_empty() {
             by_member.resize(members.all.len(), CallTotal::default());

@@ -3,6 +3,7 @@
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
+use crate::kernel_names::KernelNames;
 use crate::labels;
 use crate::ops::Order;
 
@@ -76,6 +77,19 @@ impl Members {
     #[inline]
     pub(super) fn of_track(&self, track: TrackId) -> Option<usize> {
         self.of_track.get(track.index()).copied().flatten()
+    }
+
+    /// The dispatches that are no collectives: row, member and duration in ns.
+    pub(super) fn own_work<'a>(
+        &'a self,
+        tables: &'a Tables,
+        names: &'a KernelNames,
+    ) -> impl Iterator<Item = (usize, usize, i64)> + 'a {
+        let dispatches = &tables.dispatches;
+        let own = (0..dispatches.len()).filter(|&row| !names.is_collective(dispatches.name[row]));
+        own.filter_map(|row| {
+            Some((row, self.of_track(dispatches.track[row])?, dispatches.duration.valid(row)?))
+        })
     }
 
     /// The member of a process on a GPU.

@@ -75,12 +75,7 @@ fn in_ranges(tables: &Tables, members: &Members, names: &KernelNames) -> Option<
     let count = processes.first().map_or(0, |&process| repeated.count(process));
     let width = members.all.len();
     let mut times = vec![0_i64; count * width];
-    let dispatches = &tables.dispatches;
-    for row in 0..dispatches.len() {
-        let member = members.of_track(dispatches.track[row]).zip(dispatches.duration.valid(row));
-        let Some((member, duration)) = member.filter(|_| !names.is_collective(dispatches.name[row])) else {
-            continue;
-        };
+    for (row, member, duration) in members.own_work(tables, names) {
         if let Some(step) = repeated.of_dispatch(tables, row) {
             let time = &mut times[step * width + member];
             *time = time.saturating_add(duration);
