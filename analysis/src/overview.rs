@@ -1,6 +1,6 @@
 //! The description of a trace: recorder, processes, GPUs, row counts, completeness.
 
-use rtl_schema::table::AgentKind;
+use rtl_schema::table::{AgentKind, Process};
 use rtl_schema::{Dialect, Durations, Tables};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,12 @@ pub struct ProcessInfo {
     pub host: Option<String>,
     /// Command line.
     pub command: Option<String>,
+}
+
+impl From<&Process> for ProcessInfo {
+    fn from(Process { pid, rank, host, command, .. }: &Process) -> Self {
+        Self { pid: *pid, rank: *rank, host: host.clone(), command: command.clone() }
+    }
 }
 
 /// A GPU of the trace, whether it ran anything or not.
@@ -94,16 +100,7 @@ pub fn overview(tables: &Tables) -> TraceOverview {
         tool: about.tool.clone(),
         tool_version: about.tool_version.clone(),
         mode: about.mode.clone(),
-        processes: tables
-            .processes
-            .iter()
-            .map(|process| ProcessInfo {
-                pid: process.pid,
-                rank: process.rank,
-                host: process.host.clone(),
-                command: process.command.clone(),
-            })
-            .collect(),
+        processes: tables.processes.iter().map(ProcessInfo::from).collect(),
         gpus: gpus(tables),
         hosts: sorted(tables.processes.iter().filter_map(|process| process.host.clone())),
         ranks: sorted(tables.processes.iter().filter_map(|process| process.rank)),

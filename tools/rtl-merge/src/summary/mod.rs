@@ -124,12 +124,6 @@ impl TraceTotals {
 }
 
 fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report::Input<StreamedInfo> {
-    let process = |process: &rtl_schema::table::Process| ProcessInfo {
-        pid: process.pid,
-        rank: process.rank,
-        host: process.host.clone(),
-        command: process.command.clone(),
-    };
     let ranks: BTreeSet<u32> = tables.processes.iter().filter_map(|process| process.rank).collect();
     let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
     let ops = rows.executed();
@@ -138,7 +132,7 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report:
         tool: tables.info.tool.clone(),
         tool_version: tables.info.tool_version.clone(),
         mode: tables.info.mode.clone(),
-        processes: tables.processes.iter().map(process).collect(),
+        processes: tables.processes.iter().map(ProcessInfo::from).collect(),
         ranks: ranks.into_iter().collect(),
     };
     rtl_report::Input {
