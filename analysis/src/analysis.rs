@@ -19,19 +19,6 @@ const LONGEST_GAPS: usize = 10;
 /// Traces of more ops are worth a second thread; starting one costs as much as a small report.
 const PARALLEL: usize = 200_000;
 
-/// A part of [`Analysis`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// [`Analysis::kernels`] and [`Analysis::categories`].
-    Kernels,
-    /// [`Analysis::sweep`].
-    Sweep,
-    /// [`Analysis::launches`].
-    Launches,
-    /// [`Analysis::ranges`].
-    Ranges,
-}
-
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
 #[derive(Debug)]
 pub struct Analysis<'a> {
@@ -58,22 +45,14 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Computes several parts. With more than 200,000 dispatches a second thread groups the kernels.
-    pub fn prepare(&self, parts: &[Part]) {
-        if self.tables.dispatches.len() <= PARALLEL || !parts.contains(&Part::Kernels) {
-            return;
+    /// Runs `others` while a second thread groups the kernels; nothing where there are at most 200,000 dispatches.
+    pub fn kernels_beside(&self, others: impl FnOnce()) {
+        if self.tables.dispatches.len() > PARALLEL {
+            std::thread::scope(|scope| {
+                scope.spawn(|| self.kernels());
+                others();
+            });
         }
-        std::thread::scope(|scope| {
-            scope.spawn(|| self.kernels());
-            for part in parts {
-                match part {
-                    Part::Kernels => {}
-                    Part::Sweep => _ = self.sweep(),
-                    Part::Launches => _ = self.launches(),
-                    Part::Ranges => _ = self.ranges(),
-                }
-            }
-        });
     }
 
     /// The rows.

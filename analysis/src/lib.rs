@@ -37,7 +37,7 @@ pub mod streaming;
 pub mod sweep;
 mod union_length;
 
-pub use analysis::{Analysis, Part};
+pub use analysis::Analysis;
 pub use categories::Categories;
 pub use error::{Error, Result};
 pub use kernel_names::KernelNames;

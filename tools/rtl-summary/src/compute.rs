@@ -5,7 +5,7 @@ use std::path::Path;
 use cli::{Failure, ResultExt};
 use rtl_analysis::facts::facts;
 use rtl_analysis::region;
-use rtl_analysis::{Analysis, Part, rocprofv3, rpt};
+use rtl_analysis::{Analysis, rocprofv3, rpt};
 use rtl_report::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
@@ -64,8 +64,9 @@ fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
         return;
     }
     let analysis = Analysis::new(tables, &request.categories);
-    let needs: Vec<Part> = request.sections.iter().flat_map(|section| section.needs).copied().collect();
-    analysis.prepare(&needs);
+    if request.sections.iter().any(|section| section.by_kernel) {
+        analysis.kernels_beside(|| request.sections.iter().for_each(|section| (section.prepare)(&analysis)));
+    }
     let kernels = if request.includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));

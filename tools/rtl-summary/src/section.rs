@@ -1,8 +1,8 @@
 //! The declaration of a report section.
 
 use cli::{Table, units};
+use rtl_analysis::Analysis;
 use rtl_analysis::kernels::{GroupBy, Sort};
-use rtl_analysis::{Analysis, Part};
 use rtl_schema::Select;
 
 use crate::choices::Top;
@@ -23,8 +23,10 @@ pub struct Section {
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
-    /// The parts of the analysis that it needs.
-    pub needs: &'static [Part],
+    /// Whether it needs the groups of kernels, which a second thread makes of a large trace.
+    pub by_kernel: bool,
+    /// Computes what takes long of the rest, meanwhile.
+    pub prepare: fn(&Analysis<'_>),
     /// Computes its JSON fields.
     pub compute: fn(&Context<'_>, &mut Report),
     /// What text, CSV and Markdown print: nothing where `compute` was not called or had no rows.
@@ -39,7 +41,8 @@ impl Section {
         by_default: true,
         has_table: true,
         select: |_| {},
-        needs: &[],
+        by_kernel: false,
+        prepare: |_| {},
         compute: |_, _| {},
         blocks: |_, _| Vec::new(),
     };

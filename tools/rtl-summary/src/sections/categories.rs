@@ -1,6 +1,5 @@
 //! Kernel time by category.
 
-use rtl_analysis::Part;
 use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
 
@@ -10,7 +9,7 @@ use crate::tables::groups;
 pub(crate) static CATEGORIES: Section = Section {
     name: "categories",
     help: "Kernel time by category",
-    needs: &[Part::Kernels],
+    by_kernel: true,
     compute: |context, report| {
         report.sections.categories = Some(Row::list(context.analysis.categories().to_vec()));
     },

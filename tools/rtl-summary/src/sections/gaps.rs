@@ -2,7 +2,6 @@
 
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
-use rtl_analysis::Part;
 use rtl_analysis::sweep::{Gap, GpuGaps, Sweep};
 
 use crate::section::{Block, Section};
@@ -11,7 +10,7 @@ use crate::tables::{count, duration};
 pub(crate) static GAPS: Section = Section {
     name: "gaps",
     help: "Idle time between ops",
-    needs: &[Part::Sweep],
+    prepare: |analysis| _ = analysis.sweep(),
     compute: |context, report| {
         let Sweep { gaps, longest, .. } = context.analysis.sweep();
         report.sections.gaps = Some(gaps.clone());

@@ -1,7 +1,6 @@
 //! Busy and idle time of each GPU.
 
 use cli::{Cell, Column, Table};
-use rtl_analysis::Part;
 use rtl_analysis::sweep::Gpu;
 use rtl_report::GpuRow;
 
@@ -11,7 +10,7 @@ use crate::tables::{Scale, count, share};
 pub(crate) static GPUS: Section = Section {
     name: "gpus",
     help: "Busy and idle time of each GPU",
-    needs: &[Part::Sweep],
+    prepare: |analysis| _ = analysis.sweep(),
     compute: |context, report| {
         let comparison = context.comparison.as_ref();
         let row = |gpu: Gpu| match comparison.and_then(|all| all.work(gpu.gpu)) {

@@ -1,6 +1,5 @@
 //! The main table: kernels, or dispatches grouped by another key.
 
-use rtl_analysis::Part;
 use rtl_analysis::kernels::{self, GroupBy};
 use rtl_report::Row;
 
@@ -11,7 +10,7 @@ use crate::tables::groups;
 pub(crate) static KERNELS: Section = Section {
     name: "kernels",
     help: "The main table",
-    needs: &[Part::Kernels],
+    by_kernel: true,
     compute: |context, report| {
         let rows = |key| {
             let mut groups = context.analysis.groups(key);

@@ -1,7 +1,6 @@
 //! Queue depth, and why GPUs were idle.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::Part;
 use rtl_analysis::launches::{Depth, Idle, Queues};
 
 use crate::section::{Block, Section};
@@ -11,7 +10,7 @@ pub(crate) static QUEUES: Section = Section {
     name: "queues",
     help: "Queue depth of GPUs, and why they were idle",
     select: |select| (select.links, select.api) = (true, true),
-    needs: &[Part::Launches],
+    prepare: |analysis| _ = analysis.launches(),
     compute: |context, report| {
         report.sections.queues = context.analysis.launches().map(|(_, queues)| queues.clone());
     },

@@ -1,7 +1,6 @@
 //! Rows that cannot be right, lost records, and calls that dominate their kernel.
 
 use cli::units;
-use rtl_analysis::Part;
 use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
 
 use crate::section::{Block, Section};
@@ -11,7 +10,8 @@ pub(crate) static SANITY: Section = Section {
     name: "sanity",
     help: "Rows that cannot be right, and lost records",
     has_table: false,
-    needs: &[Part::Kernels, Part::Sweep],
+    by_kernel: true,
+    prepare: |analysis| _ = analysis.sweep(),
     compute: |context, report| {
         let sanity = report.sections.sanity.insert(sanity::check(&context.analysis));
         sanity.dominant.iter_mut().for_each(|dominant| context.names.rename(&mut dominant.kernel));
