@@ -31,17 +31,7 @@ fn recognise(database: &Database) -> Result<bool> {
 
 /// Reads metadata and strings.
 fn header(database: &Database, select: &Select) -> Result<Header> {
-    let variant = Variant {
-        markers_are_calls: false,
-        ops_named_by_type: false,
-        cause_by_link: false,
-        args_table: "rocpd_string",
-        signal_is_shape: false,
-        typed_ops: true,
-        launches: LaunchRows::Groups,
-        gpu_stride: None,
-        pid_stride: None,
-    };
+    let variant = Variant { typed_ops: true, launches: LaunchRows::Groups, ..Variant::default() };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut references = References::default();
@@ -121,22 +111,7 @@ fn read_processes(metadata: &Metadata, references: &mut References, tables: &mut
         if let Some(id) = row.int("id") {
             references.processes.push((id, ProcessId(tables.processes.len() as u32)));
         }
-        tables.processes.push(Process {
-            pid: row.int("pid"),
-            ppid: row.int("ppid"),
-            guid: row.text("guid"),
-            space: row.unsigned("space").unwrap_or(0),
-            node: row.unsigned("node"),
-            host: row.text("host"),
-            machine_id: row.text("machineId"),
-            boot_id: row.text("bootId"),
-            rank: row.unsigned("rank"),
-            world: row.unsigned("world"),
-            command: row.text("command"),
-            environment: row.text("environment"),
-            start: row.int("start"),
-            end: row.int("end"),
-        });
+        tables.processes.push(row.read());
     }
     let pid = metadata.number(tags::PID);
     if !tables.processes.is_empty() {
@@ -179,16 +154,9 @@ fn agent(tag: &str, row: &Object) -> Agent {
     Agent {
         kind,
         number: row.int("number").unwrap_or(-1),
-        node: row.unsigned("node"),
-        process: None,
         source_id: row.int("sourceId").or(row.int("number")).unwrap_or(0),
-        absolute_index: row.int("absoluteIndex"),
-        logical_index: row.int("logicalIndex"),
-        type_index: row.int("typeIndex"),
-        target: row.text("target"),
-        product: row.text("product"),
-        uuid: row.text("uuid"),
         details: row.text("details"),
+        ..row.read()
     }
 }
 
@@ -200,17 +168,9 @@ fn read_symbols(metadata: &Metadata, references: &mut References, tables: &mut T
         let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
         let symbol = Symbol {
             process,
-            id: row.int("id").unwrap_or(0),
             name: name("name"),
             mangled: name("mangled"),
-            code_object: row.int("codeObject").unwrap_or(0),
-            kernel_object: row.int("kernelObject").unwrap_or(0) as u64,
-            kernarg: row.unsigned("kernarg"),
-            lds: row.unsigned("lds"),
-            scratch: row.unsigned("scratch"),
-            sgprs: row.unsigned("sgprs"),
-            vgprs: row.unsigned("vgprs"),
-            agprs: row.unsigned("agprs"),
+            ..row.read()
         };
         let id = SymbolId(tables.symbols.len() as u32);
         references.symbols.by_id.entry((process, symbol.id)).or_insert(id);

@@ -1,3 +1,5 @@
+use serde::{Deserialize, Serialize};
+
 use crate::ProcessId;
 
 /// The kind of an agent.
@@ -16,15 +18,18 @@ pub enum AgentKind {
 
 /// An HSA device as one trace knows it. The same device seen by several processes of one host is one agent
 /// where the source identifies it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Agent {
     /// The kind.
+    #[serde(skip)]
     pub kind: AgentKind,
     /// The number to show and to filter by (`GPU 3`), unique among the GPUs of the trace.
     pub number: i64,
     /// The machine, where one trace holds several (RPD's packed ids, merged rocprofv3).
     pub node: Option<u32>,
     /// The process that listed it, where each process lists its own.
+    #[serde(skip)]
     pub process: Option<ProcessId>,
     /// The id of the source (gpuId, KFD node id, agent handle).
     pub source_id: i64,

@@ -1,7 +1,10 @@
+use serde::{Deserialize, Serialize};
+
 use crate::ProcessId;
 
 /// A process that wrote into the trace. Every trace has at least one, even if nothing is known of it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Process {
     /// The operating system's id.
     pub pid: Option<i64>,

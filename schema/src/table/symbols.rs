@@ -1,15 +1,21 @@
+use serde::{Deserialize, Serialize};
+
 use crate::{Id, NameId, ProcessId};
 
 /// A kernel as one process loaded it. Two symbols may share a name and differ in registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Symbol {
     /// The process that loaded it.
+    #[serde(skip)]
     pub process: ProcessId,
     /// The id of the source.
     pub id: Id,
     /// The name that dispatches carry: formatted or display name.
+    #[serde(skip)]
     pub name: NameId,
     /// The mangled name, `NONE` where unknown.
+    #[serde(skip)]
     pub mangled: NameId,
     /// The code object's id; 0 is unknown.
     pub code_object: Id,

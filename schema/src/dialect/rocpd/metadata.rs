@@ -1,6 +1,7 @@
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use crate::layout::tags;
+use crate::layout::{objects, tags};
 use crate::sqlite::Database;
 use crate::{Dialect, Result, TraceInfo};
 
@@ -37,9 +38,7 @@ impl Metadata {
     /// All values of `tags` that are JSON objects, each with its tag, in the order of the file.
     pub(crate) fn objects<'a>(&'a self, tags: &'a [&str]) -> impl Iterator<Item = (&'a str, Object)> {
         let rows = self.0.iter().filter(|(tag, _)| tags.contains(&tag.as_str()));
-        rows.filter_map(|(tag, text)| Some((tag.as_str(), serde_json::from_str(text).ok()?)))
-            .filter(|(_, value): &(&str, Value)| value.is_object())
-            .map(|(tag, value)| (tag, Object(value)))
+        rows.filter_map(|(tag, text)| Some((tag.as_str(), Object(serde_json::from_str(text).ok()?))))
     }
 
     /// The recorder, and the counts of lost and skipped rows.
@@ -66,16 +65,17 @@ impl Metadata {
 
 /// A metadata value that is a JSON object; fields of an unexpected type are absent.
 #[derive(Debug)]
-pub(crate) struct Object(Value);
+pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
+    /// All fields that a `T` has.
+    pub(crate) fn read<T: DeserializeOwned + Default>(&self) -> T {
+        objects::read(&self.0)
+    }
+
     pub(crate) fn int(&self, field: &str) -> Option<i64> {
         let value = self.0.get(field)?;
         value.as_i64().or_else(|| value.as_u64().map(|value| value as i64))
-    }
-
-    pub(crate) fn unsigned<T: TryFrom<i64>>(&self, field: &str) -> Option<T> {
-        self.int(field).and_then(|value| T::try_from(value).ok())
     }
 
     /// The text of a string; the JSON of anything else but null.
