@@ -1,5 +1,5 @@
 use super::reader::Reader;
-use super::rocpd::{Header, LaunchRows, Metadata, Names, References, Variant};
+use super::rocpd::{Header, Metadata, Names, References, Variant};
 use crate::layout::tags;
 use crate::sqlite::Database;
 use crate::table::Process;
@@ -21,17 +21,7 @@ fn recognise(database: &Database) -> Result<bool> {
 
 /// Reads metadata and strings.
 fn header(database: &Database, _: &Select) -> Result<Header> {
-    let variant = Variant {
-        markers_are_calls: false,
-        ops_named_by_type: false,
-        cause_by_link: false,
-        args_table: "rocpd_string",
-        signal_is_shape: true,
-        typed_ops: false,
-        launches: LaunchRows::Arguments,
-        gpu_stride: None,
-        pid_stride: None,
-    };
+    let variant = Variant { signal_is_shape: true, ..Variant::default() };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
     let mut pids: Vec<i64> = metadata.all(tags::PID).filter_map(|pid| pid.trim().parse().ok()).collect();

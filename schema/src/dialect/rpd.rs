@@ -47,9 +47,7 @@ fn header(database: &Database, _: &Select) -> Result<Header> {
         markers_are_calls: true,
         ops_named_by_type: true,
         cause_by_link: true,
-        args_table: if third { "rocpd_ustring" } else { "rocpd_string" },
-        signal_is_shape: false,
-        typed_ops: false,
+        args_in_ustring: third,
         launches: match metadata.get(LAUNCHES) {
             Some(LAUNCHES_EXECUTED) => LaunchRows::Converted,
             _ if from_rocprofiler_sdk(&tables.strings) => LaunchRows::Executed,
@@ -57,6 +55,7 @@ fn header(database: &Database, _: &Select) -> Result<Header> {
         },
         gpu_stride: metadata.number(tags::GPU_STRIDE).filter(|&stride| stride > 0),
         pid_stride: metadata.number(tags::PID_STRIDE).filter(|&stride| stride > 0),
+        ..Variant::default()
     };
     let dialect = if third { Dialect::Rpd3 } else { Dialect::Rpd2 };
     tables.info = metadata.info(dialect, "rocmProfileData");

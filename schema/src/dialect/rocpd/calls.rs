@@ -170,11 +170,11 @@ impl Texts {
         self.wanted.sort_unstable();
         self.wanted.dedup();
         let own;
-        let names = if variant.args_table == "rocpd_string" {
-            names
-        } else {
-            own = Names::read_only(database, variant.args_table, &mut tables.strings, &self.wanted)?;
+        let names = if variant.args_in_ustring {
+            own = Names::read_only(database, "rocpd_ustring", &mut tables.strings, &self.wanted)?;
             &own
+        } else {
+            names
         };
         let problems = &mut tables.problems;
         let mut text =

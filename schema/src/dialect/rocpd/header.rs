@@ -5,7 +5,7 @@ use crate::table::ApiCall;
 use crate::{Id, NameId, ProcessId, SymbolId, Tables};
 
 /// The differences between the layouts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Variant {
     /// Annotations are calls named `UserMarker` with the text as argument (RPD), not ops.
     pub(crate) markers_are_calls: bool,
@@ -13,8 +13,8 @@ pub(crate) struct Variant {
     pub(crate) ops_named_by_type: bool,
     /// An op belongs to the process of its call (RPD), not to one of its own.
     pub(crate) cause_by_link: bool,
-    /// The table with the texts of arguments.
-    pub(crate) args_table: &'static str,
+    /// The texts of arguments have a table of their own (RPD 3).
+    pub(crate) args_in_ustring: bool,
     /// `completionSignal` holds the queue and the launch shape (rocm-trace-lite).
     pub(crate) signal_is_shape: bool,
     /// Ops have typed columns for their launch (rtl).
