@@ -1,6 +1,6 @@
 /// The parts of a trace to read. Name, track, start and duration of every op are always read; other columns cost time
 /// and memory only if selected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Select {
     /// Ids of the source for every row.
     pub ids: bool,
@@ -22,36 +22,18 @@ pub struct Select {
 
 impl Select {
     /// The whole file, for convert and merge.
-    pub const fn everything() -> Self {
-        Self {
-            ids: true,
-            shapes: false, // They come with `launch`.
-            launch: true,
-            links: true,
-            ranges: true,
-            api: true,
-            args: true,
-            secondary: true,
-        }
+    pub fn everything() -> Self {
+        Self { ids: true, launch: true, args: true, secondary: true, ..Self::summary() }
     }
 
     /// The columns of rtl-summary's default report.
-    pub const fn summary() -> Self {
+    pub fn summary() -> Self {
         Self { links: true, ranges: true, api: true, ..Self::ops() }
     }
 
     /// Ops alone: names, places and times.
-    pub const fn ops() -> Self {
-        Self {
-            ids: false,
-            shapes: false,
-            launch: false,
-            links: false,
-            ranges: false,
-            api: false,
-            args: false,
-            secondary: false,
-        }
+    pub fn ops() -> Self {
+        Self::default()
     }
 
     /// Whether dispatches have their launch shapes.

@@ -166,12 +166,7 @@ fn read_symbols(metadata: &Metadata, references: &mut References, tables: &mut T
         let process =
             row.int("pid").and_then(|pid| process(pid, references, &tables.processes)).unwrap_or_default();
         let mut name = |field| row.text(field).map_or(NameId::NONE, |text| tables.strings.intern(&text));
-        let symbol = Symbol {
-            process,
-            name: name("name"),
-            mangled: name("mangled"),
-            ..row.read()
-        };
+        let symbol = Symbol { process, name: name("name"), mangled: name("mangled"), ..row.read() };
         let id = SymbolId(tables.symbols.len() as u32);
         references.symbols.by_id.entry((process, symbol.id)).or_insert(id);
         references.symbols.by_name.entry((process, symbol.name)).or_insert(id);
