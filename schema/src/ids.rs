@@ -1,7 +1,7 @@
 //! Newtypes of ids and positions.
 
-macro_rules! index {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! indices {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         pub struct $name(pub u32);
@@ -12,32 +12,34 @@ macro_rules! index {
                 self.0 as usize
             }
         }
-    };
+
+        impl From<u32> for $name {
+            fn from(index: u32) -> Self {
+                Self(index)
+            }
+        }
+
+        impl From<$name> for usize {
+            fn from(id: $name) -> Self {
+                id.index()
+            }
+        }
+    )*};
 }
 
-index! {
+indices! {
     /// A string of [`crate::Strings`]; [`NameId::NONE`] and [`NameId::DANGLING`] are absent ones.
-    NameId
-}
-index! {
+    NameId;
     /// A row of [`crate::table::Tracks`]: where an op ran.
-    TrackId
-}
-index! {
+    TrackId;
     /// A row of [`crate::table::Shapes`]: how a kernel was launched.
-    ShapeId
-}
-index! {
+    ShapeId;
     /// A row of [`crate::Tables::symbols`]: a kernel as it was loaded, with its register counts.
-    SymbolId
-}
-index! {
+    SymbolId;
     /// A row of [`crate::Tables::processes`].
-    ProcessId
-}
-index! {
+    ProcessId;
     /// A row of [`crate::Tables::agents`].
-    AgentId
+    AgentId;
 }
 
 impl NameId {

@@ -1,5 +1,4 @@
-use rustc_hash::FxHashMap;
-
+use super::interned::{Distinct, Interned};
 use crate::ShapeId;
 
 /// How a kernel was launched. `None` is unknown, never a default.
@@ -24,6 +23,14 @@ impl Shape {
         Self { workgroup: Some(workgroup), items: Some(items), groups: Some(groups), ..Self::default() }
     }
 
+    /// As [`Self::from_items`], of sizes that may be unknown.
+    pub(crate) fn of_items(workgroup: Option<[u32; 3]>, items: Option<[u64; 3]>) -> Self {
+        match (workgroup, items) {
+            (Some(workgroup), Some(items)) => Self::from_items(workgroup, items),
+            _ => Self { workgroup, items, ..Self::default() },
+        }
+    }
+
     /// A shape of which the source stores work-groups: the work-items are whole work-groups.
     pub fn from_groups(workgroup: [u32; 3], groups: [u64; 3]) -> Self {
         let items = std::array::from_fn(|axis| groups[axis].saturating_mul(u64::from(workgroup[axis])));
@@ -31,42 +38,12 @@ impl Shape {
     }
 }
 
+/// The sizes along all axes, if all are known.
+pub(crate) fn all<T>([x, y, z]: [Option<T>; 3]) -> Option<[T; 3]> {
+    Some([x?, y?, z?])
+}
+
+impl Distinct for Shape {}
+
 /// The distinct launch shapes of a trace.
-#[derive(Debug, Clone, Default)]
-pub struct Shapes {
-    rows: Vec<Shape>,
-    index: FxHashMap<Shape, ShapeId>,
-}
-
-impl Shapes {
-    /// The id of `shape`, which is added when it is new.
-    pub fn intern(&mut self, shape: Shape) -> ShapeId {
-        let next = ShapeId(self.rows.len() as u32);
-        let id = *self.index.entry(shape).or_insert(next);
-        if id == next {
-            self.rows.push(shape);
-        }
-        id
-    }
-
-    /// The shape behind `id`.
-    pub fn get(&self, id: ShapeId) -> Shape {
-        self.rows[id.index()]
-    }
-
-    /// All shapes, in the order of first appearance; [`ShapeId`] is the position.
-    pub fn rows(&self) -> &[Shape] {
-        &self.rows
-    }
-
-    /// Adds the shapes of `other`; the result maps its ids to those of `self`.
-    pub fn append(&mut self, other: &Self) -> Vec<ShapeId> {
-        other.rows.iter().map(|&shape| self.intern(shape)).collect()
-    }
-}
-
-impl PartialEq for Shapes {
-    fn eq(&self, other: &Self) -> bool {
-        self.rows == other.rows
-    }
-}
+pub type Shapes = Interned<Shape, ShapeId>;

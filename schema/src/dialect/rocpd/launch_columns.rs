@@ -59,11 +59,7 @@ impl Sizes {
         // Beside a known x, NULL is 1.
         let items = size(x).map(|x| [x, size(y).unwrap_or(1), size(z).unwrap_or(1)]);
         let workgroup = size(width).map(|width| [width, size(height).unwrap_or(1), size(depth).unwrap_or(1)]);
-        match (workgroup, items) {
-            (None, None) => None,
-            (Some(workgroup), Some(items)) => Some(Shape::from_items(workgroup, items)),
-            (workgroup, items) => Some(Shape { workgroup, items, ..Shape::default() }),
-        }
+        (workgroup.is_some() || items.is_some()).then(|| Shape::of_items(workgroup, items))
     }
 
     /// The sizes in half the space; `None` for sizes that no launch has.

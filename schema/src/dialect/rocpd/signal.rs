@@ -17,12 +17,8 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
             _ => {}
         }
     }
-    let shape = match (workgroup, items) {
-        (Some(workgroup), Some(items)) => Some(Shape::from_items(workgroup, items)),
-        (None, None) => None,
-        (workgroup, items) => Some(Shape { workgroup, items, ..Shape::default() }),
-    };
-    (shape, queue)
+    let known = workgroup.is_some() || items.is_some();
+    (known.then(|| Shape::of_items(workgroup, items)), queue)
 }
 
 fn triple<T: std::str::FromStr>(text: &str) -> Option<[T; 3]> {
