@@ -38,22 +38,6 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
-    /// Appends `rows` rows of the default value.
-    pub fn pad(&mut self, rows: usize) {
-        match self {
-            Self::Values(values) => values.resize(values.len() + rows, T::default()),
-            Self::Uniform { value, len } if *len == 0 || *value == T::default() => {
-                *value = T::default();
-                *len += rows;
-            }
-            Self::Uniform { .. } if rows == 0 => {}
-            Self::Uniform { .. } => {
-                self.to_mut();
-                self.pad(rows);
-            }
-        }
-    }
-
     /// The value of row `row`.
     #[inline]
     pub fn get(&self, row: usize) -> T {
@@ -89,39 +73,11 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Appends all rows of `other`.
-    pub fn append(&mut self, other: Self) {
-        match (&mut *self, other) {
-            (Self::Uniform { value: own, len }, Self::Uniform { value, len: rows })
-                if *own == value || *len == 0 =>
-            {
-                *own = value;
-                *len += rows;
-            }
-            (_, Self::Uniform { value, len: rows }) => {
-                let values = self.to_mut();
-                values.resize(values.len() + rows, value);
-            }
-            (_, Self::Values(other)) => self.to_mut().extend_from_slice(&other),
-        }
-    }
-
     /// Replaces every value by what `map` makes of it.
     pub fn map(&mut self, map: impl Fn(T) -> T) {
         match self {
             Self::Uniform { value, .. } => *value = map(*value),
             Self::Values(values) => values.iter_mut().for_each(|value| *value = map(*value)),
-        }
-    }
-
-    /// Keeps the rows whose flag is true.
-    pub fn retain(&mut self, keep: &[bool]) {
-        match self {
-            Self::Uniform { len, .. } => *len = keep.iter().filter(|&&kept| kept).count(),
-            Self::Values(values) => {
-                let mut flags = keep.iter();
-                values.retain(|_| *flags.next().unwrap_or(&false));
-            }
         }
     }
 
@@ -202,19 +158,6 @@ impl Durations {
     pub fn is_empty(&self) -> bool {
         self.short.is_empty()
     }
-
-    /// Appends all rows of `other`.
-    pub fn append(&mut self, other: Self) {
-        let offset = self.short.len() as u32;
-        self.short.extend_from_slice(&other.short);
-        self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
-    }
-
-    /// Keeps the rows whose flag is true.
-    pub fn retain(&mut self, keep: &[bool]) {
-        let kept = (0..self.len()).filter(|&row| keep[row]).map(|row| self.get(row)).collect();
-        *self = kept;
-    }
 }
 
 impl FromIterator<Option<i64>> for Durations {
@@ -222,6 +165,90 @@ impl FromIterator<Option<i64>> for Durations {
         let mut durations = Self::default();
         values.into_iter().for_each(|value| durations.push(value));
         durations
+    }
+}
+
+/// What a table does with each of its columns, whatever their storage.
+pub(crate) trait Storage<T> {
+    /// The value of row `row`.
+    fn value(&self, row: usize) -> T;
+    /// Appends all values of `other`, which are not copied into a column without rows.
+    fn append(&mut self, other: Self);
+    /// Keeps the rows whose flag is true.
+    fn retain(&mut self, keep: &[bool]);
+    /// Appends default values until there are `rows` rows, where the storage may lag behind.
+    fn pad_to(&mut self, _rows: usize) {}
+}
+
+impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
+    #[inline(always)]
+    fn value(&self, row: usize) -> T {
+        self.get(row)
+    }
+
+    fn append(&mut self, other: Self) {
+        match (&mut *self, other) {
+            (own, other) if own.is_empty() => *own = other,
+            (Self::Uniform { value: own, len }, Self::Uniform { value, len: rows }) if *own == value => {
+                *len += rows;
+            }
+            (own, Self::Uniform { value, len: rows }) => {
+                let values = own.to_mut();
+                values.resize(values.len() + rows, value);
+            }
+            (own, Self::Values(other)) => own.to_mut().extend_from_slice(&other),
+        }
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        match self {
+            Self::Uniform { len, .. } => *len = keep.iter().filter(|&&kept| kept).count(),
+            Self::Values(values) => Storage::retain(values, keep),
+        }
+    }
+
+    fn pad_to(&mut self, rows: usize) {
+        if let Some(len @ 1..) = rows.checked_sub(self.len()) {
+            self.append(Self::Uniform { value: T::default(), len });
+        }
+    }
+}
+
+impl Storage<Option<i64>> for Durations {
+    #[inline(always)]
+    fn value(&self, row: usize) -> Option<i64> {
+        self.get(row)
+    }
+
+    fn append(&mut self, other: Self) {
+        let offset = self.short.len() as u32;
+        Storage::append(&mut self.short, other.short);
+        self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        let kept = (0..self.len()).filter(|&row| keep[row]).map(|row| self.get(row)).collect();
+        *self = kept;
+    }
+}
+
+impl<T: Copy> Storage<T> for Vec<T> {
+    #[inline(always)]
+    fn value(&self, row: usize) -> T {
+        self[row]
+    }
+
+    fn append(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+        } else {
+            self.extend_from_slice(&other);
+        }
+    }
+
+    fn retain(&mut self, keep: &[bool]) {
+        let mut flags = keep.iter();
+        Self::retain(self, |_| *flags.next().unwrap_or(&false));
     }
 }
 
@@ -245,7 +272,7 @@ mod tests {
             let mut padded: Column<i64> = values.iter().copied().collect();
             let mut pushed = padded.clone();
             for rows in [0, 2] {
-                padded.pad(rows);
+                padded.pad_to(padded.len() + rows);
                 (0..rows).for_each(|_| pushed.push(0));
                 assert_eq!(padded.iter().collect::<Vec<_>>(), pushed.iter().collect::<Vec<_>>());
             }

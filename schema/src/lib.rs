@@ -11,8 +11,8 @@
 //! let trace = rtl_schema::Trace::open("trace.db")?;
 //! let tables = trace.read(&rtl_schema::Select::summary())?;
 //! for dispatch in 0..tables.dispatches.len() {
-//!     let name = tables.strings.get(tables.dispatches.name(dispatch));
-//!     println!("{name} started at {} ns", tables.dispatches.start(dispatch));
+//!     let name = tables.strings.get(tables.dispatches.name[dispatch]);
+//!     println!("{name} started at {} ns", tables.dispatches.start[dispatch]);
 //! }
 //! # Ok(())
 //! # }

@@ -98,8 +98,8 @@ fn bad_rows_are_counted_and_never_fatal() {
             (9, None)
         ]
     );
-    assert_eq!(tables.dispatches.name(2), NameId::NONE);
-    assert_eq!(tables.dispatches.name(3), NameId::DANGLING);
+    assert_eq!(tables.dispatches.name[2], NameId::NONE);
+    assert_eq!(tables.dispatches.name[3], NameId::DANGLING);
     assert_eq!(
         problems(&tables),
         [

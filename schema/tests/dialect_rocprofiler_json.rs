@@ -122,7 +122,7 @@ fn records_may_stand_before_what_they_refer_to() -> Outcome {
     backwards.sort_by_key(|field| !field.starts_with("\"buffer_records"));
     let (_folder, path) = written(&format!("{{\"rocprofiler-sdk-tool\": [{{{}}}]}}", backwards.join(", ")))?;
     let (first, usual) = (read(&path)?, parsed(&document(process()))?);
-    assert_eq!(first.strings.get(first.dispatches.name(0)), "gemm()");
+    assert_eq!(first.strings.get(first.dispatches.name[0]), "gemm()");
     assert_eq!(first.tracks, usual.tracks);
     assert_eq!(first.dispatches.symbol, usual.dispatches.symbol);
     Ok(())

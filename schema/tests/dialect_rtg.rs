@@ -58,7 +58,7 @@ fn line_ends_of_windows_and_bytes_that_are_no_text_are_read() {
     content.extend_from_slice(b"profile:  kernel;\tbad\xffname;\t 1.0 us;\t5;\t6;\t#0.0.0;");
     let tables = read_as(&content, &Select::everything());
     assert_eq!(tables.dispatches.len(), 2);
-    assert_eq!(tables.strings.get(tables.dispatches.name(1)), "bad\u{fffd}name");
+    assert_eq!(tables.strings.get(tables.dispatches.name[1]), "bad\u{fffd}name");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_copy_without_its_size_is_kept() {
 fn a_line_longer_than_any_buffer_is_one_line() {
     let name = "x".repeat(3 << 20);
     let tables = read(&format!("{KERNEL}profile: kernel;\t{name};\t1 us;\t10;\t20;\t#0.0.0;\n"));
-    assert_eq!(tables.strings.get(tables.dispatches.name(1)).len(), 3 << 20);
+    assert_eq!(tables.strings.get(tables.dispatches.name[1]).len(), 3 << 20);
 }
 
 /// One launch: the call, the packet on the host and on the device, a barrier, a copy, a range and a marker.

@@ -37,7 +37,7 @@ impl CollectiveFinder {
         let new = chunk.strings.iter().skip(self.names.len());
         self.names.extend(new.map(|(_, text)| synchronises(text)));
         for at in 0..chunk.dispatches.len() {
-            let name = chunk.dispatches.name(at);
+            let name = chunk.dispatches.name[at];
             if self.names.get(name.index()).copied().unwrap_or(false) {
                 self.row(chunk, at);
             }

@@ -71,21 +71,15 @@ impl Dispatches {
         self.shape.push(shape);
     }
 
-    /// The name of row `row` as stored.
-    pub fn name(&self, row: usize) -> NameId {
-        self.name[row]
-    }
-
-    /// The start of row `row` in ns.
-    pub fn start(&self, row: usize) -> i64 {
-        self.start[row]
-    }
-
     /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
     pub fn append(&mut self, mut other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
         other.fill();
-        other.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
-        other.shape.map(|shape| shape.map(|shape| shapes[shape.index()]));
+        if !is_identity(tracks) {
+            other.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
+        }
+        if !is_identity(shapes) {
+            other.shape.map(|shape| shape.map(|shape| shapes[shape.index()]));
+        }
         self.append_columns(other);
     }
 
@@ -93,4 +87,9 @@ impl Dispatches {
     pub fn retain(&mut self, keep: &[bool]) {
         self.retain_columns(keep);
     }
+}
+
+/// Whether every id maps to itself.
+fn is_identity<I: Copy + Into<usize>>(ids: &[I]) -> bool {
+    ids.iter().enumerate().all(|(at, &id)| id.into() == at)
 }

@@ -116,7 +116,7 @@ impl Input {
     fn add_chunk(&mut self, chunk: &Tables) {
         self.rows.add(chunk);
         self.has_opaque_tables |= !chunk.opaque_tables.is_empty();
-        let dispatches = (0..chunk.dispatches.len()).map(|at| chunk.dispatches.start(at));
+        let dispatches = (0..chunk.dispatches.len()).map(|at| chunk.dispatches.start[at]);
         let others = chunk.copies.iter().map(|copy| copy.start);
         let ranges = chunk.ranges.iter().map(|range| range.start);
         let calls = chunk.api_calls.iter().map(|call| call.start);

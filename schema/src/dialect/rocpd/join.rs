@@ -101,18 +101,14 @@ impl<'a> Join<'a> {
             range.process = self.process(range.process, &pids, tables);
             tables.ranges.push(range);
         }
-        if tables.dispatches.is_empty()
-            && is_identity(&tracks, |track| track.0)
-            && is_identity(&shapes, |shape| shape.0)
-        {
-            // The first part is not copied: it would be in memory twice.
-            let rows = rows.saturating_sub(part.dispatches.len());
-            tables.dispatches = part.dispatches;
-            tables.dispatches.name.reserve_exact(rows);
-            tables.dispatches.track.reserve_exact(rows);
-            tables.dispatches.start.reserve_exact(rows);
-        } else {
-            tables.dispatches.append(part.dispatches, &tracks, &shapes);
+        // The first part is not copied: it would be in memory twice.
+        let others = rows.saturating_sub(part.dispatches.len());
+        let is_first = tables.dispatches.is_empty();
+        tables.dispatches.append(part.dispatches, &tracks, &shapes);
+        if is_first {
+            tables.dispatches.name.reserve_exact(others);
+            tables.dispatches.track.reserve_exact(others);
+            tables.dispatches.start.reserve_exact(others);
         }
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
@@ -152,11 +148,6 @@ impl<'a> Join<'a> {
             below => pids.get(below - 1).copied().unwrap_or(local),
         }
     }
-}
-
-/// Whether every id maps to itself.
-fn is_identity<T: Copy>(ids: &[T], number: impl Fn(T) -> u32) -> bool {
-    ids.iter().enumerate().all(|(at, &id)| number(id) as usize == at)
 }
 
 /// A call's bytes are those of all its copies: where several ops share them, each one's own is unknown.

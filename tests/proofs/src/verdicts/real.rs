@@ -42,12 +42,12 @@ impl Recording {
         let categories = Categories::default();
         let dispatches = &tables.dispatches;
         let mut rows: Vec<(i64, usize)> =
-            (0..dispatches.len()).map(|row| (dispatches.start(row), row)).collect();
+            (0..dispatches.len()).map(|row| (dispatches.start[row], row)).collect();
         rows.sort_unstable();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut ops = Vec::new();
         for (_, row) in rows {
-            let name = identity(tables.strings.get(dispatches.name(row)));
+            let name = identity(tables.strings.get(dispatches.name[row]));
             let Some(duration) = dispatches.duration.valid(row) else { continue };
             if categories.of(name) != COLLECTIVE {
                 let count = known.len();

@@ -182,7 +182,7 @@ fn names_are_full_mangled_or_short_in_every_format() {
         for file in ["run_results.json", "run_results.db"] {
             folder.answer(&format!("in.db -o {file} --force --names {how}"));
             let tables = read(&folder.path(file));
-            assert_eq!(tables.strings.get(tables.dispatches.name(0)), name, "{file}");
+            assert_eq!(tables.strings.get(tables.dispatches.name[0]), name, "{file}");
         }
     }
 }

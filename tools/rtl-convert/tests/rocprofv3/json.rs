@@ -103,7 +103,7 @@ fn each_process_has_a_file_of_its_own() {
     assert_eq!(answer, "Written out_7_results.json, out_8_results.json: 2 rows in, 2 out\n");
     for (name, kernel, pid) in [("out_7_results.json", "one", 7), ("out_8_results.json", "two", 8)] {
         let tables = read(&folder.path(name));
-        assert_eq!(tables.strings.get(tables.dispatches.name(0)), kernel);
+        assert_eq!(tables.strings.get(tables.dispatches.name[0]), kernel);
         assert_eq!((tables.dispatches.len(), tables.processes[0].pid), (1, Some(pid)));
     }
 }

@@ -49,7 +49,7 @@ fn ranks_of_one_machine_are_never_moved_against_each_other() {
     let report = folder.merge(&format!("-o all.db {}", ranks(2)));
     assert_eq!(methods(&report), ["reference", "reference"]);
     let merged = folder.tables("all.db");
-    let first = |tables: &Tables| (0..tables.dispatches.len()).map(|at| tables.dispatches.start(at)).min();
+    let first = |tables: &Tables| (0..tables.dispatches.len()).map(|at| tables.dispatches.start[at]).min();
     assert_eq!(
         first(&merged),
         ["rank0.db", "rank1.db"].map(|file| first(&folder.tables(file))).into_iter().min().unwrap()
