@@ -26,6 +26,48 @@ pub enum AllocationLevel {
     Scratch,
 }
 
+/// The names of each variant in rtl's files and in rocprofv3's databases.
+macro_rules! named {
+    ($type:ident: $($variant:ident, $label:literal, $rocprofv3:literal;)+) => {
+        impl $type {
+            /// The name in rtl's files.
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $label,)+
+                }
+            }
+
+            /// The name in rocprofv3's databases.
+            pub fn rocprofv3(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $rocprofv3,)+
+                }
+            }
+
+            /// What either name stands for.
+            pub(crate) fn parse(name: &str) -> Option<Self> {
+                match name {
+                    $($label | $rocprofv3 => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+named! {
+    AllocationKind:
+    Allocate, "allocate", "ALLOC";
+    Free, "free", "FREE";
+    Reallocate, "reallocate", "REALLOC";
+    Reclaim, "reclaim", "RECLAIM";
+}
+named! {
+    AllocationLevel:
+    Real, "real", "REAL";
+    Virtual, "virtual", "VIRTUAL";
+    Scratch, "scratch", "SCRATCH";
+}
+
 /// One allocation, release or scratch event.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Allocation {

@@ -5,7 +5,7 @@ use super::layout::Table;
 use super::rows::OpKind;
 use super::writer::NativeWriter;
 use crate::btree::Datum;
-use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiLaunch, Direction, Monitor};
+use rtl_schema::table::{Allocation, ApiLaunch, Direction, Monitor};
 use rtl_schema::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -134,25 +134,14 @@ fn watched(import: &TraceImport, piece: &Tables, row: &Monitor) -> i64 {
 }
 
 fn allocation(import: &TraceImport, writer: &mut NativeWriter, row: &Allocation) -> Result<()> {
-    let kind = match row.kind {
-        AllocationKind::Allocate => "allocate",
-        AllocationKind::Free => "free",
-        AllocationKind::Reallocate => "reallocate",
-        AllocationKind::Reclaim => "reclaim",
-    };
-    let level = match row.level {
-        AllocationLevel::Real => "real",
-        AllocationLevel::Virtual => "virtual",
-        AllocationLevel::Scratch => "scratch",
-    };
     let cells = [
         import.places.pid(row.process).into(),
         row.tid.into(),
         row.agent.and_then(|agent| import.places.gpu(agent)).into(),
         row.queue.into(),
         row.stream.into(),
-        kind.into(),
-        level.into(),
+        row.kind.label().into(),
+        row.level.label().into(),
         import.file_time(row.start).into(),
         import.end(row.start, row.duration).into(),
         row.address.map(|address| address as i64).into(),

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use polars::prelude::*;
 use rtl_schema::Tables;
-use rtl_schema::table::{AllocationKind, AllocationLevel, RangeKind, Shape};
+use rtl_schema::table::{RangeKind, Shape};
 
 use crate::frame::{Frame, gpu, known};
 
@@ -104,21 +104,10 @@ pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFr
 /// Allocations and scratch events.
 pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     let events = &tables.allocations;
-    let kind = |row: usize| match events[row].kind {
-        AllocationKind::Allocate => "allocate",
-        AllocationKind::Free => "free",
-        AllocationKind::Reallocate => "reallocate",
-        AllocationKind::Reclaim => "reclaim",
-    };
-    let level = |row: usize| match events[row].level {
-        AllocationLevel::Real => "real",
-        AllocationLevel::Virtual => "virtual",
-        AllocationLevel::Scratch => "scratch",
-    };
     Frame::of(tables, rows)
         .add("id", |row| events[row].id)
-        .word("kind", |row| Some(kind(row)))
-        .word("level", |row| Some(level(row)))
+        .word("kind", |row| Some(events[row].kind.label()))
+        .word("level", |row| Some(events[row].level.label()))
         .add("gpu", |row| gpu(tables, events[row].agent))
         .add("queue", |row| events[row].queue)
         .add("stream", |row| events[row].stream)

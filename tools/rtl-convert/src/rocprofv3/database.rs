@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io;
 
-use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, ApiCall, Copy, Counter, Range};
+use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Range};
 use rtl_schema::{AgentId, Id, ProcessId, Tables};
 use rtl_write::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
@@ -108,22 +108,6 @@ fn kernel_info<'a>(kernel: &Kernel, how: NameStyle, tables: &'a Tables) -> Kerne
         short: rtl_schema::shorten(&names::shown(&tables.strings, kernel.name)).to_owned(),
         shown: names.shown,
     }
-}
-
-/// The values of the columns type and level.
-fn words(allocation: &Allocation) -> (&'static str, &'static str) {
-    let kind = match allocation.kind {
-        AllocationKind::Allocate => "ALLOC",
-        AllocationKind::Free => "FREE",
-        AllocationKind::Reallocate => "REALLOC",
-        AllocationKind::Reclaim => "RECLAIM",
-    };
-    let level = match allocation.level {
-        AllocationLevel::Real => "REAL",
-        AllocationLevel::Virtual => "VIRTUAL",
-        AllocationLevel::Scratch => "SCRATCH",
-    };
-    (kind, level)
 }
 
 /// The event of a record.
@@ -235,12 +219,11 @@ impl RecordSink for Database<'_> {
     }
 
     fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()> {
-        let (kind, level) = words(allocation);
         let row = MemoryAllocation {
             tid: record.tid,
             agent: allocation.agent.map(|agent| self.agent(agent, record.state)),
-            kind,
-            level,
+            kind: allocation.kind.rocprofv3(),
+            level: allocation.level.rocprofv3(),
             start: record.start,
             end: record.end,
             address: allocation.address,
