@@ -150,6 +150,16 @@ impl Problems {
         self.add_many(kind, place, id, 1);
     }
 
+    /// Counts one row of `table` for its `column`.
+    pub fn add_in(&mut self, kind: ProblemKind, table: &str, column: &str, id: Id) {
+        let is_of =
+            |place: &str| place.strip_prefix(table).and_then(|rest| rest.strip_prefix('.')) == Some(column);
+        match self.0.iter_mut().find(|problem| problem.kind == kind && is_of(&problem.place)) {
+            Some(problem) => problem.count += 1,
+            None => self.add(kind, &format!("{table}.{column}"), id),
+        }
+    }
+
     /// Counts `count` rows, of which `first` is the first.
     pub fn add_many(&mut self, kind: ProblemKind, place: &str, first: Id, count: u64) {
         match self.0.iter_mut().find(|problem| problem.kind == kind && problem.place == place) {

@@ -10,12 +10,9 @@ pub(super) const READER: Reader = Reader::Ops { recognise, header };
 /// rocm-trace-lite states no version: its `rocpd_op` has RPD 2's `completionSignal`, and the key of its call tables is
 /// `api_id` instead of RPD's `api_ptr_id`.
 fn recognise(database: &Database) -> Result<bool> {
-    let has = |table: &str, column: &str| -> Result<bool> {
-        Ok(database.columns(table)?.iter().any(|name| name == column))
-    };
     Ok(database.has_table("rocpd_string")
-        && has("rocpd_op", "completionSignal")?
-        && !has("rocpd_kernelapi", "api_ptr_id")?
+        && database.has_column("rocpd_op", "completionSignal")?
+        && !database.has_column("rocpd_kernelapi", "api_ptr_id")?
         && Metadata::read(database)?.get(tags::SCHEMA_VERSION).is_none())
 }
 

@@ -17,11 +17,8 @@ fn version(database: &Database) -> Result<Option<Dialect>> {
         return Ok(None);
     }
     let version = Metadata::read(database)?.get(tags::SCHEMA_VERSION).map(str::to_owned);
-    let has = |table: &str, column: &str| -> Result<bool> {
-        Ok(database.columns(table)?.iter().any(|name| name == column))
-    };
-    let third = database.has_table("rocpd_ustring") || has("rocpd_api", "domain_id")?;
-    if version.is_none() && !third && !has("rocpd_kernelapi", "api_ptr_id")? {
+    let third = database.has_table("rocpd_ustring") || database.has_column("rocpd_api", "domain_id")?;
+    if version.is_none() && !third && !database.has_column("rocpd_kernelapi", "api_ptr_id")? {
         return Ok(None);
     }
     if let Some(version) = version

@@ -62,6 +62,11 @@ impl Database {
             .map_err(|source| self.error(source))
     }
 
+    /// Whether `table` has a column of that name.
+    pub fn has_column(&self, table: &str, column: &str) -> Result<bool> {
+        Ok(self.columns(table)?.iter().any(|name| name == column))
+    }
+
     /// Every table that is no view, and how many rows it has, by name.
     pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
         let count = |table: String| {

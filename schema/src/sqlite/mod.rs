@@ -16,3 +16,4 @@ pub use database::{Database, Snapshot};
 pub(crate) use layout::quote;
 pub use pieces::Pieces;
 pub use row::Row;
+pub(crate) use row::scanned;

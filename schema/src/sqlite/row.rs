@@ -47,6 +47,12 @@ impl<'a> Row<'a> {
         self.as_int(at)
     }
 
+    /// Column `at` as an integer that is not negative and fits.
+    #[inline]
+    pub fn unsigned<T: TryFrom<i64>>(&self, at: usize) -> Option<T> {
+        self.int(at).and_then(|value| T::try_from(value).ok())
+    }
+
     /// The columns from `first` on as [`Self::int`] reads them, `none` in place of `None`: for less than one by one.
     #[inline]
     pub fn ints<const N: usize>(&self, first: usize, none: i64) -> [i64; N] {
@@ -99,3 +105,14 @@ impl<'a> Row<'a> {
         }
     }
 }
+
+/// Lists the columns of a scan in `$columns`, with a variable for the position of each: `scanned!(columns: id, start)`.
+macro_rules! scanned {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $name:literal) => { $name };
+    ($columns:ident: $($field:ident $(= $name:literal)?),+) => {
+        let $columns = [$($crate::sqlite::scanned!(@name $field $($name)?)),+];
+        let [$($field),+] = std::array::from_fn(|at| at);
+    };
+}
+pub(crate) use scanned;

@@ -1,3 +1,5 @@
+use rustc_hash::FxHashMap;
+
 use crate::Id;
 
 /// Values by id, for ids that come in long runs: sessions of RPD start at `session << 32`, trimmed files
@@ -6,6 +8,8 @@ use crate::Id;
 pub(crate) struct IdMap<T> {
     runs: Vec<Run>,
     values: Vec<T>,
+    /// The values of ids that came after higher ones.
+    late: FxHashMap<Id, T>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -16,17 +20,20 @@ struct Run {
 
 impl<T> Default for IdMap<T> {
     fn default() -> Self {
-        Self { runs: Vec::new(), values: Vec::new() }
+        Self { runs: Vec::new(), values: Vec::new(), late: FxHashMap::default() }
     }
 }
 
 impl<T: Copy> IdMap<T> {
-    /// Adds a value. Ids must ascend, as those of a scan do; one that does not is left out.
+    /// Adds a value. Ids should ascend, as those of a scan do. Of several values of an id, the first in order counts.
     pub(crate) fn push(&mut self, id: Id, value: T) {
         let next =
             self.runs.last().map(|run| run.first.saturating_add((self.values.len() - run.offset) as Id));
         match next {
-            Some(next) if id < next => return,
+            Some(next) if id < next => {
+                self.late.insert(id, value);
+                return;
+            }
             Some(next) if id == next => {}
             _ => self.runs.push(Run { first: id, offset: self.values.len() }),
         }
@@ -36,6 +43,11 @@ impl<T: Copy> IdMap<T> {
     /// The value of `id`.
     #[inline]
     pub(crate) fn get(&self, id: Id) -> Option<T> {
+        self.in_order(id).or_else(|| self.late.get(&id).copied())
+    }
+
+    #[inline]
+    fn in_order(&self, id: Id) -> Option<T> {
         let (run, end) = match self.runs.as_slice() {
             [only] => (only, self.values.len()),
             runs => {
@@ -87,8 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_two_values_for_an_id_stays() {
-        let map: IdMap<u8> = [(5, 1), (5, 2), (4, 3)].into_iter().collect();
-        assert_eq!((map.get(5), map.get(4)), (Some(1), None));
+    fn ids_in_any_order_are_found_and_the_first_of_two_values_stays() {
+        let map: IdMap<u8> = [(5, 1), (5, 2), (4, 3), (i64::MAX, 4), (-4, 5), (6, 6)].into_iter().collect();
+        let found = [5, 4, i64::MAX, -4, 6].map(|id| map.get(id));
+        assert_eq!(found, [Some(1), Some(3), Some(4), Some(5), Some(6)]);
+        assert_eq!((map.get(7), map.get(-1)), (None, None));
     }
 }

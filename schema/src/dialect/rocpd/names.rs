@@ -12,34 +12,22 @@ impl Names {
         Self::read_where(database, table, strings, |_| true)
     }
 
-    /// Reads the rows of `table` whose ids are `wanted`, in ascending order.
-    pub(crate) fn read_only(
-        database: &Database,
-        table: &str,
-        strings: &mut Strings,
-        wanted: &[Id],
-    ) -> Result<Self> {
-        Self::read_where(database, table, strings, |id| wanted.binary_search(&id).is_ok())
-    }
-
-    fn read_where(
+    /// Reads the rows of `table` whose ids are `wanted`.
+    pub(crate) fn read_where(
         database: &Database,
         table: &str,
         strings: &mut Strings,
         wanted: impl Fn(Id) -> bool,
     ) -> Result<Self> {
-        let mut names = Vec::new();
+        let mut names = IdMap::default();
         database.scan(table, &["id", "string"], |row| {
             // A view over another table has ids but no rowids.
             let id = row.int(0).unwrap_or_else(|| row.id());
             if wanted(id) {
-                names.push((id, row.text(1).map_or(NameId::NONE, |text| strings.intern(&text))));
+                names.push(id, row.text(1).map_or(NameId::NONE, |text| strings.intern(&text)));
             }
         })?;
-        if !names.is_sorted_by_key(|(id, _)| *id) {
-            names.sort_by_key(|(id, _)| *id);
-        }
-        Ok(Self(names.into_iter().collect()))
+        Ok(Self(names))
     }
 
     /// The name behind `id`: `NONE` for NULL, `DANGLING` where the table has no such row.
@@ -70,7 +58,6 @@ impl Names {
         place: &str,
         row: Id,
     ) -> NameId {
-        let name = self.checked(id.filter(|&id| id != 0), problems, place, row);
-        if name.is_some() && strings.get(name).is_empty() { NameId::NONE } else { name }
+        strings.not_empty(self.checked(id.filter(|&id| id != 0), problems, place, row))
     }
 }

@@ -1,162 +1,145 @@
 use rustc_hash::FxHashMap;
 
-use super::events::{Events, is_marker};
-use super::references::References;
-use super::set::Set;
+use super::events::is_marker;
+use super::reading::Reading;
+use crate::sqlite::scanned;
 use crate::table::{ApiArgument, ApiCall, Range, RangeKind};
-use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
+use crate::{Id, NameId, ProblemKind, Result, Tables};
 
 /// The argument that holds the returned status, by rocprofv3's name in JSON; its databases have no column for it.
 const RETURNED: &str = "retval";
 
-/// A region or sample with its references resolved, not yet known to be a call or a range.
-struct Span {
-    id: Id,
-    process: ProcessId,
-    tid: Option<i64>,
-    start: i64,
-    duration: Option<i64>,
-    name: NameId,
-    category: NameId,
-    event: Option<Id>,
-    correlation: Id,
-}
+/// API calls by event, where those have arguments to come.
+type Calls = FxHashMap<Id, u32>;
 
-/// Reads regions and samples: API calls, ranges, markers.
-pub(super) fn read(
-    set: Set<'_>,
-    select: &Select,
-    references: &References,
-    events: &Events,
-    tables: &mut Tables,
-) -> Result<()> {
-    let mut calls = FxHashMap::default();
-    let columns = ["id", "pid", "tid", "start", "end", "name_id", "event_id"];
-    set.database.scan(&set.table("rocpd_region"), &columns, |row| {
-        let id = row.int(0).unwrap_or(row.id());
-        let Some(start) = row.int(3) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_region.start", id);
-            return;
-        };
-        let problems = &mut tables.problems;
-        let span = Span {
-            id,
-            process: references.process(problems, "rocpd_region.pid", id, row.int(1)),
-            tid: references.tid(problems, "rocpd_region.tid", id, row.int(2)),
-            start,
-            duration: row.int(4).and_then(|end| end.checked_sub(start)),
-            name: references.name(problems, "rocpd_region.name_id", id, row.int(5)),
-            category: events.category(row.int(6)),
-            event: row.int(6),
-            correlation: events.correlation(problems, "rocpd_region.event_id", id, row.int(6)),
-        };
-        push(span, select, events, &mut calls, tables);
-    })?;
-    samples(set, select, references, events, &mut calls, tables)?;
-    if select.args && select.api {
-        arguments(set, &calls, tables)?;
+impl Reading<'_> {
+    /// Reads regions and samples: API calls, ranges, markers.
+    pub(super) fn calls(&mut self) -> Result<()> {
+        const TABLE: &str = "rocpd_region";
+        let mut calls = Calls::default();
+        scanned!(columns: id, pid, tid, start, end, event_id, name_id);
+        let set = self.set;
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let at = [id, pid, tid, start, end, event_id];
+            let Some(timed) = self.timed(TABLE, row, at) else { return };
+            let (id, problems) = (timed.id, &mut self.tables.problems);
+            let range = Range {
+                id,
+                process: timed.process,
+                tid: timed.tid,
+                name: self.references.names.checked(row.int(name_id), problems, "rocpd_region.name_id", id),
+                category: self.events.category(row.int(event_id)),
+                kind: RangeKind::Unknown,
+                start: timed.start,
+                duration: timed.duration,
+                correlation: timed.correlation,
+            };
+            self.push(range, row.int(event_id), &mut calls);
+        })?;
+        self.samples(&mut calls)?;
+        if self.select.args && self.select.api {
+            self.arguments(&calls)?;
+        }
+        Ok(())
     }
-    Ok(())
-}
 
-/// Instants lose their function's name: only their track remains, named after the category.
-fn samples(
-    set: Set<'_>,
-    select: &Select,
-    references: &References,
-    events: &Events,
-    calls: &mut FxHashMap<Id, u32>,
-    tables: &mut Tables,
-) -> Result<()> {
-    let mut tracks = FxHashMap::default();
-    set.database.scan(&set.table("rocpd_track"), &["id", "pid", "tid", "name_id"], |row| {
-        let id = row.int(0).unwrap_or(row.id());
-        let problems = &mut tables.problems;
-        let process = references.process(problems, "rocpd_track.pid", id, row.int(1));
-        let tid = references.tid(problems, "rocpd_track.tid", id, row.int(2));
-        let name = references.name(problems, "rocpd_track.name_id", id, row.int(3));
-        tracks.insert(id, (process, tid, name));
-    })?;
-    let columns = ["id", "track_id", "timestamp", "event_id"];
-    set.database.scan(&set.table("rocpd_sample"), &columns, |row| {
-        let id = row.int(0).unwrap_or(row.id());
-        let Some(start) = row.int(2) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_sample.timestamp", id);
-            return;
-        };
-        let problems = &mut tables.problems;
-        let track = row.int(1).and_then(|track| tracks.get(&track)).copied();
-        let (process, tid, name) = track.unwrap_or_else(|| {
-            problems.add(ProblemKind::DanglingReference, "rocpd_sample.track_id", id);
-            (references.process(problems, "rocpd_sample.pid", id, None), None, NameId::NONE)
-        });
-        let category = events.category(row.int(3));
-        let span = Span {
-            id,
-            process,
-            tid,
-            start,
-            duration: Some(0),
-            name,
-            category: if category == NameId::NONE { name } else { category },
-            event: row.int(3),
-            correlation: events.correlation(problems, "rocpd_sample.event_id", id, row.int(3)),
-        };
-        push(span, select, events, calls, tables);
-    })
-}
-
-fn push(span: Span, select: &Select, events: &Events, calls: &mut FxHashMap<Id, u32>, tables: &mut Tables) {
-    let Span { id, process, tid, start, duration, name, category, event, correlation } = span;
-    let id = if select.ids { id } else { 0 };
-    let text = events.message(event);
-    let instant = duration == Some(0);
-    if is_marker(tables.strings.get(category))
-        && let Some(kind) = range_kind(&tables.strings, name, text, instant)
-    {
-        if select.ranges {
-            let name = text.unwrap_or(name);
-            tables.ranges.push(Range {
+    /// Instants lose their function's name: only their track remains, named after the category.
+    fn samples(&mut self, calls: &mut Calls) -> Result<()> {
+        const TABLE: &str = "rocpd_sample";
+        let mut tracks = FxHashMap::default();
+        scanned!(columns: id, pid, tid, name_id);
+        let set = self.set;
+        set.database.scan(&set.table("rocpd_track"), &columns, |row| {
+            let (id, problems) = (row.int(id).unwrap_or(row.id()), &mut self.tables.problems);
+            let process = self.references.process(problems, "rocpd_track", id, row.int(pid));
+            let tid = self.references.tid(problems, "rocpd_track", id, row.int(tid));
+            let name = self.references.names.checked(row.int(name_id), problems, "rocpd_track.name_id", id);
+            tracks.insert(id, (process, tid, name));
+        })?;
+        scanned!(columns: id, track_id, timestamp, event_id);
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let (id, problems) = (row.int(id).unwrap_or(row.id()), &mut self.tables.problems);
+            let Some(start) = row.int(timestamp) else {
+                problems.add_in(ProblemKind::MissingStart, TABLE, "timestamp", id);
+                return;
+            };
+            let track = row.int(track_id).and_then(|track| tracks.get(&track)).copied();
+            let (process, tid, name) = track.unwrap_or_else(|| {
+                problems.add_in(ProblemKind::DanglingReference, TABLE, "track_id", id);
+                (self.references.process(problems, TABLE, id, None), None, NameId::NONE)
+            });
+            let category = self.events.category(row.int(event_id));
+            let range = Range {
                 id,
                 process,
                 tid,
                 name,
-                category,
-                kind,
+                category: if category == NameId::NONE { name } else { category },
+                kind: RangeKind::Unknown,
                 start,
-                duration,
-                correlation,
-            });
+                duration: Some(0),
+                correlation: self.events.correlation(problems, TABLE, id, row.int(event_id)),
+            };
+            self.push(range, row.int(event_id), calls);
+        })
+    }
+
+    /// Adds a region or sample as what it is: a call, a range or a marker.
+    fn push(&mut self, range: Range, event: Option<Id>, calls: &mut Calls) {
+        let (select, strings) = (self.select, &self.tables.strings);
+        let range = Range { id: if select.ids { range.id } else { 0 }, ..range };
+        let text = self.events.message(event);
+        let kind = is_marker(strings.get(range.category))
+            .then(|| kind_of(strings.get(range.name), text, range.duration == Some(0)))
+            .flatten();
+        match kind {
+            Some(kind) if select.ranges => {
+                self.tables.ranges.push(Range { name: text.unwrap_or(range.name), kind, ..range });
+            }
+            None if select.api => {
+                if let Some(event) = event.filter(|_| select.args) {
+                    calls.insert(event, self.tables.api_calls.len() as u32);
+                }
+                self.tables.api_calls.push(call_of(range, select.links, self.events.parent(event)));
+            }
+            _ => {}
         }
-    } else if select.api {
-        if let Some(event) = event.filter(|_| select.args) {
-            calls.insert(event, tables.api_calls.len() as u32);
-        }
-        let links = select.links;
-        tables.api_calls.push(ApiCall {
-            id,
-            process,
-            tid: tid.filter(|_| links),
-            name,
-            domain: category,
-            category: NameId::NONE,
-            args: NameId::NONE,
-            start,
-            duration,
-            correlation: if links { correlation } else { 0 },
-            parent: if links { events.parent(event) } else { 0 },
-            ..ApiCall::default()
-        });
+    }
+
+    fn arguments(&mut self, calls: &Calls) -> Result<()> {
+        scanned!(columns: event_id, position, kind = "type", name, value);
+        let (set, tables) = (self.set, &mut *self.tables);
+        let first = tables.api_calls.arguments.len();
+        set.database.scan(&set.table("rocpd_arg"), &columns, |row| {
+            let Some(&call) = row.int(event_id).and_then(|event| calls.get(&event)) else { return };
+            if row.text(name).is_some_and(|name| &*name == RETURNED)
+                && let Some(status) = row.text(value).and_then(|value| value.parse().ok())
+            {
+                tables.api_calls.result.to_mut()[call as usize] = status;
+                return;
+            }
+            let [kind, name, value] = [kind, name, value]
+                .map(|at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text)));
+            let position = row.unsigned(position).unwrap_or(0);
+            tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
+        })?;
+        tables.api_calls.arguments[first..].sort_by_key(|argument| (argument.call, argument.position));
+        join_arguments(tables, first);
+        Ok(())
     }
 }
 
-fn range_kind(strings: &Strings, name: NameId, text: Option<NameId>, instant: bool) -> Option<RangeKind> {
-    kind_of(strings.get(name), text.is_some() || instant, instant)
+/// A record as a call whose domain is the record's category.
+pub(crate) fn call_of(record: Range, links: bool, parent: Id) -> ApiCall {
+    let Range { id, process, name, category: domain, start, duration, .. } = record;
+    let (category, args) = (NameId::NONE, NameId::NONE);
+    let call = ApiCall { id, process, name, domain, category, args, start, duration, ..ApiCall::default() };
+    if links { ApiCall { tid: record.tid, correlation: record.correlation, parent, ..call } } else { call }
 }
 
 /// The kind of a roctx record, by its function; `None` is a call that annotates nothing (pausing the profiler,
-/// naming a thread). `text`: whether it carries one.
-pub(crate) fn kind_of(function: &str, text: bool, instant: bool) -> Option<RangeKind> {
+/// naming a thread).
+pub(crate) fn kind_of(function: &str, text: Option<NameId>, instant: bool) -> Option<RangeKind> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));
     if instant || starts(&["roctxMark"]) {
         Some(RangeKind::Marker)
@@ -165,29 +148,8 @@ pub(crate) fn kind_of(function: &str, text: bool, instant: bool) -> Option<Range
     } else if starts(&["roctxProcessRange", "roctxRangeStart"]) {
         Some(RangeKind::Process)
     } else {
-        text.then_some(RangeKind::Unknown)
+        text.map(|_| RangeKind::Unknown)
     }
-}
-
-fn arguments(set: Set<'_>, calls: &FxHashMap<Id, u32>, tables: &mut Tables) -> Result<()> {
-    let first = tables.api_calls.arguments.len();
-    let columns = ["event_id", "position", "type", "name", "value"];
-    set.database.scan(&set.table("rocpd_arg"), &columns, |row| {
-        let Some(&call) = row.int(0).and_then(|event| calls.get(&event)) else { return };
-        if row.text(3).is_some_and(|name| &*name == RETURNED)
-            && let Some(status) = row.text(4).and_then(|value| value.parse().ok())
-        {
-            tables.api_calls.result.to_mut()[call as usize] = status;
-            return;
-        }
-        let mut text = |at| row.text(at).map_or(NameId::NONE, |text| tables.strings.intern(&text));
-        let (kind, name, value) = (text(2), text(3), text(4));
-        let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
-        tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
-    })?;
-    tables.api_calls.arguments[first..].sort_by_key(|argument| (argument.call, argument.position));
-    join_arguments(tables, first);
-    Ok(())
 }
 
 /// Gives each call its arguments as one text, `name=value, name=value`, from row `first` of the arguments.

@@ -1,4 +1,5 @@
 use rustc_hash::FxHashMap;
+use serde::Deserialize;
 
 use crate::table::{Agent, AgentKind};
 use crate::{AgentId, Tables};
@@ -79,8 +80,18 @@ fn number(agents: &mut [Agent], kind: AgentKind) {
     }
 }
 
-/// The device id as HSA spells it, from the first eight bytes that rocprofiler-sdk stores; zero is unknown.
-pub(crate) fn uuid(bytes: [u8; 8]) -> Option<String> {
-    let id = u64::from_le_bytes(bytes);
-    (id != 0).then(|| format!("GPU-{id:016x}"))
+/// The id of a device as rocprofiler-sdk stores it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Uuid {
+    bytes: FxHashMap<String, u8>,
+}
+
+impl Uuid {
+    /// As HSA spells it, from the first eight bytes; zero is unknown.
+    pub(crate) fn text(&self) -> Option<String> {
+        let byte = |at| self.bytes.get(&format!("value{at}")).copied().unwrap_or(0);
+        let id = u64::from_le_bytes(std::array::from_fn(byte));
+        (id != 0).then(|| format!("GPU-{id:016x}"))
+    }
 }

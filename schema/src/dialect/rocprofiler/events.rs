@@ -1,20 +1,32 @@
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::by_id::ById;
 use super::references::References;
 use super::set::Set;
-use crate::{Id, NameId, ProblemKind, Problems, Result, Select, Tables};
+use crate::dialect::rocpd::IdMap;
+use crate::sqlite::{Row, scanned};
+use crate::{Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, Tables};
 
 /// The events of one set, by id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Events {
     read: bool,
-    stack: ById<Id>,
-    category: ById<NameId>,
+    stack: IdMap<Id>,
+    category: IdMap<NameId>,
     /// Only where it differs from the event's own stack id: that of a kernel is its launch twice.
     parent: FxHashMap<Id, Id>,
     message: FxHashMap<Id, NameId>,
+}
+
+/// The values that every row with a time has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timed {
+    pub(super) id: Id,
+    pub(super) process: ProcessId,
+    pub(super) tid: Option<i64>,
+    pub(super) start: i64,
+    pub(super) duration: Option<i64>,
+    pub(super) correlation: Id,
 }
 
 #[derive(Deserialize)]
@@ -30,38 +42,34 @@ impl Events {
         references: &References,
         tables: &mut Tables,
     ) -> Result<Self> {
-        let mut events = Self {
-            read: select.links || select.ranges || select.api || select.secondary,
-            stack: ById::new(Id::MIN),
-            category: ById::new(NameId(u32::MAX - 2)),
-            parent: FxHashMap::default(),
-            message: FxHashMap::default(),
-        };
+        let mut events =
+            Self { read: select.links || select.ranges || select.api || select.secondary, ..Self::default() };
         let table = set.table("rocpd_event");
         if !events.read {
             tables.info.linked |= linked(set, &table)?;
             return Ok(events);
         }
-        let columns = ["id", "stack_id", "parent_stack_id", "category_id", "extdata"];
+        scanned!(columns: id, stack_id, parent_stack_id, category_id, extdata);
         let calls = select.ranges || select.api;
-        let columns = if calls { &columns[..] } else { &columns[..2] };
+        let columns = if calls { &columns[..] } else { &columns[..parent_stack_id] };
         set.database.scan(&table, columns, |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let stack = row.int(1).unwrap_or(0);
+            let id = row.int(id).unwrap_or(row.id());
+            let stack = row.int(stack_id).unwrap_or(0);
             tables.info.linked |= stack != 0;
-            events.stack.set(id, stack);
+            events.stack.push(id, stack);
             if !calls {
                 return;
             }
-            let parent = row.int(2).unwrap_or(0);
+            let parent = row.int(parent_stack_id).unwrap_or(0);
             if parent != 0 && parent != stack {
                 events.parent.insert(id, parent);
             }
-            let category = references.name(&mut tables.problems, "rocpd_event.category_id", id, row.int(3));
-            events.category.set(id, category);
+            let (category, problems) = (row.int(category_id), &mut tables.problems);
+            let category = references.names.checked(category, problems, "rocpd_event.category_id", id);
+            events.category.push(id, category);
             if select.ranges
                 && is_marker(tables.strings.get(category))
-                && let Some(text) = row.text(4)
+                && let Some(text) = row.text(extdata)
                 && let Ok(ExtData { message: Some(message) }) = serde_json::from_str(&text)
             {
                 events.message.insert(id, tables.strings.intern(&message));
@@ -72,11 +80,37 @@ impl Events {
 
     /// The correlation id that rows share: the event's stack id; 0 for a row without event, and (counted)
     /// where the event is missing.
-    pub(super) fn correlation(&self, problems: &mut Problems, place: &str, row: Id, event: Option<Id>) -> Id {
+    pub(super) fn correlation(&self, problems: &mut Problems, table: &str, row: Id, event: Option<Id>) -> Id {
         let Some(event) = event.filter(|_| self.read) else { return 0 };
         self.stack.get(event).unwrap_or_else(|| {
-            problems.add(ProblemKind::DanglingReference, place, row);
+            problems.add_in(ProblemKind::DanglingReference, table, "event_id", row);
             0
+        })
+    }
+
+    /// The values of a row that has a time, from its columns `id`, `pid`, `tid`, `start`, `end` and `event_id`. A row
+    /// without a start is none (and counted). Thread and correlation id are those of `links` only.
+    pub(super) fn timed(
+        &self,
+        references: &References,
+        problems: &mut Problems,
+        table: &str,
+        row: &Row<'_>,
+        [id, pid, tid, start, end, event]: [usize; 6],
+        links: bool,
+    ) -> Option<Timed> {
+        let id = row.int(id).unwrap_or(row.id());
+        let Some(start) = row.int(start) else {
+            problems.add_in(ProblemKind::MissingStart, table, "start", id);
+            return None;
+        };
+        Some(Timed {
+            id,
+            process: references.process(problems, table, id, row.int(pid)),
+            tid: references.tid(problems, table, id, row.int(tid).filter(|_| links)),
+            start,
+            duration: row.int(end).and_then(|end| end.checked_sub(start)),
+            correlation: self.correlation(problems, table, id, row.int(event).filter(|_| links)),
         })
     }
 
@@ -102,7 +136,7 @@ pub(super) fn is_marker(category: &str) -> bool {
 }
 
 fn linked(set: Set<'_>, table: &str) -> Result<bool> {
-    if !set.database.columns(table)?.iter().any(|column| column == "stack_id") {
+    if !set.database.has_column(table, "stack_id")? {
         return Ok(false);
     }
     let sql = format!("select exists (select 1 from \"{table}\" where stack_id <> 0)");

@@ -1,11 +1,10 @@
 use serde::Deserialize;
 
 use super::devices::Devices;
-use super::events::Events;
-use super::references::References;
-use super::set::Set;
+use super::reading::Reading;
+use crate::sqlite::scanned;
 use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Track};
-use crate::{AgentId, Id, ProblemKind, Result, Select, Tables};
+use crate::{AgentId, ProblemKind, Result, Tables};
 
 /// The flags of a scratch event: text or a number.
 #[derive(Deserialize)]
@@ -13,73 +12,94 @@ struct Flags {
     flags: Option<serde_json::Value>,
 }
 
-/// Reads the copies of one set.
-pub(super) fn copies(
-    set: Set<'_>,
-    select: &Select,
-    references: &mut References,
-    events: &Events,
-    devices: &mut Devices,
-    tables: &mut Tables,
-) -> Result<()> {
-    let columns = [
-        "id",
-        "pid",
-        "tid",
-        "start",
-        "end",
-        "name_id",
-        "dst_agent_id",
-        "dst_address",
-        "src_agent_id",
-        "src_address",
-        "size",
-        "queue_id",
-        "stream_id",
-        "event_id",
-    ];
-    set.database.scan(&set.table("rocpd_memory_copy"), &columns, |row| {
-        let id = row.int(0).unwrap_or(row.id());
-        let Some(start) = row.int(3) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_memory_copy.start", id);
-            return;
-        };
-        let mut agent = |place, at, tables: &mut Tables| {
-            row.int(at).map(|agent| described(references, devices, tables, place, id, agent))
-        };
-        let destination = agent("rocpd_memory_copy.dst_agent_id", 6, tables);
-        let source = agent("rocpd_memory_copy.src_agent_id", 8, tables);
-        let problems = &mut tables.problems;
-        let name = references.name(problems, "rocpd_memory_copy.name_id", id, row.int(5));
-        let process = references.process(problems, "rocpd_memory_copy.pid", id, row.int(1));
-        let tid = references.tid(problems, "rocpd_memory_copy.tid", id, row.int(2));
-        let correlation = events.correlation(problems, "rocpd_memory_copy.event_id", id, row.int(13));
-        let direction = Direction::parse(tables.strings.get(name)).unwrap_or_default();
-        let place = Track {
-            process,
-            agent: owner(tables, devices, direction, source, destination),
-            queue: row.int(11).unwrap_or(0),
-            stream: row.int(12),
-            hardware_queue: None,
-        };
-        let track = tables.tracks.intern(place);
-        tables.copies.push(Copy {
-            id: if select.ids { id } else { 0 },
-            name,
-            track,
-            start,
-            duration: row.int(4).and_then(|end| end.checked_sub(start)),
-            direction,
-            bytes: row.int(10).map(|bytes| bytes as u64),
-            source,
-            destination,
-            source_address: row.int(9).map(|address| address as u64),
-            destination_address: row.int(7).map(|address| address as u64),
-            tid: tid.filter(|_| select.links),
-            correlation: if select.links { correlation } else { 0 },
-            ..Copy::default()
-        });
-    })
+impl Reading<'_> {
+    /// Reads the copies.
+    pub(super) fn copies(&mut self) -> Result<()> {
+        const TABLE: &str = "rocpd_memory_copy";
+        scanned!(columns: id, pid, tid, start, end, event_id, name_id, dst_agent_id, dst_address, src_agent_id,
+            src_address, size, queue_id, stream_id);
+        let (set, select) = (self.set, self.select);
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let at = [id, pid, tid, start, end, event_id];
+            let Some(timed) = self.timed(TABLE, row, at) else { return };
+            let destination = row.int(dst_agent_id).map(|id| self.agent(TABLE, "dst_agent_id", timed.id, id));
+            let source = row.int(src_agent_id).map(|id| self.agent(TABLE, "src_agent_id", timed.id, id));
+            let problems = &mut self.tables.problems;
+            let name = self.references.names.checked(
+                row.int(name_id),
+                problems,
+                "rocpd_memory_copy.name_id",
+                timed.id,
+            );
+            let direction = Direction::parse(self.tables.strings.get(name)).unwrap_or_default();
+            let place = Track {
+                process: timed.process,
+                agent: owner(self.tables, self.devices, direction, source, destination),
+                queue: row.int(queue_id).unwrap_or(0),
+                stream: row.int(stream_id),
+                hardware_queue: None,
+            };
+            let track = self.tables.tracks.intern(place);
+            self.tables.copies.push(Copy {
+                id: if select.ids { timed.id } else { 0 },
+                name,
+                track,
+                start: timed.start,
+                duration: timed.duration,
+                direction,
+                bytes: row.int(size).map(|bytes| bytes as u64),
+                source,
+                destination,
+                source_address: row.int(src_address).map(|address| address as u64),
+                destination_address: row.int(dst_address).map(|address| address as u64),
+                tid: timed.tid.filter(|_| select.links),
+                correlation: if select.links { timed.correlation } else { 0 },
+                ..Copy::default()
+            });
+        })
+    }
+
+    /// Reads the allocations and scratch events.
+    pub(super) fn allocations(&mut self) -> Result<()> {
+        const TABLE: &str = "rocpd_memory_allocate";
+        scanned!(columns: id, pid, tid, start, end, event_id, agent_id, kind = "type", level, address, size, queue_id,
+            stream_id, extdata);
+        let set = self.set;
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let at = [id, pid, tid, start, end, event_id];
+            let Some(timed) = self.timed(TABLE, row, at) else { return };
+            let agent = row.int(agent_id).map(|id| self.agent(TABLE, "agent_id", timed.id, id));
+            let problems = &mut self.tables.problems;
+            let kind = row.text(kind).as_deref().and_then(AllocationKind::parse).unwrap_or_else(|| {
+                problems.add_in(ProblemKind::BadValue, TABLE, "type", timed.id);
+                AllocationKind::default()
+            });
+            let level = row.text(level).as_deref().and_then(AllocationLevel::parse).unwrap_or_else(|| {
+                problems.add_in(ProblemKind::BadValue, TABLE, "level", timed.id);
+                AllocationLevel::default()
+            });
+            let flags = row.text(extdata).and_then(|text| serde_json::from_str::<Flags>(&text).ok()?.flags);
+            self.tables.allocations.push(Allocation {
+                id: timed.id,
+                process: timed.process,
+                tid: timed.tid,
+                agent,
+                queue: row.int(queue_id),
+                stream: row.int(stream_id),
+                kind,
+                level,
+                start: timed.start,
+                duration: timed.duration,
+                address: row.int(address).map(|address| address as u64),
+                bytes: row.int(size).unwrap_or(0) as u64,
+                flags: flags.and_then(|flags| match flags {
+                    serde_json::Value::String(text) => text.parse().ok(),
+                    other => other.as_i64(),
+                }),
+                correlation: timed.correlation,
+            });
+        })
+    }
 }
 
 /// The agent that a copy belongs to: the source of one to the host, else the destination; whichever is
@@ -98,101 +118,4 @@ pub(crate) fn owner(
     };
     let (first, second) = if towards_host { (source, destination) } else { (destination, source) };
     first.or(second).unwrap_or_else(|| devices.unknown(&mut tables.agents))
-}
-
-/// Reads the allocations and scratch events of one set.
-pub(super) fn allocations(
-    set: Set<'_>,
-    references: &mut References,
-    events: &Events,
-    devices: &mut Devices,
-    tables: &mut Tables,
-) -> Result<()> {
-    let columns = [
-        "id",
-        "pid",
-        "tid",
-        "agent_id",
-        "type",
-        "level",
-        "start",
-        "end",
-        "address",
-        "size",
-        "queue_id",
-        "stream_id",
-        "event_id",
-        "extdata",
-    ];
-    set.database.scan(&set.table("rocpd_memory_allocate"), &columns, |row| {
-        let id = row.int(0).unwrap_or(row.id());
-        let Some(start) = row.int(6) else {
-            tables.problems.add(ProblemKind::MissingStart, "rocpd_memory_allocate.start", id);
-            return;
-        };
-        let place = "rocpd_memory_allocate.agent_id";
-        let agent = row.int(3).map(|agent| described(references, devices, tables, place, id, agent));
-        let problems = &mut tables.problems;
-        let kind = row.text(4).as_deref().and_then(kind).unwrap_or_else(|| {
-            problems.add(ProblemKind::BadValue, "rocpd_memory_allocate.type", id);
-            AllocationKind::default()
-        });
-        let level = row.text(5).as_deref().and_then(level).unwrap_or_else(|| {
-            problems.add(ProblemKind::BadValue, "rocpd_memory_allocate.level", id);
-            AllocationLevel::default()
-        });
-        let flags = row.text(13).and_then(|text| serde_json::from_str::<Flags>(&text).ok()?.flags);
-        tables.allocations.push(Allocation {
-            id,
-            process: references.process(problems, "rocpd_memory_allocate.pid", id, row.int(1)),
-            tid: references.tid(problems, "rocpd_memory_allocate.tid", id, row.int(2)),
-            agent,
-            queue: row.int(10),
-            stream: row.int(11),
-            kind,
-            level,
-            start,
-            duration: row.int(7).and_then(|end| end.checked_sub(start)),
-            address: row.int(8).map(|address| address as u64),
-            bytes: row.int(9).unwrap_or(0) as u64,
-            flags: flags.and_then(|flags| match flags {
-                serde_json::Value::String(text) => text.parse().ok(),
-                other => other.as_i64(),
-            }),
-            correlation: events.correlation(problems, "rocpd_memory_allocate.event_id", id, row.int(12)),
-        });
-    })
-}
-
-fn described(
-    references: &mut References,
-    devices: &mut Devices,
-    tables: &mut Tables,
-    place: &str,
-    row: Id,
-    agent: Id,
-) -> AgentId {
-    references.agent(agent).unwrap_or_else(|| {
-        tables.problems.add(ProblemKind::DanglingReference, place, row);
-        references.add_agent(agent, AgentKind::Unknown, devices, tables)
-    })
-}
-
-fn kind(text: &str) -> Option<AllocationKind> {
-    match text {
-        "ALLOC" => Some(AllocationKind::Allocate),
-        "FREE" => Some(AllocationKind::Free),
-        "REALLOC" => Some(AllocationKind::Reallocate),
-        "RECLAIM" => Some(AllocationKind::Reclaim),
-        _ => None,
-    }
-}
-
-fn level(text: &str) -> Option<AllocationLevel> {
-    match text {
-        "REAL" => Some(AllocationLevel::Real),
-        "VIRTUAL" => Some(AllocationLevel::Virtual),
-        "SCRATCH" => Some(AllocationLevel::Scratch),
-        _ => None,
-    }
 }

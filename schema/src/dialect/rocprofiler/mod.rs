@@ -4,7 +4,6 @@
 //! are unique only within a set. The views join so strictly that rows with a missing reference vanish, so
 //! the tables are read instead.
 
-mod by_id;
 pub(crate) mod calls;
 mod counters;
 pub(crate) mod devices;
@@ -13,11 +12,13 @@ pub(crate) mod environment;
 mod events;
 pub(crate) mod memory;
 mod opaque;
+mod reading;
 mod references;
 mod set;
 
 use self::devices::Devices;
 use self::events::Events;
+use self::reading::Reading;
 use self::references::References;
 use self::set::{Set, suffixes};
 use super::reader::Reader;
@@ -53,17 +54,19 @@ fn read(database: &Database, select: &Select) -> Result<Tables> {
     }
     let mut devices = Devices::default();
     for &set in &sets {
-        let mut references = References::read(set, &mut devices, &mut tables)?;
+        let references = References::read(set, &mut devices, &mut tables)?;
         let events = Events::read(set, select, &references, &mut tables)?;
-        dispatches::read(set, select, &mut references, &events, &mut devices, &mut tables)?;
-        memory::copies(set, select, &mut references, &events, &mut devices, &mut tables)?;
+        let (devices, tables) = (&mut devices, &mut tables);
+        let mut reading = Reading { set, select, references, events, devices, tables };
+        reading.dispatches()?;
+        reading.copies()?;
         if select.ranges || select.api {
-            calls::read(set, select, &references, &events, &mut tables)?;
+            reading.calls()?;
         }
         if select.secondary {
-            memory::allocations(set, &mut references, &events, &mut devices, &mut tables)?;
-            counters::read(set, &references, &mut tables)?;
-            opaque::read(set, &mut tables)?;
+            reading.allocations()?;
+            reading.counters()?;
+            opaque::read(set, reading.tables)?;
         }
     }
     if tables.processes.is_empty() {

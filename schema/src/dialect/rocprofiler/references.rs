@@ -1,22 +1,25 @@
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::by_id::ById;
-use super::devices::{Devices, uuid};
+use super::devices::{Devices, Uuid};
 use super::{Set, environment};
+use crate::dialect::rocpd::{IdMap, Names};
+use crate::sqlite::scanned;
 use crate::table::{Agent, AgentKind, Process, Symbol, Thread};
 use crate::{AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, SymbolId, Tables};
 
 /// The rows of one set that others refer to by id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct References {
-    strings: ById<NameId>,
+    pub(super) names: Names,
     processes: FxHashMap<Id, ProcessId>,
     first: ProcessId,
     node: u32,
     threads: FxHashMap<Id, i64>,
     agents: FxHashMap<Id, AgentId>,
-    symbols: ById<SymbolId>,
+    symbols: IdMap<SymbolId>,
 }
 
 /// The fields in the extdata of agents and kernel symbols that have no column.
@@ -24,31 +27,17 @@ pub(super) struct References {
 #[serde(default)]
 struct ExtData {
     formatted_kernel_name: Option<String>,
-    uuid: Option<Uuid>,
-}
-
-#[derive(Deserialize)]
-struct Uuid {
-    bytes: FxHashMap<String, u8>,
+    uuid: Uuid,
 }
 
 impl References {
     /// Reads everything that rows refer to; processes, agents and symbols go into `tables`.
     pub(super) fn read(set: Set<'_>, devices: &mut Devices, tables: &mut Tables) -> Result<Self> {
         let mut references = Self {
-            strings: ById::new(NameId::DANGLING),
-            processes: FxHashMap::default(),
+            names: Names::read(set.database, &set.table("rocpd_string"), &mut tables.strings)?,
             first: ProcessId(tables.processes.len() as u32),
-            node: 0,
-            threads: FxHashMap::default(),
-            agents: FxHashMap::default(),
-            symbols: ById::new(SymbolId(u32::MAX)),
+            ..Self::default()
         };
-        set.database.scan(&set.table("rocpd_string"), &["id", "string"], |row| {
-            if let Some(text) = row.text(1) {
-                references.strings.set(row.int(0).unwrap_or(row.id()), tables.strings.intern(&text));
-            }
-        })?;
         references.read_processes(set, devices, tables)?;
         references.read_threads(set, tables)?;
         references.read_agents(set, devices, tables)?;
@@ -56,30 +45,21 @@ impl References {
         Ok(references)
     }
 
-    /// The string behind `id`: `NONE` for NULL, `DANGLING` (and counted) where it is missing.
-    pub(super) fn name(&self, problems: &mut Problems, place: &str, row: Id, id: Option<Id>) -> NameId {
-        let Some(id) = id else { return NameId::NONE };
-        self.strings.get(id).unwrap_or_else(|| {
-            problems.add(ProblemKind::DanglingName, place, row);
-            NameId::DANGLING
-        })
-    }
-
     /// The process behind `id`: the set's first one for NULL, and (counted) where it is missing.
-    pub(super) fn process(&self, problems: &mut Problems, place: &str, row: Id, id: Option<Id>) -> ProcessId {
+    pub(super) fn process(&self, problems: &mut Problems, table: &str, row: Id, id: Option<Id>) -> ProcessId {
         let Some(id) = id else { return self.first };
         self.processes.get(&id).copied().unwrap_or_else(|| {
-            problems.add(ProblemKind::DanglingReference, place, row);
+            problems.add_in(ProblemKind::DanglingReference, table, "pid", row);
             self.first
         })
     }
 
     /// The thread behind `id`: where it is missing (counted) the id itself, as the writer numbers threads
     /// by their tid. Thread 0 is none: files write it where their views need a thread and none is known.
-    pub(super) fn tid(&self, problems: &mut Problems, place: &str, row: Id, id: Option<Id>) -> Option<i64> {
+    pub(super) fn tid(&self, problems: &mut Problems, table: &str, row: Id, id: Option<Id>) -> Option<i64> {
         let id = id.filter(|&id| id != 0)?;
         Some(self.threads.get(&id).copied().unwrap_or_else(|| {
-            problems.add(ProblemKind::DanglingReference, place, row);
+            problems.add_in(ProblemKind::DanglingReference, table, "tid", row);
             id
         }))
     }
@@ -115,157 +95,125 @@ impl References {
     }
 
     fn read_processes(&mut self, set: Set<'_>, devices: &mut Devices, tables: &mut Tables) -> Result<()> {
-        let mut nodes: FxHashMap<Id, (u32, Option<String>, Option<String>)> = FxHashMap::default();
-        set.database.scan(&set.table("rocpd_info_node"), &["id", "machine_id", "hostname"], |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let machine = row.text(1).map(|text| text.into_owned()).filter(|text| !text.is_empty());
-            let host = row.text(2).map(|text| text.into_owned());
-            let identity = machine.clone().or_else(|| host.clone()).unwrap_or_else(|| id.to_string());
-            nodes.insert(id, (devices.machine(&identity), host, machine));
+        // What the processes of a machine have in common.
+        let mut nodes: FxHashMap<Id, Process> = FxHashMap::default();
+        let on = |node| {
+            let guid = Some(set.guid());
+            Process { guid, space: set.space, node: Some(node), ..Process::default() }
+        };
+        scanned!(columns: id, machine_id, hostname);
+        set.database.scan(&set.table("rocpd_info_node"), &columns, |row| {
+            let id = row.int(id).unwrap_or(row.id());
+            let machine_id = row.text(machine_id).map(Cow::into_owned).filter(|text| !text.is_empty());
+            let host = row.text(hostname).map(Cow::into_owned);
+            let identity = machine_id.clone().or_else(|| host.clone()).unwrap_or_else(|| id.to_string());
+            nodes.insert(id, Process { host, machine_id, ..on(devices.machine(&identity)) });
         })?;
-        let columns = ["id", "nid", "pid", "ppid", "start", "end", "command", "environment"];
+        scanned!(columns: id, nid, pid, ppid, start, end, command, environment);
         set.database.scan(&set.table("rocpd_info_process"), &columns, |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let (node, host, machine_id) =
-                row.int(1).and_then(|nid| nodes.get(&nid).cloned()).unwrap_or_else(|| {
-                    tables.problems.add(ProblemKind::DanglingReference, "rocpd_info_process.nid", id);
-                    (devices.machine(""), None, None)
-                });
-            let environment = row.text(7).map(|text| text.into_owned());
+            let id = row.int(id).unwrap_or(row.id());
+            let node = row.int(nid).and_then(|nid| nodes.get(&nid).cloned()).unwrap_or_else(|| {
+                tables.problems.add(ProblemKind::DanglingReference, "rocpd_info_process.nid", id);
+                on(devices.machine(""))
+            });
+            let environment = row.text(environment).map(Cow::into_owned);
             let (rank, world) = environment.as_deref().map_or((None, None), environment::rank);
             self.processes.insert(id, ProcessId(tables.processes.len() as u32));
             tables.processes.push(Process {
-                pid: row.int(2).or(Some(id)),
-                ppid: row.int(3),
-                guid: Some(set.guid()),
-                space: set.space,
-                node: Some(node),
-                host,
-                machine_id,
-                boot_id: None,
+                pid: row.int(pid).or(Some(id)),
+                ppid: row.int(ppid),
                 rank,
                 world,
-                command: row.text(6).map(|text| text.into_owned()).filter(|text| !text.is_empty()),
+                command: row.text(command).map(Cow::into_owned).filter(|text| !text.is_empty()),
                 environment,
-                start: row.int(4),
-                end: row.int(5),
+                start: row.int(start),
+                end: row.int(end),
+                ..node
             });
         })?;
         if self.processes.is_empty() {
             let known = nodes.into_values().next();
-            let (node, host, machine_id) = known.unwrap_or_else(|| (devices.machine(""), None, None));
-            let guid = Some(set.guid());
-            let process =
-                Process { guid, space: set.space, node: Some(node), host, machine_id, ..Process::default() };
-            tables.processes.push(process);
+            tables.processes.push(known.unwrap_or_else(|| on(devices.machine(""))));
         }
         self.node = tables.process(self.first).node.unwrap_or(0);
         Ok(())
     }
 
     fn read_threads(&mut self, set: Set<'_>, tables: &mut Tables) -> Result<()> {
-        set.database.scan(&set.table("rocpd_info_thread"), &["id", "pid", "tid", "name"], |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let tid = row.int(2).unwrap_or(id);
+        const TABLE: &str = "rocpd_info_thread";
+        scanned!(columns: id, pid, tid, name);
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let id = row.int(id).unwrap_or(row.id());
+            let tid = row.int(tid).unwrap_or(id);
             self.threads.insert(id, tid);
-            if let Some(name) = row.text(3) {
-                let process = self.process(&mut tables.problems, "rocpd_info_thread.pid", id, row.int(1));
+            if let Some(name) = row.text(name) {
+                let process = self.process(&mut tables.problems, TABLE, id, row.int(pid));
                 tables.threads.push(Thread { process, tid, name: Some(name.into_owned()) });
             }
         })
     }
 
     fn read_agents(&mut self, set: Set<'_>, devices: &mut Devices, tables: &mut Tables) -> Result<()> {
-        let columns = [
-            "id",
-            "pid",
-            "type",
-            "absolute_index",
-            "logical_index",
-            "type_index",
-            "name",
-            "product_name",
-            "extdata",
-        ];
-        set.database.scan(&set.table("rocpd_info_agent"), &columns, |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let kind = match row.text(2).as_deref() {
+        const TABLE: &str = "rocpd_info_agent";
+        scanned!(columns: id, pid, kind = "type", absolute_index, logical_index, type_index, name, product_name, extdata);
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let id = row.int(id).unwrap_or(row.id());
+            let kind = match row.text(kind).as_deref() {
                 Some("GPU") => AgentKind::Gpu,
                 Some("CPU") => AgentKind::Cpu,
                 Some(_) => AgentKind::Other,
                 None => AgentKind::Unknown,
             };
-            let details = row.text(8).map(|text| text.into_owned());
+            let details = row.text(extdata).map(Cow::into_owned);
             let ext: ExtData =
                 details.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-            let process = self.process(&mut tables.problems, "rocpd_info_agent.pid", id, row.int(1));
-            let text = |at| row.text(at).map(|text| text.into_owned()).filter(|text| !text.is_empty());
+            let process = self.process(&mut tables.problems, TABLE, id, row.int(pid));
+            let text = |at| row.text(at).map(Cow::into_owned).filter(|text| !text.is_empty());
             let agent = Agent {
                 kind,
-                number: 0,
                 node: tables.process(process).node,
-                process: None,
                 source_id: id,
-                absolute_index: row.int(3),
-                logical_index: row.int(4),
-                type_index: row.int(5),
-                target: if kind == AgentKind::Gpu { text(6) } else { None },
-                product: text(7).or_else(|| text(6)),
-                uuid: ext.uuid.and_then(|uuid| uuid.text()),
+                absolute_index: row.int(absolute_index),
+                logical_index: row.int(logical_index),
+                type_index: row.int(type_index),
+                target: text(name).filter(|_| kind == AgentKind::Gpu),
+                product: text(product_name).or_else(|| text(name)),
+                uuid: ext.uuid.text(),
                 details,
+                ..Agent::default()
             };
             self.agents.insert(id, devices.listed(&mut tables.agents, agent));
         })
     }
 
     fn read_symbols(&mut self, set: Set<'_>, tables: &mut Tables) -> Result<()> {
-        let columns = [
-            "id",
-            "pid",
-            "code_object_id",
-            "kernel_name",
-            "display_name",
-            "kernel_object",
-            "kernarg_segment_size",
-            "group_segment_size",
-            "private_segment_size",
-            "sgpr_count",
-            "arch_vgpr_count",
-            "accum_vgpr_count",
-            "extdata",
-        ];
-        set.database.scan(&set.table("rocpd_info_kernel_symbol"), &columns, |row| {
-            let id = row.int(0).unwrap_or(row.id());
-            let small = |at| row.int(at).and_then(|value| u32::try_from(value).ok());
+        const TABLE: &str = "rocpd_info_kernel_symbol";
+        scanned!(columns: id, pid, code_object_id, kernel_name, display_name, kernel_object, kernarg_segment_size,
+            group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count, extdata);
+        set.database.scan(&set.table(TABLE), &columns, |row| {
+            let id = row.int(id).unwrap_or(row.id());
             let formatted = || {
-                let ext: ExtData = serde_json::from_str(&row.text(12)?).ok()?;
-                ext.formatted_kernel_name.map(std::borrow::Cow::Owned)
+                let ext: ExtData = serde_json::from_str(&row.text(extdata)?).ok()?;
+                ext.formatted_kernel_name.map(Cow::Owned)
             };
-            let shown = row.text(4).or_else(formatted).or_else(|| row.text(3));
-            let name = shown.map_or(NameId::NONE, |name| tables.strings.intern(&name));
-            let place = "rocpd_info_kernel_symbol.pid";
-            let process = self.process(&mut tables.problems, place, id, row.int(1));
-            self.symbols.set(id, SymbolId(tables.symbols.len() as u32));
+            let shown = row.text(display_name).or_else(formatted).or_else(|| row.text(kernel_name));
+            let [name, mangled] = [shown, row.text(kernel_name)]
+                .map(|name| name.map_or(NameId::NONE, |name| tables.strings.intern(&name)));
+            self.symbols.push(id, SymbolId(tables.symbols.len() as u32));
             tables.symbols.push(Symbol {
-                process,
+                process: self.process(&mut tables.problems, TABLE, id, row.int(pid)),
                 id,
                 name,
-                mangled: row.text(3).map_or(NameId::NONE, |name| tables.strings.intern(&name)),
-                code_object: row.int(2).unwrap_or(0),
-                kernel_object: row.int(5).unwrap_or(0) as u64,
-                kernarg: small(6),
-                lds: small(7),
-                scratch: small(8),
-                sgprs: small(9),
-                vgprs: small(10),
-                agprs: small(11),
+                mangled,
+                code_object: row.int(code_object_id).unwrap_or(0),
+                kernel_object: row.int(kernel_object).unwrap_or(0) as u64,
+                kernarg: row.unsigned(kernarg_segment_size),
+                lds: row.unsigned(group_segment_size),
+                scratch: row.unsigned(private_segment_size),
+                sgprs: row.unsigned(sgpr_count),
+                vgprs: row.unsigned(arch_vgpr_count),
+                agprs: row.unsigned(accum_vgpr_count),
             });
         })
-    }
-}
-
-impl Uuid {
-    fn text(&self) -> Option<String> {
-        uuid(std::array::from_fn(|at| self.bytes.get(&format!("value{at}")).copied().unwrap_or(0)))
     }
 }

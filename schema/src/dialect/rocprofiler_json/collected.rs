@@ -1,14 +1,14 @@
 //! The rows of one process while it is read, with positions in place of ids.
 
-use std::hash::Hash;
-
 use rustc_hash::FxHashMap;
 
 use super::rows;
 use super::scalars::{Argument, Operation, Whole};
+use crate::dialect::rocprofiler::calls::call_of;
+use crate::dialect::rocprofiler::devices::Devices;
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, ApiCall, ApiCalls, Copy, Counter, Direction,
-    Dispatch, Dispatches, Range, RangeKind, Shape, Symbol, Track, Tracks,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, ApiCall, ApiCalls, Copy, Counter, Dispatch,
+    Dispatches, Distinct, Interned, Range, RangeKind, Shape, Symbol, Track, Tracks, all,
 };
 use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, SymbolId, Tables};
 
@@ -20,33 +20,31 @@ pub(super) enum List {
     Allocations,
     Scratch,
     Markers,
-    /// API calls; the list's name is the domain of calls of an unknown kind.
-    Calls(NameId),
+    /// API calls.
+    Calls,
 }
 
 /// The agent of a copy's track, which follows from its direction at the end.
 pub(super) const NO_AGENT: AgentId = AgentId(u32::MAX);
 
-/// Distinct values, numbered in order of first appearance.
-#[derive(Debug)]
-pub(super) struct Slots<T> {
-    index: FxHashMap<T, u32>,
-    pub(super) rows: Vec<T>,
-}
-
 /// The function of a record, to be looked up once the kinds are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Function {
+    /// The name of its list: the domain of functions of an unknown kind.
     pub(super) list: NameId,
     pub(super) kind: Option<i64>,
-    pub(super) operation: Result<i64, NameId>,
+    /// The number of the operation, where the record does not name it.
+    pub(super) number: i64,
+    pub(super) name: Option<NameId>,
 }
 
-/// Everything of one process. Until [`Collected::finish`], ids of agents, kernels, functions and counters
-/// in the rows are positions in the slots here.
-pub(super) struct Collected<'a> {
-    pub(super) select: &'a Select,
-    pub(super) tables: &'a mut Tables,
+/// The tables of finished processes, and everything of the one that is read. Until [`Collected::finish`], ids of
+/// agents, kernels, functions and counters in its rows are positions in the fields here.
+#[derive(Default)]
+pub(super) struct Collected {
+    pub(super) select: Select,
+    pub(super) tables: Tables,
+    pub(super) devices: Devices,
     pub(super) process: ProcessId,
     pub(super) metadata: serde_json::Value,
     pub(super) agents: Vec<serde_json::Value>,
@@ -57,10 +55,10 @@ pub(super) struct Collected<'a> {
     pub(super) marker_texts: FxHashMap<Id, NameId>,
     pub(super) symbols: FxHashMap<i64, SymbolId>,
     pub(super) tracks: Tracks,
-    pub(super) handles: Slots<Option<i64>>,
-    pub(super) kernels: Slots<i64>,
-    pub(super) counter_ids: Slots<i64>,
-    pub(super) functions: Slots<Function>,
+    pub(super) handles: Interned<Option<i64>, AgentId>,
+    pub(super) kernels: Interned<i64, NameId>,
+    pub(super) counter_ids: Interned<i64, NameId>,
+    pub(super) functions: Interned<Function, NameId>,
     pub(super) dispatches: Dispatches,
     /// The dispatches that counters were collected of, where no others are recorded.
     pub(super) counted: Dispatches,
@@ -72,64 +70,23 @@ pub(super) struct Collected<'a> {
     pub(super) calls: ApiCalls,
 }
 
-impl<T> Default for Slots<T> {
-    fn default() -> Self {
-        Self { index: FxHashMap::default(), rows: Vec::new() }
-    }
-}
+impl Distinct for Function {}
+impl Distinct for i64 {}
+impl Distinct for Option<i64> {}
 
-impl<T: Hash + Eq + std::marker::Copy> Slots<T> {
-    fn position(&mut self, value: T) -> u32 {
-        let next = self.rows.len() as u32;
-        let position = *self.index.entry(value).or_insert(next);
-        if position == next {
-            self.rows.push(value);
-        }
-        position
-    }
-}
-
-impl<'a> Collected<'a> {
-    pub(super) fn new(select: &'a Select, tables: &'a mut Tables) -> Self {
-        Self {
-            select,
-            process: ProcessId(tables.processes.len() as u32),
-            tables,
-            metadata: serde_json::Value::Null,
-            agents: Vec::new(),
-            kinds: Vec::new(),
-            imitation: false,
-            counter_names: FxHashMap::default(),
-            marker_texts: FxHashMap::default(),
-            symbols: FxHashMap::default(),
-            tracks: Tracks::default(),
-            handles: Slots::default(),
-            kernels: Slots::default(),
-            counter_ids: Slots::default(),
-            functions: Slots::default(),
-            dispatches: Dispatches::default(),
-            counted: Dispatches::default(),
-            copies: Vec::new(),
-            allocations: Vec::new(),
-            ranges: Vec::new(),
-            counters: Vec::new(),
-            calls: ApiCalls::default(),
-        }
-    }
-
-    /// The list of that name; `None` skips it.
-    pub(super) fn list(&mut self, name: &str) -> Option<List> {
-        match name {
-            "kernel_dispatch" => Some(List::Dispatches),
-            "memory_copy" => Some(List::Copies),
-            "memory_allocation" => self.select.secondary.then_some(List::Allocations),
-            "scratch_memory" => self.select.secondary.then_some(List::Scratch),
-            "marker_api" => (self.select.ranges || self.select.api).then_some(List::Markers),
-            _ if name.ends_with("_api") || name == "ompt" => {
-                self.select.api.then(|| List::Calls(self.tables.strings.intern(name)))
-            }
-            _ => None,
-        }
+impl Collected {
+    /// The list of that name, with the name; `None` skips it.
+    pub(super) fn list(&mut self, name: &str) -> Option<(List, NameId)> {
+        let select = self.select;
+        let (list, is_selected) = match name {
+            "kernel_dispatch" => (List::Dispatches, true),
+            "memory_copy" => (List::Copies, true),
+            "memory_allocation" => (List::Allocations, select.secondary),
+            "scratch_memory" => (List::Scratch, select.secondary),
+            "marker_api" => (List::Markers, select.ranges || select.api),
+            _ => (List::Calls, select.api && (name.ends_with("_api") || name == "ompt")),
+        };
+        is_selected.then(|| (list, self.tables.strings.intern(name)))
     }
 
     pub(super) fn counter(&mut self, counter: rows::CounterInfo) {
@@ -162,91 +119,88 @@ impl<'a> Collected<'a> {
             mangled: mangled.as_deref().map_or(NameId::NONE, |name| strings.intern(name)),
             code_object: symbol.code_object_id.or_zero(),
             kernel_object: symbol.kernel_object.or_zero() as u64,
-            kernarg: symbol.kernarg_segment_size.small(),
-            lds: symbol.group_segment_size.small(),
-            scratch: symbol.private_segment_size.small(),
-            sgprs: symbol.sgpr_count.small(),
-            vgprs: symbol.arch_vgpr_count.small(),
-            agprs: symbol.accum_vgpr_count.small(),
+            kernarg: symbol.kernarg_segment_size.unsigned(),
+            lds: symbol.group_segment_size.unsigned(),
+            scratch: symbol.private_segment_size.unsigned(),
+            sgprs: symbol.sgpr_count.unsigned(),
+            vgprs: symbol.arch_vgpr_count.unsigned(),
+            agprs: symbol.accum_vgpr_count.unsigned(),
         });
     }
 
     pub(super) fn dispatch(&mut self, row: rows::Dispatch) {
-        let (thread, stream) = (row.thread_id, row.stream_id);
-        if let Some(dispatch) = self.raw_dispatch(row, thread, stream, "kernel_dispatch.start_timestamp") {
-            self.dispatches.push(dispatch);
-        }
+        let dispatch = self.raw_dispatch(row, "kernel_dispatch.start_timestamp");
+        dispatch.into_iter().for_each(|dispatch| self.dispatches.push(dispatch));
     }
 
     pub(super) fn counters_of_dispatch(&mut self, row: rows::CounterRecord) {
-        let dispatch = row.dispatch_data.dispatch_info.dispatch_id.or_zero();
-        let agent = AgentId(self.handles.position(row.dispatch_data.dispatch_info.agent_id.0));
+        let rows::CounterRecord { thread_id, stream_id, dispatch_data, records } = row;
+        let dispatch = dispatch_data.dispatch_info.dispatch_id.or_zero();
+        let agent = Some(self.handles.intern(dispatch_data.dispatch_info.agent_id.0));
         if self.select.secondary {
-            for record in row.records {
-                let name = NameId(self.counter_ids.position(record.counter_id.or_zero()));
-                let value = record.value.unwrap_or(0.0);
-                self.counters.push(Counter {
-                    dispatch,
-                    process: self.process,
-                    agent: Some(agent),
-                    name,
-                    value,
-                });
-            }
+            let process = self.process;
+            self.counters.extend(records.into_iter().map(|record| {
+                let name = self.counter_ids.intern(record.counter_id.or_zero());
+                Counter { dispatch, process, agent, name, value: record.value.unwrap_or(0.0) }
+            }));
         }
-        let place = "counter_collection.start_timestamp";
-        if let Some(dispatch) = self.raw_dispatch(row.dispatch_data, row.thread_id, row.stream_id, place) {
-            self.counted.push(dispatch);
-        }
+        let row = rows::Dispatch { thread_id, stream_id, ..dispatch_data };
+        let dispatch = self.raw_dispatch(row, "counter_collection.start_timestamp");
+        dispatch.into_iter().for_each(|dispatch| self.counted.push(dispatch));
     }
 
-    pub(super) fn record(&mut self, list: List, row: rows::Record) {
+    pub(super) fn record(&mut self, (list, list_name): (List, NameId), row: rows::Record) {
         let Some(start) = row.start_timestamp.0 else {
             self.tables.problems.add(ProblemKind::MissingStart, "buffer_records.start_timestamp", 0);
             return;
         };
-        let duration = row.end_timestamp.0.and_then(|end| end.checked_sub(start));
+        let select = self.select;
         let correlation = row.correlation_id.internal.or_zero();
-        let tid = row.thread_id.0;
-        let name = self.function(list, row.kind, &row.operation);
-        let id = if self.select.ids { correlation } else { 0 };
+        let name = self.function(list_name, row.kind, &row.operation);
+        let range = Range {
+            id: if select.ids { correlation } else { 0 },
+            process: self.process,
+            tid: row.thread_id.0,
+            name,
+            category: name,
+            kind: RangeKind::Unknown,
+            start,
+            duration: row.end_timestamp.0.and_then(|end| end.checked_sub(start)),
+            correlation,
+        };
         match list {
             List::Dispatches => {}
             List::Copies => {
-                let source = row.src_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
-                let destination =
-                    row.dst_agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
+                let [source, destination] =
+                    [row.src_agent_id, row.dst_agent_id].map(|agent| self.agent(agent));
                 let track = self.track(NO_AGENT, Whole(None), row.stream_id);
                 self.copies.push(Copy {
-                    id,
+                    id: range.id,
                     name,
                     track: self.tracks.intern(track),
                     start,
-                    duration,
-                    direction: Direction::Unknown,
+                    duration: range.duration,
                     bytes: row.bytes.0.map(|bytes| bytes as u64),
                     source,
                     destination,
-                    tid: tid.filter(|_| self.select.links),
-                    correlation: if self.select.links { correlation } else { 0 },
+                    tid: range.tid.filter(|_| select.links),
+                    correlation: if select.links { correlation } else { 0 },
                     ..Copy::default()
                 });
             }
             List::Allocations | List::Scratch => {
-                let agent = row.agent_id.0.map(|handle| AgentId(self.handles.position(Some(handle))));
-                let level =
-                    if list == List::Scratch { AllocationLevel::Scratch } else { AllocationLevel::default() };
+                let is_scratch = list == List::Scratch;
                 let allocation = Allocation {
-                    id,
+                    id: range.id,
                     process: self.process,
-                    tid,
-                    agent,
+                    tid: range.tid,
+                    agent: self.agent(row.agent_id),
                     queue: row.queue_id.0,
                     stream: row.stream_id.0,
                     kind: AllocationKind::default(),
-                    level,
+                    level: if is_scratch { AllocationLevel::Scratch } else { AllocationLevel::Real },
                     start,
-                    duration,
+                    duration: range.duration,
                     address: row.address.0.map(|address| address as u64),
                     bytes: row.allocation_size.or_zero() as u64,
                     flags: row.flags.0,
@@ -261,37 +215,14 @@ impl<'a> Collected<'a> {
                     let text = self.tables.strings.intern(&text);
                     self.marker_texts.entry(correlation).or_insert(text);
                 }
-                self.ranges.push(Range {
-                    id,
-                    process: self.process,
-                    tid,
-                    name,
-                    category: NameId::NONE,
-                    kind: RangeKind::Unknown,
-                    start,
-                    duration,
-                    correlation,
-                });
+                self.ranges.push(range);
             }
-            List::Calls(_) => {
-                if self.select.args {
+            List::Calls => {
+                if select.args {
                     self.arguments(row.args.0);
                 }
-                self.calls.push(ApiCall {
-                    id,
-                    process: self.process,
-                    tid: tid.filter(|_| self.select.links),
-                    name,
-                    domain: name,
-                    category: NameId::NONE,
-                    args: NameId::NONE,
-                    start,
-                    duration,
-                    correlation: if self.select.links { correlation } else { 0 },
-                    parent: if self.select.links { row.correlation_id.ancestor.or_zero() } else { 0 },
-                    stream: row.stream_id.0,
-                    result: status(row.retval),
-                });
+                let call = call_of(range, select.links, row.correlation_id.ancestor.or_zero());
+                self.calls.push(ApiCall { stream: row.stream_id.0, result: status(row.retval), ..call });
             }
         }
     }
@@ -311,57 +242,51 @@ impl<'a> Collected<'a> {
     }
 
     /// The position of a record's function, in the place of its name.
-    fn function(&mut self, list: List, kind: Whole, operation: &Operation) -> NameId {
-        let strings = &mut self.tables.strings;
-        let list = match list {
-            List::Calls(name) => name,
-            List::Copies => strings.intern("memory_copy"),
-            List::Markers => strings.intern("marker_api"),
-            List::Allocations => strings.intern("memory_allocation"),
-            List::Scratch => strings.intern("scratch_memory"),
-            List::Dispatches => strings.intern("kernel_dispatch"),
+    fn function(&mut self, list: NameId, kind: Whole, operation: &Operation) -> NameId {
+        let (number, name) = match operation {
+            Operation::Number(number) => (*number, None),
+            Operation::Name(name) => (0, Some(self.tables.strings.intern(name))),
         };
-        let operation = match operation {
-            Operation::Number(number) => Ok(*number),
-            Operation::Name(name) => Err(strings.intern(name)),
-        };
-        NameId(self.functions.position(Function { list, kind: kind.0, operation }))
+        self.functions.intern(Function { list, kind: kind.0, number, name })
+    }
+
+    /// The position of a record's agent.
+    fn agent(&mut self, handle: Whole) -> Option<AgentId> {
+        handle.0.map(|handle| self.handles.intern(Some(handle)))
     }
 
     fn track(&self, agent: AgentId, queue: Whole, stream: Whole) -> Track {
         Track { process: self.process, agent, queue: queue.or_zero(), stream: stream.0, hardware_queue: None }
     }
 
-    fn raw_dispatch(
-        &mut self,
-        row: rows::Dispatch,
-        tid: Whole,
-        stream: Whole,
-        place: &str,
-    ) -> Option<Dispatch> {
+    fn raw_dispatch(&mut self, row: rows::Dispatch, place: &str) -> Option<Dispatch> {
         let info = row.dispatch_info;
         let id = info.dispatch_id.or_zero();
         let Some(start) = row.start_timestamp.0 else {
             self.tables.problems.add(ProblemKind::MissingStart, place, id);
             return None;
         };
-        let agent = AgentId(self.handles.position(info.agent_id.0));
-        let track = self.track(agent, info.queue_id, stream);
+        let agent = self.handles.intern(info.agent_id.0);
+        let track = self.track(agent, info.queue_id, row.stream_id);
+        let (workgroup, items) = (info.workgroup_size, info.grid_size);
         let shape = self.select.any_shape().then(|| {
             let shape = Shape {
-                lds: info.group_segment_size.small(),
-                scratch: info.private_segment_size.small(),
-                ..extent(info.workgroup_size, info.grid_size)
+                lds: info.group_segment_size.unsigned(),
+                scratch: info.private_segment_size.unsigned(),
+                ..Shape::of_items(
+                    all([workgroup.x, workgroup.y, workgroup.z].map(Whole::unsigned)),
+                    all([items.x, items.y, items.z].map(Whole::unsigned)),
+                )
             };
             self.tables.shapes.intern(shape)
         });
         Some(Dispatch {
             id: if self.select.ids { id } else { 0 },
-            name: NameId(self.kernels.position(info.kernel_id.or_zero())),
+            name: self.kernels.intern(info.kernel_id.or_zero()),
             track: self.tracks.intern(track),
             start,
             duration: row.end_timestamp.0.and_then(|end| end.checked_sub(start)),
-            tid: tid.0.filter(|_| self.select.links),
+            tid: row.thread_id.0.filter(|_| self.select.links),
             correlation: if self.select.links { row.correlation_id.internal.or_zero() } else { 0 },
             shape,
             graph: row.graph_exec_id.or_zero() != 0,
@@ -373,14 +298,4 @@ impl<'a> Collected<'a> {
 /// A status in the union of return values, where a pointer or a negative number is no status.
 fn status(returned: Whole) -> i64 {
     returned.0.filter(|value| (0..=i64::from(i32::MAX)).contains(value)).unwrap_or(0)
-}
-
-/// rocprofv3 stores work-items.
-fn extent(workgroup: rows::Extent, items: rows::Extent) -> Shape {
-    let small = [workgroup.x.small(), workgroup.y.small(), workgroup.z.small()];
-    let large = [items.x, items.y, items.z].map(|axis| axis.0.and_then(|value| u64::try_from(value).ok()));
-    match (small, large) {
-        ([Some(a), Some(b), Some(c)], [Some(x), Some(y), Some(z)]) => Shape::from_items([a, b, c], [x, y, z]),
-        _ => Shape::default(),
-    }
 }

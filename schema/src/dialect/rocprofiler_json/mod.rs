@@ -15,11 +15,11 @@ use std::path::Path;
 
 use serde::de::DeserializeSeed;
 
-use self::document::{Document, KEY};
+use self::collected::Collected;
+use self::document::{KEY, Place};
 use super::reader::Reader;
-use super::rocprofiler::devices::Devices;
 use crate::table::Process;
-use crate::{Dialect, Error, Result, Select, Tables, TraceInfo};
+use crate::{Dialect, Error, Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
 
@@ -31,20 +31,13 @@ fn recognise(head: &[u8]) -> bool {
 }
 
 fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables> {
-    let mut tables = Tables {
-        info: TraceInfo {
-            dialect: Dialect::RocprofilerJson,
-            tool: "rocprofv3".to_owned(),
-            ..TraceInfo::default()
-        },
-        ..Tables::default()
-    };
-    let mut devices = Devices::default();
+    let mut collected = Collected { select: *select, ..Collected::default() };
+    let info = &mut collected.tables.info;
+    (info.dialect, info.tool) = (Dialect::RocprofilerJson, "rocprofv3".to_owned());
     let mut json = serde_json::Deserializer::from_reader(reader);
-    Document { select, devices: &mut devices, tables: &mut tables }
-        .deserialize(&mut json)
-        .and_then(|()| json.end())
-        .map_err(|error| failed(path, error))?;
+    let document = collected.at(Place::Document).deserialize(&mut json);
+    document.and_then(|()| json.end()).map_err(|error| failed(path, error))?;
+    let Collected { mut tables, devices, .. } = collected;
     if tables.processes.is_empty() {
         tables.processes.push(Process::default());
     }

@@ -1,19 +1,20 @@
 //! The end of a process: positions are resolved, and its rows join the tables.
 
+use std::mem::take;
+
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::collected::{Collected, Function};
 use super::rows;
 use super::scalars::Text;
-use crate::dialect::rocprofiler::calls::{join_arguments, kind_of};
-use crate::dialect::rocprofiler::devices::{Devices, uuid};
+use crate::dialect::rocprofiler::calls::{call_of, join_arguments, kind_of};
 use crate::dialect::rocprofiler::environment;
 use crate::dialect::rocprofiler::memory::owner;
 use crate::table::{
-    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCall, ApiCalls, Direction, Process, Track,
+    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCalls, Direction, Process, Range, Track,
 };
-use crate::{AgentId, NameId, ProblemKind, ShapeId, Strings, Tables, TrackId};
+use crate::{AgentId, NameId, ProblemKind, ProcessId, ShapeId, Strings, TrackId};
 
 /// A record's function and the library it belongs to.
 #[derive(Clone, Copy)]
@@ -22,23 +23,28 @@ struct Resolved {
     domain: NameId,
 }
 
-impl Collected<'_> {
-    /// Adds the process with all its rows to the tables.
-    pub(super) fn finish(mut self, devices: &mut Devices) {
-        let node = self.finish_process(devices);
-        let agents = self.finish_agents(node, devices);
-        let functions: Vec<Resolved> = std::mem::take(&mut self.functions.rows)
-            .into_iter()
-            .map(|function| self.resolve(function))
-            .collect();
-        self.finish_dispatches(&agents, devices);
-        self.finish_copies(&agents, &functions, devices);
+impl Collected {
+    /// Adds the process with all its rows to the tables, and begins the next one.
+    pub(super) fn finish(&mut self) {
+        let node = self.finish_process();
+        let agents = self.finish_agents(node);
+        let functions = take(&mut self.functions);
+        let functions: Vec<_> = functions.rows().iter().map(|function| self.resolve(function)).collect();
+        self.finish_dispatches(&agents);
+        self.finish_copies(&agents, &functions);
         self.finish_allocations(&agents, &functions);
         self.finish_calls(&functions);
         self.finish_counters(&agents);
+        *self = Self {
+            select: self.select,
+            process: ProcessId(self.tables.processes.len() as u32),
+            tables: take(&mut self.tables),
+            devices: take(&mut self.devices),
+            ..Self::default()
+        };
     }
 
-    fn finish_process(&mut self, devices: &mut Devices) -> u32 {
+    fn finish_process(&mut self) -> u32 {
         let metadata = &self.metadata;
         let whole = |key: &str| metadata[key].as_i64();
         let text = |pointer: &str| {
@@ -47,7 +53,7 @@ impl Collected<'_> {
         };
         let host = text("/node/hostname");
         let machine_id = text("/node/machine_id");
-        let node = devices.machine(machine_id.as_deref().or(host.as_deref()).unwrap_or_default());
+        let node = self.devices.machine(machine_id.as_deref().or(host.as_deref()).unwrap_or_default());
         let environment = metadata["environment"].is_object().then(|| metadata["environment"].to_string());
         let (rank, world) = environment.as_deref().map_or((None, None), environment::rank);
         let command = match &metadata["command"] {
@@ -85,20 +91,20 @@ impl Collected<'_> {
     }
 
     /// The agents by position of their handle; `None` where a row named none.
-    fn finish_agents(&mut self, node: u32, devices: &mut Devices) -> Vec<Option<AgentId>> {
+    fn finish_agents(&mut self, node: u32) -> Vec<Option<AgentId>> {
         let mut listed = FxHashMap::default();
-        for details in std::mem::take(&mut self.agents) {
+        for details in take(&mut self.agents) {
             let text = details.to_string();
             let Ok(agent) = serde_json::from_value::<rows::Agent>(details) else {
                 self.tables.problems.add(ProblemKind::BadValue, "agents", 0);
                 continue;
             };
             let handle = agent.id.or_zero();
-            listed.insert(handle, devices.listed(&mut self.tables.agents, describe(agent, node, text)));
+            let agent = describe(agent, node, text);
+            listed.insert(handle, self.devices.listed(&mut self.tables.agents, agent));
         }
-        let handles = std::mem::take(&mut self.handles.rows);
-        let mut agents = Vec::with_capacity(handles.len());
-        for (position, handle) in (0..).map(AgentId).zip(handles) {
+        let mut agents = Vec::new();
+        for (position, &handle) in (0..).map(AgentId).zip(self.handles.rows()) {
             agents.push(match handle.map(|handle| (handle, listed.get(&handle))) {
                 Some((_, Some(&agent))) => Some(agent),
                 // rocprofv3 writes this for a release: no agent.
@@ -108,23 +114,23 @@ impl Collected<'_> {
                     let launches = self.tracks.rows().iter().any(|track| track.agent == position);
                     let kind = if launches { AgentKind::Gpu } else { AgentKind::Unknown };
                     let agent = Agent { kind, node: Some(node), source_id: handle, ..Agent::default() };
-                    Some(devices.listed(&mut self.tables.agents, agent))
+                    Some(self.devices.listed(&mut self.tables.agents, agent))
                 }
             });
         }
         agents
     }
 
-    fn resolve(&mut self, function: Function) -> Resolved {
+    fn resolve(&mut self, function: &Function) -> Resolved {
         let strings = &mut self.tables.strings;
         let kind = function.kind.and_then(|kind| self.kinds.get(usize::try_from(kind).ok()?));
         let domain = match kind.and_then(|kind| kind.kind.0.as_deref()) {
             Some(kind) => strings.intern(kind),
             None => function.list,
         };
-        let name = match function.operation {
-            Err(name) => name,
-            Ok(number) => {
+        let name = match (function.name, function.number) {
+            (Some(name), _) => name,
+            (None, number) => {
                 let operation = kind.and_then(|kind| kind.operations.get(usize::try_from(number).ok()?));
                 let imitated = (self.imitation && strings.get(function.list) == "memory_copy")
                     .then(|| imitated_copy(number))
@@ -142,17 +148,14 @@ impl Collected<'_> {
         Resolved { name, domain }
     }
 
-    fn finish_dispatches(&mut self, agents: &[Option<AgentId>], devices: &mut Devices) {
-        let counted = std::mem::take(&mut self.counted);
-        let mut rows = std::mem::take(&mut self.dispatches);
-        if rows.is_empty() {
-            rows = counted;
-        }
+    fn finish_dispatches(&mut self, agents: &[Option<AgentId>]) {
+        let rows = if self.dispatches.is_empty() { &mut self.counted } else { &mut self.dispatches };
+        let mut rows = take(rows);
         let kernels: Vec<_> =
-            self.kernels.rows.iter().map(|kernel| self.symbols.get(kernel).copied()).collect();
+            self.kernels.rows().iter().map(|kernel| self.symbols.get(kernel).copied()).collect();
         let mut used = vec![0_u64; kernels.len()];
         rows.name.iter().for_each(|kernel| used[kernel.index()] += 1);
-        for ((&kernel, symbol), &count) in self.kernels.rows.iter().zip(&kernels).zip(&used) {
+        for ((&kernel, symbol), &count) in self.kernels.rows().iter().zip(&kernels).zip(&used) {
             if symbol.is_none() && count > 0 {
                 let place = "kernel_dispatch.kernel_id";
                 self.tables.problems.add_many(ProblemKind::DanglingReference, place, kernel, count);
@@ -173,26 +176,22 @@ impl Collected<'_> {
         for position in (0..tracks.len()).filter(|&position| seen[position]) {
             let track = self.tracks.rows()[position];
             let agent =
-                agents[track.agent.index()].unwrap_or_else(|| devices.unknown(&mut self.tables.agents));
+                agents[track.agent.index()].unwrap_or_else(|| self.devices.unknown(&mut self.tables.agents));
             tracks[position] = self.tables.tracks.intern(Track { agent, ..track });
         }
         self.tables.info.linked |= rows.correlation.iter().any(|correlation| correlation != 0);
-        if self.tables.dispatches.is_empty() {
-            rows.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
-            self.tables.dispatches = rows;
-        } else {
-            let shapes: Vec<ShapeId> = (0..self.tables.shapes.rows().len() as u32).map(ShapeId).collect();
-            self.tables.dispatches.append(rows, &tracks, &shapes);
-        }
+        let shapes: Vec<ShapeId> = (0..self.tables.shapes.rows().len() as u32).map(ShapeId).collect();
+        self.tables.dispatches.append(rows, &tracks, &shapes);
     }
 
-    fn finish_copies(&mut self, agents: &[Option<AgentId>], functions: &[Resolved], devices: &mut Devices) {
-        for mut copy in std::mem::take(&mut self.copies) {
+    fn finish_copies(&mut self, agents: &[Option<AgentId>], functions: &[Resolved]) {
+        for mut copy in take(&mut self.copies) {
             copy.name = functions[copy.name.index()].name;
             copy.direction = Direction::parse(self.tables.strings.get(copy.name)).unwrap_or_default();
             copy.source = copy.source.and_then(|position| agents[position.index()]);
             copy.destination = copy.destination.and_then(|position| agents[position.index()]);
-            let agent = owner(self.tables, devices, copy.direction, copy.source, copy.destination);
+            let agent =
+                owner(&mut self.tables, &mut self.devices, copy.direction, copy.source, copy.destination);
             let track = Track { agent, ..self.tracks.get(copy.track) };
             copy.track = self.tables.tracks.intern(track);
             self.tables.info.linked |= copy.correlation != 0;
@@ -201,7 +200,7 @@ impl Collected<'_> {
     }
 
     fn finish_allocations(&mut self, agents: &[Option<AgentId>], functions: &[Resolved]) {
-        for (function, mut allocation) in std::mem::take(&mut self.allocations) {
+        for (function, mut allocation) in take(&mut self.allocations) {
             let name = self.tables.strings.get(functions[function.index()].name);
             allocation.agent = allocation.agent.and_then(|position| agents[position.index()]);
             allocation.kind = match name {
@@ -218,8 +217,8 @@ impl Collected<'_> {
     }
 
     fn finish_counters(&mut self, agents: &[Option<AgentId>]) {
-        for mut counter in std::mem::take(&mut self.counters) {
-            let id = self.counter_ids.rows[counter.name.index()];
+        for mut counter in take(&mut self.counters) {
+            let id = self.counter_ids.get(counter.name);
             counter.agent = counter.agent.and_then(|position| agents[position.index()]);
             counter.name = self.counter_names.get(&id).copied().unwrap_or_else(|| {
                 let place = "counter_collection.counter_id";
@@ -231,39 +230,28 @@ impl Collected<'_> {
     }
 
     fn finish_calls(&mut self, functions: &[Resolved]) {
-        let mut calls = std::mem::take(&mut self.calls);
+        let mut calls = take(&mut self.calls);
         forget_what_is_no_status(&mut calls, functions, &self.tables.strings);
         calls.name.iter_mut().for_each(|name| *name = functions[name.index()].name);
         calls.domain.map(|name| functions.get(name.index()).map_or(NameId::NONE, |function| function.domain));
-        for mut range in std::mem::take(&mut self.ranges) {
+        for range in take(&mut self.ranges) {
             let Resolved { name, domain } = functions[range.name.index()];
             let text = self.marker_texts.get(&range.correlation).copied();
-            let instant = range.duration == Some(0);
-            match kind_of(self.tables.strings.get(name), text.is_some() || instant, instant) {
+            match kind_of(self.tables.strings.get(name), text, range.duration == Some(0)) {
                 Some(_) if !self.select.ranges => {}
                 Some(kind) => {
-                    range.name = text.unwrap_or(name);
-                    range.category = domain;
-                    range.kind = kind;
-                    self.tables.ranges.push(range);
+                    let name = text.unwrap_or(name);
+                    self.tables.ranges.push(Range { name, category: domain, kind, ..range });
                 }
                 None if !self.select.api => {}
-                None => calls.push(ApiCall {
-                    id: range.id,
-                    process: range.process,
-                    tid: range.tid.filter(|_| self.select.links),
-                    name,
-                    domain,
-                    category: NameId::NONE,
-                    args: NameId::NONE,
-                    start: range.start,
-                    duration: range.duration,
-                    correlation: if self.select.links { range.correlation } else { 0 },
-                    ..ApiCall::default()
-                }),
+                None => {
+                    calls.push(call_of(Range { name, category: domain, ..range }, self.select.links, 0));
+                }
             }
         }
-        add_calls(calls, self.tables);
+        let first_argument = self.tables.api_calls.arguments.len();
+        self.tables.api_calls.append(calls);
+        join_arguments(&mut self.tables, first_argument);
     }
 }
 
@@ -280,16 +268,6 @@ fn forget_what_is_no_status(calls: &mut ApiCalls, functions: &[Resolved], string
     }
 }
 
-fn add_calls(calls: ApiCalls, tables: &mut Tables) {
-    let first_argument = tables.api_calls.arguments.len();
-    if tables.api_calls.is_empty() {
-        tables.api_calls = calls;
-    } else {
-        tables.api_calls.append(calls);
-    }
-    join_arguments(tables, first_argument);
-}
-
 fn describe(agent: rows::Agent, node: u32, details: String) -> Agent {
     let kind = match agent.r#type.0 {
         Some(1) => AgentKind::Cpu,
@@ -301,7 +279,6 @@ fn describe(agent: rows::Agent, node: u32, details: String) -> Agent {
     let name = agent.name.0.filter(|name| !name.is_empty());
     // Without any index the handle itself is one: rocm-trace-lite's.
     let indexed = agent.node_id.0.is_some() || agent.logical_node_type_id.0.is_some();
-    let bytes = agent.uuid.bytes;
     Agent {
         kind,
         number: 0,
@@ -313,7 +290,7 @@ fn describe(agent: rows::Agent, node: u32, details: String) -> Agent {
         type_index: agent.logical_node_type_id.0.or((!indexed).then_some(handle)),
         target: name.clone().filter(|name| kind == AgentKind::Gpu && name.starts_with("gfx")),
         product: agent.product_name.0.filter(|name| !name.is_empty()).or(name),
-        uuid: uuid(std::array::from_fn(|at| bytes.get(&format!("value{at}")).copied().unwrap_or(0))),
+        uuid: agent.uuid.text(),
         details: Some(details),
     }
 }

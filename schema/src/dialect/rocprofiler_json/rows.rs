@@ -1,9 +1,9 @@
 //! The objects of the file as serde reads them; absent keys read as nothing.
 
-use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::scalars::{Arguments, Operation, Text, Whole};
+use crate::dialect::rocprofiler::devices::Uuid;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -16,12 +16,6 @@ pub(super) struct Agent {
     pub(super) logical_node_id: Whole,
     pub(super) logical_node_type_id: Whole,
     pub(super) uuid: Uuid,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Uuid {
-    pub(super) bytes: FxHashMap<String, u8>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -31,9 +31,9 @@ impl Whole {
         self.0.unwrap_or(0)
     }
 
-    /// The number if it fits.
-    pub(super) fn small(self) -> Option<u32> {
-        self.0.and_then(|value| u32::try_from(value).ok())
+    /// The number if it is not negative and fits.
+    pub(super) fn unsigned<T: TryFrom<i64>>(self) -> Option<T> {
+        self.0.and_then(|value| T::try_from(value).ok())
     }
 }
 
@@ -72,10 +72,6 @@ impl<'de> Visitor<'de> for ScalarVisitor {
 
     fn visit_str<E>(self, value: &str) -> Result<Scalar, E> {
         Ok(Scalar::Text(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Scalar, E> {
-        Ok(Scalar::Text(value))
     }
 
     fn visit_unit<E>(self) -> Result<Scalar, E> {
