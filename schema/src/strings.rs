@@ -46,6 +46,11 @@ impl Strings {
         }
     }
 
+    /// `id`, but [`NameId::NONE`] in place of the empty text.
+    pub(crate) fn not_empty(&self, id: NameId) -> NameId {
+        if id.is_some() && self.get(id).is_empty() { NameId::NONE } else { id }
+    }
+
     /// The number of distinct strings.
     pub fn len(&self) -> usize {
         self.ends.len()

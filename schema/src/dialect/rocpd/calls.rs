@@ -4,7 +4,7 @@ use super::{IdMap, Names, Plan, Processes, Variant};
 use crate::layout::rpd::Function;
 use crate::sqlite::Database;
 use crate::table::{ApiCall, Range, RangeKind};
-use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Strings, Tables};
+use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
 /// The callers of `rocpd_api`, by id of the call.
 #[derive(Debug, Default)]
@@ -31,18 +31,11 @@ impl Calls {
     }
 }
 
-/// References to argument texts. Those may be in a separate table, of which only the referenced rows are read.
+/// Rows with references to argument texts. Those may be in a separate table, of which only the referenced rows are read.
 #[derive(Default)]
 struct Texts {
-    wanted: Vec<Id>,
-    of_ranges: Vec<Waiting>,
-    of_calls: Vec<Waiting>,
-}
-
-/// A row with a pending text.
-struct Waiting {
-    row: Id,
-    text: Option<Id>,
+    of_ranges: Vec<(Id, Option<Id>)>,
+    of_calls: Vec<(Id, Option<Id>)>,
 }
 
 /// Reads `rocpd_api` into the calls, ranges and processes of `tables`.
@@ -93,6 +86,8 @@ pub(crate) fn read(
         if !(if is_range { select.ranges } else { select.api }) {
             return;
         }
+        // Id 0 means no text.
+        let text = || (id, args.int(row).filter(|&text| text != 0));
         let Some(start) = start.int(row) else {
             tables.problems.add(ProblemKind::MissingStart, "rocpd_api.start", id);
             return;
@@ -117,16 +112,14 @@ pub(crate) fn read(
                 duration,
                 correlation,
             });
-            let waiting = texts.wanted_by(id, args.int(row));
-            texts.of_ranges.push(waiting);
+            texts.of_ranges.push(text());
             return;
         }
         if stored_name == NameId::DANGLING {
             problems.add(ProblemKind::DanglingName, "rocpd_api.apiName_id", id);
         }
         if select.args {
-            let waiting = texts.wanted_by(id, args.int(row));
-            texts.of_calls.push(waiting);
+            texts.of_calls.push(text());
         }
         if select.args || select.secondary {
             calls.rows.push(id, tables.api_calls.len() as u32);
@@ -152,46 +145,30 @@ pub(crate) fn read(
 }
 
 impl Texts {
-    /// Adds a pending text of a row; id 0 means no text.
-    fn wanted_by(&mut self, row: Id, text: Option<Id>) -> Waiting {
-        let text = text.filter(|&text| text != 0);
-        self.wanted.extend(text);
-        Waiting { row, text }
-    }
-
     /// Reads the texts into their rows.
-    fn fill(
-        mut self,
-        database: &Database,
-        variant: &Variant,
-        names: &Names,
-        tables: &mut Tables,
-    ) -> Result<()> {
-        self.wanted.sort_unstable();
-        self.wanted.dedup();
+    fn fill(self, database: &Database, variant: &Variant, names: &Names, tables: &mut Tables) -> Result<()> {
         let own;
         let names = if variant.args_in_ustring {
-            own = Names::read_only(database, "rocpd_ustring", &mut tables.strings, &self.wanted)?;
+            let rows = self.of_ranges.iter().chain(&self.of_calls);
+            let mut wanted: Vec<Id> = rows.filter_map(|&(_, text)| text).collect();
+            wanted.sort_unstable();
+            let is_wanted = |id| wanted.binary_search(&id).is_ok();
+            own = Names::read_where(database, "rocpd_ustring", &mut tables.strings, is_wanted)?;
             &own
         } else {
             names
         };
         let problems = &mut tables.problems;
-        let mut text =
-            |waiting: Waiting| names.checked(waiting.text, problems, "rocpd_api.args_id", waiting.row);
+        let mut text = |(row, text)| names.checked(text, problems, "rocpd_api.args_id", row);
         let first = tables.ranges.len() - self.of_ranges.len();
-        for (range, waiting) in tables.ranges[first..].iter_mut().zip(self.of_ranges) {
-            range.name = text(waiting);
+        for (range, row) in tables.ranges[first..].iter_mut().zip(self.of_ranges) {
+            range.name = text(row);
         }
         if !self.of_calls.is_empty() {
-            let args = self.of_calls.into_iter().map(text).map(|name| without_text(name, &tables.strings));
+            // A call without arguments stores the empty text, or NULL.
+            let args = self.of_calls.into_iter().map(text).map(|name| tables.strings.not_empty(name));
             tables.api_calls.args = args.collect();
         }
         Ok(())
     }
-}
-
-/// A call without arguments stores the empty text, or NULL.
-fn without_text(name: NameId, strings: &Strings) -> NameId {
-    if name.is_some() && strings.get(name).is_empty() { NameId::NONE } else { name }
 }

@@ -1,16 +1,16 @@
-use super::calls::Calls;
-use super::{IdMap, LaunchRows, Names, Plan, Variant};
+use super::calls::{Caller, Calls};
+use super::{Field, IdMap, LaunchRows, Names, Plan, Variant};
 use crate::layout::rpd::Function;
 use crate::sqlite::{Database, Row};
-use crate::table::{ApiLaunch, Direction, Shape};
+use crate::table::{ApiLaunch, Direction, Shape, all};
 use crate::{Id, NameId, ProblemKind, Result, Select, ShapeId, Tables};
 
 /// Launch and copy parameters by call: the rows of `rocpd_kernelapi` and `rocpd_copyapi`.
 #[derive(Debug, Default)]
 pub(crate) struct Launches {
-    kernels: IdMap<KernelLaunch>,
-    copies: IdMap<u32>,
-    copy_rows: Vec<CopyLaunch>,
+    pub(crate) kernels: IdMap<KernelLaunch>,
+    /// With devices only of copies between devices, numbered as the ops number them.
+    pub(crate) copies: IdMap<ApiLaunch>,
 }
 
 /// The launch parameters of a call.
@@ -21,32 +21,14 @@ pub(crate) struct KernelLaunch {
     pub(crate) shape: Option<ShapeId>,
 }
 
-/// The copy parameters of a call.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct CopyLaunch {
-    pub(crate) bytes: Option<u64>,
-    pub(crate) direction: Direction,
-    /// Destination and source address.
-    pub(crate) addresses: Option<(u64, u64)>,
-    /// Destination and source device of a copy between devices, numbered as the ops number them.
-    pub(crate) devices: Option<(i64, i64)>,
-}
-
-impl Launches {
-    #[inline]
-    pub(crate) fn kernel(&self, call: Id) -> Option<KernelLaunch> {
-        if self.kernels.is_empty() { None } else { self.kernels.get(call) }
-    }
-
-    /// Whether any call has copy parameters.
-    pub(crate) fn has_copies(&self) -> bool {
-        !self.copy_rows.is_empty()
-    }
-
-    #[inline]
-    pub(crate) fn copy(&self, call: Id) -> Option<CopyLaunch> {
-        self.copies.get(call).map(|row| self.copy_rows[row as usize])
-    }
+/// What rows of both tables refer to.
+struct Source<'a> {
+    database: &'a Database,
+    variant: &'a Variant,
+    /// Whether the rows are selected themselves.
+    keep: bool,
+    names: &'a Names,
+    calls: &'a Calls,
 }
 
 /// Reads both tables; the rows go to [`crate::table::ApiCalls::launches`] too where they are selected.
@@ -59,142 +41,116 @@ pub(crate) fn read(
     tables: &mut Tables,
 ) -> Result<Launches> {
     let keep = select.api && (select.args || select.secondary);
+    let source = Source { database, variant, keep, names, calls };
     let mut launches = Launches::default();
     if select.any_shape() || keep {
-        launches.kernels = read_kernels(database, variant, keep, names, calls, tables)?;
+        launches.kernels = source.kernels(tables)?;
     }
-    let mut copies = read_copies(database, variant, keep, names, calls, tables)?;
-    copies.sort_by_key(|(call, _)| *call);
-    launches.copies = copies.iter().enumerate().map(|(row, (call, _))| (*call, row as u32)).collect();
-    launches.copy_rows = copies.into_iter().map(|(_, copy)| copy).collect();
+    launches.copies = source.copies(tables)?;
     tables.api_calls.launches.sort_by_key(|launch| launch.call);
     Ok(launches)
 }
 
-fn read_kernels(
-    database: &Database,
-    variant: &Variant,
-    keep: bool,
-    names: &Names,
-    calls: &Calls,
-    tables: &mut Tables,
-) -> Result<IdMap<KernelLaunch>> {
-    const PLACE: &str = "rocpd_kernelapi";
-    let mut plan = Plan::of(database, PLACE)?;
-    let call = [plan.add("api_ptr_id"), plan.add("api_id")];
-    let grid = ["gridX", "gridY", "gridZ"].map(|column| plan.add(column));
-    let workgroup = ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add(column));
-    let [lds, scratch, kernel] =
-        ["groupSegmentSize", "privateSegmentSize", "kernelName_id"].map(|column| plan.add(column));
-    let stream = plan.add_if(keep, "stream");
-    let mut kernels = Vec::new();
-    database.scan(PLACE, plan.columns(), |row| {
-        let Some(call) = call.iter().find_map(|field| field.int(row)) else { return };
-        let Some(caller) = calls.get(call) else {
-            tables.problems.add(ProblemKind::DanglingReference, "rocpd_kernelapi.api_ptr_id", call);
-            return;
-        };
-        let grid = grid.map(|axis| axis.unsigned::<u64>(row).filter(|&size| size > 0));
-        let workgroup = workgroup.map(|axis| axis.unsigned::<u32>(row).filter(|&size| size > 0));
-        let shape = match (grid, workgroup) {
-            ([Some(x), Some(y), Some(z)], [Some(wx), Some(wy), Some(wz)]) => {
-                let (grid, workgroup) = ([x, y, z], [wx, wy, wz]);
-                match (variant.launches, caller.function) {
-                    (LaunchRows::Executed | LaunchRows::Converted, _)
-                    | (LaunchRows::Arguments, Function::LaunchOfItems) => Shape::from_items(workgroup, grid),
-                    (LaunchRows::Groups, _) | (LaunchRows::Arguments, Function::LaunchOfGroups) => {
-                        Shape::from_groups(workgroup, grid)
-                    }
-                    (LaunchRows::Arguments, _) => Shape { workgroup: Some(workgroup), ..Shape::default() },
-                }
+impl Source<'_> {
+    /// The values that `each` makes of the rows of `table`, by call. Where the row itself is kept, as the last argument
+    /// says, its parameters are the second value.
+    fn scan<T: Copy>(
+        &self,
+        table: &str,
+        mut plan: Plan,
+        tables: &mut Tables,
+        each: impl Fn(&Row<'_>, (Id, &Caller), &mut Tables, bool) -> (T, ApiLaunch),
+    ) -> Result<IdMap<T>> {
+        let call = [plan.add("api_ptr_id"), plan.add("api_id")];
+        let stream = plan.add_if(self.keep, "stream");
+        let mut values = Vec::new();
+        self.database.scan(table, plan.columns(), |row| {
+            let Some(id) = call.iter().find_map(|field| field.int(row)) else { return };
+            let Some(caller) = self.calls.get(id) else {
+                tables.problems.add_in(ProblemKind::DanglingReference, table, "api_ptr_id", id);
+                return;
+            };
+            let call = self.calls.rows.get(id).filter(|_| self.keep);
+            let (value, launch) = each(row, (id, caller), tables, call.is_some());
+            values.push((id, value));
+            if let Some(call) = call {
+                let stream = stream.text(row).filter(|text| !text.is_empty());
+                let stream = stream.map_or(NameId::NONE, |text| tables.strings.intern(&text));
+                tables.api_calls.launches.push(ApiLaunch { call, stream, ..launch });
             }
-            (_, [Some(wx), Some(wy), Some(wz)]) => {
-                Shape { workgroup: Some([wx, wy, wz]), ..Shape::default() }
-            }
-            _ => Shape::default(),
-        };
-        // A source that copies the call's arguments knows the dynamic LDS only: the dispatch's is unknown.
-        let whole = Shape { lds: lds.unsigned(row), scratch: scratch.unsigned(row), ..shape };
-        let is_whole = matches!(variant.launches, LaunchRows::Executed | LaunchRows::Converted);
-        let known = if is_whole { whole } else { shape };
-        let kernel =
-            names.checked(kernel.int(row), &mut tables.problems, "rocpd_kernelapi.kernelName_id", call);
-        let shape = (known != Shape::default()).then(|| tables.shapes.intern(known));
-        kernels.push((call, KernelLaunch { kernel, shape }));
-        if let (true, Some(at)) = (keep, calls.rows.get(call)) {
-            let shape = Some(tables.shapes.intern(whole));
-            let stream = text(stream.position(), row, tables);
-            tables.api_calls.launches.push(ApiLaunch { call: at, kernel, shape, stream, ..none() });
-        }
-    })?;
-    kernels.sort_by_key(|(call, _)| *call);
-    Ok(kernels.into_iter().collect())
-}
+        })?;
+        values.sort_by_key(|(call, _)| *call);
+        Ok(values.into_iter().collect())
+    }
 
-fn read_copies(
-    database: &Database,
-    variant: &Variant,
-    keep: bool,
-    names: &Names,
-    calls: &Calls,
-    tables: &mut Tables,
-) -> Result<Vec<(Id, CopyLaunch)>> {
-    const PLACE: &str = "rocpd_copyapi";
-    let mut plan = Plan::of(database, PLACE)?;
-    let call = [plan.add("api_ptr_id"), plan.add("api_id")];
-    let [size, width, height, kind] = ["size", "width", "height", "kind"].map(|column| plan.add(column));
-    let [dst, src, dst_device, src_device] =
-        ["dst", "src", "dstDevice", "srcDevice"].map(|column| plan.add(column));
-    let [stream, sync, pinned] = ["stream", "sync", "pinned"].map(|column| plan.add_if(keep, column));
-    let mut copies = Vec::new();
-    database.scan(PLACE, plan.columns(), |row| {
-        let Some(call) = call.iter().find_map(|field| field.int(row)) else { return };
-        let Some(caller) = calls.get(call) else {
-            tables.problems.add(ProblemKind::DanglingReference, "rocpd_copyapi.api_ptr_id", call);
-            return;
-        };
-        let extent = match (width.unsigned::<u64>(row), height.unsigned::<u64>(row)) {
-            (Some(width), Some(height)) if width > 0 && height > 0 => Some((width, height)),
-            _ => None,
-        };
-        let bytes = size
-            .unsigned::<u64>(row)
-            .filter(|&bytes| bytes > 0 || extent.is_none())
-            .or_else(|| extent.and_then(|(width, height)| width.checked_mul(height)));
-        let direction = direction(kind.int(row), variant, names, tables);
-        let addresses = address(dst.position(), row).zip(address(src.position(), row));
-        let devices = dst_device.int(row).zip(src_device.int(row));
-        let between = devices.filter(|_| match variant.launches {
-            LaunchRows::Arguments => caller.function == Function::PeerCopy,
-            LaunchRows::Converted => true,
-            LaunchRows::Executed | LaunchRows::Groups => false,
-        });
-        copies.push((call, CopyLaunch { bytes, direction, addresses, devices: between }));
-        if let (true, Some(at)) = (keep, calls.rows.get(call)) {
-            let stream = text(stream.position(), row, tables);
-            let flag = |field: super::Field| field.int(row).is_some_and(|value| value != 0);
-            let (sync, pinned) = (flag(sync), flag(pinned));
+    fn kernels(&self, tables: &mut Tables) -> Result<IdMap<KernelLaunch>> {
+        const TABLE: &str = "rocpd_kernelapi";
+        let launches = self.variant.launches;
+        let mut plan = Plan::of(self.database, TABLE)?;
+        let grid = ["gridX", "gridY", "gridZ"].map(|column| plan.add(column));
+        let workgroup = ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add(column));
+        let [lds, scratch, kernel] =
+            ["groupSegmentSize", "privateSegmentSize", "kernelName_id"].map(|column| plan.add(column));
+        self.scan(TABLE, plan, tables, |row, (call, caller), tables, is_kept| {
+            let grid = all(grid.map(|axis| axis.unsigned(row).filter(|&size: &u64| size > 0)));
+            let workgroup = all(workgroup.map(|axis| axis.unsigned(row).filter(|&size: &u32| size > 0)));
+            let shape = match (workgroup, grid, launches, caller.function) {
+                (Some(workgroup), Some(items), LaunchRows::Executed | LaunchRows::Converted, _)
+                | (Some(workgroup), Some(items), LaunchRows::Arguments, Function::LaunchOfItems) => {
+                    Shape::from_items(workgroup, items)
+                }
+                (Some(workgroup), Some(groups), LaunchRows::Groups, _)
+                | (Some(workgroup), Some(groups), LaunchRows::Arguments, Function::LaunchOfGroups) => {
+                    Shape::from_groups(workgroup, groups)
+                }
+                (workgroup, ..) => Shape { workgroup, ..Shape::default() },
+            };
+            // A source that copies the call's arguments knows the dynamic LDS only: the dispatch's is unknown.
+            let whole = Shape { lds: lds.unsigned(row), scratch: scratch.unsigned(row), ..shape };
+            let is_whole = matches!(launches, LaunchRows::Executed | LaunchRows::Converted);
+            let known = if is_whole { whole } else { shape };
+            let (kernel, problems) = (kernel.int(row), &mut tables.problems);
+            let kernel = self.names.checked(kernel, problems, "rocpd_kernelapi.kernelName_id", call);
+            let shape = (known != Shape::default()).then(|| tables.shapes.intern(known));
+            let stored = is_kept.then(|| tables.shapes.intern(whole));
+            (KernelLaunch { kernel, shape }, ApiLaunch { kernel, shape: stored, ..ApiLaunch::default() })
+        })
+    }
+
+    fn copies(&self, tables: &mut Tables) -> Result<IdMap<ApiLaunch>> {
+        const TABLE: &str = "rocpd_copyapi";
+        let mut plan = Plan::of(self.database, TABLE)?;
+        let [size, width, height, kind] = ["size", "width", "height", "kind"].map(|column| plan.add(column));
+        let [dst, src, dst_device, src_device] =
+            ["dst", "src", "dstDevice", "srcDevice"].map(|column| plan.add(column));
+        let [sync, pinned] = ["sync", "pinned"].map(|column| plan.add_if(self.keep, column));
+        self.scan(TABLE, plan, tables, |row, (_, caller), tables, _| {
+            let extent = width.unsigned(row).zip(height.unsigned(row));
+            let extent = extent.filter(|&(width, height): &(u64, u64)| width > 0 && height > 0);
+            let bytes = size
+                .unsigned::<u64>(row)
+                .filter(|&bytes| bytes > 0 || extent.is_none())
+                .or_else(|| extent.and_then(|(width, height)| width.checked_mul(height)));
+            let [sync, pinned] = [sync, pinned].map(|flag| flag.int(row).is_some_and(|value| value != 0));
             let launch = ApiLaunch {
-                call: at,
-                stream,
+                kernel: NameId::NONE,
                 bytes,
                 extent,
-                direction,
-                addresses,
-                devices,
+                direction: direction(kind.int(row), self.variant, self.names, tables),
+                addresses: address(dst, row).zip(address(src, row)),
+                devices: dst_device.int(row).zip(src_device.int(row)),
                 sync,
                 pinned,
-                ..none()
+                ..ApiLaunch::default()
             };
-            tables.api_calls.launches.push(launch);
-        }
-    })?;
-    Ok(copies)
-}
-
-/// A launch without known parameters.
-fn none() -> ApiLaunch {
-    ApiLaunch { kernel: NameId::NONE, stream: NameId::NONE, ..ApiLaunch::default() }
+            let is_between = match self.variant.launches {
+                LaunchRows::Arguments => caller.function == Function::PeerCopy,
+                LaunchRows::Converted => true,
+                LaunchRows::Executed | LaunchRows::Groups => false,
+            };
+            (ApiLaunch { devices: launch.devices.filter(|_| is_between), ..launch }, launch)
+        })
+    }
 }
 
 /// hipMemcpyKind, or the id of a string that names the operation.
@@ -212,13 +168,8 @@ fn direction(kind: Option<i64>, variant: &Variant, names: &Names, tables: &Table
     }
 }
 
-fn text(position: Option<usize>, row: &Row<'_>, tables: &mut Tables) -> NameId {
-    let text = position.and_then(|at| row.text(at)).filter(|text| !text.is_empty());
-    text.map_or(NameId::NONE, |text| tables.strings.intern(&text))
-}
-
 /// An address as `0x7f59c1260000`.
-fn address(position: Option<usize>, row: &Row<'_>) -> Option<u64> {
-    let text = row.text(position?)?;
+fn address(field: Field, row: &Row<'_>) -> Option<u64> {
+    let text = field.text(row)?;
     u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
 }

@@ -6,8 +6,8 @@ use super::{Field, LaunchRows, NO_GPU, Names, OpKind, Plan, Processes, Symbols, 
 use crate::layout::rpd::Function;
 use crate::sqlite::Row;
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Range, RangeKind, Ranges, Shape,
-    Shapes, Track, Tracks,
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Range, RangeKind, Ranges, Shapes,
+    Track, Tracks,
 };
 use crate::{
     AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
@@ -120,7 +120,6 @@ pub(crate) struct OpPart {
     kernel_type: Option<Option<Id>>,
     /// Cached tracks of rows without process and stream, by GPU and queue.
     recent_tracks: Vec<Option<(i64, i64, TrackId)>>,
-    last_shape: Option<(Shape, ShapeId)>,
     recent_shapes: RecentShapes,
 }
 
@@ -207,18 +206,9 @@ impl OpPart {
         if context.variant.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
             name = type_name;
         }
-        let range = match fields.range.int(row) {
-            Some(range) if range != 0 => {
-                self.range_ids = true;
-                range
-            }
-            _ => 0,
-        };
+        let range = fields.range.int(row).unwrap_or(0);
+        self.range_ids |= range != 0;
         match kind {
-            OpKind::Annotation => self.annotation(id, row, context, cause, name, start, duration, range),
-            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other if gpu == NO_AGENT => {
-                self.annotation(id, row, context, cause, name, start, duration, range);
-            }
             OpKind::Copy(direction) => {
                 let copy = Copy { id, name, start, duration, direction, range, ..Copy::default() };
                 self.copy(copy, row, context, cause, gpu);
@@ -235,7 +225,21 @@ impl OpPart {
                     enqueued: cause.enqueued,
                 });
             }
-            OpKind::Kernel | OpKind::GraphKernel | OpKind::Other => {
+            _ if kind == OpKind::Annotation || gpu == NO_AGENT => {
+                let annotation = Range {
+                    id: if range == 0 { id } else { range },
+                    process: cause.process,
+                    tid: cause.tid,
+                    name,
+                    category: NameId::NONE,
+                    kind: RangeKind::Unknown,
+                    start,
+                    duration,
+                    correlation: cause.correlation,
+                };
+                self.annotation(annotation, row, context);
+            }
+            _ => {
                 if kind == OpKind::Kernel {
                     self.kernel_type = Some(fields.op_type.int(row));
                 }
@@ -377,7 +381,7 @@ impl OpPart {
         cause: Cause,
         name: NameId,
     ) -> (Option<ShapeId>, Option<u64>) {
-        if let Some(launch) = cause.call.and_then(|call| context.launches.kernel(call)) {
+        if let Some(launch) = cause.call.and_then(|call| context.launches.kernels.get(call)) {
             // One row describes one of the kernels of a graph launch where the source logs those too.
             let is_one_of_many =
                 matches!(context.variant.launches, LaunchRows::Executed | LaunchRows::Converted);
@@ -387,22 +391,18 @@ impl OpPart {
         }
         let Some(at) = context.fields.signal.position() else {
             let shape = context.fields.launch.shape(row);
-            return (shape.map(|shape| self.intern_shape(shape)), None);
+            return (shape.map(|shape| self.shapes.intern(shape)), None);
         };
         let (shape, hardware_queue) = row.text(at).map_or((None, None), |text| super::signal::parse(&text));
-        (shape.map(|shape| self.intern_shape(shape)), hardware_queue)
+        (shape.map(|shape| self.shapes.intern(shape)), hardware_queue)
     }
 
     /// The shape of a row, from its sizes alone.
     #[inline]
     fn recent_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
         let sizes = context.fields.launch.sizes(row);
-        let (shapes, last) = (&mut self.shapes, &mut self.last_shape);
-        self.recent_shapes.get(&sizes, |shape| shape.map(|shape| interned(shapes, last, shape)))
-    }
-
-    fn intern_shape(&mut self, shape: Shape) -> ShapeId {
-        interned(&mut self.shapes, &mut self.last_shape, shape)
+        let shapes = &mut self.shapes;
+        self.recent_shapes.get(&sizes, |shape| shape.map(|shape| shapes.intern(shape)))
     }
 
     #[inline]
@@ -431,7 +431,7 @@ impl OpPart {
     }
 
     fn copy(&mut self, mut copy: Copy, row: &Row<'_>, context: &Context<'_>, cause: Cause, gpu: i64) {
-        let launch = cause.call.and_then(|call| context.launches.copy(call)).unwrap_or_default();
+        let launch = cause.call.and_then(|call| context.launches.copies.get(call)).unwrap_or_default();
         if copy.direction == Direction::Unknown {
             copy.direction = launch.direction;
         }
@@ -465,50 +465,19 @@ impl OpPart {
         self.copies.push(copy);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a row that was taken apart before its kind was known")]
-    fn annotation(
-        &mut self,
-        id: Id,
-        row: &Row<'_>,
-        context: &Context<'_>,
-        cause: Cause,
-        name: NameId,
-        start: i64,
-        duration: Option<i64>,
-        range: Id,
-    ) {
+    fn annotation(&mut self, mut range: Range, row: &Row<'_>, context: &Context<'_>) {
         if !context.select.ranges {
             return;
         }
-        let kind = match (context.fields.sequence.int(row), duration) {
+        range.kind = match (context.fields.sequence.int(row), range.duration) {
             (Some(1), _) => RangeKind::Process,
             (Some(_), _) => RangeKind::Thread,
             (None, Some(0)) => RangeKind::Marker,
             (None, _) => RangeKind::Unknown,
         };
         let category = context.fields.category.int(row);
-        let category = context.names.checked(category, &mut self.problems, "rocpd_op.category_id", id);
-        self.ranges.push(Range {
-            id: if range == 0 { id } else { range },
-            process: cause.process,
-            tid: cause.tid,
-            name,
-            category,
-            kind,
-            start,
-            duration,
-            correlation: cause.correlation,
-        });
-    }
-}
-
-fn interned(shapes: &mut Shapes, last: &mut Option<(Shape, ShapeId)>, shape: Shape) -> ShapeId {
-    match *last {
-        Some((known, id)) if known == shape => id,
-        _ => {
-            let id = shapes.intern(shape);
-            *last = Some((shape, id));
-            id
-        }
+        range.category =
+            context.names.checked(category, &mut self.problems, "rocpd_op.category_id", row.id());
+        self.ranges.push(range);
     }
 }

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use crate::Result;
 use crate::sqlite::{Database, Row};
 
@@ -53,6 +55,10 @@ impl Field {
     /// Its value as an integer that is not negative and fits.
     #[inline]
     pub(crate) fn unsigned<T: TryFrom<i64>>(self, row: &Row<'_>) -> Option<T> {
-        self.int(row).and_then(|value| T::try_from(value).ok())
+        self.0.and_then(|at| row.unsigned(at))
+    }
+    /// Its value as text, numbers spelled out.
+    pub(crate) fn text<'a>(self, row: &'a Row<'_>) -> Option<Cow<'a, str>> {
+        self.0.and_then(|at| row.text(at))
     }
 }

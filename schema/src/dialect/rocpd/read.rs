@@ -76,7 +76,7 @@ fn read<E: From<Error>>(
     };
     let mut join = join::Join::new(variant, &references.queues, &mut agents, &mut processes);
     // The columns that complete a copy are known only after the last op.
-    join.hold_copies = launches.has_copies() || !ends.is_empty();
+    join.hold_copies = !launches.copies.is_empty() || !ends.is_empty();
     let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
     loop {
         let context = ops::Context {

@@ -1,11 +1,11 @@
 use super::calls::Calls;
-use super::{Agents, Field, Names, Plan, Processes};
+use super::{Agents, IdMap, Names, Plan, Processes};
 use crate::dialect::opaque_tables;
 use crate::sqlite::Database;
 use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, StackFrame,
 };
-use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
+use crate::{NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
 /// Reads the tables beside ops and calls.
 #[derive(Debug)]
@@ -91,18 +91,8 @@ impl SecondaryTables<'_> {
                 tables.problems.add(ProblemKind::MissingStart, "rocpd_allocation.start", id);
                 return;
             };
-            let word = |field: Field| field.position().and_then(|at| row.text(at));
-            let kind = match word(kind).as_deref() {
-                Some("free") => AllocationKind::Free,
-                Some("reallocate") => AllocationKind::Reallocate,
-                Some("reclaim") => AllocationKind::Reclaim,
-                _ => AllocationKind::Allocate,
-            };
-            let level = match word(level).as_deref() {
-                Some("virtual") => AllocationLevel::Virtual,
-                Some("scratch") => AllocationLevel::Scratch,
-                _ => AllocationLevel::Real,
-            };
+            let kind = kind.text(row).as_deref().and_then(AllocationKind::parse).unwrap_or_default();
+            let level = level.text(row).as_deref().and_then(AllocationLevel::parse).unwrap_or_default();
             let process = self.process(pid.int(row), tables);
             tables.allocations.push(Allocation {
                 id,
@@ -140,7 +130,7 @@ pub(super) fn arguments(
         };
         let [kind, name, value] =
             [2, 3, 4].map(|at| names.checked(row.int(at), &mut tables.problems, "rocpd_arg", row.id()));
-        let position = row.int(1).and_then(|position| u32::try_from(position).ok()).unwrap_or(0);
+        let position = row.unsigned(1).unwrap_or(0);
         tables.api_calls.arguments.push(ApiArgument { call, position, kind, name, value });
     })?;
     tables.api_calls.arguments.sort_by_key(|argument| (argument.call, argument.position));
@@ -149,15 +139,14 @@ pub(super) fn arguments(
 
 /// The addresses and agents that `rocpd_copy` keeps for copies, by op.
 #[derive(Debug, Default)]
-pub(super) struct CopyEnds(Vec<(Id, [Option<i64>; 4])>);
+pub(super) struct CopyEnds(IdMap<[Option<i64>; 4]>);
 
 impl CopyEnds {
     pub(super) fn read(database: &Database) -> Result<Self> {
-        let mut ends = Vec::new();
+        let mut ends = IdMap::default();
         database.scan("rocpd_copy", &["op_id", "srcAddress", "dstAddress", "srcGpu", "dstGpu"], |row| {
-            ends.push((row.int(0).unwrap_or(row.id()), [1, 2, 3, 4].map(|at| row.int(at))));
+            ends.push(row.int(0).unwrap_or(row.id()), [1, 2, 3, 4].map(|at| row.int(at)));
         })?;
-        ends.sort_by_key(|(op, _)| *op);
         Ok(Self(ends))
     }
 
@@ -168,8 +157,8 @@ impl CopyEnds {
     /// Completes the copies.
     pub(super) fn complete(&self, agents: &Agents, copies: &mut Copies) {
         for copy in copies {
-            let Ok(at) = self.0.binary_search_by_key(&copy.id, |(op, _)| *op) else { continue };
-            let [source_address, destination_address, source, destination] = self.0[at].1;
+            let Some(ends) = self.0.get(copy.id) else { continue };
+            let [source_address, destination_address, source, destination] = ends;
             let of = |gpu: Option<i64>| gpu.and_then(|gpu| agents.find(gpu));
             copy.source_address = source_address.map(|address| address as u64).or(copy.source_address);
             copy.destination_address =
