@@ -83,19 +83,6 @@ struct Parser {
     launches: FxHashMap<(ProcessId, i64), Launch>,
 }
 
-/// An op on its way into the table of its kind.
-struct Op<'a> {
-    kind: Kind,
-    name: &'a str,
-    track: TrackId,
-    start: i64,
-    end: i64,
-    tid: Option<i64>,
-    correlation: Id,
-    bytes: Option<u64>,
-    launch: Option<Launch>,
-}
-
 impl Parser {
     fn new(select: Select) -> Self {
         let info = TraceInfo { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..TraceInfo::default() };
@@ -137,8 +124,8 @@ impl Parser {
         let process = self.process(None);
         let agent = self.agent(AgentKey::Device(device), device, device);
         let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
-        let Profile { kind, name, start, end, bytes, .. } = *profile;
-        self.op(number, Op { kind, name, track, start, end, tid: None, correlation: 0, bytes, launch: None });
+        let op = self.op(number, profile.name, track, profile.start, profile.end);
+        self.push(profile.kind, Copy { bytes: profile.bytes, ..op }, None);
     }
 
     fn device(&mut self, number: Id, from: Thread, packet: &Packet<'_>, start: i64, end: i64) {
@@ -148,28 +135,32 @@ impl Parser {
         let queue = packet.queue.unwrap_or(0);
         let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
         let launch = packet.id.and_then(|id| self.launches.remove(&(process, id)));
-        let (kind, name) = (packet.kind, packet.name);
         // A device line is written by a thread of the runtime; the launching one is on the host line. Copies
         // have no host line.
-        let tid = match kind {
+        let tid = match packet.kind {
             Kind::Copy => Some(from.tid),
             _ => launch.map(|launch| launch.tid),
         };
-        // Without a host line there is no call to be tied to.
-        let correlation = launch.map_or(0, |_| correlation(packet));
         self.tables.info.linked |= launch.is_some();
-        self.op(number, Op { kind, name, track, start, end, tid, correlation, bytes: None, launch });
+        let mut op = self.op(number, packet.name, track, start, end);
+        if self.select.links {
+            // Without a host line there is no call to be tied to.
+            let correlation = launch.map_or(0, |_| correlation(packet));
+            op = Copy { tid, correlation, enqueued: launch.map(|launch| launch.enqueued), ..op };
+        }
+        self.push(packet.kind, op, launch.and_then(|launch| launch.shape));
     }
 
-    fn op(&mut self, number: Id, op: Op<'_>) {
-        let id = self.id(number);
-        let name = self.tables.strings.intern(op.name);
-        let Op { track, start, .. } = op;
-        let duration = op.end.checked_sub(start);
-        let links = self.select.links;
-        let (tid, correlation) = if links { (op.tid, op.correlation) } else { (None, 0) };
-        let enqueued = op.launch.filter(|_| links).map(|launch| launch.enqueued);
-        match op.kind {
+    /// An op of any kind, with the values that all have: a copy has the most.
+    fn op(&mut self, number: Id, name: &str, track: TrackId, start: i64, end: i64) -> Copy {
+        let (id, name) = (self.id(number), self.tables.strings.intern(name));
+        Copy { id, name, track, start, duration: end.checked_sub(start), ..Copy::default() }
+    }
+
+    /// Adds an op to the table of its kind.
+    fn push(&mut self, kind: Kind, op: Copy, shape: Option<ShapeId>) {
+        let Copy { id, name, track, start, duration, tid, correlation, enqueued, .. } = op;
+        match kind {
             Kind::Kernel => self.tables.dispatches.push(Dispatch {
                 id,
                 name,
@@ -178,34 +169,18 @@ impl Parser {
                 duration,
                 tid,
                 correlation,
-                shape: op.launch.and_then(|launch| launch.shape),
+                shape,
                 enqueued,
                 ..Dispatch::default()
             }),
             Kind::Barrier => {
-                self.tables.barriers.push(Barrier {
-                    id,
-                    name,
-                    track,
-                    start,
-                    duration,
-                    correlation,
-                    enqueued,
-                });
+                let barrier = Barrier { id, name, track, start, duration, correlation, enqueued };
+                self.tables.barriers.push(barrier);
             }
-            Kind::Copy => self.tables.copies.push(Copy {
-                id,
-                name,
-                track,
-                start,
-                duration,
-                direction: Direction::parse(op.name).unwrap_or_default(),
-                bytes: op.bytes,
-                tid,
-                correlation,
-                enqueued,
-                ..Copy::default()
-            }),
+            Kind::Copy => {
+                let direction = Direction::parse(self.tables.strings.get(name)).unwrap_or_default();
+                self.tables.copies.push(Copy { direction, ..op });
+            }
         }
     }
 
