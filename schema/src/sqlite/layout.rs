@@ -103,46 +103,29 @@ struct Present {
 
 impl Present {
     fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
-        struct Declared {
-            name: String,
-            kind: String,
-            default: Option<String>,
-            key: i64,
-            hidden: i64,
-        }
-        let declared: Vec<Declared> = connection
-            .prepare("select name, type, dflt_value, pk, hidden from pragma_table_xinfo(?1)")?
-            .query_map([table], |row| {
-                Ok(Declared {
-                    name: row.get(0)?,
-                    kind: text(row, 1)?.unwrap_or_default(),
-                    default: text(row, 2)?,
-                    key: row.get(3)?,
-                    hidden: row.get(4)?,
-                })
-            })?
-            .collect::<rusqlite::Result<_>>()?;
         // A key that is the rowid needs no index; `INTEGER PRIMARY KEY DESC` has one and is a plain column.
-        let key_index =
-            connection.prepare("select 1 from pragma_index_list(?1) where origin = 'pk'")?.exists([table])?;
-        let one_key = declared.iter().filter(|column| column.key > 0).count() == 1;
-        let is_rowid = |column: &Declared| {
-            column.key > 0 && one_key && !key_index && column.kind.eq_ignore_ascii_case("integer")
-        };
+        let keys: i64 = connection.query_row(
+            "select count(*) from pragma_table_xinfo(?1)
+                where pk > 0 and not exists (select 1 from pragma_index_list(?1) where origin = 'pk')",
+            [table],
+            |row| row.get(0),
+        )?;
         let mut position = 0;
-        let mut present = Vec::with_capacity(declared.len());
-        for column in declared {
-            let in_record = matches!(column.hidden, 0 | 3);
-            let place =
-                in_record.then(|| if is_rowid(&column) { Place::Rowid } else { Place::Stored(position) });
+        let mut declared =
+            connection.prepare("select name, type, dflt_value, pk, hidden from pragma_table_xinfo(?1)")?;
+        let present = declared.query_map([table], |row| {
+            let kind = text(row, 1)?.unwrap_or_default();
+            let is_rowid = keys == 1 && row.get::<_, i64>(3)? > 0 && kind.eq_ignore_ascii_case("integer");
+            let in_record = matches!(row.get(4)?, 0 | 3);
+            let place = in_record.then_some(if is_rowid { Place::Rowid } else { Place::Stored(position) });
             position += usize::from(in_record);
             let stored = Stored {
-                has_default: column.default.is_some_and(|default| !default.eq_ignore_ascii_case("null")),
-                is_real: is_real(&column.kind),
+                has_default: text(row, 2)?.is_some_and(|default| !default.eq_ignore_ascii_case("null")),
+                is_real: is_real(&kind),
             };
-            present.push(Self { name: column.name, place, stored });
-        }
-        Ok(present)
+            Ok(Self { name: row.get(0)?, place, stored })
+        })?;
+        present.collect()
     }
 }
 

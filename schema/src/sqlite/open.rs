@@ -11,6 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::TempDir;
 
 use super::pages::{HEADER, stated_length};
+use crate::content::io as io_error;
 use crate::{Error, Result};
 
 /// How long a writer may hold the file before reading gives up.
@@ -205,8 +206,4 @@ fn beside(content: &Path, suffix: &str) -> PathBuf {
     let mut name = content.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
-}
-
-fn io_error(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
-    move |source| Error::Io { action, path: path.to_owned(), source }
 }

@@ -42,17 +42,13 @@ impl Database {
     /// A scan of `table` in pieces of about `leaves` pages each, in bounded memory. The caller holds a
     /// [`Self::snapshot`] during the scan.
     pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
-        Pieces::of(self, table, columns, leaves)
+        let (database, length, ended) = (self, leaves, !self.has_table(table));
+        let leaves = if ended { None } else { database.leaves(table, columns)? };
+        Ok(Pieces { database, table, columns, length, leaves, next: 0, given: 0, ended })
     }
 }
 
-impl<'a> Pieces<'a> {
-    fn of(database: &'a Database, table: &'a str, columns: &'a [&'a str], length: usize) -> Result<Self> {
-        let ended = !database.has_table(table);
-        let leaves = if ended { None } else { database.leaves(table, columns)? };
-        Ok(Self { database, table, columns, length, leaves, next: 0, given: 0, ended })
-    }
-
+impl Pieces<'_> {
     /// The next rows in rowid order, as parts in order that several threads may have filled; `None` after the last
     /// ones. Parts may be thrown away and filled anew, so `each` must keep nothing elsewhere. Where only the library
     /// can read the table, the rest of it is one piece.

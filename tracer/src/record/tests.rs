@@ -100,9 +100,9 @@ fn every_dispatch_is_in_the_file_with_all_that_is_known_of_it() -> Result {
     let tables = read(&path)?;
     let dispatches = &tables.dispatches;
     assert_eq!(dispatches.len(), 5_000);
-    let name = |at| tables.strings.get(dispatches.name(at));
+    let name = |at| tables.strings.get(dispatches.name[at]);
     assert_eq!((name(0), name(1)), ("Cijk_Ailk", "add(float*)"));
-    assert_eq!((dispatches.start(4_999), dispatches.duration.get(4_999)), (5_000_000, Some(700)));
+    assert_eq!((dispatches.start[4_999], dispatches.duration.get(4_999)), (5_000_000, Some(700)));
     for (expected, value) in [("complete", "1"), ("seen", "5000"), ("recorded", "5000"), ("mode", "lite")] {
         assert_eq!(tag(&tables, expected), Some(value), "{expected}");
     }
@@ -174,7 +174,7 @@ fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_
     drop(sender);
     recorder.finish(soon());
     let tables = read(&path)?;
-    let names: Vec<_> = (0..6).map(|at| tables.strings.get(tables.dispatches.name(at))).collect();
+    let names: Vec<_> = (0..6).map(|at| tables.strings.get(tables.dispatches.name[at])).collect();
     assert_eq!(names[..5], ["K::K()", "_ZN1KC2Ev", "K::K()", "kernel_0x7f", "kernel_0x8f"]);
     assert_eq!(names[5].len(), 70_000);
     assert_eq!(tables.symbols.len(), 5);
