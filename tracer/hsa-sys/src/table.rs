@@ -19,7 +19,7 @@ mod functions;
 mod generations;
 
 pub use entries::*;
-pub use functions::{FUNCTIONS, Function};
+pub use functions::{FUNCTIONS, Function, Number};
 pub use generations::{AMD_EXTENSION, CORE, ROOT};
 
 /// One of the tables that a tool is handed.
@@ -124,12 +124,7 @@ impl AmdTable {
     /// generation does not have the function. Always within the table's size.
     #[must_use]
     pub const fn offset<F>(self, entry: &Entry<F>) -> Option<usize> {
-        self.place(entry.places)
-    }
-
-    /// Every function of [`ENTRIES`] by its name in C, with its offset in this generation.
-    pub fn entries(self) -> impl Iterator<Item = (&'static str, Option<usize>)> {
-        ENTRIES.iter().map(move |&(name, places)| (name, self.place(places)))
+        entry.function.offset(self)
     }
 
     const fn place(self, places: &[Place]) -> Option<usize> {
@@ -159,29 +154,22 @@ pub struct Place {
     pub offset: usize,
 }
 
-/// A function of `AmdExtTable`: its type and where it is in each generation.
+/// A function of `AmdExtTable` and its type.
 #[derive(Debug)]
 pub struct Entry<F> {
-    name: &'static str,
-    places: &'static [Place],
-    function: PhantomData<fn() -> F>,
+    function: &'static Function,
+    pointer: PhantomData<fn() -> F>,
 }
 
 impl<F> Entry<F> {
-    const fn new(name: &'static str, places: &'static [Place]) -> Self {
-        Self { name, places, function: PhantomData }
+    const fn new(number: Number) -> Self {
+        Self { function: &FUNCTIONS[number as usize], pointer: PhantomData }
     }
 
     /// The name of the function in C.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// Where it is, by rising `since`.
-    #[must_use]
-    pub const fn places(&self) -> &'static [Place] {
-        self.places
+        self.function.name
     }
 }
 
@@ -219,10 +207,11 @@ mod tests {
     #[test]
     fn whatever_lies_behind_the_copy_moved_by_one_function_and_then_by_another() {
         let [before, one, two] = [424, 432, 440].map(|minor| AmdTable::of(&version(1, minor)).unwrap());
-        for (((name, before), (_, one)), (_, two)) in before.entries().zip(one.entries()).zip(two.entries()) {
-            let Some(before) = before else { continue };
+        for function in FUNCTIONS.iter().filter(|function| function.table == Kind::AmdExtension) {
+            let Some(before) = function.offset(before) else { continue };
             let moved = if before < 144 { 0 } else { 8 };
-            assert_eq!((one, two), (Some(before + moved), Some(before + 2 * moved)), "{name}");
+            let after = [one, two].map(|table| function.offset(table));
+            assert_eq!(after, [Some(before + moved), Some(before + 2 * moved)], "{}", function.name);
         }
     }
 
@@ -253,22 +242,8 @@ mod tests {
         let new = AmdTable::of(&version(2, 552)).unwrap();
         assert_eq!(old.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), None);
         assert_eq!(new.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), Some(144));
-        assert_eq!(AmdTable::of(&version(1, 312)).unwrap().offset(&QUEUE_SET_PRIORITY), None);
-        assert_eq!(AmdTable::of(&version(2, 624)).unwrap().offset(&COUNTED_QUEUE_ACQUIRE), None);
-    }
-
-    #[test]
-    fn no_two_functions_share_a_place_in_any_generation() {
-        for generation in AMD_EXTENSION {
-            let table = AmdTable(generation);
-            let mut offsets: Vec<usize> = table.entries().filter_map(|(_, offset)| offset).collect();
-            let within = 16..=generation.minor as usize - 8;
-            assert!(offsets.iter().all(|offset| offset % 8 == 0 && within.contains(offset)));
-            let all = offsets.len();
-            offsets.sort_unstable();
-            offsets.dedup();
-            assert_eq!(offsets.len(), all, "{generation:?}");
-        }
+        let set_priority = &FUNCTIONS[Number::hsa_amd_queue_set_priority as usize];
+        assert_eq!(set_priority.offset(AmdTable::of(&version(1, 312)).unwrap()), None);
     }
 
     #[test]
@@ -276,8 +251,8 @@ mod tests {
         for known in [ROOT, CORE, AMD_EXTENSION] {
             assert!(known.is_sorted_by(|a, b| (a.major, a.minor) < (b.major, b.minor)));
         }
-        for (name, places) in ENTRIES {
-            assert!(places.is_sorted_by(|a, b| a.since < b.since), "{name}");
+        for function in FUNCTIONS {
+            assert!(function.places.is_sorted_by(|a, b| a.since < b.since), "{}", function.name);
         }
     }
 }

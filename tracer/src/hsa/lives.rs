@@ -11,16 +11,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use calls::{Function, Source};
 use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_status_t};
-use hsa_sys::table::FUNCTIONS;
+use hsa_sys::table::Number;
 
 use super::telling;
 use crate::api::Tables;
 use crate::calls::sources;
 use crate::tracer;
 
-/// By name, as the runtime's tables have them.
-pub(super) const START: &str = "hsa_init";
-const END: &str = "hsa_shut_down";
+const START: u16 = Number::hsa_init as u16;
+const END: u16 = Number::hsa_shut_down as u16;
 
 /// How often the runtime was started and not ended again, at least.
 static STARTS: Starts = Starts(AtomicUsize::new(0));
@@ -57,9 +56,9 @@ impl Starts {
     }
 }
 
-/// Whether this is a function that is told of here, not by a thunk.
-pub(super) fn are_told(function: &hsa_sys::table::Function) -> bool {
-    [START, END].contains(&function.name)
+/// Whether the function with this number is told of here, not by a thunk.
+pub(super) fn are_told(number: usize) -> bool {
+    [START, END].map(usize::from).contains(&number)
 }
 
 /// The runtime has been loaded. That it ends is noticed by [`crate::hooks`].
@@ -98,12 +97,10 @@ pub fn go_on() {
     STARTS.goes_on();
 }
 
-fn told(name: &str, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
-    let number = FUNCTIONS.iter().position(|function| function.name == name);
-    let number = number.and_then(|number| u16::try_from(number).ok());
-    let Some(number) = number.filter(|&number| sources::tells(Function::new(Source::Hsa, number))) else {
+fn told(number: u16, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
+    if !sources::tells(Function::new(Source::Hsa, number)) {
         return original();
-    };
+    }
     let begun = telling::begin(number);
     let status = original();
     telling::end(&begun, number, status as i32, None);

@@ -50,7 +50,7 @@ pub fn install(tables: &Tables, asked: &Asked) {
     let joined = sources::join(Source::Hsa, names, functions, asked.arguments);
     telling::tell_arguments(joined.arguments);
     for (number, is_wanted) in joined.functions.iter().enumerate() {
-        if *is_wanted && !lives::are_told(&FUNCTIONS[number]) {
+        if *is_wanted && !lives::are_told(number) {
             thunks::put(tables, number);
         }
     }

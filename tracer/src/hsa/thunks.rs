@@ -7,7 +7,7 @@ use std::mem::transmute;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use hsa_sys::table::FUNCTIONS;
+use hsa_sys::table::{FUNCTIONS, Number};
 
 use super::arguments::{Chars as Text, Handle, Pointer, Returned, Status};
 use super::telling;
@@ -22,9 +22,6 @@ static ORIGINALS: [AtomicPtr<c_void>; FUNCTIONS.len()] =
 
 macro_rules! thunks {
     ($($table:ident $name:ident($($parameter:ident: $type:ty),*) -> $result:ty, $places:tt;)+) => {
-        /// Their numbers.
-        enum Number { $($name),+ }
-
         /// By number.
         static THUNKS: [Thunk; FUNCTIONS.len()] = [$({
             unsafe extern "C" fn thunk($($parameter: $type),*) -> $result {
