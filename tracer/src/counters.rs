@@ -1,4 +1,4 @@
-//! What became of every dispatch that the application queued.
+//! What became of every dispatch that the application queued, and likewise of copies, barriers, calls, ranges and markers.
 //!
 //! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as
 //! skipped for one reason. At any other moment the difference is what is still on its way.
@@ -32,11 +32,13 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Why a dispatch that should be in the file is not.
+    /// Why a dispatch, or anything else that should be in the file, is not.
     Lost {
         /// The recorder was so far behind that every slot was taken, or the runtime made no more signals: the packet
         /// went through as it was.
         Behind = "lost:behind", "while the recorder was behind";
+        /// Of ranges: too many were open at once, or too many threads had any (docs/guide/ranges.md).
+        Bounds = "lost:bounds", "beyond the bounds of what is kept track of";
         /// The GPU's times were missing, inverted or could not be translated.
         Times = "lost:times", "without valid times";
         /// Its own completion signal was used again or destroyed before the times could be read.
@@ -47,7 +49,8 @@ reasons! {
         Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
         Ended = "lost:ended", "after the end of the recording";
-        /// Of calls: a signal handler made it while its thread was at another one, or a thread at its very end.
+        /// Of calls, ranges and markers: a signal handler made it while its thread was at another one, or a thread at its
+        /// very end.
         Interrupted = "lost:interrupted", "in signal handlers or at the very end of threads";
         /// It completed, but the time allowed for writing at the end of the process was over.
         Unwritten = "lost:unwritten", "not written in time";
@@ -74,127 +77,32 @@ reasons! {
     }
 }
 
-reasons! {
-    /// Why a range or a marker is not in the file.
-    LostRange {
-        /// The recorder was so far behind that the thread's ring was full.
-        Behind = "ranges_lost:behind", "while the recorder was behind";
-        /// Too many were open at once, or too many threads had any (docs/guide/ranges.md).
-        Bounds = "ranges_lost:bounds", "beyond the bounds of what is kept track of";
-        /// A signal handler used them while its thread was at it, or a thread that was at its very end.
-        Elsewhere = "ranges_lost:interrupted", "in signal handlers or at the very end of threads";
-        /// They began after the recording had ended.
-        Ended = "ranges_lost:ended", "after the end of the recording";
-        /// The time allowed for writing at the end of the process was over.
-        Unwritten = "ranges_lost:unwritten", "not written in time";
-        /// The file could not be written.
-        Write = "ranges_lost:write", "that could not be written";
-        /// The file had reached RTL_MAX_SIZE.
-        Full = "ranges_lost:full", "beyond RTL_MAX_SIZE";
-        /// The tracer itself failed and had switched itself off.
-        Failure = "ranges_lost:failure", "after a failure of the tracer";
-        /// Recording was paused when they began.
-        Paused = "ranges_skipped:paused", "while recording was paused";
-    }
-}
-
-/// What became of ranges and markers.
-#[derive(Debug, Default)]
-pub struct RangeCounters {
-    recorded: AtomicU64,
-    unnamed: AtomicU64,
-    lost: [AtomicU64; LostRange::ALL.len()],
-}
-
-/// What threads of the application could not hand over, until a recorder takes note of it.
-pub static UNHANDED: RangeCounters = RangeCounters {
-    recorded: AtomicU64::new(0),
-    unnamed: AtomicU64::new(0),
-    lost: [const { AtomicU64::new(0) }; LostRange::ALL.len()],
-};
-
-impl RangeCounters {
-    /// Counts some that are in the file.
-    pub fn record(&self, count: u64) {
-        self.recorded.fetch_add(count, Relaxed);
-    }
-
-    /// Counts one whose text is not in the file.
-    pub fn leave_unnamed(&self) {
-        self.unnamed.fetch_add(1, Relaxed);
-    }
-
-    /// Counts some that will never be in the file.
-    pub fn lose(&self, why: LostRange, count: u64) {
-        self.lost[why as usize].fetch_add(count, Relaxed);
-    }
-
-    /// What was in the file is not: all of it is lost.
-    pub fn lose_recorded(&self, why: LostRange) {
-        self.lose(why, self.recorded.swap(0, Relaxed));
-    }
-
-    /// Takes over what `other` has counted as lost.
-    pub fn take_over(&self, other: &Self) {
-        for (ours, theirs) in self.lost.iter().zip(&other.lost) {
-            ours.fetch_add(theirs.swap(0, Relaxed), Relaxed);
-        }
-    }
-
-    /// In the child of a fork: what was lost is its parent's.
-    pub fn forget(&self) {
-        self.lost.iter().for_each(|lost| lost.store(0, Relaxed));
-    }
-
-    /// Those in the file.
-    pub fn recorded(&self) -> u64 {
-        self.recorded.load(Relaxed)
-    }
-
-    /// Those left out because recording was paused.
-    pub fn paused(&self) -> u64 {
-        self.lost[LostRange::Paused as usize].load(Relaxed)
-    }
-
-    /// The counts that are not 0, with the tags that they have in the file.
-    pub fn rows(&self) -> Vec<(&'static str, u64)> {
-        let lost = LostRange::ALL.iter().map(|&why| (why.tag(), &self.lost[why as usize]));
-        let all = [("ranges_recorded", &self.recorded), ("ranges_unnamed", &self.unnamed)];
-        let all = all.into_iter().chain(lost).map(|(tag, count)| (tag, count.load(Relaxed)));
-        all.filter(|&(_, count)| count > 0).collect()
-    }
-
-    /// Those lost, by reason, without the reasons that never occurred.
-    pub fn lost(&self) -> Vec<(LostRange, u64)> {
-        let lost = LostRange::ALL.iter().map(|&why| (why, self.lost[why as usize].load(Relaxed)));
-        lost.filter(|&(why, count)| count > 0 && why != LostRange::Paused).collect()
-    }
-}
-
-impl From<Lost> for LostRange {
-    /// What ended the recording of dispatches ended that of ranges.
-    fn from(why: Lost) -> Self {
-        match why {
-            Lost::Write => Self::Write,
-            Lost::Full => Self::Full,
-            Lost::Unwritten => Self::Unwritten,
-            Lost::Ended => Self::Ended,
-            Lost::Behind => Self::Behind,
-            _ => Self::Failure,
-        }
-    }
-}
-
-/// One set per process.
+/// One set for each kind of op, call or annotation. Ranges and markers are not counted as seen.
 #[derive(Debug, Default)]
 pub struct Counters {
     seen: AtomicU64,
     recorded: AtomicU64,
+    unnamed: AtomicU64,
     lost: [AtomicU64; Lost::ALL.len()],
     skipped: [AtomicU64; Skipped::ALL.len()],
 }
 
+/// What threads of the application could not hand over of ranges and markers, until a recorder takes note of it.
+pub static UNHANDED: Counters = Counters::new();
+
 impl Counters {
+    /// Nothing is counted yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            seen: AtomicU64::new(0),
+            recorded: AtomicU64::new(0),
+            unnamed: AtomicU64::new(0),
+            lost: [const { AtomicU64::new(0) }; Lost::ALL.len()],
+            skipped: [const { AtomicU64::new(0) }; Skipped::ALL.len()],
+        }
+    }
+
     /// Counts `count` dispatches as seen; how many there were before them.
     pub fn see(&self, count: u64) -> u64 {
         self.seen.fetch_add(count, Relaxed)
@@ -203,6 +111,11 @@ impl Counters {
     /// Counts dispatches that are in the file.
     pub fn record(&self, count: u64) {
         self.recorded.fetch_add(count, Relaxed);
+    }
+
+    /// Counts one whose text is not in the file.
+    pub fn leave_unnamed(&self) {
+        self.unnamed.fetch_add(1, Relaxed);
     }
 
     /// Counts dispatches that will never be in the file.
@@ -220,16 +133,35 @@ impl Counters {
         self.skipped[why as usize].fetch_add(count, Relaxed);
     }
 
+    fn reasons(&self) -> impl Iterator<Item = &AtomicU64> {
+        self.lost.iter().chain(&self.skipped)
+    }
+
+    /// Takes over what `other` has counted as lost or skipped; how many that were.
+    pub fn take_over(&self, other: &Self) -> u64 {
+        let moved = self.reasons().zip(other.reasons()).map(|(ours, theirs)| {
+            let count = theirs.swap(0, Relaxed);
+            ours.fetch_add(count, Relaxed);
+            count
+        });
+        moved.sum()
+    }
+
+    /// In the child of a fork: what was lost or skipped is its parent's.
+    pub fn forget(&self) {
+        self.reasons().for_each(|count| count.store(0, Relaxed));
+    }
+
     /// The counts now. `seen` is read last, so that what is on its way is never negative.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let recorded = self.recorded.load(Relaxed);
+        let (recorded, unnamed) = (self.recorded.load(Relaxed), self.unnamed.load(Relaxed));
         let lost = Lost::ALL.iter().map(|&why| (why, self.lost[why as usize].load(Relaxed)));
         let lost: Vec<_> = lost.filter(|&(_, count)| count > 0).collect();
         let skipped = Skipped::ALL.iter().map(|&why| (why, self.skipped[why as usize].load(Relaxed)));
         let skipped: Vec<_> = skipped.filter(|&(_, count)| count > 0).collect();
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
-        Snapshot { seen: self.seen.load(Relaxed), recorded, lost, skipped }
+        Snapshot { seen: self.seen.load(Relaxed), recorded, unnamed, lost, skipped }
     }
 }
 
@@ -240,6 +172,8 @@ pub struct Snapshot {
     pub seen: u64,
     /// Those in the file.
     pub recorded: u64,
+    /// Of those, the ranges and markers whose text is not in the file.
+    pub unnamed: u64,
     /// Those lost, by reason, without the reasons that never occurred.
     pub lost: Vec<(Lost, u64)>,
     /// Those left out on purpose, by reason, without the reasons that never occurred.
@@ -298,8 +232,6 @@ mod tests {
     fn tags_are_distinct_and_say_what_they_count() {
         let lost = Lost::ALL.iter().map(|why| why.tag());
         let mut tags: Vec<&str> = lost.chain(Skipped::ALL.iter().map(|why| why.tag())).collect();
-        // Whoever adds up what became of dispatches does not meet those of ranges.
-        assert!(LostRange::ALL.iter().all(|why| why.tag().starts_with("ranges_")));
         assert!(tags.iter().all(|tag| tag.starts_with("lost:") || tag.starts_with("skipped:")));
         tags.sort_unstable();
         tags.dedup();

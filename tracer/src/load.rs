@@ -11,6 +11,7 @@ use hsa_sys::bindings::HsaApiTable;
 
 use crate::api::{Tables, Unusable};
 use crate::control::Gate;
+use crate::counters::{Counters, Lost, Skipped};
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
 use crate::{
@@ -192,4 +193,20 @@ pub fn begin_with_ranges() {
     if control::gate() == Gate::Idle {
         recording::begin(&settings);
     }
+}
+
+/// Whether a range or call is recorded although the gate was not open, because a recording has begun for it; else counts
+/// why not.
+#[cold]
+pub fn opens(unhanded: &Counters) -> bool {
+    if control::gate() == Gate::Idle {
+        begin_with_ranges();
+    }
+    match control::gate() {
+        // Another thread is about to begin it: what the thread hands over waits.
+        Gate::Open | Gate::Idle => return true,
+        Gate::Paused => unhanded.skip(Skipped::Paused, 1),
+        Gate::Ended => unhanded.lose(Lost::Ended, 1),
+    }
+    false
 }

@@ -36,7 +36,7 @@ use ::calls as calls_interface;
 use rtl_write::Recording;
 
 use self::file::OwnFile;
-use crate::counters::{Counters, Lost, RangeCounters};
+use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, Queue};
 use crate::embed::{self, Role};
 use crate::fault;
@@ -79,7 +79,7 @@ pub struct Known {
     /// What became of every dispatch.
     pub counters: Counters,
     /// What became of every range and marker.
-    pub ranges: RangeCounters,
+    pub ranges: Counters,
     /// What became of every copy.
     pub copies: Counters,
     /// What became of every barrier, where they are recorded.

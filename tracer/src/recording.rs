@@ -125,7 +125,7 @@ pub fn end(deadline: Instant) -> Ending {
     drop(sender);
     let ending = recorder.map(|recorder| recorder.finish(deadline)).unwrap_or_default();
     let why = ending.failure.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges)) {
+    if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges.snapshot())) {
         story::say_of_file(format_args!("{line}{why}"));
     }
     ending

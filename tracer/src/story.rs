@@ -4,7 +4,7 @@ use std::fmt::Arguments;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use crate::counters::{Lost, LostRange, RangeCounters, Snapshot};
+use crate::counters::{Lost, Snapshot};
 use crate::embed::{self, Role};
 use crate::process;
 
@@ -67,33 +67,29 @@ pub fn tell(line: Arguments<'_>) {
     }
 }
 
-/// The one line that is said when some of these, such as `kernel dispatches`, were lost. What other threads do while the
-/// process ends was not asked for: that is only counted.
+/// The one line that is said when some of these, such as `kernel dispatches`, were lost.
 #[must_use]
 pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
-    let late: u64 = counts.lost.iter().filter(|&&(why, _)| why == Lost::Ended).map(|&(_, count)| count).sum();
-    let lost = counts.lost.iter().filter(|&&(why, _)| why != Lost::Ended);
-    let (missing, reasons) = sum(lost.map(|&(why, count)| (why.description(), count)))?;
+    let (missing, reasons) = missing(counts)?;
+    let late = counts.lost.iter().find(|(why, _)| *why == Lost::Ended).map_or(0, |&(_, count)| count);
     let seen = counts.seen.saturating_sub(late);
     Some(format!("{missing} of {seen} {what} are not in the trace: {reasons}"))
 }
 
 /// The one line that is said when ranges or markers were lost, as for [`loss`].
 #[must_use]
-pub fn ranges_lost(counts: &RangeCounters) -> Option<String> {
-    let lost = counts.lost().into_iter().filter(|&(why, _)| why != LostRange::Ended);
-    let (missing, reasons) = sum(lost.map(|(why, count)| (why.description(), count)))?;
+pub fn ranges_lost(counts: &Snapshot) -> Option<String> {
+    let (missing, reasons) = missing(counts)?;
     Some(format!("{missing} ranges or markers are not in the trace: {reasons}"))
 }
 
-/// How many there are of all reasons together, and a list of these; `None` where there are none.
-fn sum<'a>(reasons: impl Iterator<Item = (&'a str, u64)>) -> Option<(u64, String)> {
-    let (mut total, mut list) = (0, Vec::new());
-    for (reason, count) in reasons {
-        total += count;
-        list.push(format!("{count} {reason}"));
-    }
-    (total > 0).then(|| (total, list.join(", ")))
+/// How many were lost for all reasons together, and a list of these; `None` where none were. What other threads do while the
+/// process ends was not asked for: that is only counted.
+fn missing(counts: &Snapshot) -> Option<(u64, String)> {
+    let lost = counts.lost.iter().filter(|(why, _)| *why != Lost::Ended);
+    let lost = lost.map(|(why, count)| (count, format!("{count} {}", why.description())));
+    let (counts, reasons): (Vec<u64>, Vec<String>) = lost.unzip();
+    (!reasons.is_empty()).then(|| (counts.iter().sum(), reasons.join(", ")))
 }
 
 #[cfg(test)]
@@ -131,22 +127,22 @@ mod tests {
         counters.lose(Lost::Behind, 1);
         let line = "1 of 7 copies are not in the trace: 1 while the recorder was behind";
         assert_eq!(loss(&counters.snapshot(), "copies").as_deref(), Some(line));
-        let ranges = RangeCounters::default();
-        ranges.lose(LostRange::Ended, 3);
-        assert_eq!(ranges_lost(&ranges), None);
-        ranges.lose(LostRange::Behind, 2);
+        let ranges = Counters::default();
+        ranges.lose(Lost::Ended, 3);
+        assert_eq!(ranges_lost(&ranges.snapshot()), None);
+        ranges.lose(Lost::Behind, 2);
         let line = "2 ranges or markers are not in the trace: 2 while the recorder was behind";
-        assert_eq!(ranges_lost(&ranges).as_deref(), Some(line));
+        assert_eq!(ranges_lost(&ranges.snapshot()).as_deref(), Some(line));
     }
 
     #[test]
     fn lost_ranges_are_one_line_and_paused_ones_none() {
-        let counters = RangeCounters::default();
-        counters.lose(LostRange::Paused, 9);
-        assert_eq!(ranges_lost(&counters), None);
-        counters.lose(LostRange::Behind, 2);
+        let counters = Counters::default();
+        counters.skip(Skipped::Paused, 9);
+        assert_eq!(ranges_lost(&counters.snapshot()), None);
+        counters.lose(Lost::Behind, 2);
         let line = "2 ranges or markers are not in the trace: 2 while the recorder was behind";
-        assert_eq!(ranges_lost(&counters).as_deref(), Some(line));
+        assert_eq!(ranges_lost(&counters.snapshot()).as_deref(), Some(line));
     }
 
     #[test]

@@ -10,9 +10,8 @@ use super::chunks::{Pool, Sender, queue};
 use super::event::{Asked, Call, Entry, Piece};
 use super::open::{OpenCall, OpenCalls};
 use super::reader::{Lane, NEWCOMERS};
-use crate::control::{self, Gate};
-use crate::counters::{Lost, Skipped};
-use crate::{clock, load, recording, thread};
+use crate::counters::{Counters, Lost, Skipped};
+use crate::{clock, control, load, recording, thread};
 
 /// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
 static POOL: Pool<Entry> = Pool::new(1 << 13);
@@ -44,24 +43,10 @@ pub struct Shown {
     pub open: OpenCalls,
 }
 
-/// Calls that no thread's counts have: by source those left out while recording is paused, those that came too late, and
+/// Calls that no thread's counts have, by source: those left out while recording is paused, those that came too late, and
 /// those of threads at their end or in signal handlers that interrupted another call's recording.
-#[derive(Debug)]
-pub struct Strays {
-    /// While recording is paused.
-    pub paused: [AtomicU64; Source::ALL.len()],
-    /// After the end of the recording.
-    pub ended: [AtomicU64; Source::ALL.len()],
-    /// Without a queue.
-    pub homeless: [AtomicU64; Source::ALL.len()],
-}
-
-/// Those of this process.
-pub static STRAYS: Strays = Strays {
-    paused: [const { AtomicU64::new(0) }; Source::ALL.len()],
-    ended: [const { AtomicU64::new(0) }; Source::ALL.len()],
-    homeless: [const { AtomicU64::new(0) }; Source::ALL.len()],
-};
+pub(super) static UNATTRIBUTED: [Counters; Source::ALL.len()] =
+    [const { Counters::new() }; Source::ALL.len()];
 
 /// A thread's end of its queue.
 struct Here {
@@ -189,15 +174,16 @@ fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
 #[must_use]
 pub fn begin(function: Function) -> Begun {
     let Some(source) = function.source() else { return Begun::default() };
-    if !control::is_open() && !opens(source) {
+    let unattributed = &UNATTRIBUTED[source as usize];
+    if !control::is_open() && !load::opens(unattributed) {
         return Begun::default();
     }
     if thread::is_paused() {
-        STRAYS.paused[source as usize].fetch_add(1, Ordering::Relaxed);
+        unattributed.skip(Skipped::Paused, 1);
         return Begun::default();
     }
     let Some(Beginning { call, is_for_hip }) = with_here(|here| here.begin(source, function)) else {
-        STRAYS.homeless[source as usize].fetch_add(1, Ordering::Relaxed);
+        unattributed.lose(Lost::Interrupted, 1);
         return Begun::default();
     };
     let OpenCall { correlation, parent, start, .. } = call;
@@ -232,32 +218,6 @@ pub fn end(
         let is_told = here.tell(asked, arguments, call);
         here.end(source, &call, is_told);
     });
-}
-
-/// Whether it is recorded after all, because a recording has begun for it.
-#[cold]
-fn opens(source: Source) -> bool {
-    if control::gate() == Gate::Idle {
-        load::begin_with_ranges();
-    }
-    let strays = match control::gate() {
-        // Another thread is about to begin it: the queue waits.
-        Gate::Open | Gate::Idle => return true,
-        Gate::Paused => &STRAYS.paused,
-        Gate::Ended => &STRAYS.ended,
-    };
-    strays[source as usize].fetch_add(1, Ordering::Relaxed);
-    false
-}
-
-/// The counters of what was left out or lost before it reached a queue.
-pub(super) fn strays(source: Source) -> [(Result<Skipped, Lost>, u64); 3] {
-    let take = |counts: &[AtomicU64]| counts[source as usize].swap(0, Ordering::Relaxed);
-    [
-        (Ok(Skipped::Paused), take(&STRAYS.paused)),
-        (Err(Lost::Ended), take(&STRAYS.ended)),
-        (Err(Lost::Interrupted), take(&STRAYS.homeless)),
-    ]
 }
 
 /// Numbers from here on are larger than this one: the dispatches so far have those up to it.

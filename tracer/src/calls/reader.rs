@@ -7,7 +7,7 @@ use calls::Source;
 
 use super::chunks::Receiver;
 use super::event::{Asked, Call, Entry};
-use super::here::{self, Counts, Shown};
+use super::here::{Counts, Shown, UNATTRIBUTED};
 use super::open::OpenCall;
 use crate::clock;
 use crate::counters::{Counters, Lost};
@@ -105,15 +105,8 @@ impl Reader {
             }
             !is_over
         });
-        for source in Source::ALL {
-            let counters = counters[source as usize];
-            for (why, count) in here::strays(source).into_iter().filter(|&(_, count)| count > 0) {
-                counters.see(count);
-                match why {
-                    Ok(why) => counters.skip(why, count),
-                    Err(why) => counters.lose(why, count),
-                }
-            }
+        for (counters, unattributed) in counters.into_iter().zip(&UNATTRIBUTED) {
+            counters.see(counters.take_over(unattributed));
         }
         entries
     }

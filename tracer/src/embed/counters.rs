@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{Counters, Counts};
-use crate::counters::{self, Lost, LostRange, RangeCounters, UNHANDED};
+use crate::counters::{self, Lost, UNHANDED};
 use crate::record::Known;
 
 /// Those of the recording that began last.
@@ -38,7 +38,7 @@ pub fn of(known: &Known) -> Counters {
         size: size_of::<Counters>(),
         kernels: ops(&known.counters),
         copies: ops(&known.copies),
-        ranges: ranges(&[&known.ranges, &UNHANDED]),
+        ranges: ranges([&known.ranges, &UNHANDED]),
         calls: sum(known.calls.each_ref().map(ops)),
         barriers: ops(&known.barriers),
     }
@@ -56,7 +56,7 @@ fn ops(counters: &counters::Counters) -> Counts {
     }
 }
 
-/// Those of all sources of calls.
+/// Those of several counters together.
 fn sum<const N: usize>(all: [Counts; N]) -> Counts {
     all.into_iter().fold(Counts::default(), |sum, counts| Counts {
         seen: sum.seen + counts.seen,
@@ -67,16 +67,9 @@ fn sum<const N: usize>(all: [Counts; N]) -> Counts {
     })
 }
 
-fn ranges(counters: &[&RangeCounters]) -> Counts {
-    let mut counts = Counts::default();
-    for counters in counters {
-        let lost = counters.lost();
-        let behind = lost.iter().find(|(why, _)| *why == LostRange::Behind);
-        counts.delivered += counters.recorded();
-        counts.lost += lost.iter().map(|&(_, count)| count).sum::<u64>();
-        counts.lost_behind += behind.map_or(0, |&(_, count)| count);
-        counts.skipped += counters.paused();
-    }
+/// Those of ranges and markers, which are not counted as seen.
+fn ranges<const N: usize>(all: [&counters::Counters; N]) -> Counts {
+    let counts = sum(all.map(ops));
     Counts { seen: counts.delivered + counts.lost + counts.skipped, ..counts }
 }
 
@@ -98,12 +91,12 @@ mod tests {
 
     #[test]
     fn of_ranges_those_count_too_that_were_never_handed_over() {
-        let (known, unhanded) = (RangeCounters::default(), RangeCounters::default());
+        let (known, unhanded) = (counters::Counters::default(), counters::Counters::default());
         known.record(5);
-        known.lose(LostRange::Write, 1);
-        unhanded.lose(LostRange::Behind, 2);
-        unhanded.lose(LostRange::Paused, 3);
+        known.lose(Lost::Write, 1);
+        unhanded.lose(Lost::Behind, 2);
+        unhanded.skip(Skipped::Paused, 3);
         let counts = Counts { seen: 11, delivered: 5, lost: 3, lost_behind: 2, skipped: 3 };
-        assert_eq!(ranges(&[&known, &unhanded]), counts);
+        assert_eq!(ranges([&known, &unhanded]), counts);
     }
 }

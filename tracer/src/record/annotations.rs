@@ -3,8 +3,9 @@
 use rtl_write::{Op, OpKind, StringId, Target};
 
 use super::close::Close;
+use super::others::RANGES;
 use super::session::{Session, meet, thread_row};
-use crate::counters::{LostRange, UNHANDED};
+use crate::counters::Lost;
 use crate::roctx::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.
@@ -12,42 +13,26 @@ use crate::roctx::{Annotation, NOT_KEPT, Text, What};
 pub(super) struct Annotations {
     /// By the text's number.
     texts: Vec<Option<StringId>>,
-    /// Rows that are not published yet.
-    unpublished: u64,
     /// Metadata rows that wait for the next publication: a name alone is no reason for a file.
-    names: Vec<(&'static str, String)>,
-    /// Whether a count or a name is not published yet.
-    is_changed: bool,
+    pub(super) names: Vec<(&'static str, String)>,
 }
 
 /// Names that wait at most.
 const MOST_NAMES: usize = 1 << 16;
 
-impl Annotations {
-    pub(super) fn are_news(&self) -> bool {
-        self.unpublished > 0 || self.is_changed
-    }
-}
-
 impl<T: Target + Close> Session<T> {
     /// Records an annotation or counts it as lost.
     pub(super) fn annotate(&mut self, annotation: &Annotation) {
-        self.annotations.is_changed = true;
         if matches!(annotation, Annotation::Untracked) {
-            return self.known.ranges.lose(LostRange::Bounds, 1);
+            return self.known.ranges.lose(Lost::Bounds, 1);
         }
-        let is_row = !matches!(annotation, Annotation::Name { .. });
-        if self.over.is_none() {
-            match self.write_annotation(annotation) {
-                Ok(()) => {
-                    self.annotations.unpublished += u64::from(is_row);
-                    return;
-                }
-                Err(error) => self.fail(&error),
-            }
+        if self.over.is_none()
+            && let Err(error) = self.write_annotation(annotation)
+        {
+            self.fail(&error);
         }
-        if let Some(why) = self.over.filter(|_| is_row) {
-            self.known.ranges.lose(why.into(), 1);
+        if !matches!(annotation, Annotation::Name { .. }) {
+            self.count(RANGES);
         }
     }
 
@@ -116,34 +101,6 @@ impl<T: Target + Close> Session<T> {
         if self.annotations.names.len() < MOST_NAMES {
             self.annotations.names.push(row);
         }
-    }
-
-    /// What was not published is lost.
-    pub(super) fn lose_annotations(&mut self, why: crate::counters::Lost) {
-        self.known.ranges.lose(why.into(), std::mem::take(&mut self.annotations.unpublished));
-    }
-
-    /// The rows that each publication replaces.
-    pub(super) fn annotation_counts(&mut self) -> Vec<(&'static str, String)> {
-        self.known.ranges.take_over(&UNHANDED);
-        let mut rows = self.known.ranges.rows();
-        let unpublished = self.annotations.unpublished;
-        match rows.iter_mut().find(|(tag, _)| *tag == "ranges_recorded") {
-            Some((_, recorded)) => *recorded += unpublished,
-            None if unpublished > 0 => rows.insert(0, ("ranges_recorded", unpublished)),
-            None => {}
-        }
-        rows.into_iter().map(|(tag, count)| (tag, count.to_string())).collect()
-    }
-
-    /// The metadata rows that have come since the last publication.
-    pub(super) fn take_names(&mut self) -> Vec<(&'static str, String)> {
-        std::mem::take(&mut self.annotations.names)
-    }
-
-    pub(super) fn annotations_published(&mut self) {
-        self.known.ranges.record(std::mem::take(&mut self.annotations.unpublished));
-        self.annotations.is_changed = false;
     }
 }
 

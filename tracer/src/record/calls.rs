@@ -7,6 +7,7 @@ use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringI
 
 use super::close::Close;
 use super::open_calls::OpenCalls;
+use super::others::CALLS;
 use super::session::{Session, meet};
 use crate::calls::event::Asked;
 use crate::calls::reader::Told;
@@ -90,7 +91,7 @@ impl<T: Target + Close> Session<T> {
         {
             self.fail(&error);
         }
-        self.others.add_call(source, self.over, &self.known);
+        self.count(CALLS + source as usize);
     }
 
     fn write_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<()> {

@@ -228,7 +228,7 @@ impl Sink for Delivery {
 
     fn annotate(&mut self, annotation: &Annotation) {
         if matches!(annotation, Annotation::Untracked) {
-            return self.known.ranges.lose(crate::counters::LostRange::Bounds, 1);
+            return self.known.ranges.lose(Lost::Bounds, 1);
         }
         if let (&Annotation::Name { what, number, text }, Some(titles)) = (annotation, &mut self.titles) {
             return titles.add_given(what, number, &text.spoken());
@@ -238,7 +238,7 @@ impl Sink for Delivery {
         }
         match (self.over, self.range(annotation)) {
             (_, None) => {}
-            (Some(why), Some(_)) => self.known.ranges.lose(why.into(), 1),
+            (Some(why), Some(_)) => self.known.ranges.lose(why, 1),
             (None, Some(range)) => {
                 self.meet(range.tid);
                 self.batches.ranges.push(range);
@@ -294,7 +294,7 @@ impl Sink for Delivery {
             self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
             self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
             self.known.barriers.lose(why, self.batches.barriers.drain(..).count() as u64);
-            self.known.ranges.lose(why.into(), self.batches.ranges.drain(..).count() as u64);
+            self.known.ranges.lose(why, self.batches.ranges.drain(..).count() as u64);
             for (counters, count) in self.known.calls.iter().zip(self.calls.counts()) {
                 counters.lose(why, count);
             }

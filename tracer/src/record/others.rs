@@ -1,4 +1,6 @@
-//! Copies and barriers as rows.
+//! Copies and barriers as rows, and the counts of all kinds of rows.
+
+use std::ops::Range;
 
 use calls::Source;
 use rtl_write::{Op, OpKind, Target};
@@ -10,24 +12,30 @@ use crate::counters::{Counters, Lost, Snapshot};
 use crate::dispatch::QueueOrdinal;
 use crate::others::{Copy, Other, What};
 
-/// What is recorded beside dispatches: the word in the tags of the file, and the counts.
-const KINDS: [(&str, CountersOf); 4] = [
-    ("copies", |known| &known.copies),
-    ("barriers", |known| &known.barriers),
-    ("hip", |known| &known.calls[Source::Hip as usize]),
-    ("hsa", |known| &known.calls[Source::Hsa as usize]),
+/// What is recorded: how the tags of the file begin, and the counts.
+const KINDS: [(&str, CountersOf); 6] = [
+    ("", |known| &known.counters),
+    ("ranges_", |known| &known.ranges),
+    ("copies_", |known| &known.copies),
+    ("barriers_", |known| &known.barriers),
+    ("hip_", |known| &known.calls[Source::Hip as usize]),
+    ("hsa_", |known| &known.calls[Source::Hsa as usize]),
 ];
 
-/// Where calls begin among them.
-const CALLS: usize = 2;
+/// Where dispatches are among them, ranges and markers, copies with barriers behind them, calls, and the end.
+pub(super) const DISPATCHES: usize = 0;
+pub(super) const RANGES: usize = 1;
+pub(super) const OTHERS: usize = 2;
+pub(super) const CALLS: usize = 4;
+pub(super) const ALL: usize = KINDS.len();
 
 type CountersOf = fn(&Known) -> &Counters;
 
-/// Copies, barriers and calls in a recording.
+/// What a recording has of each kind.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// Rows that are not published yet, by kind.
-    unpublished: [u64; KINDS.len()],
+    pub(super) unpublished: [u64; KINDS.len()],
     /// The counts that are published.
     published: [Snapshot; KINDS.len()],
     /// Kept for its room.
@@ -46,19 +54,24 @@ impl Pending {
         self.unpublished.iter().any(|&rows| rows > 0) || now != self.published
     }
 
-    /// The rows that each publication replaces: nothing about kinds that were never seen.
-    pub(super) fn closing(&mut self, known: &Known) -> Vec<(String, String)> {
+    /// The rows that each publication replaces: nothing about kinds that were never seen, but for dispatches.
+    pub(super) fn closing(&mut self, kinds: Range<usize>, known: &Known) -> Vec<(String, String)> {
         let mut rows = Vec::new();
-        for (at, (kind, counters)) in KINDS.iter().enumerate() {
+        for at in kinds {
+            let (kind, counters) = KINDS[at];
             let mut counts = counters(known).snapshot();
             counts.recorded += self.unpublished[at];
-            if counts.seen > 0 {
-                let lost = counts.lost.iter().map(|(why, count)| (why.tag(), count));
-                let reasons = lost.chain(counts.skipped.iter().map(|(why, count)| (why.tag(), count)));
-                rows.push((format!("{kind}_seen"), counts.seen.to_string()));
-                rows.push((format!("{kind}_recorded"), counts.recorded.to_string()));
-                rows.extend(reasons.map(|(tag, count)| (format!("{kind}_{tag}"), count.to_string())));
-            }
+            let is_seen = counts.seen > 0 || at == DISPATCHES;
+            let totals = [
+                ("seen", counts.seen, is_seen),
+                ("recorded", counts.recorded, is_seen || counts.recorded > 0),
+                ("unnamed", counts.unnamed, counts.unnamed > 0),
+            ];
+            let totals = totals.into_iter().filter(|row| row.2).map(|(tag, count, _)| (tag, count));
+            let lost = counts.lost.iter().map(|&(why, count)| (why.tag(), count));
+            let skipped = counts.skipped.iter().map(|&(why, count)| (why.tag(), count));
+            let all = totals.chain(lost).chain(skipped);
+            rows.extend(all.map(|(tag, count)| (format!("{kind}{tag}"), count.to_string())));
             self.published[at] = counts;
         }
         rows
@@ -83,14 +96,6 @@ impl Pending {
         KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
     }
 
-    /// A call is in the recording, or it was not.
-    pub(super) fn add_call(&mut self, source: Source, lost: Option<Lost>, known: &Known) {
-        match lost {
-            None => self.unpublished[CALLS + source as usize] += 1,
-            Some(why) => known.calls[source as usize].lose(why, 1),
-        }
-    }
-
     /// Calls that have not returned do not any more.
     pub(super) fn give_up_calls(&self, known: &Known) {
         for (at, counters) in known.calls.iter().enumerate() {
@@ -108,6 +113,14 @@ impl Pending {
 }
 
 impl<T: Target + Close> Session<T> {
+    /// What is of this kind is in the recording, or nothing more is.
+    pub(super) fn count(&mut self, kind: usize) {
+        match self.over {
+            None => self.others.unpublished[kind] += 1,
+            Some(why) => KINDS[kind].1(&self.known).lose(why, 1),
+        }
+    }
+
     /// Records the copies and barriers that have come, or counts them as lost.
     pub(super) fn add_others(&mut self) {
         let mut ops = std::mem::take(&mut self.others.room);
@@ -120,10 +133,7 @@ impl<T: Target + Close> Session<T> {
             {
                 self.fail(&error);
             }
-            match self.over {
-                None => self.others.unpublished[kind] += 1,
-                Some(why) => KINDS[kind].1(&self.known).lose(why, 1),
-            }
+            self.count(OTHERS + kind);
         }
         ops.clear();
         self.others.room = ops;

@@ -10,11 +10,11 @@ use super::annotations::Annotations;
 use super::calls::Calls;
 use super::close::Close;
 use super::naming::Naming;
-use super::others::Pending;
+use super::others::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
 use super::rows::Rows;
 use super::{Ending, Known};
 use crate::clock::Anchor;
-use crate::counters::{Lost, Snapshot};
+use crate::counters::{Lost, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::identity::Identity;
 use crate::settings::Settings;
@@ -48,11 +48,7 @@ pub(super) struct Session<T> {
     gpus: u32,
     pub(super) threads: FxHashSet<u32>,
     pub(super) annotations: Annotations,
-    /// Rows that are not published yet.
-    unpublished: u64,
-    /// The counts that are published.
-    published: Snapshot,
-    /// Copies and barriers, and the counts of calls.
+    /// How much of each kind is published, and how much is not.
     pub(super) others: Pending,
     pub(super) calls: Calls,
 }
@@ -77,8 +73,6 @@ impl<T: Target + Close> Session<T> {
             gpus: 0,
             threads: FxHashSet::default(),
             annotations: Annotations::default(),
-            unpublished: 0,
-            published: Snapshot::default(),
             others: Pending::default(),
             calls: Calls::default(),
         }
@@ -91,7 +85,7 @@ impl<T: Target + Close> Session<T> {
         if self.over.is_none() {
             match self.write(dispatch) {
                 Ok(()) => {
-                    self.unpublished += 1;
+                    self.others.unpublished[DISPATCHES] += 1;
                     return;
                 }
                 Err(error) => self.fail(&error),
@@ -104,9 +98,7 @@ impl<T: Target + Close> Session<T> {
 
     /// Brings the file up to date. There is none before a dispatch has been seen.
     pub(super) fn publish(&mut self) {
-        let now = self.known.counters.snapshot();
-        let others = self.others.are_news(&self.known);
-        let added = self.unpublished > 0 || now != self.published || self.annotations.are_news() || others;
+        let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
         let is_news = added || self.calls.open.are_news();
         if self.over.is_none() && self.is_begun() && is_news {
             self.write_out(false);
@@ -116,7 +108,7 @@ impl<T: Target + Close> Session<T> {
     /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
     pub(super) fn settle(&mut self) {
         if self.over.is_none() && self.is_begun() {
-            let is_complete = self.known.counters.snapshot().on_the_way() == self.unpublished;
+            let is_complete = self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
             self.write_out(is_complete);
         }
     }
@@ -124,8 +116,6 @@ impl<T: Target + Close> Session<T> {
     /// Writes the last counts: nothing will follow.
     pub(super) fn close(&mut self) {
         if self.over == Some(Lost::Failure) {
-            let missing = self.known.counters.snapshot().on_the_way();
-            self.known.counters.lose(Lost::Failure, missing);
             Pending::lose_the_rest(Lost::Failure, &self.known);
         }
         self.others.give_up_calls(&self.known);
@@ -145,8 +135,6 @@ impl<T: Target + Close> Session<T> {
         });
         if let Err(error) = closed {
             self.fail(&error);
-            self.known.counters.lose_recorded(Lost::Write);
-            self.known.ranges.lose_recorded(Lost::Write.into());
             Pending::lose_recorded(Lost::Write, &self.known);
         }
     }
@@ -162,16 +150,13 @@ impl<T: Target + Close> Session<T> {
             if let Some(recording) = &mut self.recording {
                 recording.rollback();
             }
-            self.known.counters.lose(why, std::mem::take(&mut self.unpublished));
-            self.lose_annotations(why);
             self.others.lose(why, &self.known);
         }
     }
 
     /// Whether anything was seen that the file is about.
     fn is_begun(&self) -> bool {
-        let seen = self.known.counters.snapshot().seen;
-        self.recording.is_some() || seen > 0 || Pending::are_any(&self.known)
+        self.recording.is_some() || Pending::are_any(&self.known)
     }
 
     pub(super) fn ending(self) -> Ending {
@@ -249,7 +234,7 @@ impl<T: Target + Close> Session<T> {
     /// Writes what is only written when it is published, and publishes everything.
     fn publish_all(&mut self, closing: &[(&str, String)]) -> rtl_schema::Result<()> {
         let gpus = self.known.gpus.since(self.gpus);
-        let names = self.take_names();
+        let names = std::mem::take(&mut self.annotations.names);
         let (recording, _) = self.begun()?;
         for gpu in &gpus {
             recording.push_metadata("gpu", &gpu.row())?;
@@ -263,20 +248,20 @@ impl<T: Target + Close> Session<T> {
     }
 
     fn write_out(&mut self, is_complete: bool) {
-        let counts = self.known.counters.snapshot();
-        let recorded = counts.recorded + self.unpublished;
-        let others = self.others.closing(&self.known);
-        let mut rows = closing(&counts, recorded, is_complete);
-        rows.extend(self.annotation_counts());
-        rows.extend(self.calls.closing());
-        rows.extend(others.iter().map(|(tag, count)| (tag.as_str(), count.clone())));
+        self.known.ranges.take_over(&UNHANDED);
+        let now = Anchor::now();
+        let owned = |(tag, value): (&str, String)| (tag.to_owned(), value);
+        let mut rows = vec![owned(("complete", u8::from(is_complete).to_string()))];
+        rows.extend(self.others.closing(DISPATCHES..RANGES, &self.known));
+        rows.extend([("end_ns", now.boottime.to_string()), ("clock_end", now.json())].map(owned));
+        rows.extend(self.others.closing(RANGES..OTHERS, &self.known));
+        rows.extend(self.calls.closing().into_iter().map(owned));
+        rows.extend(self.others.closing(OTHERS..ALL, &self.known));
+        let rows: Vec<(&str, String)> = rows.iter().map(|(tag, value)| (&**tag, value.clone())).collect();
         match self.publish_all(&rows) {
             Ok(()) => {
-                self.known.counters.record(std::mem::take(&mut self.unpublished));
-                self.annotations_published();
                 self.others.publish(&self.known);
                 self.calls.open.publish();
-                self.published = Snapshot { recorded, ..counts };
             }
             Err(error) => self.fail(&error),
         }
@@ -298,21 +283,6 @@ fn begin<T: Target>(
     recording.push_metadata("start_ns", &start.boottime.to_string())?;
     recording.push_metadata("clock_start", &start.json())?;
     Ok(recording)
-}
-
-/// The rows that each publication replaces.
-fn closing<'a>(counts: &Snapshot, recorded: u64, is_complete: bool) -> Vec<(&'a str, String)> {
-    let now = Anchor::now();
-    let mut rows = vec![
-        ("complete", u8::from(is_complete).to_string()),
-        ("seen", counts.seen.to_string()),
-        ("recorded", recorded.to_string()),
-    ];
-    rows.extend(counts.lost.iter().map(|(why, count)| (why.tag(), count.to_string())));
-    rows.extend(counts.skipped.iter().map(|(why, count)| (why.tag(), count.to_string())));
-    rows.push(("end_ns", now.boottime.to_string()));
-    rows.push(("clock_end", now.json()));
-    rows
 }
 
 /// Writes what is known of every queue from this number on.

@@ -13,7 +13,7 @@ use super::event::What;
 use super::here;
 use super::text::LONGEST;
 use crate::control;
-use crate::counters::{LostRange, UNHANDED};
+use crate::counters::{Lost, UNHANDED};
 
 /// What was asked for was done.
 const DONE: c_int = 0;
@@ -24,7 +24,7 @@ const UNSUPPORTED: c_int = -1;
 #[inline]
 fn guarded<T>(otherwise: T, act: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(act)).unwrap_or_else(|_| {
-        UNHANDED.lose(LostRange::Failure, 1);
+        UNHANDED.lose(Lost::Failure, 1);
         otherwise
     })
 }

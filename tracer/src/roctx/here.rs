@@ -4,11 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, What};
-use super::lane::{self, Lane, Refusal, new_number};
+use super::lane::{self, Lane, new_number};
 use super::reader::{NEWCOMERS, Ring};
 use super::text::TEXTS;
 use crate::control::{self, Gate};
-use crate::counters::{LostRange, UNHANDED};
+use crate::counters::{Lost, Skipped, UNHANDED};
 use crate::{clock, load, recording, thread};
 
 thread_local! {
@@ -122,22 +122,22 @@ pub fn forget() {
 
 /// Does something that is recorded, or counts why it is not.
 #[inline]
-fn record(act: impl FnOnce(&mut Lane) -> Result<(), Refusal>) {
-    if !control::is_open() && !opens() {
+fn record(act: impl FnOnce(&mut Lane) -> Result<(), Lost>) {
+    if !control::is_open() && !load::opens(&UNHANDED) {
         return;
     }
     if thread::is_paused() {
-        return UNHANDED.lose(LostRange::Paused, 1);
+        return UNHANDED.skip(Skipped::Paused, 1);
     }
-    if let Err(refusal) = with_lane(act) {
-        lose(refusal);
+    if let Err(why) = with_lane(act) {
+        UNHANDED.lose(why, 1);
     }
 }
 
 #[inline]
-fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Refusal>) -> Result<T, Refusal> {
+fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Lost>) -> Result<T, Lost> {
     let act = |lane: &RefCell<Option<Lane>>| {
-        let Ok(mut lane) = lane.try_borrow_mut() else { return Err(Refusal::Elsewhere) };
+        let Ok(mut lane) = lane.try_borrow_mut() else { return Err(Lost::Interrupted) };
         let lane = match &mut *lane {
             Some(lane) => lane,
             none => none.insert(new_lane()?),
@@ -146,12 +146,12 @@ fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Refusal>) -> Result<T, 
         look_after(lane);
         acted
     };
-    LANE.try_with(act).unwrap_or(Err(Refusal::Elsewhere))
+    LANE.try_with(act).unwrap_or(Err(Lost::Interrupted))
 }
 
 #[cold]
-fn new_lane() -> Result<Lane, Refusal> {
-    let (lane, events) = Lane::new().ok_or(Refusal::Bounds)?;
+fn new_lane() -> Result<Lane, Lost> {
+    let (lane, events) = Lane::new().ok_or(Lost::Bounds)?;
     NEWCOMERS.add(Ring::new(thread::current().tid, events));
     HAS_LANE.set(true);
     Ok(lane)
@@ -162,30 +162,4 @@ fn look_after(lane: &mut Lane) {
     if lane.is_filling() {
         recording::nudge();
     }
-}
-
-/// Whether it is recorded after all, because a recording has begun for it.
-#[cold]
-fn opens() -> bool {
-    if control::gate() == Gate::Idle {
-        load::begin_with_ranges();
-    }
-    match control::gate() {
-        Gate::Open => return true,
-        Gate::Paused => UNHANDED.lose(LostRange::Paused, 1),
-        Gate::Ended => UNHANDED.lose(LostRange::Ended, 1),
-        // Another thread is about to begin it: the ring waits.
-        Gate::Idle => return true,
-    }
-    false
-}
-
-#[cold]
-fn lose(refusal: Refusal) {
-    let why = match refusal {
-        Refusal::Full => LostRange::Behind,
-        Refusal::Bounds => LostRange::Bounds,
-        Refusal::Elsewhere => LostRange::Elsewhere,
-    };
-    UNHANDED.lose(why, 1);
 }

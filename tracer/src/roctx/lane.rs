@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::event::{Event, What};
 use super::text::{NOT_KEPT, Text};
+use crate::counters::Lost;
 use crate::ring::{Consumer, Producer, ring};
 
 /// Events that a thread may be ahead of the recorder: 512 kB, touched as far as they are needed.
@@ -32,17 +33,6 @@ pub fn new_number() -> u64 {
 /// In the child of a fork: the threads that had rings are not in it.
 pub fn forget() {
     LANES.store(0, Ordering::Relaxed);
-}
-
-/// Why something is not recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The recorder is so far behind that the ring is full.
-    Full,
-    /// [`DEEPEST`] ranges are open in the thread, or [`MOST_LANES`] threads have rings.
-    Bounds,
-    /// The thread is at its end, or this interrupts another call of roctx in it.
-    Elsewhere,
 }
 
 /// The thread's end.
@@ -79,15 +69,15 @@ impl Lane {
     /// A range begins at this level.
     ///
     /// # Errors
-    /// Why it is not recorded.
+    /// Why it is not recorded: [`Lost::Bounds`] where [`DEEPEST`] ranges are open in the thread, or [`Lost::Behind`].
     #[inline]
-    pub fn push(&mut self, level: usize, text: &'static Text, time: i64) -> Result<(), Refusal> {
+    pub fn push(&mut self, level: usize, text: &'static Text, time: i64) -> Result<(), Lost> {
         self.settle(level, time);
         if level >= DEEPEST {
-            return Err(Refusal::Bounds);
+            return Err(Lost::Bounds);
         }
         if !self.events.has_room(self.open + 2) {
-            return Err(Refusal::Full);
+            return Err(Lost::Behind);
         }
         let number = new_number();
         self.frames.resize(level, self.innermost());
@@ -118,10 +108,10 @@ impl Lane {
     /// Anything else.
     ///
     /// # Errors
-    /// [`Refusal::Full`].
-    pub fn send(&mut self, event: Event) -> Result<(), Refusal> {
+    /// [`Lost::Behind`] where the ring is full.
+    pub fn send(&mut self, event: Event) -> Result<(), Lost> {
         if !self.events.has_room(self.open + 1) {
-            return Err(Refusal::Full);
+            return Err(Lost::Behind);
         }
         self.put(event);
         Ok(())

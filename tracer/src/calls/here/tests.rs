@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicUsize;
 use proptest::prelude::*;
 
 use super::*;
-use crate::counters::Counters;
 
 static ENTRIES: Pool<Entry> = Pool::new(usize::MAX);
 

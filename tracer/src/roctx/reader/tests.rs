@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::roctx::lane::{DEEPEST, Lane, Refusal};
+use crate::counters::Lost;
+use crate::roctx::lane::{DEEPEST, Lane};
 use crate::roctx::text::TEXTS;
 
 /// What a test's threads did, in one reader.
@@ -159,7 +160,7 @@ fn a_ring_always_has_room_for_what_ends() {
     }
     let event = Event { time: 1, number: 0, text, what: What::Mark };
     while threads.lane(0).send(event).is_ok() {}
-    assert_eq!(threads.lane(0).push(500, text, 2), Err(Refusal::Full));
+    assert_eq!(threads.lane(0).push(500, text, 2), Err(Lost::Behind));
     threads.lane(0).settle(0, 3);
     assert_eq!(threads.lane(0).innermost(), 0);
     let ranges = threads.ranges();
@@ -175,7 +176,7 @@ fn ranges_beyond_the_bounds_are_refused_and_those_around_them_are_not() {
         threads.lane(0).push(level, text, 1).unwrap();
     }
     let innermost = threads.lane(0).innermost();
-    assert_eq!(threads.lane(0).push(DEEPEST, text, 1), Err(Refusal::Bounds));
+    assert_eq!(threads.lane(0).push(DEEPEST, text, 1), Err(Lost::Bounds));
     threads.lane(0).settle(DEEPEST, 2);
     assert_eq!(threads.lane(0).innermost(), innermost);
     threads.lane(0).settle(0, 3);
