@@ -12,11 +12,14 @@ use super::close::Close;
 use super::naming::Naming;
 use super::others::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
 use super::rows::Rows;
+use super::sink::Sink;
 use super::{Ending, Known};
+use crate::calls::reader::{Open, Told};
 use crate::clock::Anchor;
 use crate::counters::{Lost, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::identity::Identity;
+use crate::roctx::{Annotation, Reader};
 use crate::settings::Settings;
 
 /// What the file says of its process.
@@ -78,55 +81,6 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// Records a dispatch or counts it as lost.
-    #[inline]
-    pub(super) fn add(&mut self, dispatch: &Dispatch) {
-        self.calls.link(None, dispatch.correlation);
-        if self.over.is_none() {
-            match self.write(dispatch) {
-                Ok(()) => {
-                    self.others.unpublished[DISPATCHES] += 1;
-                    return;
-                }
-                Err(error) => self.fail(&error),
-            }
-        }
-        if let Some(why) = self.over {
-            self.known.counters.lose(why, 1);
-        }
-    }
-
-    /// Brings the file up to date. There is none before a dispatch has been seen.
-    pub(super) fn publish(&mut self) {
-        let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
-        let is_news = added || self.calls.open.are_news();
-        if self.over.is_none() && self.is_begun() && is_news {
-            self.write_out(false);
-        }
-    }
-
-    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
-    pub(super) fn settle(&mut self) {
-        if self.over.is_none() && self.is_begun() {
-            let is_complete = self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
-            self.write_out(is_complete);
-        }
-    }
-
-    /// Writes the last counts: nothing will follow.
-    pub(super) fn close(&mut self) {
-        if self.over == Some(Lost::Failure) {
-            Pending::lose_the_rest(Lost::Failure, &self.known);
-        }
-        self.others.give_up_calls(&self.known);
-        if self.recording.is_some() || self.is_begun() && self.over.is_none() {
-            self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
-        }
-        if let Some(recording) = self.recording.take() {
-            self.part_with(recording);
-        }
-    }
-
     /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
     fn part_with(&mut self, recording: Recording<T>) {
         let path = self.ending.path.clone().unwrap_or_default();
@@ -139,28 +93,9 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// Records nothing from now on. What is written but not published is lost too, where that is for a failure.
-    pub(super) fn give_up(&mut self, why: Lost, reason: &str) {
-        if self.over.is_some() {
-            return;
-        }
-        self.over = Some(why);
-        self.ending.failure.get_or_insert_with(|| reason.to_owned());
-        if matches!(why, Lost::Failure | Lost::Write) {
-            if let Some(recording) = &mut self.recording {
-                recording.rollback();
-            }
-            self.others.lose(why, &self.known);
-        }
-    }
-
     /// Whether anything was seen that the file is about.
     fn is_begun(&self) -> bool {
         self.recording.is_some() || Pending::are_any(&self.known)
-    }
-
-    pub(super) fn ending(self) -> Ending {
-        self.ending
     }
 
     pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
@@ -265,6 +200,90 @@ impl<T: Target + Close> Session<T> {
             }
             Err(error) => self.fail(&error),
         }
+    }
+}
+
+impl<T: Target + Close> Sink for Session<T> {
+    #[inline]
+    fn add(&mut self, dispatch: &Dispatch) {
+        self.calls.link(None, dispatch.correlation);
+        if self.over.is_none() {
+            match self.write(dispatch) {
+                Ok(()) => {
+                    self.others.unpublished[DISPATCHES] += 1;
+                    return;
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+        if let Some(why) = self.over {
+            self.known.counters.lose(why, 1);
+        }
+    }
+
+    fn add_others(&mut self) {
+        Self::add_others(self);
+    }
+
+    fn annotate(&mut self, annotation: &Annotation) {
+        Self::annotate(self, annotation);
+    }
+
+    fn add_call(&mut self, told: &Told) {
+        Self::add_call(self, told);
+    }
+
+    fn show_open(&mut self, open: Vec<Open>) {
+        self.calls.open.show(open);
+    }
+
+    /// Brings the file up to date. There is none before a dispatch has been seen.
+    fn publish(&mut self) {
+        let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
+        let is_news = added || self.calls.open.are_news();
+        if self.over.is_none() && self.is_begun() && is_news {
+            self.write_out(false);
+        }
+    }
+
+    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
+    fn settle(&mut self, ranges: &mut Reader) {
+        ranges.finish(|annotation| self.annotate(&annotation));
+        if self.over.is_none() && self.is_begun() {
+            let is_complete = self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
+            self.write_out(is_complete);
+        }
+    }
+
+    fn give_up(&mut self, why: Lost, reason: &str) {
+        if self.over.is_some() {
+            return;
+        }
+        self.over = Some(why);
+        self.ending.failure.get_or_insert_with(|| reason.to_owned());
+        if matches!(why, Lost::Failure | Lost::Write) {
+            if let Some(recording) = &mut self.recording {
+                recording.rollback();
+            }
+            self.others.lose(why, &self.known);
+        }
+    }
+
+    fn close(&mut self) {
+        if self.over == Some(Lost::Failure) {
+            Pending::lose_the_rest(Lost::Failure, &self.known);
+        }
+        self.others.give_up_calls(&self.known);
+        if self.recording.is_some() || self.is_begun() && self.over.is_none() {
+            self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
+        }
+        if let Some(recording) = self.recording.take() {
+            self.part_with(recording);
+        }
+    }
+
+    fn ending(self) -> Ending {
+        self.ending
     }
 }
 

@@ -1,10 +1,6 @@
 //! What the recorder hands rows on to.
 
-use rtl_write::Target;
-
 use super::Ending;
-use super::close::Close;
-use super::session::Session;
 use crate::calls::reader::{Open, Told};
 use crate::counters::Lost;
 use crate::dispatch::Dispatch;
@@ -33,48 +29,4 @@ pub(super) trait Sink {
     fn close(&mut self);
     /// How it ended.
     fn ending(self) -> Ending;
-}
-
-impl<T: Target + Close> Sink for Session<T> {
-    #[inline]
-    fn add(&mut self, dispatch: &Dispatch) {
-        Self::add(self, dispatch);
-    }
-
-    fn add_others(&mut self) {
-        Self::add_others(self);
-    }
-
-    fn annotate(&mut self, annotation: &Annotation) {
-        Self::annotate(self, annotation);
-    }
-
-    fn add_call(&mut self, told: &Told) {
-        Self::add_call(self, told);
-    }
-
-    fn show_open(&mut self, open: Vec<Open>) {
-        self.calls.open.show(open);
-    }
-
-    fn publish(&mut self) {
-        Self::publish(self);
-    }
-
-    fn settle(&mut self, ranges: &mut Reader) {
-        ranges.finish(|annotation| self.annotate(&annotation));
-        Self::settle(self);
-    }
-
-    fn give_up(&mut self, why: Lost, reason: &str) {
-        Self::give_up(self, why, reason);
-    }
-
-    fn close(&mut self) {
-        Self::close(self);
-    }
-
-    fn ending(self) -> Ending {
-        Self::ending(self)
-    }
 }
