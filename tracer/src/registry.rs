@@ -2,6 +2,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The place of what has this number in a list that grows as it has to.
+#[inline]
+pub fn place<T>(list: &mut Vec<Option<T>>, number: usize) -> &mut Option<T> {
+    if list.len() <= number {
+        list.resize_with(number + 1, || None);
+    }
+    &mut list[number]
+}
+
 /// An append-only list. A number stays what it is as long as the process lives, also when the thing itself (a
 /// queue, a code object) is gone, because its dispatches may still be on their way to the file.
 #[derive(Debug)]

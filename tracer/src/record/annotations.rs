@@ -4,8 +4,9 @@ use rtl_write::{Op, OpKind, StringId, Target};
 
 use super::close::Close;
 use super::others::RANGES;
-use super::session::{Session, meet, thread_row};
+use super::session::{Session, thread_row};
 use crate::counters::Lost;
+use crate::registry::place;
 use crate::roctx::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.
@@ -53,14 +54,13 @@ impl<T: Target + Close> Session<T> {
             }
             Annotation::Untracked => return Ok(()),
         };
-        self.begun()?.0.push_op(&op)?;
+        self.file.begun()?.push_op(&op)?;
         Ok(())
     }
 
     fn annotation(&mut self, number: u64, text: &'static Text, tid: u32) -> rtl_schema::Result<Op> {
         let description = self.text(text)?;
-        let (recording, threads) = self.begun()?;
-        meet(threads, tid, recording)?;
+        self.file.meet(tid, None, &self.known)?;
         if text.number == NOT_KEPT.number {
             self.known.ranges.leave_unnamed();
         }
@@ -76,15 +76,10 @@ impl<T: Target + Close> Session<T> {
     }
 
     fn text(&mut self, text: &'static Text) -> rtl_schema::Result<StringId> {
-        let number = text.number as usize;
-        if let Some(&Some(known)) = self.annotations.texts.get(number) {
-            return Ok(known);
+        match place(&mut self.annotations.texts, text.number as usize) {
+            Some(known) => Ok(*known),
+            none => Ok(*none.insert(self.file.begun()?.intern(&text.spoken())?)),
         }
-        let id = self.begun()?.0.intern(&text.spoken())?;
-        let texts = &mut self.annotations.texts;
-        texts.resize(texts.len().max(number + 1), None);
-        texts[number] = Some(id);
-        Ok(id)
     }
 
     fn name(&mut self, what: What, number: u64, text: &'static Text) {
@@ -94,7 +89,7 @@ impl<T: Target + Close> Session<T> {
             What::NameDevice => ("name", named("hipDevice", number, &name)),
             What::NameStream => ("name", named("hipStream", number, &name)),
             _ => {
-                self.threads.insert(number as u32);
+                self.file.threads.insert(number as u32);
                 ("thread", thread_row(number as u32, Some(&name)))
             }
         };

@@ -8,19 +8,17 @@ use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringI
 use super::close::Close;
 use super::open_calls::OpenCalls;
 use super::others::CALLS;
-use super::session::{Session, meet};
+use super::session::Session;
 use crate::calls::event::Asked;
 use crate::calls::reader::Told;
 use crate::calls::sources;
+use crate::registry::place;
 
 /// What a session knows of them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// By source and number.
-    names: [Vec<Option<StringId>>; Source::ALL.len()],
-    /// The few that there are.
-    categories: Vec<(&'static str, StringId)>,
-    domains: [Option<StringId>; Source::ALL.len()],
+    functions: [Vec<Option<Named>>; Source::ALL.len()],
     /// By source and number: the last call.
     last: [Vec<Option<Last>>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
@@ -31,6 +29,14 @@ pub(super) struct Calls {
     pub(super) open: OpenCalls,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
+}
+
+/// What the calls of a function say of it.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: StringId,
+    domain: StringId,
+    category: Option<StringId>,
 }
 
 /// The last call of a function that was written.
@@ -109,7 +115,7 @@ impl<T: Target + Close> Session<T> {
                 is_plain && (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent)
             })
             .and_then(|last| Some((last.row?, &mut last.template)));
-        if let (Some(recording), Some((row, template))) = (&mut self.recording, repeated) {
+        if let (Some(recording), Some((row, template))) = (&mut self.file.recording, repeated) {
             let (start, correlation) = (call.start, call.correlation as i64);
             let delta = CallDelta { start, duration, correlation };
             recording.push_call_templated(template, delta, || Call {
@@ -121,23 +127,18 @@ impl<T: Target + Close> Session<T> {
             return Ok(());
         }
         let row = self.write_whole_call(source, told)?;
-        let last = &mut self.calls.last[source as usize];
-        if last.len() <= number {
-            last.resize_with(number + 1, || None);
-        }
         let (stream, parent, row) = (call.stream, call.parent, is_plain.then_some(row));
-        last[number] = Some(Last { tid, stream, parent, row, template: CallTemplate::default() });
+        let last = Last { tid, stream, parent, row, template: CallTemplate::default() };
+        *place(&mut self.calls.last[source as usize], number) = Some(last);
         Ok(())
     }
 
     #[inline(never)]
     fn write_whole_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<Call> {
         let call = &told.call;
-        let (name, domain) = (self.function(source, call.function)?, self.domain(source)?);
-        let category = self.category(call.function)?;
+        let Named { name, domain, category } = self.function(source, call.function)?;
         let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
-        let (recording, threads) = self.begun()?;
-        meet(threads, told.tid, recording)?;
+        let recording = self.file.meet(told.tid, None, &self.known)?;
         let args =
             told.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
         let row = Call {
@@ -174,37 +175,16 @@ impl<T: Target + Close> Session<T> {
         Ok(row)
     }
 
-    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<StringId> {
-        let (at, number) = (source as usize, function.number());
-        if let Some(&Some(known)) = self.calls.names[at].get(number) {
-            return Ok(known);
-        }
-        let name = sources::name(function).unwrap_or_default();
-        let id = self.begun()?.0.intern(name)?;
-        let names = &mut self.calls.names[at];
-        names.resize(names.len().max(number + 1), None);
-        names[number] = Some(id);
-        Ok(id)
-    }
-
-    fn domain(&mut self, source: Source) -> rtl_schema::Result<StringId> {
-        let at = source as usize;
-        if let Some(known) = self.calls.domains[at] {
-            return Ok(known);
-        }
-        let id = self.begun()?.0.intern(sources::domain(source))?;
-        self.calls.domains[at] = Some(id);
-        Ok(id)
-    }
-
-    fn category(&mut self, function: Function) -> rtl_schema::Result<Option<StringId>> {
-        let Some(category) = sources::category(function) else { return Ok(None) };
-        if let Some(&(_, known)) = self.calls.categories.iter().find(|(known, _)| *known == category) {
-            return Ok(Some(known));
-        }
-        let id = self.begun()?.0.intern(category)?;
-        self.calls.categories.push((category, id));
-        Ok(Some(id))
+    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<Named> {
+        let none = match place(&mut self.calls.functions[source as usize], function.number()) {
+            Some(known) => return Ok(*known),
+            none => none,
+        };
+        let recording = self.file.begun()?;
+        let name = recording.intern(sources::name(function).unwrap_or_default())?;
+        let domain = recording.intern(sources::domain(source))?;
+        let category = sources::category(function).map(|category| recording.intern(category)).transpose()?;
+        Ok(*none.insert(Named { name, domain, category }))
     }
 
     /// The number of a stream; 0 is the default one.
@@ -214,7 +194,7 @@ impl<T: Target + Close> Session<T> {
             return Ok(known);
         }
         let row = serde_json::json!({ "pid": std::process::id(), "streamId": number, "address": address });
-        self.begun()?.0.push_metadata("stream", &row.to_string())?;
+        self.file.begun()?.push_metadata("stream", &row.to_string())?;
         self.calls.streams.insert(address, number);
         Ok(number)
     }

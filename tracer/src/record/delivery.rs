@@ -22,6 +22,7 @@ use crate::embed::{callback, counters};
 use crate::kernels::Kernel;
 use crate::kernels::names::Names;
 use crate::others::Other;
+use crate::registry::place;
 use crate::roctx::{Annotation, NOT_KEPT, Reader, Text};
 
 /// Records of a kind that are delivered at once, at most.
@@ -89,11 +90,7 @@ impl Delivery {
     }
 
     fn kernel(&mut self, dispatch: &Dispatch) -> abi::Kernel {
-        let index = dispatch.kernel.0 as usize;
-        if index >= self.kernels.len() {
-            self.kernels.resize_with(index + 1, || None);
-        }
-        let named = self.kernels[index].get_or_insert_with(|| {
+        let named = place(&mut self.kernels, dispatch.kernel.0 as usize).get_or_insert_with(|| {
             let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
             Named::new(&kernel, &mut self.names)
         });
@@ -142,11 +139,7 @@ impl Delivery {
         if text.number == NOT_KEPT.number {
             self.known.ranges.leave_unnamed();
         }
-        let index = text.number as usize;
-        if index >= self.texts.len() {
-            self.texts.resize(index + 1, None);
-        }
-        let text = self.texts[index].get_or_insert_with(|| spoken(&text.spoken()));
+        let text = place(&mut self.texts, text.number as usize).get_or_insert_with(|| spoken(&text.spoken()));
         (text.as_ptr(), length(text))
     }
 

@@ -9,7 +9,6 @@ use super::Known;
 use super::close::Close;
 use super::session::Session;
 use crate::counters::{Counters, Lost, Snapshot};
-use crate::dispatch::QueueOrdinal;
 use crate::others::{Copy, Other, What};
 
 /// What is recorded: how the tags of the file begin, and the counts.
@@ -129,7 +128,7 @@ impl<T: Target + Close> Session<T> {
             let kind = usize::from(matches!(op.what, What::Barrier { .. }));
             self.calls.link(Some(kind), op.correlation);
             if self.over.is_none()
-                && let Err(error) = self.write_op(&row(op), queue(op), op.tid)
+                && let Err(error) = self.write_other_op(op)
             {
                 self.fail(&error);
             }
@@ -138,12 +137,14 @@ impl<T: Target + Close> Session<T> {
         ops.clear();
         self.others.room = ops;
     }
-}
 
-fn queue(op: &Other) -> Option<QueueOrdinal> {
-    match op.what {
-        What::Barrier { queue, .. } => Some(queue),
-        What::Copy(_) => None,
+    fn write_other_op(&mut self, op: &Other) -> rtl_schema::Result<()> {
+        let queue = match op.what {
+            What::Barrier { queue, .. } => Some(queue),
+            What::Copy(_) => None,
+        };
+        self.file.meet(op.tid, queue, &self.known)?.push_op(&row(op))?;
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rtl_write::{Op, Recording, Target};
+use rtl_write::{Recording, Target};
 use rustc_hash::FxHashSet;
 
 use super::annotations::Annotations;
@@ -19,6 +19,7 @@ use crate::clock::Anchor;
 use crate::counters::{Lost, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::identity::Identity;
+use crate::registry::place;
 use crate::roctx::{Annotation, Reader};
 use crate::settings::Settings;
 
@@ -32,24 +33,31 @@ pub(super) struct About {
 /// Creates the file.
 type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
 
-/// A recording.
-pub(super) struct Session<T> {
+/// The file, which is created with its first row.
+pub(super) struct RecordingFile<T> {
     about: About,
-    pub(super) known: Arc<Known>,
     create: Create<T>,
     start: Anchor,
+    path: Option<PathBuf>,
     pub(super) recording: Option<Recording<T>>,
+    /// How many queues are written.
+    queues: u32,
+    /// Those that are written.
+    pub(super) threads: FxHashSet<u32>,
+}
+
+/// A recording.
+pub(super) struct Session<T> {
+    pub(super) known: Arc<Known>,
+    pub(super) file: RecordingFile<T>,
     /// Why nothing more is recorded.
     pub(super) over: Option<Lost>,
     ending: Ending,
     naming: Naming,
     /// By kernel.
     kernels: Vec<Option<Rows>>,
-    /// How many queues are written.
-    queues: u32,
     /// How many GPUs are written.
     gpus: u32,
-    pub(super) threads: FxHashSet<u32>,
     pub(super) annotations: Annotations,
     /// How much of each kind is published, and how much is not.
     pub(super) others: Pending,
@@ -62,19 +70,23 @@ impl<T: Target + Close> Session<T> {
         known: Arc<Known>,
         create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
-        Self {
+        let file = RecordingFile {
             about,
-            known,
             create: Box::new(create),
             start: Anchor::now(),
+            path: None,
             recording: None,
+            queues: 0,
+            threads: FxHashSet::default(),
+        };
+        Self {
+            known,
+            file,
             over: None,
             ending: Ending::default(),
             naming: Naming::default(),
             kernels: Vec::new(),
-            queues: 0,
             gpus: 0,
-            threads: FxHashSet::default(),
             annotations: Annotations::default(),
             others: Pending::default(),
             calls: Calls::default(),
@@ -83,7 +95,7 @@ impl<T: Target + Close> Session<T> {
 
     /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
     fn part_with(&mut self, recording: Recording<T>) {
-        let path = self.ending.path.clone().unwrap_or_default();
+        let path = self.file.path.clone().unwrap_or_default();
         let closed = recording.finish().and_then(|target| {
             target.close().map_err(|source| rtl_schema::Error::Io { action: "close", path, source })
         });
@@ -95,7 +107,7 @@ impl<T: Target + Close> Session<T> {
 
     /// Whether anything was seen that the file is about.
     fn is_begun(&self) -> bool {
-        self.recording.is_some() || Pending::are_any(&self.known)
+        self.file.recording.is_some() || Pending::are_any(&self.known)
     }
 
     pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
@@ -106,7 +118,7 @@ impl<T: Target + Close> Session<T> {
 
     #[inline]
     fn write(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
-        if let Some(recording) = &mut self.recording
+        if let Some(recording) = &mut self.file.recording
             && let Some(Some(rows)) = self.kernels.get_mut(dispatch.kernel.0 as usize)
             && rows.go_on_with(dispatch)
         {
@@ -117,60 +129,24 @@ impl<T: Target + Close> Session<T> {
 
     /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
     fn write_other(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
-        let recording = match &mut self.recording {
-            Some(recording) => recording,
-            none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
-        };
-        let index = dispatch.kernel.0 as usize;
-        let named = match self.kernels.get(index) {
-            Some(Some(rows)) => rows.named(),
-            _ => {
+        let rows = place(&mut self.kernels, dispatch.kernel.0 as usize);
+        let named = match rows {
+            Some(rows) => rows.named(),
+            None => {
                 let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
-                self.naming.name(&kernel, recording)?
+                self.naming.name(&kernel, self.file.begun()?)?
             }
         };
-        if dispatch.queue.0 >= self.queues {
-            write_queues(recording, &self.known, &mut self.queues)?;
-        }
-        meet(&mut self.threads, dispatch.tid, recording)?;
-        let rows = Rows::begin(named, dispatch, recording)?;
-        self.kernels.resize_with(self.kernels.len().max(index + 1), || None);
-        self.kernels[index] = Some(rows);
+        let recording = self.file.meet(dispatch.tid, Some(dispatch.queue), &self.known)?;
+        *rows = Some(Rows::begin(named, dispatch, recording)?);
         Ok(())
-    }
-
-    /// Writes an op that is no dispatch, on this queue where it is on one.
-    pub(super) fn write_op(
-        &mut self,
-        op: &Op,
-        queue: Option<QueueOrdinal>,
-        tid: u32,
-    ) -> rtl_schema::Result<()> {
-        if queue.is_some_and(|queue| queue.0 >= self.queues) {
-            let (known, mut from) = (Arc::clone(&self.known), self.queues);
-            write_queues(self.begun()?.0, &known, &mut from)?;
-            self.queues = from;
-        }
-        let (recording, threads) = self.begun()?;
-        meet(threads, tid, recording)?;
-        recording.push_op(op)?;
-        Ok(())
-    }
-
-    /// What is recorded into, and the threads that it knows.
-    pub(super) fn begun(&mut self) -> rtl_schema::Result<(&mut Recording<T>, &mut FxHashSet<u32>)> {
-        let recording = match &mut self.recording {
-            Some(recording) => recording,
-            none => none.insert(begin(&mut self.create, &self.about, self.start, &mut self.ending)?),
-        };
-        Ok((recording, &mut self.threads))
     }
 
     /// Writes what is only written when it is published, and publishes everything.
     fn publish_all(&mut self, closing: &[(&str, String)]) -> rtl_schema::Result<()> {
         let gpus = self.known.gpus.since(self.gpus);
         let names = std::mem::take(&mut self.annotations.names);
-        let (recording, _) = self.begun()?;
+        let recording = self.file.begun()?;
         for gpu in &gpus {
             recording.push_metadata("gpu", &gpu.row())?;
         }
@@ -262,7 +238,7 @@ impl<T: Target + Close> Sink for Session<T> {
         self.over = Some(why);
         self.ending.failure.get_or_insert_with(|| reason.to_owned());
         if matches!(why, Lost::Failure | Lost::Write) {
-            if let Some(recording) = &mut self.recording {
+            if let Some(recording) = &mut self.file.recording {
                 recording.rollback();
             }
             self.others.lose(why, &self.known);
@@ -274,47 +250,58 @@ impl<T: Target + Close> Sink for Session<T> {
             Pending::lose_the_rest(Lost::Failure, &self.known);
         }
         self.others.give_up_calls(&self.known);
-        if self.recording.is_some() || self.is_begun() && self.over.is_none() {
+        if self.file.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
         }
-        if let Some(recording) = self.recording.take() {
+        if let Some(recording) = self.file.recording.take() {
             self.part_with(recording);
         }
     }
 
     fn ending(self) -> Ending {
-        self.ending
+        Ending { path: self.file.path, ..self.ending }
     }
 }
 
-/// Creates the file with what is known from the beginning.
-fn begin<T: Target>(
-    create: &mut Create<T>,
-    about: &About,
-    start: Anchor,
-    ending: &mut Ending,
-) -> rtl_schema::Result<Recording<T>> {
-    let (path, mut recording) = create()?;
-    ending.path = Some(path);
-    for (tag, value) in about.identity.rows(&about.settings) {
-        recording.push_metadata(&tag, &value)?;
+impl<T: Target> RecordingFile<T> {
+    /// What is recorded into: creates the file, with what is known from the beginning, unless that has been done.
+    pub(super) fn begun(&mut self) -> rtl_schema::Result<&mut Recording<T>> {
+        let none = match &mut self.recording {
+            Some(recording) => return Ok(recording),
+            none => none,
+        };
+        let (path, mut recording) = (self.create)()?;
+        self.path = Some(path);
+        for (tag, value) in self.about.identity.rows(&self.about.settings) {
+            recording.push_metadata(&tag, &value)?;
+        }
+        recording.push_metadata("start_ns", &self.start.boottime.to_string())?;
+        recording.push_metadata("clock_start", &self.start.json())?;
+        Ok(none.insert(recording))
     }
-    recording.push_metadata("start_ns", &start.boottime.to_string())?;
-    recording.push_metadata("clock_start", &start.json())?;
-    Ok(recording)
-}
 
-/// Writes what is known of every queue from this number on.
-fn write_queues<T: Target>(
-    recording: &mut Recording<T>,
-    known: &Known,
-    from: &mut u32,
-) -> rtl_schema::Result<()> {
-    for queue in known.queues.since(*from) {
-        recording.push_metadata("queue", &queue_row(*from, &queue))?;
-        *from += 1;
+    /// The same with what is known of a thread and of a queue, if any, where these are met for the first time.
+    pub(super) fn meet(
+        &mut self,
+        tid: u32,
+        queue: Option<QueueOrdinal>,
+        known: &Known,
+    ) -> rtl_schema::Result<&mut Recording<T>> {
+        if queue.is_some_and(|queue| queue.0 >= self.queues) {
+            for queue in known.queues.since(self.queues) {
+                let row = queue_row(self.queues, &queue);
+                self.begun()?.push_metadata("queue", &row)?;
+                self.queues += 1;
+            }
+        }
+        if !self.threads.contains(&tid) {
+            let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
+            let row = thread_row(tid, name.as_deref().map(str::trim_end));
+            self.begun()?.push_metadata("thread", &row)?;
+            self.threads.insert(tid);
+        }
+        self.begun()
     }
-    Ok(())
 }
 
 fn queue_row(number: u32, queue: &Queue) -> String {
@@ -326,21 +313,6 @@ fn queue_row(number: u32, queue: &Queue) -> String {
         "hardware": queue.hardware,
     });
     row.to_string()
-}
-
-/// Writes what is known of a thread when it is met for the first time.
-pub(super) fn meet<T: Target>(
-    threads: &mut FxHashSet<u32>,
-    tid: u32,
-    recording: &mut Recording<T>,
-) -> rtl_schema::Result<()> {
-    if threads.contains(&tid) {
-        return Ok(());
-    }
-    let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
-    recording.push_metadata("thread", &thread_row(tid, name.as_deref().map(str::trim_end)))?;
-    threads.insert(tid);
-    Ok(())
 }
 
 /// Of several rows of a thread the last one counts.

@@ -11,6 +11,7 @@ use crate::calls::event::Asked;
 use crate::calls::reader::Told;
 use crate::calls::sources;
 use crate::embed::abi;
+use crate::registry::place;
 
 /// What has gathered, and what the records point to.
 #[derive(Default)]
@@ -104,11 +105,8 @@ impl Calls {
     }
 
     fn name(&mut self, source: Source, function: Function) -> &CString {
-        let (names, number) = (&mut self.names[source as usize], function.number());
-        if number >= names.len() {
-            names.resize(number + 1, None);
-        }
-        names[number].get_or_insert_with(|| spoken(sources::name(function).unwrap_or_default()))
+        let name = place(&mut self.names[source as usize], function.number());
+        name.get_or_insert_with(|| spoken(sources::name(function).unwrap_or_default()))
     }
 }
 
