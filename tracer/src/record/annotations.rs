@@ -6,6 +6,7 @@ use super::close::Close;
 use super::others::RANGES;
 use super::session::{Session, thread_row};
 use crate::counters::Lost;
+use crate::embed::abi::RangeKind;
 use crate::registry::place;
 use crate::roctx::{Annotation, NOT_KEPT, Text, What};
 
@@ -24,55 +25,41 @@ const MOST_NAMES: usize = 1 << 16;
 impl<T: Target + Close> Session<T> {
     /// Records an annotation or counts it as lost.
     pub(super) fn annotate(&mut self, annotation: &Annotation) {
-        if matches!(annotation, Annotation::Untracked) {
-            return self.known.ranges.lose(Lost::Bounds, 1);
-        }
-        if self.over.is_none()
-            && let Err(error) = self.write_annotation(annotation)
-        {
-            self.fail(&error);
-        }
-        if !matches!(annotation, Annotation::Name { .. }) {
-            self.count(RANGES);
+        match *annotation {
+            Annotation::Untracked => self.known.ranges.lose(Lost::Bounds, 1),
+            Annotation::Name { what, number, text } if self.over.is_none() => self.name(what, number, text),
+            Annotation::Name { .. } => {}
+            Annotation::Range { .. } => {
+                if self.over.is_none()
+                    && let Err(error) = self.write_range(annotation)
+                {
+                    self.fail(&error);
+                }
+                self.count(RANGES);
+            }
         }
     }
 
-    fn write_annotation(&mut self, annotation: &Annotation) -> rtl_schema::Result<()> {
-        let op = match *annotation {
-            Annotation::Range { number, text, tid, start, end, is_started } => Op {
-                start,
-                end,
-                sequence: Some(i64::from(is_started)),
-                ..self.annotation(number, text, tid)?
-            },
-            Annotation::Marker { number, text, tid, time } => {
-                Op { start: time, end: Some(time), ..self.annotation(number, text, tid)? }
-            }
-            Annotation::Name { what, number, text } => {
-                self.name(what, number, text);
-                return Ok(());
-            }
-            Annotation::Untracked => return Ok(()),
-        };
-        self.file.begun()?.push_op(&op)?;
-        Ok(())
-    }
-
-    fn annotation(&mut self, number: u64, text: &'static Text, tid: u32) -> rtl_schema::Result<Op> {
+    fn write_range(&mut self, range: &Annotation) -> rtl_schema::Result<()> {
+        let &Annotation::Range { number, text, tid, start, end, kind } = range else { return Ok(()) };
         let description = self.text(text)?;
-        self.file.meet(tid, None, &self.known)?;
+        let recording = self.file.meet(tid, None, &self.known)?;
         if text.number == NOT_KEPT.number {
             self.known.ranges.leave_unnamed();
         }
-        Ok(Op {
+        recording.push_op(&Op {
             gpu: Some(-1),
             queue: Some(0),
+            start,
+            end,
             description: Some(description),
             kind: OpKind::UserMarker,
             range: number as i64,
             tid: Some(i64::from(tid)),
+            sequence: (kind != RangeKind::Marker).then_some(i64::from(kind == RangeKind::Started)),
             ..Op::default()
-        })
+        })?;
+        Ok(())
     }
 
     fn text(&mut self, text: &'static Text) -> rtl_schema::Result<StringId> {

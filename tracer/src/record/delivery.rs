@@ -16,7 +16,7 @@ use super::{Ending, Known};
 use crate::calls::reader::Told;
 use crate::counters::{Lost, Skipped, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
-use crate::embed::abi::{self, Deliver, RangeKind};
+use crate::embed::abi::{self, Deliver};
 use crate::embed::role::Registered;
 use crate::embed::{callback, counters};
 use crate::kernels::Kernel;
@@ -121,17 +121,9 @@ impl Delivery {
     }
 
     fn range(&mut self, annotation: &Annotation) -> Option<abi::Range> {
-        let (range_id, text, tid, start, end, kind) = match *annotation {
-            Annotation::Range { number, text, tid, start, end, is_started } => {
-                let kind = if is_started { RangeKind::Started } else { RangeKind::Pushed };
-                (number, text, tid, start, end.unwrap_or(0), kind)
-            }
-            Annotation::Marker { number, text, tid, time } => {
-                (number, text, tid, time, time, RangeKind::Marker)
-            }
-            Annotation::Name { .. } | Annotation::Untracked => return None,
-        };
+        let &Annotation::Range { number: range_id, text, tid, start, end, kind } = annotation else { return None };
         let (text, text_length) = self.text(text);
+        let end = end.unwrap_or(0);
         Some(abi::Range { start, end, range_id, text, text_length, tid, kind, reserved: 0 })
     }
 

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::event::{Event, What};
 use super::lane::{PLACES, new_number};
 use super::text::Text;
+use crate::embed::abi::RangeKind;
 use crate::newcomers::Newcomers;
 use crate::ring::Consumer;
 
@@ -20,7 +21,7 @@ const AT_ONCE: usize = 1024;
 /// What the file says of a thread's doings.
 #[derive(Clone, Copy, Debug)]
 pub enum Annotation {
-    /// A range.
+    /// A range or a marker.
     Range {
         /// Its own number.
         number: u64,
@@ -30,21 +31,11 @@ pub enum Annotation {
         tid: u32,
         /// In ns of CLOCK_BOOTTIME.
         start: i64,
-        /// In ns of CLOCK_BOOTTIME; `None` where it was still open when the recording, or its thread, ended.
+        /// In ns of CLOCK_BOOTTIME; `None` where it was still open when the recording, or its thread, ended. Of a marker its
+        /// start.
         end: Option<i64>,
-        /// Whether any thread could end it.
-        is_started: bool,
-    },
-    /// An instant.
-    Marker {
-        /// Its own number.
-        number: u64,
-        /// What it is called.
-        text: &'static Text,
-        /// The thread.
-        tid: u32,
-        /// In ns of CLOCK_BOOTTIME.
-        time: i64,
+        /// Whether it is a marker, or any thread could end it.
+        kind: RangeKind,
     },
     /// What the application calls something.
     Name {
@@ -86,9 +77,9 @@ struct Opened {
 }
 
 impl Opened {
-    fn range(&self, end: Option<i64>, is_started: bool) -> Annotation {
+    fn range(&self, end: Option<i64>, kind: RangeKind) -> Annotation {
         let &Self { number, text, start, tid, .. } = self;
-        Annotation::Range { number, text, tid, start, end, is_started }
+        Annotation::Range { number, text, tid, start, end, kind }
     }
 }
 
@@ -140,7 +131,7 @@ impl Reader {
             }
         }
         for (_, opened) in self.started.drain() {
-            each(opened.range(None, true));
+            each(opened.range(None, RangeKind::Started));
         }
     }
 
@@ -152,14 +143,17 @@ impl Reader {
             What::Push => ring.open.push(Opened { number, text, start: time, tid, is_written: false }),
             What::Pop => {
                 if let Some(opened) = ring.open.pop().filter(|opened| !opened.is_written) {
-                    each(opened.range(Some(time), false));
+                    each(opened.range(Some(time), RangeKind::Pushed));
                 }
             }
-            What::Mark => each(Annotation::Marker { number, text, tid, time }),
+            What::Mark => {
+                let (end, kind) = (Some(time), RangeKind::Marker);
+                each(Annotation::Range { number, text, tid, start: time, end, kind });
+            }
             What::Start => {
                 let opened = Opened { number: new_number(), text, start: time, tid, is_written: false };
                 if let Some(stop) = self.early.iter().position(|&(stopped, _)| stopped == number) {
-                    each(opened.range(Some(self.early.swap_remove(stop).1), true));
+                    each(opened.range(Some(self.early.swap_remove(stop).1), RangeKind::Started));
                 } else if self.started.len() < MOST_STARTED {
                     self.started.insert(number, opened);
                 } else {
@@ -167,7 +161,7 @@ impl Reader {
                 }
             }
             What::Stop => match self.started.remove(&number) {
-                Some(opened) => each(opened.range(Some(time), true)),
+                Some(opened) => each(opened.range(Some(time), RangeKind::Started)),
                 None if self.early.len() < MOST_STARTED => self.early.push((number, time)),
                 None => {}
             },
@@ -182,7 +176,7 @@ impl Reader {
 /// Ranges that are open in a thread that has ended, or in a recording that ends.
 fn close(ring: &mut Ring, each: &mut impl FnMut(Annotation)) {
     for opened in ring.open.iter_mut().filter(|opened| !opened.is_written) {
-        each(opened.range(None, false));
+        each(opened.range(None, RangeKind::Pushed));
         opened.is_written = true;
     }
 }

@@ -42,7 +42,7 @@ impl Threads {
     fn ranges(&mut self) -> Vec<(String, u32, i64, Option<i64>)> {
         self.read();
         let range = |annotation: &Annotation| match *annotation {
-            Annotation::Range { text, tid, start, end, .. } => {
+            Annotation::Range { text, tid, start, end, kind, .. } if kind != RangeKind::Marker => {
                 Some((text.spoken().into_owned(), tid, start, end))
             }
             _ => None,
