@@ -1,6 +1,8 @@
 //! What the environment asks for, read once when the library is loaded.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
+
+use crate::calls::filter::Filter;
 
 /// Which dispatches are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,13 +33,8 @@ impl Mode {
     /// The mode of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "lite" => Some(Self::Lite),
-            "standard" | "default" => Some(Self::Standard),
-            "hip" => Some(Self::Hip),
-            "full" => Some(Self::Full),
-            _ => None,
-        }
+        let name = if name == "default" { "standard" } else { name };
+        [Self::Lite, Self::Standard, Self::Hip, Self::Full].into_iter().find(|mode| mode.name() == name)
     }
 }
 
@@ -74,16 +71,12 @@ pub struct Settings {
     pub barriers: bool,
     /// RTL_HSA_HOST_DISPATCH=1: of every op it is recorded when it was enqueued.
     pub host_dispatch: bool,
-    /// RTL_HSA_API_FILTER: which calls of HSA are recorded.
-    pub hsa_filter: String,
-    /// RTL_HSA_API_FILTER_OUT: which of these are not.
-    pub hsa_filter_out: String,
+    /// RTL_HSA_API_FILTER and RTL_HSA_API_FILTER_OUT: which calls of HSA are recorded.
+    pub hsa_filter: Filter,
     /// RTL_HSA_ARGS=1: calls of HSA are recorded with their arguments.
     pub hsa_arguments: bool,
-    /// RTL_HIP_API_FILTER: which calls of HIP are recorded.
-    pub hip_filter: String,
-    /// RTL_HIP_API_FILTER_OUT: which of these are not.
-    pub hip_filter_out: String,
+    /// RTL_HIP_API_FILTER and RTL_HIP_API_FILTER_OUT: which calls of HIP are recorded.
+    pub hip_filter: Filter,
     /// RTL_HIP_ARGS=1: calls of HIP are recorded with their arguments.
     pub hip_arguments: bool,
 }
@@ -97,46 +90,60 @@ impl Settings {
 
     /// The same with the variables that `variable` knows.
     pub fn from(variable: impl Fn(&str) -> Option<OsString>, complaints: &mut Vec<String>) -> Self {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let mut settings =
-            Self { output: set("RTL_OUTPUT").or_else(|| set("RPD_LITE_OUTPUT")), ..Self::default() };
-        let mut read = |name, take: &mut dyn FnMut(&str) -> bool, expected| {
-            let Some(value) = set(name) else { return };
-            if !value.to_str().is_some_and(take) {
-                complaints.push(complaint(name, &value, expected));
-            }
-        };
-        let mut keep = |value: &str| Mode::named(value).map(|mode| settings.mode = mode).is_some();
-        read("RTL_MODE", &mut keep, "not lite, standard, hip or full; recording in mode lite");
-        let mut keep = |value: &str| value.parse().map(|level| settings.debug = level).is_ok();
-        read("RTL_DEBUG", &mut keep, "not 0, 1 or 2; staying silent");
-        let mut keep = |value: &str| size(value).map(|bytes| settings.max_size = Some(bytes)).is_some();
-        read("RTL_MAX_SIZE", &mut keep, "not a size such as 500M or 2G; the file is not limited");
-        let mut keep = |value: &str| metadata(value).map(|kind| settings.metadata = kind).is_some();
-        read("RTL_METADATA", &mut keep, "not all or minimal; recording all");
-        let mut keep = |value: &str| start(value).map(|stopped| settings.is_stopped = stopped).is_some();
-        read("RTL_START", &mut keep, "not running or stopped; recording from the start");
-        let mut keep = |value: &str| switch(value).map(|on| settings.no_copies = !on).is_some();
-        read("RTL_COPY", &mut keep, "not 0 or 1; recording copies");
-        let mut keep = |value: &str| switch(value).map(|on| settings.barriers = on).is_some();
-        read("RTL_BARRIER", &mut keep, "not 0 or 1; recording no barriers");
-        let mut keep = |value: &str| switch(value).map(|on| settings.hsa_arguments = on).is_some();
-        read("RTL_HSA_ARGS", &mut keep, "not 0 or 1; recording no arguments");
-        let mut keep = |value: &str| switch(value).map(|on| settings.host_dispatch = on).is_some();
-        read("RTL_HSA_HOST_DISPATCH", &mut keep, "not 0 or 1; recording no times of submission");
-        let mut keep = |value: &str| switch(value).map(|on| settings.hip_arguments = on).is_some();
-        read("RTL_HIP_ARGS", &mut keep, "not 0 or 1; recording no arguments");
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
-        settings.hsa_filter = list("RTL_HSA_API_FILTER");
-        settings.hsa_filter_out = list("RTL_HSA_API_FILTER_OUT");
-        settings.hip_filter = list("RTL_HIP_API_FILTER");
-        settings.hip_filter_out = list("RTL_HIP_API_FILTER_OUT");
-        settings
+        let filter = |wanted, unwanted| Filter { wanted: list(wanted), unwanted: list(unwanted) };
+        let mut read = Reader { set: &set, complaints };
+        let modes = "not lite, standard, hip or full; recording in mode lite";
+        let sizes = "not a size such as 500M or 2G; the file is not limited";
+        let kinds = |value: &str| word(value, [("all", Metadata::All), ("minimal", Metadata::Minimal)]);
+        let starts = |value: &str| word(value, [("running", false), ("stopped", true)]);
+        let start = "not running or stopped; recording from the start";
+        let submissions = "not 0 or 1; recording no times of submission";
+        let arguments = "not 0 or 1; recording no arguments";
+        Self {
+            output: set("RTL_OUTPUT").or_else(|| set("RPD_LITE_OUTPUT")),
+            mode: read.value("RTL_MODE", Mode::named, modes).unwrap_or_default(),
+            debug: read
+                .value("RTL_DEBUG", |value| value.parse().ok(), "not 0, 1 or 2; staying silent")
+                .unwrap_or_default(),
+            max_size: read.value("RTL_MAX_SIZE", size, sizes),
+            metadata: read
+                .value("RTL_METADATA", kinds, "not all or minimal; recording all")
+                .unwrap_or_default(),
+            is_stopped: read.value("RTL_START", starts, start).unwrap_or_default(),
+            no_copies: read.value("RTL_COPY", switch, "not 0 or 1; recording copies") == Some(false),
+            barriers: read.value("RTL_BARRIER", switch, "not 0 or 1; recording no barriers") == Some(true),
+            hsa_arguments: read.value("RTL_HSA_ARGS", switch, arguments) == Some(true),
+            host_dispatch: read.value("RTL_HSA_HOST_DISPATCH", switch, submissions) == Some(true),
+            hip_arguments: read.value("RTL_HIP_ARGS", switch, arguments) == Some(true),
+            hsa_filter: filter("RTL_HSA_API_FILTER", "RTL_HSA_API_FILTER_OUT"),
+            hip_filter: filter("RTL_HIP_API_FILTER", "RTL_HIP_API_FILTER_OUT"),
+            no_kernels: false,
+        }
     }
 }
 
-fn complaint(name: &str, value: &OsStr, expected: &str) -> String {
-    format!("rtl: {name}={}: {expected}", value.to_string_lossy())
+/// Reads variables that are set.
+struct Reader<'a, F> {
+    set: F,
+    complaints: &'a mut Vec<String>,
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Reader<'_, F> {
+    /// What `parse` makes of a variable, or a complaint that it is not what is `expected`.
+    fn value<T>(&mut self, name: &str, parse: impl Fn(&str) -> Option<T>, expected: &str) -> Option<T> {
+        let value = (self.set)(name)?;
+        let parsed = value.to_str().and_then(parse);
+        if parsed.is_none() {
+            self.complaints.push(format!("rtl: {name}={}: {expected}", value.to_string_lossy()));
+        }
+        parsed
+    }
+}
+
+fn word<T, const N: usize>(value: &str, known: [(&str, T); N]) -> Option<T> {
+    known.into_iter().find(|(word, _)| *word == value).map(|(_, meaning)| meaning)
 }
 
 /// By its first letter, as RTG reads it: a number, or a word for yes or no.
@@ -144,22 +151,6 @@ fn switch(value: &str) -> Option<bool> {
     match value.as_bytes().first()?.to_ascii_lowercase() {
         b'1'..=b'9' | b't' | b'y' => Some(true),
         b'0' | b'f' | b'n' => Some(false),
-        _ => None,
-    }
-}
-
-fn metadata(value: &str) -> Option<Metadata> {
-    match value {
-        "all" => Some(Metadata::All),
-        "minimal" => Some(Metadata::Minimal),
-        _ => None,
-    }
-}
-
-fn start(value: &str) -> Option<bool> {
-    match value {
-        "running" => Some(false),
-        "stopped" => Some(true),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
-use super::{filter::Filter, here, sources};
+use super::{filter, here, sources};
 use crate::embed::role;
 use crate::settings::Mode;
 use crate::{load, recording, story};
@@ -25,15 +25,13 @@ pub fn is_companion_there() -> bool {
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
-const NOTHING: Wanted = Wanted { functions: std::ptr::null(), arguments: false, launches: false };
-
 /// # Safety
 /// As `Interface::join` says.
 unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> Wanted {
     let join = || {
         let settings = load::read_settings();
         if settings.mode != Mode::Hip {
-            return NOTHING;
+            return Wanted::default();
         }
         // SAFETY: as the caller promised.
         let names = unsafe { std::slice::from_raw_parts(names, count) };
@@ -43,12 +41,12 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
             String::from_utf8_lossy(bytes).into_owned()
         };
         let names: Vec<String> = names.iter().map(name).collect();
-        let filter = Filter { wanted: settings.hip_filter, unwanted: settings.hip_filter_out };
-        if let Some(complaint) = filter.complaint(&names) {
+        let is_known = |word: &str| names.iter().any(|name| filter::is_meant(word, name));
+        if let Some(complaint) = settings.hip_filter.complaint("HIP", is_known) {
             static SAID: AtomicBool = AtomicBool::new(false);
             story::once(&SAID, format_args!("{complaint}"));
         }
-        let functions = names.iter().map(|name| filter.takes(name)).collect();
+        let functions = names.iter().map(|name| filter::takes(&settings.hip_filter, name)).collect();
         here::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);
         Wanted {
@@ -57,7 +55,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
             launches: joined.arguments || role::takes_calls(),
         }
     };
-    catch_unwind(AssertUnwindSafe(join)).unwrap_or(NOTHING)
+    catch_unwind(AssertUnwindSafe(join)).unwrap_or_default()
 }
 
 extern "C" fn begin(function: Function) -> Begun {

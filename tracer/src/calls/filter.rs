@@ -1,59 +1,63 @@
-//! Which functions of HIP are told of (docs/guide/hip.md, "Which calls"), and what lists of words of the environment say.
+//! Which functions of an interface are told of, as lists of words of the environment say, and which of HIP (docs/guide/hip.md,
+//! "Which calls").
 
 /// What starts kernels, in all its forms (`_spt`, `ExC`, `MultiDevice`).
 const LAUNCHES: [&str; 5] =
     ["LaunchKernel", "LaunchCooperativeKernel", "LaunchMultiKernel", "LaunchByPtr", "GraphLaunch"];
 
-/// What the environment says of HIP's functions. As RTG has it, launches are told of whatever that is: without its call
-/// nobody would know where a kernel comes from. RTG knows six of them by name; here they are all.
+/// What the environment says of an interface's functions, in words that commas separate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// RTL_HIP_API_FILTER: parts of names, separated by commas; `all` and `*` are every name. Empty is every name, too.
+    /// RTL_HIP_API_FILTER or RTL_HSA_API_FILTER: words for what is wanted. Without any everything is.
     pub wanted: String,
-    /// RTL_HIP_API_FILTER_OUT: parts of names that are left out again.
+    /// RTL_HIP_API_FILTER_OUT or RTL_HSA_API_FILTER_OUT: words for what is left out again.
     pub unwanted: String,
 }
 
 impl Filter {
-    /// Whether calls of this function are recorded.
+    /// Whether anything is said.
     #[must_use]
-    pub fn takes(&self, name: &str) -> bool {
-        let mut wanted = words(&self.wanted).peekable();
-        let is_wanted = wanted.peek().is_none() || wanted.any(|word| is_meant(word, name));
-        let is_unwanted = || words(&self.unwanted).any(|word| is_meant(word, name));
-        LAUNCHES.iter().any(|launch| name.contains(launch)) || is_wanted && !is_unwanted()
+    pub fn is_set(&self) -> bool {
+        words(&self.wanted).chain(words(&self.unwanted)).next().is_some()
     }
 
-    /// A line about the words that none of these functions is meant by, if there are any.
-    #[must_use]
-    pub fn complaint(&self, names: &[String]) -> Option<String> {
-        let lists = [("RTL_HIP_API_FILTER", &*self.wanted), ("RTL_HIP_API_FILTER_OUT", &*self.unwanted)];
-        complaint("HIP", lists, |word| names.iter().any(|name| is_meant(word, name)))
+    /// Whether a function is wanted, by whether each word means it.
+    pub fn takes(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        let mut wanted = words(&self.wanted).peekable();
+        let is_wanted = wanted.peek().is_none() || wanted.any(&is_meant);
+        is_wanted && !words(&self.unwanted).any(is_meant)
+    }
+
+    /// A line about the words that mean no function of this interface, if there are any.
+    pub fn complaint(&self, interface: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
+        let of_list = |(out, list)| {
+            let unknown: Vec<&str> = words(list).filter(|word| !is_known(word)).collect();
+            let unknown = unknown.join(" or ");
+            (!unknown.is_empty()).then(|| {
+                format!("RTL_{interface}_API_FILTER{out}: no function of {interface} is called {unknown}")
+            })
+        };
+        let lists = [("", &*self.wanted), ("_OUT", &*self.unwanted)];
+        let complaints: Vec<String> = lists.into_iter().filter_map(of_list).collect();
+        (!complaints.is_empty()).then(|| complaints.join("; "))
     }
 }
 
-fn is_meant(word: &str, name: &str) -> bool {
+/// Whether calls of this function of HIP are recorded. As RTG has it, launches are told of whatever is said: without its call
+/// nobody would know where a kernel comes from. RTG knows six of them by name; here they are all.
+#[must_use]
+pub fn takes(filter: &Filter, name: &str) -> bool {
+    LAUNCHES.iter().any(|launch| name.contains(launch)) || filter.takes(|word| is_meant(word, name))
+}
+
+/// Whether a word means this function of HIP: a part of names, or `all` and `*`, which are every name.
+#[must_use]
+pub fn is_meant(word: &str, name: &str) -> bool {
     word == "all" || word == "*" || name.contains(word)
 }
 
-/// The words of a list, which commas separate.
-pub fn words(list: &str) -> impl Iterator<Item = &str> {
+fn words(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|word| !word.is_empty())
-}
-
-/// A line about those words of some variables' lists that mean no function of this interface, if there are any.
-pub fn complaint<const LISTS: usize>(
-    interface: &str,
-    lists: [(&str, &str); LISTS],
-    is_known: impl Fn(&str) -> bool,
-) -> Option<String> {
-    let of_list = |(variable, list)| {
-        let unknown: Vec<&str> = words(list).filter(|word| !is_known(word)).collect();
-        let unknown = unknown.join(" or ");
-        (!unknown.is_empty()).then(|| format!("{variable}: no function of {interface} is called {unknown}"))
-    };
-    let complaints: Vec<String> = lists.into_iter().filter_map(of_list).collect();
-    (!complaints.is_empty()).then(|| complaints.join("; "))
 }
 
 #[cfg(test)]
@@ -63,7 +67,7 @@ mod tests {
     fn takes(wanted: &str, unwanted: &str) -> Vec<&'static str> {
         let filter = Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() };
         let all = ["hipMalloc", "hipMallocAsync", "hipFree", "hipGetDevice"];
-        all.into_iter().filter(|name| filter.takes(name)).collect()
+        all.into_iter().filter(|name| super::takes(&filter, name)).collect()
     }
 
     #[test]
@@ -100,17 +104,18 @@ mod tests {
             "hipModuleLaunchCooperativeKernel",
             "hipModuleLaunchKernel",
         ];
-        assert!(launches.into_iter().all(|name| filter.takes(name)));
+        assert!(launches.into_iter().all(|name| super::takes(&filter, name)));
         // These enqueue no kernel.
         let others = ["hipLaunchHostFunc", "__hipPushCallConfiguration", "hipGraphAddKernelNode", "hipFree"];
-        assert!(!others.into_iter().any(|name| filter.takes(name)));
+        assert!(!others.into_iter().any(|name| super::takes(&filter, name)));
     }
 
     #[test]
     fn words_that_mean_nothing_are_one_line() {
-        let names = ["hipMalloc".to_owned(), "hipFree".to_owned()];
+        let names = ["hipMalloc", "hipFree"];
         let complaint = |wanted: &str, unwanted: &str| {
-            Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() }.complaint(&names)
+            Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() }
+                .complaint("HIP", |word| names.iter().any(|name| is_meant(word, name)))
         };
         assert_eq!(complaint("all,*,Malloc", "hip"), None);
         assert_eq!(complaint("", ","), None);

@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use super::abi::{ARGUMENTS, Barrier, Call, Copy, Deliver, ENQUEUED, Ended, Kernel, Name, Range};
+use crate::calls::filter::Filter;
 use crate::settings::{Mode, Settings};
 
 /// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
@@ -143,8 +144,7 @@ impl Registered {
             other => other,
         };
         if self.calls.is_none() {
-            settings.hsa_filter.clear();
-            settings.hsa_filter_out.clear();
+            settings.hsa_filter = Filter::default();
         }
         settings.barriers = self.barriers.is_some();
         // Kernels and barriers are on the same queues.

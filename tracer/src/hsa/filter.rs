@@ -1,47 +1,23 @@
-//! Which functions of HSA are asked for.
+//! Which functions of HSA are asked for: where nothing is said none, where something is only left out all but that.
 
 use hsa_sys::table::{FUNCTIONS, Function};
 
 use super::name;
-use crate::calls::filter::{complaint, words};
+use crate::calls::filter::Filter;
 
-/// What the environment says of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// RTL_HSA_API_FILTER: words separated by commas. `core` and `ext` are the functions of a table, `all` and `*` those of both;
-    /// any other word is a part of names.
-    pub wanted: String,
-    /// RTL_HSA_API_FILTER_OUT: words for what is left out again. Where nothing is wanted, all but that is.
-    pub unwanted: String,
+/// Whether calls of this function are recorded.
+#[must_use]
+pub fn takes(filter: &Filter, function: &Function) -> bool {
+    filter.is_set() && filter.takes(|word| is_meant(word, function))
 }
 
-impl Filter {
-    /// Whether anything is asked for.
-    #[must_use]
-    pub fn is_set(&self) -> bool {
-        words(&self.wanted).chain(words(&self.unwanted)).next().is_some()
-    }
-
-    /// Whether calls of this function are recorded.
-    #[must_use]
-    pub fn takes(&self, function: &Function) -> bool {
-        let mut wanted = words(&self.wanted).peekable();
-        let is_wanted = match wanted.peek() {
-            None => self.is_set(),
-            Some(_) => wanted.any(|word| is_meant(word, function)),
-        };
-        let is_unwanted = || words(&self.unwanted).any(|word| is_meant(word, function));
-        is_wanted && !is_unwanted()
-    }
-
-    /// A line about the words that no function is meant by, if there are any.
-    #[must_use]
-    pub fn complaint(&self) -> Option<String> {
-        let lists = [("RTL_HSA_API_FILTER", &*self.wanted), ("RTL_HSA_API_FILTER_OUT", &*self.unwanted)];
-        complaint("HSA", lists, |word| FUNCTIONS.iter().any(|function| is_meant(word, function)))
-    }
+/// A line about the words that no function is meant by, if there are any.
+#[must_use]
+pub fn complaint(filter: &Filter) -> Option<String> {
+    filter.complaint("HSA", |word| FUNCTIONS.iter().any(|function| is_meant(word, function)))
 }
 
+/// `core` and `ext` are the functions of a table, `all` and `*` those of both; any other word is a part of names.
 fn is_meant(word: &str, function: &Function) -> bool {
     match word {
         "all" | "*" => true,
@@ -57,7 +33,7 @@ mod tests {
     /// Functions that are taken, of `all` the number.
     fn taken(wanted: &str, unwanted: &str) -> Vec<&'static str> {
         let filter = Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() };
-        FUNCTIONS.iter().filter(|function| filter.takes(function)).map(|function| function.name).collect()
+        FUNCTIONS.iter().filter(|function| takes(&filter, function)).map(|function| function.name).collect()
     }
 
     #[test]
@@ -103,12 +79,12 @@ mod tests {
     fn words_that_mean_nothing_are_one_line() {
         let filter = Filter { wanted: "core,colour,hsa_init".to_owned(), unwanted: "size,shape,".to_owned() };
         assert_eq!(
-            filter.complaint().as_deref(),
+            complaint(&filter).as_deref(),
             Some(
                 "RTL_HSA_API_FILTER: no function of HSA is called colour; \
                  RTL_HSA_API_FILTER_OUT: no function of HSA is called size or shape"
             )
         );
-        assert_eq!(Filter { wanted: "all".to_owned(), unwanted: String::new() }.complaint(), None);
+        assert_eq!(complaint(&Filter { wanted: "all".to_owned(), unwanted: String::new() }), None);
     }
 }

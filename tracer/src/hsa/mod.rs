@@ -16,10 +16,9 @@ use calls::Source;
 use hsa_sys::table::{FUNCTIONS, Kind};
 
 use crate::api::Tables;
-use crate::calls::{here, sources};
+use crate::calls::{filter::Filter, here, sources};
 use crate::settings::Settings;
 use crate::{recording, story};
-use filter::Filter;
 
 /// What is asked for.
 #[derive(Debug)]
@@ -32,20 +31,19 @@ impl Asked {
     /// What these settings ask for; `None` where that is nothing.
     #[must_use]
     pub fn of(settings: &Settings) -> Option<Self> {
-        let (wanted, unwanted) = (settings.hsa_filter.clone(), settings.hsa_filter_out.clone());
-        let filter = Filter { wanted, unwanted };
+        let filter = settings.hsa_filter.clone();
         filter.is_set().then_some(Self { filter, arguments: settings.hsa_arguments })
     }
 }
 
 /// Puts the thunks of what is asked for into the tables, on top of whatever is there.
 pub fn install(tables: &Tables, asked: &Asked) {
-    if let Some(complaint) = asked.filter.complaint() {
+    if let Some(complaint) = filter::complaint(&asked.filter) {
         static SAID: AtomicBool = AtomicBool::new(false);
         story::once(&SAID, format_args!("{complaint}"));
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
-    let functions = FUNCTIONS.iter().map(|function| asked.filter.takes(function)).collect();
+    let functions = FUNCTIONS.iter().map(|function| filter::takes(&asked.filter, function)).collect();
     here::number_from(recording::known().counters.snapshot().seen);
     let joined = sources::join(Source::Hsa, names, functions, asked.arguments);
     telling::tell_arguments(joined.arguments);
