@@ -5,7 +5,9 @@
 //! at its end. So the interceptible one is given to all who ask and never destroyed; when its last user leaves, the
 //! runtime is told in a way that it understands ([`crate::hooks`]).
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, TryLockError};
+
+use crate::latch::lock;
 
 /// The interceptible queues that are in use.
 #[derive(Debug, Default)]
@@ -29,13 +31,9 @@ pub enum Leave {
 }
 
 impl Cooperative {
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// One user more of the queue that a GPU has already; its address.
     pub fn join(&self, gpu: u16) -> Option<u64> {
-        let mut kept = self.kept();
+        let mut kept = lock(&self.0);
         let kept = kept.iter_mut().find(|kept| kept.gpu == gpu)?;
         kept.users += 1;
         Some(kept.address)
@@ -43,12 +41,12 @@ impl Cooperative {
 
     /// Takes note of a new queue and its first user.
     pub fn keep(&self, gpu: u16, address: u64) {
-        self.kept().push(Kept { gpu, address, users: 1 });
+        lock(&self.0).push(Kept { gpu, address, users: 1 });
     }
 
     /// One user less; `None` when it is none of these queues.
     pub fn leave(&self, address: u64) -> Option<Leave> {
-        Self::leave_one(&mut self.kept(), address)
+        Self::leave_one(&mut lock(&self.0), address)
     }
 
     /// The same at the end of the process, where nobody is waited for: a queue of which nothing can be known then is left
@@ -87,7 +85,7 @@ mod tests {
     fn a_queue_that_nothing_can_be_known_of_is_left_alone() {
         let queues = Cooperative::default();
         queues.keep(3, 0x1000);
-        let interrupted = queues.kept();
+        let interrupted = lock(&queues.0);
         assert_eq!(queues.leave_at_once(0x2000), Some(Leave::Others));
         drop(interrupted);
         assert_eq!(

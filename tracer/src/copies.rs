@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::counters::{Lost, Skipped};
 use crate::lane::is_paused;
+use crate::latch::lock;
 use crate::names::Resolve;
 use crate::others::{COPIES, Copy, Other, What};
 use crate::ring::{Consumer, Producer, ring};
@@ -88,10 +89,6 @@ impl Arrivals {
     pub fn landed(&self, count: usize) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for Copies {

@@ -5,8 +5,10 @@
 //! Neither side is a thread of the application, so neither can make one wait.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::latch::lock;
 
 /// Entries in a batch.
 pub const BATCH: usize = 1024;
@@ -23,12 +25,6 @@ struct Shared<T> {
     state: Mutex<State<T>>,
     news: Arc<News>,
     batches: usize,
-}
-
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Where the recorder waits.
@@ -133,14 +129,14 @@ impl<T> Sender<T> {
     /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
     /// may as well become full. Wakes it only when half of all room is taken.
     pub fn flush(&mut self) {
-        if !self.filling.is_empty() && self.shared.lock().full.is_empty() {
+        if !self.filling.is_empty() && lock(&self.shared.state).full.is_empty() {
             self.turn_over();
         }
     }
 
     /// Passes the filling batch on and takes an empty one; false when there is none.
     fn turn_over(&mut self) -> bool {
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared.state);
         if !self.filling.is_empty() {
             state.full.push_back(std::mem::take(&mut self.filling));
             if state.full.len() * 2 >= self.shared.batches {
@@ -161,7 +157,7 @@ impl<T> Sender<T> {
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared.state);
         state.full.push_back(std::mem::take(&mut self.filling));
         state.closed = true;
         self.shared.news.has_come.notify_one();
@@ -178,7 +174,7 @@ impl<T> Receiver<T> {
     /// Returns when half of all room is taken, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
     /// gone, or nobody wants to wait for that: what [`Receiver::take`] gives from then on is the rest.
     pub fn wait(&self, most: Duration) -> bool {
-        let state = self.shared.lock();
+        let state = lock(&self.shared.state);
         let news = &*self.shared.news;
         let calm = |state: &mut State<T>| {
             !state.closed
@@ -209,14 +205,14 @@ impl<T> Receiver<T> {
 
     /// Gives each of the oldest entries, at most [`BATCH`], to `each`; their number, 0 when there is none.
     pub fn take(&self, mut each: impl FnMut(&T)) -> usize {
-        let Some(mut batch) = self.shared.lock().full.pop_front() else { return 0 };
+        let Some(mut batch) = lock(&self.shared.state).full.pop_front() else { return 0 };
         for entry in &batch {
             each(entry);
         }
         let count = batch.len();
         batch.clear();
         if batch.capacity() > 0 {
-            self.shared.lock().empty.push(batch);
+            lock(&self.shared.state).empty.push(batch);
         }
         count
     }

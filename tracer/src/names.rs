@@ -1,13 +1,14 @@
 //! Which kernel a packet launches: the one that is at its address when it is submitted.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use hsa_sys::bindings::hsa_executable_t;
 
 use crate::dispatch::KernelId;
 use crate::kernels::{Kernel, Loader};
+use crate::latch::lock;
 use crate::registry::Registry;
 
 /// What resolves an address.
@@ -56,7 +57,7 @@ impl<R: Resolve> Names<R> {
     /// The kernel at this address, new in `kernels` unless it was there before. `generation` was read before the
     /// packet was looked at.
     pub fn id(&self, kernel_object: u64, generation: u32, kernels: &Registry<Kernel>) -> KernelId {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         if let Some((resolved, _)) = known.get(&kernel_object).filter(|((at, _), _)| *at == generation) {
             return resolved.1;
         }

@@ -2,9 +2,10 @@
 //!
 //! It is a way of its own, so that dispatches stay small and the way of the many is not made longer for the few.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use crate::dispatch::QueueOrdinal;
+use crate::latch::lock;
 
 /// The numbers of copies and barriers ([`Other::correlation`]) begin behind these, so that no op has the number of another
 /// kind of op.
@@ -64,14 +65,10 @@ const BOUND: usize = 1 << 16;
 pub struct Others(Mutex<Vec<Other>>);
 
 impl Others {
-    fn lock(&self) -> MutexGuard<'_, Vec<Other>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes the op, unless the recorder is so far behind that there is no room: then the answer is false.
     #[must_use]
     pub fn put(&self, op: Other) -> bool {
-        let mut ops = self.lock();
+        let mut ops = lock(&self.0);
         let has_room = ops.len() < BOUND;
         if has_room {
             ops.push(op);
@@ -81,7 +78,7 @@ impl Others {
 
     /// Moves everything into `room`, which is empty.
     pub fn take(&self, room: &mut Vec<Other>) {
-        std::mem::swap(&mut *self.lock(), room);
+        std::mem::swap(&mut *lock(&self.0), room);
     }
 }
 

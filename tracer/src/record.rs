@@ -28,7 +28,7 @@ mod sink;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,7 @@ use crate::gpus::Gpu;
 use crate::handover::Receiver;
 use crate::identity::Identity;
 use crate::kernels::Kernel;
+use crate::latch::lock;
 use crate::others::Others;
 use crate::output;
 use crate::process;
@@ -157,7 +158,7 @@ impl Recorder {
     /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
     /// is not written by then is counted as [`Lost::Unwritten`].
     pub fn finish(self, deadline: Instant) -> Ending {
-        *self.deadline.lock().unwrap_or_else(PoisonError::into_inner) = Some(deadline);
+        *lock(&self.deadline) = Some(deadline);
         // A callback that ends the process does not return before that.
         let waits_for_itself = embed::callback::is_running();
         while !self.thread.is_finished() && !waits_for_itself && Instant::now() < deadline {
@@ -195,7 +196,7 @@ fn create(
 /// Records until the sender is gone, whatever happens.
 fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadline: &Deadline) -> Ending {
     let is_over = || {
-        let deadline = *deadline.lock().unwrap_or_else(PoisonError::into_inner);
+        let deadline = *lock(deadline);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
     let mut ranges = Reader::default();

@@ -4,12 +4,13 @@
 //! A program may use ranges long before it uses a GPU, or never use one. What both hand over goes to one file.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use std::{io, ptr};
 
 use crate::dispatch::Dispatch;
 use crate::handover::{Nudge, Sender, handover};
+use crate::latch::lock;
 use crate::record::{Ending, Known, Recorder};
 use crate::settings::Settings;
 use crate::{control, story};
@@ -53,7 +54,7 @@ fn current() -> &'static Mutex<State> {
 }
 
 fn state() -> MutexGuard<'static, State> {
-    current().lock().unwrap_or_else(PoisonError::into_inner)
+    lock(current())
 }
 
 impl State {

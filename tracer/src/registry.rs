@@ -1,6 +1,8 @@
 //! Things that are known once and named by a number ever after: kernels, queues.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::latch::lock;
 
 /// The place of what has this number in a list that grows as it has to.
 #[inline]
@@ -27,7 +29,7 @@ impl<T> Default for Registry<T> {
 impl<T> Registry<T> {
     /// The number of the new entry: 0, 1, 2, ...
     pub fn add(&self, entry: T) -> u32 {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.entries);
         let number = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         entries.push(Arc::new(entry));
         number
@@ -36,15 +38,13 @@ impl<T> Registry<T> {
     /// The entry with this number.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<Arc<T>> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.get(number as usize).cloned()
+        lock(&self.entries).get(number as usize).cloned()
     }
 
     /// Every entry from this number on: what a reader that knows `number` entries has not seen yet.
     #[must_use]
     pub fn since(&self, number: u32) -> Vec<Arc<T>> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.get(number as usize..).unwrap_or_default().to_vec()
+        lock(&self.entries).get(number as usize..).unwrap_or_default().to_vec()
     }
 }
 

@@ -1,9 +1,10 @@
 //! What a dispatch occupies from its submission until its times are known, and where the free ones are.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::latch::lock;
 use crate::others::{Other, What};
 use crate::packet::Launch;
 use crate::runtime::Runtime;
@@ -115,7 +116,7 @@ pub struct Pool {
 impl Pool {
     /// Takes a spare slot or makes one; `None` at the bound, or when the runtime makes no more signals.
     pub fn take(&self, runtime: &dyn Runtime, gpu: u16) -> Option<Box<Slot>> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(&self.spare).pop();
         if spare.is_some() {
             return spare;
         }
@@ -136,7 +137,7 @@ impl Pool {
     /// Takes a slot back whose signal no packet carries any more.
     pub fn give_back(&self, slot: Box<Slot>) {
         slot.own.arm();
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+        lock(&self.spare).push(slot);
     }
 
     /// Whether no slot has a signal of the runtime.
@@ -146,7 +147,7 @@ impl Pool {
 
     /// Destroys the signals of all spare slots.
     pub fn clear(&self, runtime: &dyn Runtime) {
-        let spare = std::mem::take(&mut *self.spare.lock().unwrap_or_else(PoisonError::into_inner));
+        let spare = std::mem::take(&mut *lock(&self.spare));
         self.made.fetch_sub(spare.len(), Ordering::Relaxed);
         spare.iter().for_each(|slot| runtime.destroy_signal(slot.own));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::fault;
 use crate::gpus::Gpu;
 use crate::kernels::Loader;
 use crate::lane::lane;
+use crate::latch::lock;
 use crate::runtime::Live;
 use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
@@ -65,10 +66,6 @@ static TRACER: AtomicPtr<Tracer> = AtomicPtr::new(std::ptr::null_mut());
 pub fn get() -> Option<&'static Tracer> {
     // SAFETY: null, or what `begin` put there, which is never freed.
     unsafe { TRACER.load(Ordering::Acquire).as_ref() }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Prepares the recording of a life of the runtime that begins. Starts no thread yet. The one before it ends, but stays

@@ -5,8 +5,10 @@
 //! that does so may die without us as well, but seldom, and what dies only while it is traced was killed by its tracer.
 //! Waiting costs nothing beside the milliseconds that a queue takes.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
+
+use crate::latch::lock;
 
 /// How long a turn is waited for: a runtime that hangs in one thread, or comes back to us while it works, must not
 /// hang in others because of us.
@@ -24,17 +26,13 @@ pub struct Turns {
 pub struct Turn<'a>(Option<&'a Turns>);
 
 impl Turns {
-    fn taken(&self) -> MutexGuard<'_, bool> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the turn, at most for a second.
     pub fn take(&self) -> Turn<'_> {
         self.take_within(PATIENCE)
     }
 
     fn take_within(&self, patience: Duration) -> Turn<'_> {
-        let waited = self.free.wait_timeout_while(self.taken(), patience, |taken| *taken);
+        let waited = self.free.wait_timeout_while(lock(&self.taken), patience, |taken| *taken);
         let (mut taken, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             return Turn(None);
@@ -47,7 +45,7 @@ impl Turns {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if let Some(turns) = self.0 {
-            *turns.taken() = false;
+            *lock(&turns.taken) = false;
             turns.free.notify_one();
         }
     }

@@ -8,8 +8,9 @@
 //! A signal is read only under the lock of its shard, and `hsa_signal_destroy` takes that lock first: a signal that is
 //! in the table without times is alive.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use crate::latch::lock;
 use crate::runtime::Runtime;
 use crate::signals::{Signal, Ticks};
 
@@ -70,7 +71,7 @@ impl Watches {
     fn shard(&self, handle: u64) -> MutexGuard<'_, Vec<Entry>> {
         // Signals are 64 bytes and lie side by side.
         let shard = (handle >> 6) as usize % SHARDS;
-        self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shards[shard])
     }
 
     /// Watches the signal for a dispatch that is about to be submitted with it; false, and nothing is watched,

@@ -1,11 +1,12 @@
 //! The collector's thread: when it looks, and when it rests.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::{Collector, Pass};
 use crate::fault;
+use crate::latch::lock;
 use crate::names::Resolve;
 use crate::process;
 use crate::shared::{Phase, Shared};
@@ -23,10 +24,6 @@ const LINGER: Duration = Duration::from_millis(20);
 
 /// How long the end waits for dispatches that are still running.
 pub const GRACE: Duration = Duration::from_millis(100);
-
-fn lock(collector: &Mutex<Option<Collector>>) -> MutexGuard<'_, Option<Collector>> {
-    collector.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// What the thread does until the recording ends. Takes the collector away then. Whatever fails in it, it goes on with what
 /// the application waits for.

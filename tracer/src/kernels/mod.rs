@@ -16,10 +16,11 @@ pub mod names;
 mod query;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
 
+use crate::latch::lock;
 use code_object::{Found, Names};
 use query::{Memory, Place, Query};
 
@@ -88,20 +89,20 @@ impl Loader {
     /// Remembers where an executable is, now that it is frozen, in place of what was there before.
     pub fn freeze(&self, executable: hsa_executable_t) {
         let places = self.query.places(executable);
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         places.into_iter().for_each(|place| seen.add(executable, place));
     }
 
     /// Forgets an executable before it is destroyed: its addresses may soon be those of other kernels.
     pub fn destroy(&self, executable: hsa_executable_t) {
-        self.seen().code_objects.retain(|_, code_object| code_object.executable != executable.handle);
+        lock(&self.seen).code_objects.retain(|_, code_object| code_object.executable != executable.handle);
     }
 
     /// The kernel at this address now; `None` where the runtime has loaded none. Allocates, and takes the runtime's
     /// own locks on what it has loaded, never one of a queue.
     #[must_use]
     pub fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
-        let mut seen = self.seen();
+        let mut seen = lock(&self.seen);
         if !seen.knows(kernel_object) {
             // Frozen before this library was there, or by another tool past our hook.
             let executable = self.query.executable(kernel_object)?;
@@ -122,10 +123,6 @@ impl Loader {
             code_object: Some(number),
             kernel_object,
         })
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
