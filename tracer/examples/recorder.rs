@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
 use rtl::embed::{abi, role};
 use rtl::handover::handover;
-use rtl::kernels::Kernel;
+use rtl::kernels::{Kernel, descriptor::Resources};
 use rtl::record::{Known, Recorder};
 use rtl::settings::Settings;
 
@@ -31,13 +31,9 @@ fn main() -> std::io::Result<()> {
     for kernel in 0..KERNELS {
         let mangled =
             format!("_ZN2at6native29vectorized_elementwise_kernelILi{kernel}EN3foo3barIfEEEvPT0_S4_S4_i");
-        known.kernels.add(Kernel {
-            mangled,
-            lds: Some(0),
-            sgprs: Some(48),
-            vgprs: Some(96),
-            ..Kernel::default()
-        });
+        let resources =
+            Resources { lds: Some(0), sgprs: Some(48), vgprs: Some(96), ..Resources::default() };
+        known.kernels.add(Kernel { mangled, resources, ..Kernel::default() });
     }
     for queue in 0..2 * GPUS {
         known.queues.add(Queue { gpu: (queue % GPUS) as u16, address: u64::from(queue), hardware: 1 });

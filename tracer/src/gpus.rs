@@ -82,7 +82,7 @@ impl Gpu {
             "renderMinor": minor,
             "partition": minor.and_then(partition),
         });
-        let mut row = json!({
+        let row = json!({
             "number": self.number,
             "sourceId": self.number,
             "typeIndex": self.number,
@@ -92,13 +92,12 @@ impl Gpu {
             "uuid": uuid,
             "details": known(details),
         });
-        row = known(row);
-        row.to_string()
+        known(row).to_string()
     }
 }
 
 /// Without the fields that are unknown.
-fn known(mut row: serde_json::Value) -> serde_json::Value {
+pub(crate) fn known(mut row: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = row.as_object_mut() {
         fields.retain(|_, value| !value.is_null());
     }

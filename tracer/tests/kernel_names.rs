@@ -12,7 +12,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 use hsa_sys::bindings::*;
-use rtl::kernels::{Kernel, Loader, names};
+use rtl::kernels::{Kernel, Loader, descriptor::Resources, names};
 use support::code_object::{self, Symbols, Target, code_object, many};
 
 /// Says that this process is the one on the runtime.
@@ -221,12 +221,14 @@ fn a_kernel_comes_with_what_its_descriptor_says() {
             runtime.loader().resolve(object),
             Some(Kernel {
                 mangled: "_Z4copyPfS_".to_owned(),
-                kernarg: Some(24),
-                lds: Some(4096),
-                scratch: Some(32),
-                sgprs: Some(48),
-                vgprs: Some(8),
-                agprs: Some(24),
+                resources: Resources {
+                    kernarg: Some(24),
+                    lds: Some(4096),
+                    scratch: Some(32),
+                    sgprs: Some(48),
+                    vgprs: Some(8),
+                    agprs: Some(24),
+                },
                 code_object: Some(1),
                 kernel_object: object,
             })

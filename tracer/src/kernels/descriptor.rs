@@ -17,7 +17,7 @@ pub const fn size_of_form(form: Form) -> usize {
 }
 
 /// What one kernel takes. What is unknown is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Resources {
     /// Bytes of kernel arguments.
     pub kernarg: Option<u32>,

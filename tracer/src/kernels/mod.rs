@@ -22,6 +22,7 @@ use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
 
 use crate::latch::lock;
 use code_object::{Found, Names};
+use descriptor::Resources;
 use query::{Memory, Place, Query};
 
 /// A kernel of a loaded code object. What is unknown is `None`.
@@ -29,18 +30,8 @@ use query::{Memory, Place, Query};
 pub struct Kernel {
     /// The symbol without `.kd`, mangled as it is in the code object; see [`names::text_of`].
     pub mangled: String,
-    /// Bytes of kernel arguments.
-    pub kernarg: Option<u32>,
-    /// Bytes of static LDS of a work-group.
-    pub lds: Option<u32>,
-    /// Bytes of scratch memory of a work-item.
-    pub scratch: Option<u32>,
-    /// Scalar registers.
-    pub sgprs: Option<u32>,
-    /// Vector registers.
-    pub vgprs: Option<u32>,
-    /// Accumulation registers.
-    pub agprs: Option<u32>,
+    /// What it takes of a GPU.
+    pub resources: Resources,
     /// The number of the code object: 1, 2, ... as the first kernel of each was dispatched. One that is loaded again
     /// where it was keeps its number.
     pub code_object: Option<u32>,
@@ -53,15 +44,8 @@ pub struct Kernel {
 struct CodeObject {
     executable: u64,
     place: Place,
-    /// Once a kernel of it was asked for.
-    opened: Option<Opened>,
-}
-
-/// A code object of which a kernel was dispatched.
-#[derive(Debug)]
-struct Opened {
-    memory: Option<Memory>,
-    names: Option<Names>,
+    /// Once a kernel of it was asked for: the runtime's copy, where there is one, and the names in it.
+    opened: Option<(Option<Memory>, Names)>,
 }
 
 /// Knows the code objects that are loaded.
@@ -103,7 +87,7 @@ impl Loader {
     #[must_use]
     pub fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
         let mut seen = lock(&self.seen);
-        if !seen.knows(kernel_object) {
+        if seen.at(kernel_object).is_none() {
             // Frozen before this library was there, or by another tool past our hook.
             let executable = self.query.executable(kernel_object)?;
             let place = self.query.places(executable).into_iter().find(|place| place.contains(kernel_object));
@@ -111,15 +95,9 @@ impl Loader {
             seen.add(executable, place.unwrap_or(Place { base: kernel_object, size: 1 }));
         }
         let (number, found) = seen.find(&self.query, kernel_object)?;
-        let resources = found.resources;
         Some(Kernel {
             mangled: names::text_of(&found.name).into_owned(),
-            kernarg: resources.kernarg,
-            lds: resources.lds,
-            scratch: resources.scratch,
-            sgprs: resources.sgprs,
-            vgprs: resources.vgprs,
-            agprs: resources.agprs,
+            resources: found.resources,
             code_object: Some(number),
             kernel_object,
         })
@@ -130,10 +108,6 @@ impl Seen {
     fn at(&mut self, address: u64) -> Option<&mut CodeObject> {
         let (_, code_object) = self.code_objects.range_mut(..=address).next_back()?;
         code_object.place.contains(address).then_some(code_object)
-    }
-
-    fn knows(&mut self, address: u64) -> bool {
-        self.at(address).is_some()
     }
 
     fn add(&mut self, executable: hsa_executable_t, place: Place) {
@@ -155,23 +129,17 @@ impl CodeObject {
     #[expect(unsafe_code, reason = "reads the runtime's copy of the code object")]
     fn find(&mut self, query: &Query, kernel_object: u64) -> Option<Found> {
         let place = self.place;
-        let opened = self.opened.get_or_insert_with(|| Opened::of(query, place));
+        let memory = self.opened.as_ref().map_or_else(|| Memory::of(query, place), |(memory, _)| *memory);
         // SAFETY: the application is dispatching a kernel of this code object, so it is loaded and frozen. Nothing
         // else was frozen here since, and our hook of hsa_executable_destroy waits for the lock that the caller holds.
-        let bytes = opened.memory.map_or(&[][..], |memory| unsafe { memory.bytes() });
+        let bytes = memory.map_or(&[][..], |memory| unsafe { memory.bytes() });
         let executable = hsa_executable_t { handle: self.executable };
         let ask = || {
             let kernels = query.kernels(executable).into_iter();
             let inside = kernels.filter(|kernel| place.contains(kernel.kernel_object));
             inside.map(|kernel| (kernel.kernel_object - place.base, kernel.symbol)).collect()
         };
-        let names = opened.names.get_or_insert_with(|| Names::of(bytes));
+        let (_, names) = self.opened.get_or_insert_with(|| (memory, Names::of(bytes)));
         names.find(bytes, kernel_object - place.base, ask)
-    }
-}
-
-impl Opened {
-    fn of(query: &Query, place: Place) -> Self {
-        Self { memory: Memory::of(query, place), names: None }
     }
 }

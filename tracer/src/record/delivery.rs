@@ -20,6 +20,7 @@ use crate::embed::abi::{self, Deliver};
 use crate::embed::role::Registered;
 use crate::embed::{callback, counters};
 use crate::kernels::Kernel;
+use crate::kernels::descriptor::Resources;
 use crate::kernels::names::Names;
 use crate::others::Other;
 use crate::registry::place;
@@ -64,9 +65,7 @@ struct Batches {
 struct Named {
     name: CString,
     mangled: CString,
-    vgprs: u32,
-    agprs: u32,
-    sgprs: u32,
+    resources: Resources,
 }
 
 impl Delivery {
@@ -113,9 +112,9 @@ impl Delivery {
             workgroup: dispatch.workgroup.map(u32::from),
             lds: dispatch.lds,
             scratch: dispatch.scratch,
-            vgprs: named.vgprs,
-            agprs: named.agprs,
-            sgprs: named.sgprs,
+            vgprs: named.resources.vgprs.unwrap_or_default(),
+            agprs: named.resources.agprs.unwrap_or_default(),
+            sgprs: named.resources.sgprs.unwrap_or_default(),
             reserved: 0,
         }
     }
@@ -315,8 +314,7 @@ impl Named {
         } else {
             (spoken(&names.name(mangled)), spoken(mangled))
         };
-        let [vgprs, agprs, sgprs] = [kernel.vgprs, kernel.agprs, kernel.sgprs].map(Option::unwrap_or_default);
-        Self { name, mangled, vgprs, agprs, sgprs }
+        Self { name, mangled, resources: kernel.resources }
     }
 }
 

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use rtl_write::{Recording, StringId, Target};
-use serde_json::{Map, Value};
 
+use crate::gpus::known;
 use crate::kernels::Kernel;
+use crate::kernels::descriptor::Resources;
 use crate::kernels::names::Names;
 
 /// What the rows of a kernel's dispatches say of it.
@@ -57,22 +58,20 @@ impl Naming {
 }
 
 fn row(id: i64, name: &str, kernel: &Kernel) -> String {
-    let mangled = kernel.mangled.as_str();
-    let number = |value: Option<u32>| value.map(Value::from);
-    let fields = [
-        ("id", Some(id.into())),
-        ("pid", Some(std::process::id().into())),
-        ("name", Some(name.into())),
-        ("mangled", (mangled != name && !mangled.is_empty()).then(|| mangled.into())),
-        ("kernarg", number(kernel.kernarg)),
-        ("lds", number(kernel.lds)),
-        ("scratch", number(kernel.scratch)),
-        ("sgprs", number(kernel.sgprs)),
-        ("vgprs", number(kernel.vgprs)),
-        ("agprs", number(kernel.agprs)),
-        ("codeObject", number(kernel.code_object)),
-        ("kernelObject", Some(kernel.kernel_object.into())),
-    ];
-    let row = fields.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?)));
-    Value::Object(row.collect::<Map<_, _>>()).to_string()
+    let Resources { kernarg, lds, scratch, sgprs, vgprs, agprs } = kernel.resources;
+    let row = serde_json::json!({
+        "id": id,
+        "pid": std::process::id(),
+        "name": name,
+        "mangled": Some(&kernel.mangled).filter(|mangled| *mangled != name && !mangled.is_empty()),
+        "kernarg": kernarg,
+        "lds": lds,
+        "scratch": scratch,
+        "sgprs": sgprs,
+        "vgprs": vgprs,
+        "agprs": agprs,
+        "codeObject": kernel.code_object,
+        "kernelObject": kernel.kernel_object,
+    });
+    known(row).to_string()
 }

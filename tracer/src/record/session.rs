@@ -18,6 +18,7 @@ use crate::calls::reader::{Open, Told};
 use crate::clock::Anchor;
 use crate::counters::{Lost, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::gpus::known;
 use crate::identity::Identity;
 use crate::registry::place;
 use crate::roctx::{Annotation, Reader};
@@ -317,9 +318,5 @@ fn queue_row(number: u32, queue: &Queue) -> String {
 
 /// Of several rows of a thread the last one counts.
 pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
-    let mut row = serde_json::json!({ "pid": std::process::id(), "tid": tid });
-    if let Some(name) = name {
-        row["name"] = name.into();
-    }
-    row.to_string()
+    known(serde_json::json!({ "pid": std::process::id(), "tid": tid, "name": name })).to_string()
 }

@@ -10,6 +10,7 @@ use super::close::Close;
 use super::*;
 use crate::dispatch::{KernelId, QueueOrdinal};
 use crate::handover::{BATCH, Sender, handover};
+use crate::kernels::descriptor::Resources;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -17,7 +18,8 @@ fn known() -> Arc<Known> {
     let known = Known::default();
     for (mangled, kernel_object) in [("_Z3addPf", 0x1000), ("Cijk_Ailk", 0x1100)] {
         let mangled = mangled.to_owned();
-        known.kernels.add(Kernel { mangled, kernel_object, lds: Some(64), ..Kernel::default() });
+        let resources = Resources { lds: Some(64), ..Resources::default() };
+        known.kernels.add(Kernel { mangled, kernel_object, resources, ..Kernel::default() });
     }
     known.queues.add(Queue { gpu: 0, address: 0x7000, hardware: 0x9000 });
     known.queues.add(Queue { gpu: 1, address: 0x7100, hardware: 0x9100 });

@@ -90,14 +90,9 @@ unsafe extern "C-unwind" fn on_end(counters: *const abi::Counters, told: *mut c_
 fn known() -> Arc<Known> {
     let known = Known::default();
     for (mangled, kernel_object) in [("_Z3addPf", 0x1000), ("", 0x1100)] {
-        let (vgprs, sgprs) = (Some(96), Some(48));
-        known.kernels.add(Kernel {
-            mangled: mangled.to_owned(),
-            kernel_object,
-            vgprs,
-            sgprs,
-            ..Kernel::default()
-        });
+        let resources = Resources { vgprs: Some(96), sgprs: Some(48), ..Resources::default() };
+        let mangled = mangled.to_owned();
+        known.kernels.add(Kernel { mangled, kernel_object, resources, ..Kernel::default() });
     }
     known.queues.add(Queue { gpu: 1, address: 0x7000, hardware: 0x9000 });
     Arc::new(known)
