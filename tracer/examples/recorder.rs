@@ -31,8 +31,7 @@ fn main() -> std::io::Result<()> {
     for kernel in 0..KERNELS {
         let mangled =
             format!("_ZN2at6native29vectorized_elementwise_kernelILi{kernel}EN3foo3barIfEEEvPT0_S4_S4_i");
-        let resources =
-            Resources { lds: Some(0), sgprs: Some(48), vgprs: Some(96), ..Resources::default() };
+        let resources = Resources { lds: Some(0), sgprs: Some(48), vgprs: Some(96), ..Resources::default() };
         known.kernels.add(Kernel { mangled, resources, ..Kernel::default() });
     }
     for queue in 0..2 * GPUS {
@@ -84,7 +83,8 @@ fn register() {
     extern "C-unwind" fn forget(kernels: *const abi::Kernel, count: usize, _: *mut std::ffi::c_void) {
         std::hint::black_box((kernels, count));
     }
-    role::register(role::Registered { kernels: Some(forget), ..role::Registered::NOBODY });
+    let callbacks = abi::Callbacks { kernels: Some(forget), ..abi::Callbacks::default() };
+    role::register(role::Registered { callbacks, mode: None });
 }
 
 enum Consumer {

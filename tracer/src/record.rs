@@ -133,7 +133,9 @@ impl Recorder {
         let session = Self::session(settings, Arc::clone(&known));
         let thread = process::spawn("rtl-record", move || match to {
             // With the program's own files: its callbacks are its own business.
-            Role::Callbacks(to) => run(Delivery::new(to, Arc::clone(&known)), &known, &arrivals, &until),
+            Role::Callbacks(to) => {
+                run(Delivery::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until)
+            }
             _ => {
                 process::have_own_files();
                 run(session, &known, &arrivals, &until)

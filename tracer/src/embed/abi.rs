@@ -1,5 +1,7 @@
 //! The structs of `tracer/include/rtl.h`, where their fields are explained. A test compares their layouts.
 
+#![expect(missing_docs, reason = "the header says what the fields are")]
+
 use std::ffi::{c_char, c_void};
 
 /// `rtl_status`.
@@ -29,7 +31,6 @@ pub enum Status {
 /// `struct rtl_kernel`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Kernel {
     pub start: i64,
     pub end: i64,
@@ -61,7 +62,6 @@ pub const HOST: i32 = -1;
 /// `struct rtl_copy`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Copy {
     pub start: i64,
     pub end: i64,
@@ -78,7 +78,6 @@ pub struct Copy {
 /// `struct rtl_barrier`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Barrier {
     pub start: i64,
     pub end: i64,
@@ -107,7 +106,6 @@ pub enum RangeKind {
 /// `struct rtl_range`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Range {
     pub start: i64,
     pub end: i64,
@@ -122,7 +120,6 @@ pub struct Range {
 /// `struct rtl_launch_params`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct LaunchParams {
     pub groups: [u32; 3],
     pub workgroup: [u32; 3],
@@ -132,7 +129,6 @@ pub struct LaunchParams {
 /// `struct rtl_copy_params`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct CopyParams {
     pub bytes: u64,
     pub destination: u64,
@@ -146,7 +142,6 @@ pub struct CopyParams {
 /// `struct rtl_call`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Call {
     pub start: i64,
     pub end: i64,
@@ -187,7 +182,6 @@ pub enum NameKind {
 /// `struct rtl_name`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Name {
     pub number: u64,
     pub text: *const c_char,
@@ -207,9 +201,8 @@ pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usiz
 pub type Ended = unsafe extern "C-unwind" fn(counters: *const Counters, data: *mut c_void);
 
 /// `struct rtl_callbacks`. All bits of each field mean something, and all of them 0 is one that asks for nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Callbacks {
     pub size: usize,
     pub data: *mut c_void,
@@ -228,7 +221,6 @@ pub struct Callbacks {
 /// `struct rtl_counts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Counts {
     pub seen: u64,
     pub delivered: u64,
@@ -240,7 +232,6 @@ pub struct Counts {
 /// `struct rtl_counters`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-#[expect(missing_docs, reason = "the header says what they are")]
 pub struct Counters {
     pub size: usize,
     pub kernels: Counts,

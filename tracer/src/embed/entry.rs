@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "called by the program")]
 
 use std::ffi::{CStr, c_char, c_int};
-use std::mem::{MaybeUninit, offset_of};
+use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         // SAFETY: as the caller promised.
         let callbacks = unsafe { read(callbacks) }?;
         // SAFETY: the same for the text.
-        let callbacks = unsafe { registered(&callbacks) }?;
+        let callbacks = unsafe { registered(callbacks) }?;
         unless(role::registered().is_some(), Status::Registered)?;
         let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
         unless(has_begun || door::is_open_already(), Status::Late)?;
@@ -66,20 +66,18 @@ unsafe fn read(callbacks: *const Callbacks) -> Result<Callbacks, Status> {
     let bytes = unsafe { std::slice::from_raw_parts(callbacks.cast::<u8>(), size) };
     let (known, unknown) = bytes.split_at(size.min(size_of::<Callbacks>()));
     unless(unknown.iter().any(|&byte| byte != 0), Status::Unsupported)?;
-    let mut read = MaybeUninit::<Callbacks>::zeroed();
-    // SAFETY: no more than there is room for, and elsewhere.
-    unsafe { ptr::copy_nonoverlapping(known.as_ptr(), read.as_mut_ptr().cast(), known.len()) };
-    // SAFETY: what was not copied is 0, which stands for nothing in every field.
-    Ok(unsafe { read.assume_init() })
+    let mut read = Callbacks::default();
+    // SAFETY: no more than there is room for, elsewhere, of a type that any bytes are one of.
+    unsafe { ptr::copy_nonoverlapping(known.as_ptr(), (&raw mut read).cast(), known.len()) };
+    Ok(read)
 }
 
 /// What was asked for; an error where that makes no sense.
 ///
 /// # Safety
 /// `mode` is null or a text that ends with a 0.
-unsafe fn registered(callbacks: &Callbacks) -> Result<Registered, Status> {
-    let &Callbacks { size: _, data, mode, kernels, copies, ranges, calls, .. } = callbacks;
-    let &Callbacks { barriers, names, ended, options, reserved, .. } = callbacks;
+unsafe fn registered(callbacks: Callbacks) -> Result<Registered, Status> {
+    let Callbacks { mode, options, reserved, .. } = callbacks;
     unless(options & !(ENQUEUED | ARGUMENTS) != 0 || reserved != 0, Status::Unsupported)?;
     let mode = match mode.is_null() {
         true => None,
@@ -89,8 +87,7 @@ unsafe fn registered(callbacks: &Callbacks) -> Result<Registered, Status> {
             Some(name.to_str().ok().and_then(Mode::named).ok_or(Status::Argument)?)
         }
     };
-    let registered =
-        Registered { data, mode, kernels, copies, ranges, calls, barriers, names, ended, options };
+    let registered = Registered { callbacks, mode };
     unless(!registered.is_any(), Status::Argument)?;
     Ok(registered)
 }

@@ -2,11 +2,10 @@
 
 #![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use super::abi::{ARGUMENTS, Barrier, Call, Copy, Deliver, ENQUEUED, Ended, Kernel, Name, Range};
+use super::abi::{ARGUMENTS, Callbacks, ENQUEUED};
 use crate::calls::filter::Filter;
 use crate::settings::{Mode, Settings};
 
@@ -15,32 +14,17 @@ use crate::settings::{Mode, Settings};
 pub const MARK: &str = "RTL_EMBEDDED";
 
 /// Callbacks that a program has registered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Registered {
-    /// Passed on to each.
-    pub data: *mut c_void,
-    /// `None`: what the environment says.
+    /// Who gets what.
+    pub callbacks: Callbacks,
+    /// [`Callbacks::mode`]; `None`: what the environment says.
     pub mode: Option<Mode>,
-    /// Who gets kernels.
-    pub kernels: Option<Deliver<Kernel>>,
-    /// Who gets copies.
-    pub copies: Option<Deliver<Copy>>,
-    /// Who gets ranges and markers.
-    pub ranges: Option<Deliver<Range>>,
-    /// Who gets calls.
-    pub calls: Option<Deliver<Call>>,
-    /// Who gets barriers.
-    pub barriers: Option<Deliver<Barrier>>,
-    /// Who gets names.
-    pub names: Option<Deliver<Name>>,
-    /// Who is told of the end.
-    pub ended: Option<Ended>,
-    /// What more is asked for, as in `rtl_callbacks.options`.
-    pub options: u32,
 }
 
-// SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time.
-unsafe impl Sync for Registered {}
+// SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time. `mode` is
+// not read any more.
+unsafe impl Sync for Callbacks {}
 
 /// Who gets the records.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +51,7 @@ pub fn registered() -> Option<&'static Registered> {
 /// Whether the program gets calls.
 #[inline]
 pub fn takes_calls() -> bool {
-    registered().is_some_and(|registered| registered.calls.is_some())
+    registered().is_some_and(|registered| registered.callbacks.calls.is_some())
 }
 
 /// Who gets the records of a recording that begins now.
@@ -115,43 +99,31 @@ pub fn forget() {
 }
 
 impl Registered {
-    /// Without anyone who gets anything.
-    pub const NOBODY: Self = Self {
-        data: ptr::null_mut(),
-        mode: None,
-        kernels: None,
-        copies: None,
-        ranges: None,
-        calls: None,
-        barriers: None,
-        names: None,
-        ended: None,
-        options: 0,
-    };
-
     /// Whether anyone gets records.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        let has_ops = self.kernels.is_some() || self.copies.is_some() || self.barriers.is_some();
-        has_ops || self.ranges.is_some() || self.calls.is_some()
+        let Callbacks { kernels, copies, ranges, calls, barriers, .. } = self.callbacks;
+        let has_ops = kernels.is_some() || copies.is_some() || barriers.is_some();
+        has_ops || ranges.is_some() || calls.is_some()
     }
 
     /// The settings of a recording that nobody wants more of than this.
     pub fn adapt(&self, settings: &mut Settings) {
+        let Callbacks { kernels, copies, calls, barriers, options, .. } = self.callbacks;
         settings.mode = match self.mode.unwrap_or(settings.mode) {
-            _ if self.calls.is_some() => Mode::Hip,
+            _ if calls.is_some() => Mode::Hip,
             Mode::Hip => Mode::Standard,
             other => other,
         };
-        if self.calls.is_none() {
+        if calls.is_none() {
             settings.hsa_filter = Filter::default();
         }
-        settings.barriers = self.barriers.is_some();
+        settings.barriers = barriers.is_some();
         // Kernels and barriers are on the same queues.
-        settings.no_kernels = self.kernels.is_none() && !settings.barriers;
-        settings.no_copies |= self.copies.is_none();
-        settings.host_dispatch |= self.options & ENQUEUED != 0;
-        settings.hip_arguments |= self.options & ARGUMENTS != 0;
-        settings.hsa_arguments |= self.options & ARGUMENTS != 0;
+        settings.no_kernels = kernels.is_none() && !settings.barriers;
+        settings.no_copies |= copies.is_none();
+        settings.host_dispatch |= options & ENQUEUED != 0;
+        settings.hip_arguments |= options & ARGUMENTS != 0;
+        settings.hsa_arguments |= options & ARGUMENTS != 0;
     }
 }

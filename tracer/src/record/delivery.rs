@@ -16,8 +16,7 @@ use super::{Ending, Known};
 use crate::calls::reader::Told;
 use crate::counters::{Lost, Skipped, UNHANDED};
 use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
-use crate::embed::abi::{self, Deliver};
-use crate::embed::role::Registered;
+use crate::embed::abi::{self, Callbacks, Deliver};
 use crate::embed::{callback, counters};
 use crate::kernels::Kernel;
 use crate::kernels::descriptor::Resources;
@@ -31,7 +30,7 @@ const BATCH: usize = 1024;
 
 /// What a recorder delivers.
 pub(super) struct Delivery {
-    to: &'static Registered,
+    to: &'static Callbacks,
     known: Arc<Known>,
     /// By kernel. What records point to stays where it is.
     kernels: Vec<Option<Named>>,
@@ -70,7 +69,7 @@ struct Named {
 
 impl Delivery {
     /// What `known` is about, for these callbacks.
-    pub(super) fn new(to: &'static Registered, known: Arc<Known>) -> Self {
+    pub(super) fn new(to: &'static Callbacks, known: Arc<Known>) -> Self {
         Self {
             to,
             known,

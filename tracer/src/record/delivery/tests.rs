@@ -99,20 +99,20 @@ fn known() -> Arc<Known> {
 }
 
 fn delivery(told: &mut Told, known: &Arc<Known>) -> Delivery {
-    let to = Registered {
+    let to = Callbacks {
         data: (&raw mut *told).cast(),
         kernels: Some(on_kernels),
         copies: Some(on_copies),
         calls: Some(on_calls),
         ended: Some(on_end),
-        ..Registered::NOBODY
+        ..Callbacks::default()
     };
     Delivery::new(Box::leak(Box::new(to)), Arc::clone(known))
 }
 
 /// The same for more, or for less.
-fn delivery_to(told: &mut Told, known: &Arc<Known>, to: Registered) -> Delivery {
-    let to = Registered { data: (&raw mut *told).cast(), ..to };
+fn delivery_to(told: &mut Told, known: &Arc<Known>, to: Callbacks) -> Delivery {
+    let to = Callbacks { data: (&raw mut *told).cast(), ..to };
     Delivery::new(Box::leak(Box::new(to)), Arc::clone(known))
 }
 
@@ -189,7 +189,7 @@ fn other(what: What) -> Other {
 #[test]
 fn a_copy_says_where_its_bytes_went_and_a_barrier_on_which_queue_it_was() {
     let (mut told, known) = (Told::default(), known());
-    let to = Registered { copies: Some(on_copies), barriers: Some(on_barriers), ..Registered::NOBODY };
+    let to = Callbacks { copies: Some(on_copies), barriers: Some(on_barriers), ..Callbacks::default() };
     let mut delivery = delivery_to(&mut told, &known, to);
     known.copies.see(1);
     known.barriers.see(1);
@@ -214,7 +214,7 @@ fn a_copy_says_where_its_bytes_went_and_a_barrier_on_which_queue_it_was() {
 #[test]
 fn kernels_that_are_only_seen_for_the_sake_of_barriers_are_skipped() {
     let (mut told, known) = (Told::default(), known());
-    let to = Registered { barriers: Some(on_barriers), ..Registered::NOBODY };
+    let to = Callbacks { barriers: Some(on_barriers), ..Callbacks::default() };
     let mut delivery = delivery_to(&mut told, &known, to);
     add(&mut delivery, &known, 3);
     delivery.publish();
@@ -257,7 +257,7 @@ fn names_come_once_and_before_the_records_that_need_them() {
     let (mut told, known) = (Told::default(), known());
     let details = Details { target: Some("gfx942".to_owned()), bdf: Some(0x8300), ..Details::default() };
     known.gpus.add(Gpu { number: 1, details, ..Gpu::default() });
-    let to = Registered { kernels: Some(on_kernels), names: Some(on_names), ..Registered::NOBODY };
+    let to = Callbacks { kernels: Some(on_kernels), names: Some(on_names), ..Callbacks::default() };
     let mut delivery = delivery_to(&mut told, &known, to);
     let tid = std::process::id();
     delivery.annotate(&Annotation::Name { what: roctx::What::NameStream, number: 0x5000, text: &NOT_KEPT });
