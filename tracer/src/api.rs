@@ -145,15 +145,13 @@ impl Tables {
         Some(unsafe { table.add(offset) }.cast())
     }
 
-    /// Replaces a function of AMD's extension table, where this generation has it.
+    /// Replaces a function of AMD's extension table, where it has one.
     #[expect(unsafe_code, reason = "writes to the runtime's tables")]
-    pub(crate) fn replace<F>(&self, entry: &Entry<F>, with: F) {
-        let Some(offset) = self.layout.offset(entry) else { return };
-        // SAFETY: the layout is that of the table's own version, and offsets are within its size.
-        let place = unsafe { self.extension.add(offset) };
-        // SAFETY: at the offset of an entry there is an `Option` of its function type; the runtime loads its tools
-        // before anyone else can call through the table.
-        unsafe { place.cast::<Option<F>>().write(Some(with)) };
+    pub(crate) fn replace<F: Copy>(&self, entry: &Entry<F>, with: F) {
+        if let Some(place) = self.entry(entry).filter(|_| self.get(entry).is_some()) {
+            // SAFETY: as for `entry`; the runtime loads its tools before anyone else can call through the table.
+            unsafe { place.write(Some(with)) };
+        }
     }
 
     /// Replaces functions of the core table.
@@ -171,11 +169,16 @@ impl Tables {
     /// The function in AMD's extension table now.
     #[expect(unsafe_code, reason = "reads the runtime's tables")]
     pub(crate) fn get<F: Copy>(&self, entry: &Entry<F>) -> Option<F> {
+        // SAFETY: as for `entry`.
+        unsafe { *self.entry(entry)? }
+    }
+
+    /// Where AMD's extension table has the function, an `Option` of its type.
+    #[expect(unsafe_code, reason = "points into the runtime's tables")]
+    fn entry<F>(&self, entry: &Entry<F>) -> Option<*mut Option<F>> {
         let offset = self.layout.offset(entry)?;
         // SAFETY: the layout is that of the table's own version, and offsets are within its size.
-        let place = unsafe { self.extension.add(offset) };
-        // SAFETY: at the offset of an entry there is an `Option` of its function type.
-        unsafe { *place.cast::<Option<F>>() }
+        Some(unsafe { self.extension.add(offset) }.cast())
     }
 }
 

@@ -7,10 +7,10 @@ use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hsa_sys::bindings::{
-    HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_executable_t,
+    CoreApiTable, HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_executable_t,
     hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_signal_value_t, hsa_status_t,
 };
-use hsa_sys::function::QueueCallback;
+use hsa_sys::function::{QueueCallback, QueueInterceptCreate};
 use hsa_sys::table;
 
 use crate::api::Tables;
@@ -56,16 +56,13 @@ pub fn install(tables: &Tables) {
 
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
 /// a lock: whoever ends the process may have interrupted someone who holds it.
-fn guarded<T>(part: impl FnOnce(&'static Tracer) -> Option<T>) -> Option<T> {
+fn guarded<T>(part: impl FnOnce(&'static Tracer) -> T) -> Option<T> {
     let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
     let guarded = || {
         fault::point("hook");
         part(tracer)
     };
-    catch_unwind(AssertUnwindSafe(guarded)).unwrap_or_else(|_| {
-        tracer.shared().fail();
-        None
-    })
+    catch_unwind(AssertUnwindSafe(guarded)).map_err(|_| tracer.shared().fail()).ok()
 }
 
 /// Calls the runtime's own function, which was there when the hook was installed.
@@ -84,15 +81,11 @@ macro_rules! original {
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     let original = || original!(core.hsa_shut_down_fn());
     hsa::lives::shut_down(original, || {
-        guarded(|tracer| {
-            tracer.runtime_ends();
-            Some(())
-        });
+        guarded(Tracer::runtime_ends);
         let status = original();
         guarded(|tracer| {
             tracer.runtime_goes_on();
             hsa::lives::go_on();
-            Some(())
         });
         status
     })
@@ -110,7 +103,11 @@ unsafe extern "C" fn queue_create(
     group_segment_size: u32,
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
-    let _turn = guarded(|tracer| Some(tracer.creations.take()));
+    // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
+    let create = |create: QueueInterceptCreate| unsafe {
+        create(agent, size, kind, callback, data, private_segment_size, group_segment_size, queue)
+    };
+    let _turn = guarded(|tracer| tracer.creations.take());
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && tracer.records_kernels())?;
         if is_cooperative(kind)
@@ -120,19 +117,7 @@ unsafe extern "C" fn queue_create(
             unsafe { *queue = shared as *mut hsa_queue_t };
             return Some(HSA_STATUS_SUCCESS);
         }
-        // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
-        let status = unsafe {
-            (tracer.api.intercept_create)(
-                agent,
-                size,
-                kind,
-                callback,
-                data,
-                private_segment_size,
-                group_segment_size,
-                queue,
-            )
-        };
+        let status = create(tracer.api.intercept_create);
         if status != HSA_STATUS_SUCCESS {
             story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
             return None;
@@ -160,20 +145,9 @@ unsafe extern "C" fn queue_create(
         }
         Some(status)
     });
-    match created {
-        Some(status) => status,
-        // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
-        None => original!(core.hsa_queue_create_fn(
-            agent,
-            size,
-            kind,
-            callback,
-            data,
-            private_segment_size,
-            group_segment_size,
-            queue
-        )),
-    }
+    // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
+    let original = || tracer::get().and_then(|tracer| tracer.api.core.hsa_queue_create_fn).map(create);
+    created.flatten().or_else(original).unwrap_or(HSA_STATUS_ERROR)
 }
 
 fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
@@ -185,7 +159,7 @@ fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
 fn leave_cooperative(queue: u64) -> Option<Leave> {
     let tracer = tracer::get()?;
     if tracer.is_recording() {
-        guarded(|tracer| tracer.cooperative.leave(queue))
+        guarded(|tracer| tracer.cooperative.leave(queue)).flatten()
     } else {
         tracer.cooperative.leave_at_once(queue)
     }
@@ -215,10 +189,7 @@ fn release_cooperative(agent: hsa_agent_t) {
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     if let Some(leave) = leave_cooperative(queue as u64) {
         if let Leave::Last(gpu) = leave {
-            guarded(|tracer| {
-                tracer.queue_destroyed(tracer.queue_ends(queue as u64)?);
-                Some(())
-            });
+            guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_destroyed(leaving)));
             if let Some(agent) = tracer::get().and_then(|tracer| tracer.agent(gpu)) {
                 release_cooperative(hsa_agent_t { handle: agent });
             }
@@ -226,15 +197,12 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
         return HSA_STATUS_SUCCESS;
     }
     // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
-    let leaving = guarded(|tracer| tracer.queue_ends(queue as u64));
+    let leaving = guarded(|tracer| tracer.queue_ends(queue as u64)).flatten();
     let status = original!(core.hsa_queue_destroy_fn(queue));
     if let Some(leaving) = leaving {
-        guarded(|tracer| {
-            match status {
-                HSA_STATUS_SUCCESS => tracer.queue_destroyed(leaving),
-                _ => tracer.queue_stays(queue as u64, leaving),
-            }
-            Some(())
+        guarded(|tracer| match status {
+            HSA_STATUS_SUCCESS => tracer.queue_destroyed(leaving),
+            _ => tracer.queue_stays(queue as u64, leaving),
         });
     }
     status
@@ -246,54 +214,42 @@ unsafe extern "C" fn executable_freeze(
 ) -> hsa_status_t {
     let status = original!(core.hsa_executable_freeze_fn(executable, options));
     if status == HSA_STATUS_SUCCESS {
-        guarded(|tracer| {
-            tracer.shared().names.freeze(executable);
-            Some(())
-        });
+        guarded(|tracer| tracer.shared().names.freeze(executable));
     }
     status
 }
 
 unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_status_t {
-    guarded(|tracer| {
-        tracer.shared().names.destroy(executable);
-        Some(())
-    });
+    guarded(|tracer| tracer.shared().names.destroy(executable));
     original!(core.hsa_executable_destroy_fn(executable))
 }
 
+type Store = unsafe extern "C" fn(hsa_signal_t, hsa_signal_value_t);
+
 /// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
-fn ring(signal: hsa_signal_t, store: impl Fn()) {
-    let tracer = tracer::get().filter(|tracer| tracer.shared().phase() != Phase::Forked);
-    match tracer.and_then(|tracer| Some((tracer, tracer.doorbells.as_ref()?))) {
-        Some((tracer, doorbells)) => doorbells.ring(signal.handle, &tracer.api, store),
+fn ring(signal: hsa_signal_t, value: hsa_signal_value_t, original: impl Fn(&CoreApiTable) -> Option<Store>) {
+    let Some(tracer) = tracer::get() else { return };
+    let Some(store) = original(&tracer.api.core) else { return };
+    // SAFETY: the arguments are the caller's, passed on as they came.
+    let store = || unsafe { store(signal, value) };
+    match tracer.doorbells.as_ref().filter(|_| tracer.shared().phase() != Phase::Forked) {
+        Some(doorbells) => doorbells.ring(signal.handle, &tracer.api, store),
         None => store(),
     }
 }
 
 unsafe extern "C" fn signal_store_relaxed(signal: hsa_signal_t, value: hsa_signal_value_t) {
-    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_relaxed_fn) else {
-        return;
-    };
-    // SAFETY: the arguments are the caller's, passed on as they came.
-    ring(signal, || unsafe { store(signal, value) });
+    ring(signal, value, |core| core.hsa_signal_store_relaxed_fn);
 }
 
 unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_signal_value_t) {
-    let Some(store) = tracer::get().and_then(|tracer| tracer.api.core.hsa_signal_store_screlease_fn) else {
-        return;
-    };
-    // SAFETY: the arguments are the caller's, passed on as they came.
-    ring(signal, || unsafe { store(signal, value) });
+    ring(signal, value, |core| core.hsa_signal_store_screlease_fn);
 }
 
 /// The signal goes into other hands than those of a kernel that we watch.
 fn release(signal: hsa_signal_t) {
     if signal.handle != 0 {
-        guarded(|tracer| {
-            tracer.shared().release(signal.handle);
-            Some(())
-        });
+        guarded(|tracer| tracer.shared().release(signal.handle));
     }
 }
 
@@ -308,8 +264,7 @@ unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
 /// A queue of ours keeps its times: without them nothing can be recorded, and with them a program that does not ask
 /// sees no difference.
 unsafe extern "C" fn set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int) -> hsa_status_t {
-    let kept = guarded(|tracer| (enable == 0 && tracer.is_intercepted(queue as u64)).then_some(()));
-    if kept.is_some() {
+    if guarded(|tracer| enable == 0 && tracer.is_intercepted(queue as u64)) == Some(true) {
         return HSA_STATUS_SUCCESS;
     }
     let Some(tracer) = tracer::get() else { return HSA_STATUS_ERROR };

@@ -22,15 +22,9 @@ use crate::tracer::{self, Tracer};
 
 /// Puts the hooks into the tables, where the runtime has these functions.
 pub(super) fn install(tables: &Tables) {
-    if tables.get(&table::MEMORY_ASYNC_COPY).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
-    }
-    if tables.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
-    }
-    if tables.get(&table::MEMORY_ASYNC_COPY_RECT).is_some() {
-        tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
-    }
+    tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
+    tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
+    tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
     let Some(tracer) = tracer::get().filter(|tracer| tracer.copies_so_far().is_some()) else { return };
     let (Some(enable), Some(_)) = (tracer.api.async_copy_enable, tracer.api.get_async_copy_time) else {
         return;
@@ -94,7 +88,7 @@ fn copied(
         // The runtime copies nothing and leaves the signal alone.
         return run(signal);
     }
-    let begun = guarded(|tracer| begin(tracer, signal, bytes, between));
+    let begun = guarded(|tracer| begin(tracer, signal, bytes, between)).flatten();
     let Some((app, begun)) = begun else {
         release(signal);
         return run(signal);
@@ -134,78 +128,70 @@ fn begin(
     Some((app, copies.begin(Copy { bytes, source, destination }, app, tracer.shared())))
 }
 
-unsafe extern "C" fn async_copy(
-    destination: *mut c_void,
-    destination_agent: hsa_agent_t,
-    source: *const c_void,
-    source_agent: hsa_agent_t,
-    bytes: usize,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-) -> hsa_status_t {
-    let ends = [(source_agent, source), (destination_agent, destination.cast_const())];
-    let between = |tracer: &Tracer| between(tracer, ends);
-    copied(completion, bytes as u64, between, |completion| {
-        original!(async_copy(
-            destination,
-            destination_agent,
-            source,
-            source_agent,
-            bytes,
-            dependency_count,
-            dependencies,
-            completion,
-        ))
-    })
+/// Declares the hook of a copy: its parameters, of which the first one named is the signal, how many bytes are copied, and between
+/// which GPUs.
+macro_rules! copy {
+    ($name:ident, $completion:ident, ($($argument:ident: $type:ty),+ $(,)?), $bytes:expr, $between:expr) => {
+        unsafe extern "C" fn $name($($argument: $type),+) -> hsa_status_t {
+            copied($completion, $bytes, $between, |$completion| original!($name($($argument),+)))
+        }
+    };
 }
 
-unsafe extern "C" fn async_copy_on_engine(
-    destination: *mut c_void,
-    destination_agent: hsa_agent_t,
-    source: *const c_void,
-    source_agent: hsa_agent_t,
-    bytes: usize,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-    engine: c_uint,
-    force_sdma: bool,
-) -> hsa_status_t {
-    let ends = [(source_agent, source), (destination_agent, destination.cast_const())];
-    let between = |tracer: &Tracer| between(tracer, ends);
-    copied(completion, bytes as u64, between, |completion| {
-        original!(async_copy_on_engine(
-            destination,
-            destination_agent,
-            source,
-            source_agent,
-            bytes,
-            dependency_count,
-            dependencies,
-            completion,
-            engine,
-            force_sdma,
-        ))
-    })
-}
+copy!(
+    async_copy,
+    completion,
+    (
+        destination: *mut c_void,
+        destination_agent: hsa_agent_t,
+        source: *const c_void,
+        source_agent: hsa_agent_t,
+        bytes: usize,
+        dependency_count: u32,
+        dependencies: *const hsa_signal_t,
+        completion: hsa_signal_t,
+    ),
+    bytes as u64,
+    |tracer| between(tracer, [(source_agent, source), (destination_agent, destination)])
+);
 
-unsafe extern "C" fn async_copy_rect(
-    destination: *const hsa_pitched_ptr_t,
-    destination_offset: *const hsa_dim3_t,
-    source: *const hsa_pitched_ptr_t,
-    source_offset: *const hsa_dim3_t,
-    range: *const hsa_dim3_t,
-    agent: hsa_agent_t,
-    direction: hsa_amd_copy_direction_t,
-    dependency_count: u32,
-    dependencies: *const hsa_signal_t,
-    completion: hsa_signal_t,
-) -> hsa_status_t {
+copy!(
+    async_copy_on_engine,
+    completion,
+    (
+        destination: *mut c_void,
+        destination_agent: hsa_agent_t,
+        source: *const c_void,
+        source_agent: hsa_agent_t,
+        bytes: usize,
+        dependency_count: u32,
+        dependencies: *const hsa_signal_t,
+        completion: hsa_signal_t,
+        engine: c_uint,
+        force_sdma: bool,
+    ),
+    bytes as u64,
+    |tracer| between(tracer, [(source_agent, source), (destination_agent, destination)])
+);
+
+copy!(
+    async_copy_rect,
+    completion,
+    (
+        destination: *const hsa_pitched_ptr_t,
+        destination_offset: *const hsa_dim3_t,
+        source: *const hsa_pitched_ptr_t,
+        source_offset: *const hsa_dim3_t,
+        range: *const hsa_dim3_t,
+        agent: hsa_agent_t,
+        direction: hsa_amd_copy_direction_t,
+        dependency_count: u32,
+        dependencies: *const hsa_signal_t,
+        completion: hsa_signal_t,
+    ),
     // SAFETY: null, or the caller's, who wants the runtime to read it.
-    let sides = unsafe { range.as_ref() }.map_or([0; 3], |range| [range.x, range.y, range.z]);
-    let bytes = sides.into_iter().map(u64::from).product();
-    let between = |tracer: &Tracer| {
+    unsafe { range.as_ref() }.map_or(0, |range| [range.x, range.y, range.z].map(u64::from).iter().product()),
+    |tracer| {
         let gpu = tracer.gpu(agent.handle);
         let end = |end: *const hsa_pitched_ptr_t| {
             // SAFETY: null, or the caller's, who wants the runtime to read it.
@@ -217,22 +203,8 @@ unsafe extern "C" fn async_copy_rect(
             _ if direction == hsaDeviceToHost => [gpu, None],
             _ => between(tracer, [end(source), end(destination)]),
         }
-    };
-    copied(completion, bytes, between, |completion| {
-        original!(async_copy_rect(
-            destination,
-            destination_offset,
-            source,
-            source_offset,
-            range,
-            agent,
-            direction,
-            dependency_count,
-            dependencies,
-            completion,
-        ))
-    })
-}
+    }
+);
 
 /// Copies keep their times, without which they cannot be recorded; what the application asked for is remembered.
 unsafe extern "C" fn async_copy_enable(enable: bool) -> hsa_status_t {
@@ -249,7 +221,7 @@ unsafe extern "C" fn get_async_copy_time(
     time: *mut hsa_amd_profiling_async_copy_time_t,
 ) -> hsa_status_t {
     let is_asked = tracer::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
-    let forwarded = guarded(|tracer| tracer.shared().copies.times(signal.handle));
+    let forwarded = guarded(|tracer| tracer.shared().copies.times(signal.handle)).flatten();
     if let (Some((start, end)), true, false) = (forwarded, is_asked, time.is_null()) {
         // SAFETY: the caller wants the times there.
         unsafe { *time = hsa_amd_profiling_async_copy_time_t { start: start as u64, end: end as u64 } };
