@@ -108,8 +108,8 @@ impl Query {
         ) else {
             return Vec::new();
         };
-        // SAFETY: the executable is loaded; the runtime calls `add_handle` with this vector before it returns.
-        unsafe { iterate(executable, Some(add_handle), (&raw mut handles).cast()) };
+        // SAFETY: the executable is loaded; the runtime calls `add` with this vector before it returns.
+        unsafe { iterate(executable, Some(add::<hsa_loaded_code_object_t>), (&raw mut handles).cast()) };
         let number = |handle, attribute| {
             let mut value = 0_u64;
             // SAFETY: both attributes are of 64 bits.
@@ -128,37 +128,33 @@ impl Query {
     pub(super) fn kernels(&self, executable: hsa_executable_t) -> Vec<Named> {
         let mut symbols: Vec<hsa_executable_symbol_t> = Vec::new();
         if let Some(iterate) = self.core.hsa_executable_iterate_symbols_fn {
-            // SAFETY: the executable is loaded; the runtime calls `add_symbol` with this vector before it returns.
-            unsafe { iterate(executable, Some(add_symbol), (&raw mut symbols).cast()) };
+            // SAFETY: the executable is loaded; the runtime calls `add` with this vector before it returns.
+            unsafe { iterate(executable, Some(add::<hsa_executable_symbol_t>), (&raw mut symbols).cast()) };
         }
         symbols.into_iter().filter_map(|symbol| self.kernel(symbol)).collect()
     }
 
-    #[expect(unsafe_code, reason = "calls the runtime")]
     fn kernel(&self, symbol: hsa_executable_symbol_t) -> Option<Named> {
-        let get_info = self.core.hsa_executable_symbol_get_info_fn?;
         let (mut kind, mut length, mut kernel_object) = (0_u32, 0_u32, 0_u64);
-        // SAFETY: the attribute is of 32 bits.
-        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, (&raw mut kind).cast()) };
-        if status != HSA_STATUS_SUCCESS || kind != HSA_SYMBOL_KIND_KERNEL {
+        self.ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, (&raw mut kind).cast())?;
+        if kind != HSA_SYMBOL_KIND_KERNEL {
             return None;
         }
-        let object = (&raw mut kernel_object).cast();
-        // SAFETY: the attribute is of 64 bits.
-        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, object) };
-        if status != HSA_STATUS_SUCCESS {
-            return None;
-        }
-        // SAFETY: the attribute is of 32 bits.
-        let status =
-            unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, (&raw mut length).cast()) };
-        if status != HSA_STATUS_SUCCESS {
-            return None;
-        }
+        self.ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, (&raw mut kernel_object).cast())?;
+        self.ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, (&raw mut length).cast())?;
         let mut name = vec![0_u8; length as usize];
-        // SAFETY: the runtime writes as many bytes as it just said, without a terminating zero.
-        let status = unsafe { get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name.as_mut_ptr().cast()) };
-        (status == HSA_STATUS_SUCCESS).then_some(Named { kernel_object, symbol: name })
+        self.ask(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name.as_mut_ptr().cast())?;
+        Some(Named { kernel_object, symbol: name })
+    }
+
+    /// An attribute of a symbol, into `value`, which must have room for it.
+    #[expect(unsafe_code, reason = "calls the runtime")]
+    fn ask(&self, symbol: hsa_executable_symbol_t, attribute: u32, value: *mut c_void) -> Option<()> {
+        let get_info = self.core.hsa_executable_symbol_get_info_fn?;
+        // SAFETY: `kernel` passes memory of the attribute's type, for the name as much as the runtime has just said: it
+        // writes no terminating zero.
+        let status = unsafe { get_info(symbol, attribute, value) };
+        (status == HSA_STATUS_SUCCESS).then_some(())
     }
 }
 
@@ -194,26 +190,11 @@ impl Memory {
     }
 }
 
+/// Adds what an executable has to a vector of it.
 #[expect(unsafe_code, reason = "called by the runtime")]
-unsafe extern "C" fn add_handle(
-    _: hsa_executable_t,
-    handle: hsa_loaded_code_object_t,
-    handles: *mut c_void,
-) -> hsa_status_t {
-    // SAFETY: the vector that `places` passed, which nobody else uses meanwhile.
-    let handles = unsafe { &mut *handles.cast::<Vec<hsa_loaded_code_object_t>>() };
-    handles.push(handle);
-    HSA_STATUS_SUCCESS
-}
-
-#[expect(unsafe_code, reason = "called by the runtime")]
-unsafe extern "C" fn add_symbol(
-    _: hsa_executable_t,
-    symbol: hsa_executable_symbol_t,
-    symbols: *mut c_void,
-) -> hsa_status_t {
-    // SAFETY: the vector that `kernels` passed, which nobody else uses meanwhile.
-    let symbols = unsafe { &mut *symbols.cast::<Vec<hsa_executable_symbol_t>>() };
-    symbols.push(symbol);
+unsafe extern "C" fn add<T>(_: hsa_executable_t, found: T, all: *mut c_void) -> hsa_status_t {
+    // SAFETY: the vector that `places` or `kernels` passed, which nobody else uses meanwhile.
+    let all = unsafe { &mut *all.cast::<Vec<T>>() };
+    all.push(found);
     HSA_STATUS_SUCCESS
 }
