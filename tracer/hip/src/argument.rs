@@ -11,7 +11,13 @@ use crate::text::Text as Written;
 /// A parameter of a function.
 pub(crate) trait Argument {
     /// What a function that has one asks for.
-    const ASKS: What = What::Other;
+    #[inline]
+    fn asks() -> What
+    where
+        Self: Sized,
+    {
+        What::Other
+    }
 
     /// Adds what it says of what the call asks for.
     #[inline]
@@ -46,7 +52,7 @@ macro_rules! meanings {
         pub(crate) struct $name$(<const $axis: $size>)?($inner);
 
         impl$(<const $axis: $size>)? Argument for $name$(<$axis>)? {
-            $(const ASKS: What = What::$asks;)?
+            $(#[inline] fn asks() -> What { What::$asks })?
 
             #[inline]
             fn note(&self, details: &mut Details) {

@@ -71,37 +71,9 @@ impl Outcome for ChannelDescriptor {
     const MISSING: Self = Self([0; 5]);
 }
 
-/// A parameter that is to be written.
-pub(crate) trait Written {
-    fn note(&self, details: &mut Details);
-    fn say(&self, name: &str, text: &mut text::Text);
-}
-
-impl<T: Argument> Written for T {
-    fn note(&self, details: &mut Details) {
-        Argument::note(self, details);
-    }
-
-    fn say(&self, name: &str, text: &mut text::Text) {
-        Argument::say(self, name, text);
-    }
-}
-
-/// What a function asks for, by what its parameters say.
-pub(crate) const fn asks(parameters: &[What]) -> What {
-    let mut at = 0;
-    while at < parameters.len() {
-        if !matches!(parameters[at], What::Other) {
-            return parameters[at];
-        }
-        at += 1;
-    }
-    What::Other
-}
-
 /// A call is over, of which the arguments are told.
 #[cold]
-pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Written)]) {
+pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Argument)]) {
     let mut details = Details { kind: -1, ..Details::default() };
     let mut written = text::Text::new();
     for (name, argument) in arguments {
@@ -156,7 +128,6 @@ macro_rules! functions {
         pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             type Real = unsafe extern "C-unwind" fn($($type),*) -> $result;
             const NUMBER: u16 = Number::$name as u16;
-            const ASKS: calls::What = asks(&[$(<$type as Argument>::ASKS),*]);
             let Some(real) = crate::real::find(Way::$way, NUMBER) else { return <$result as Outcome>::MISSING };
             // SAFETY: what was found under this name has the type that HIP's headers give it.
             let real = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Real>(real) };
@@ -167,7 +138,7 @@ macro_rules! functions {
                 let status = Outcome::status(&result);
                 if call.tells_arguments() {
                     tell_all(call, status, &[$((stringify!($argument), &$argument)),*]);
-                } else if call.tells(ASKS) {
+                } else if $(call.tells(<$type as Argument>::asks()) ||)* false {
                     #[allow(unused_mut, reason = "some have no parameters")]
                     let mut details = calls::Details { kind: -1, ..Default::default() };
                     $(Argument::note(&$argument, &mut details);)*
