@@ -89,7 +89,7 @@ impl Tables {
             return Err(Unusable::NoTable);
         }
         // SAFETY: every table begins with its version, whatever its generation.
-        table::check_root(unsafe { &*root.cast::<ApiTableVersion>() })?;
+        table::check(Kind::Root, unsafe { &*root.cast::<ApiTableVersion>() })?;
         // SAFETY: the root's version says that its fields are where the type has them.
         let core = unsafe { (*root).core_ };
         // SAFETY: as above.
@@ -98,7 +98,7 @@ impl Tables {
             return Err(Unusable::NoTable);
         }
         // SAFETY: not null, and it begins with its version.
-        table::check_core(unsafe { &*core.cast::<ApiTableVersion>() })?;
+        table::check(Kind::Core, unsafe { &*core.cast::<ApiTableVersion>() })?;
         // SAFETY: not null, and it begins with its version.
         let layout = AmdTable::of(unsafe { &*extension.cast::<ApiTableVersion>() })?;
         Ok(Self { core, extension: extension.cast(), layout })

@@ -66,35 +66,20 @@ pub struct Generation {
     pub source: &'static str,
 }
 
-const fn find(
-    kind: Kind,
-    known: &'static [Generation],
-    version: &ApiTableVersion,
-) -> Result<&'static Generation, UnknownTable> {
-    let mut index = 0;
-    while index < known.len() {
-        if known[index].major == version.major_id && known[index].minor == version.minor_id {
-            return Ok(&known[index]);
-        }
-        index += 1;
-    }
-    Err(UnknownTable { table: kind, major: version.major_id, minor: version.minor_id })
-}
-
-/// Whether the fields of [`HsaApiTable`] are where this crate's type says.
+/// The known layout that a table of this kind and version has: then the fields of [`HsaApiTable`] and [`CoreApiTable`] are where
+/// this crate's types say.
 ///
 /// # Errors
-/// [`UnknownTable`] for a version that is not in [`ROOT`].
-pub const fn check_root(version: &ApiTableVersion) -> Result<&'static Generation, UnknownTable> {
-    find(Kind::Root, ROOT, version)
-}
-
-/// Whether the fields of [`CoreApiTable`] are where this crate's type says.
-///
-/// # Errors
-/// [`UnknownTable`] for a version that is not in [`CORE`].
-pub const fn check_core(version: &ApiTableVersion) -> Result<&'static Generation, UnknownTable> {
-    find(Kind::Core, CORE, version)
+/// [`UnknownTable`] for a version that is not in [`ROOT`], [`CORE`] or [`AMD_EXTENSION`].
+pub fn check(table: Kind, version: &ApiTableVersion) -> Result<&'static Generation, UnknownTable> {
+    let known = match table {
+        Kind::Root => ROOT,
+        Kind::Core => CORE,
+        Kind::AmdExtension => AMD_EXTENSION,
+    };
+    let (major, minor) = (version.major_id, version.minor_id);
+    let found = known.iter().find(|known| (known.major, known.minor) == (major, minor));
+    found.ok_or(UnknownTable { table, major, minor })
 }
 
 /// The layout of one generation of `AmdExtTable`. Fields of the type [`AmdExtTable`] itself are right for
@@ -107,11 +92,8 @@ impl AmdTable {
     ///
     /// # Errors
     /// [`UnknownTable`] for a version that is not in [`AMD_EXTENSION`].
-    pub const fn of(version: &ApiTableVersion) -> Result<Self, UnknownTable> {
-        match find(Kind::AmdExtension, AMD_EXTENSION, version) {
-            Ok(generation) => Ok(Self(generation)),
-            Err(unknown) => Err(unknown),
-        }
+    pub fn of(version: &ApiTableVersion) -> Result<Self, UnknownTable> {
+        check(Kind::AmdExtension, version).map(Self)
     }
 
     /// Which generation it is.
@@ -173,7 +155,7 @@ impl<F> Entry<F> {
     }
 }
 
-// What the check functions promise about the types.
+// What `check` promises about the types.
 const _: () = {
     assert!(size_of::<CoreApiTable>() == 1016);
     assert!(size_of::<HsaApiTable>() == 48);
@@ -229,11 +211,11 @@ mod tests {
 
     #[test]
     fn the_core_table_has_one_size_and_the_root_four() {
-        assert!(check_core(&version(1, 1016)).is_ok() && check_core(&version(2, 1016)).is_ok());
-        assert!(check_core(&version(2, 1024)).is_err() && check_core(&version(3, 1016)).is_err());
-        assert!(check_root(&version(1, 48)).is_ok() && check_root(&version(3, 64)).is_ok());
+        assert!(check(Kind::Core, &version(1, 1016)).is_ok() && check(Kind::Core, &version(2, 1016)).is_ok());
+        assert!(check(Kind::Core, &version(2, 1024)).is_err() && check(Kind::Core, &version(3, 1016)).is_err());
+        assert!(check(Kind::Root, &version(1, 48)).is_ok() && check(Kind::Root, &version(3, 64)).is_ok());
         // The table that had AQL profiling in it for three months.
-        assert_eq!(check_root(&version(1, 56)).unwrap_err().table, Kind::Root);
+        assert_eq!(check(Kind::Root, &version(1, 56)).unwrap_err().table, Kind::Root);
     }
 
     #[test]

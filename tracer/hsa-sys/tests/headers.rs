@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hsa_sys::bindings::*;
-use hsa_sys::table::{AmdTable, FUNCTIONS, Kind, check_core, check_root};
+use hsa_sys::table::{AmdTable, FUNCTIONS, Kind, check};
 use support::{Need, skipped};
 
 /// Types with their fields: what C++ calls them, and what Rust says of each.
@@ -220,8 +220,8 @@ fn types_and_constants_are_those_of_the_installed_header() {
 #[test]
 fn functions_are_where_the_installed_header_has_them() {
     let Some(asked) = ask() else { return };
-    assert!(check_root(&version(&asked, "HsaApiTable")).is_ok());
-    assert!(check_core(&version(&asked, "CoreApiTable")).is_ok());
+    assert!(check(Kind::Root, &version(&asked, "HsaApiTable")).is_ok());
+    assert!(check(Kind::Core, &version(&asked, "CoreApiTable")).is_ok());
     let table = AmdTable::of(&version(&asked, "AmdExtTable")).unwrap();
     for function in FUNCTIONS {
         let offset = function.offset(table).map_or(-1, |offset| offset as i64);
