@@ -44,12 +44,6 @@ pub struct Api {
     pub async_copy_rect: Option<MemoryAsyncCopyRect>,
 }
 
-impl std::fmt::Debug for Api {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Api").field("layout", &self.layout).finish_non_exhaustive()
-    }
-}
-
 /// Why a process runs untraced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {

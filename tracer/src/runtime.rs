@@ -22,7 +22,6 @@ pub trait Runtime: Send + Sync {
 }
 
 /// The runtime of this process.
-#[derive(Debug)]
 pub struct Live {
     api: Api,
     /// Handles of the GPUs, by number.

@@ -49,7 +49,6 @@ struct CodeObject {
 }
 
 /// Knows the code objects that are loaded.
-#[derive(Debug)]
 pub struct Loader {
     query: Query,
     seen: Mutex<Seen>,

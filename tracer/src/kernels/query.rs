@@ -20,12 +20,6 @@ pub(super) struct Query {
     extension: OnceLock<Extension>,
 }
 
-impl std::fmt::Debug for Query {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Query").finish_non_exhaustive()
-    }
-}
-
 /// Where a code object was loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
