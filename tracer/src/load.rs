@@ -117,7 +117,8 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     if matches!(embed::role(), Role::Nobody) {
         return Ok(());
     }
-    let (settings, is_first) = settings();
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    let (settings, is_first) = (read_settings(), !STARTED.swap(true, Ordering::Relaxed));
     fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
@@ -126,25 +127,17 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         None => tables.functions()?,
     };
     let gpus = gpus::list(&api);
-    let (mode, calls_of_hsa) = (settings.mode, hsa::Asked::of(&settings));
-    story::tell(format_args!("mode {}, {} GPUs, {:?}", mode.name(), gpus.len(), api.layout.generation()));
-    tracer::begin(api, settings, gpus);
-    if mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
+    let (mode, count) = (settings.mode.name(), gpus.len());
+    story::tell(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
+    tracer::begin(api, settings.clone(), gpus);
+    if settings.mode == Mode::Hip && is_first && !calls::entry::is_companion_there() {
         story::say_of_file(format_args!(
             "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
         ));
     }
     hooks::install(&tables);
-    if let Some(asked) = calls_of_hsa {
-        hsa::install(&tables, &asked);
-    }
+    hsa::install(&tables, &settings);
     Ok(())
-}
-
-/// What the environment asks for, and whether this is the first time that the runtime asks.
-fn settings() -> (Settings, bool) {
-    static STARTED: AtomicBool = AtomicBool::new(false);
-    (read_settings(), !STARTED.swap(true, Ordering::Relaxed))
 }
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.

@@ -16,36 +16,24 @@ use calls::Source;
 use hsa_sys::table::{FUNCTIONS, Kind};
 
 use crate::api::Tables;
-use crate::calls::{filter::Filter, here, sources};
+use crate::calls::{here, sources};
 use crate::settings::Settings;
 use crate::{recording, story};
 
-/// What is asked for.
-#[derive(Debug)]
-pub struct Asked {
-    filter: Filter,
-    arguments: bool,
-}
-
-impl Asked {
-    /// What these settings ask for; `None` where that is nothing.
-    #[must_use]
-    pub fn of(settings: &Settings) -> Option<Self> {
-        let filter = settings.hsa_filter.clone();
-        filter.is_set().then_some(Self { filter, arguments: settings.hsa_arguments })
+/// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
+pub fn install(tables: &Tables, settings: &Settings) {
+    let filter = &settings.hsa_filter;
+    if !filter.is_set() {
+        return;
     }
-}
-
-/// Puts the thunks of what is asked for into the tables, on top of whatever is there.
-pub fn install(tables: &Tables, asked: &Asked) {
-    if let Some(complaint) = filter::complaint(&asked.filter) {
+    if let Some(complaint) = filter::complaint(filter) {
         static SAID: AtomicBool = AtomicBool::new(false);
         story::once(&SAID, format_args!("{complaint}"));
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
-    let functions = FUNCTIONS.iter().map(|function| filter::takes(&asked.filter, function)).collect();
+    let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
     here::number_from(recording::known().counters.snapshot().seen);
-    let joined = sources::join(Source::Hsa, names, functions, asked.arguments);
+    let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
     telling::tell_arguments(joined.arguments);
     for (number, is_wanted) in joined.functions.iter().enumerate() {
         if *is_wanted && !lives::are_told(number) {
