@@ -94,7 +94,7 @@ pub fn pause(is_paused: bool) {
         GATE.fetch_and(!(PAUSED | UNASKED), Ordering::Relaxed);
     }
     if let Some(tracer) = tracer::get() {
-        tracer.shared().pause(is_paused);
+        tracer.shared.pause(is_paused);
     }
     if is_paused {
         recording::nudge();

@@ -7,8 +7,8 @@ use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hsa_sys::bindings::{
-    CoreApiTable, HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_executable_t,
-    hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_signal_value_t, hsa_status_t,
+    CoreApiTable, HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t,
+    hsa_executable_t, hsa_queue_t, hsa_queue_type32_t, hsa_signal_t, hsa_signal_value_t, hsa_status_t,
 };
 use hsa_sys::function::{QueueCallback, QueueInterceptCreate};
 use hsa_sys::table;
@@ -57,12 +57,12 @@ pub fn install(tables: &Tables) {
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
 /// a lock: whoever ends the process may have interrupted someone who holds it.
 fn guarded<T>(part: impl FnOnce(&'static Tracer) -> T) -> Option<T> {
-    let tracer = tracer::get().filter(|tracer| tracer.is_recording())?;
+    let tracer = tracer::get().filter(|tracer| tracer.shared.is_recording())?;
     let guarded = || {
         fault::point("hook");
         part(tracer)
     };
-    catch_unwind(AssertUnwindSafe(guarded)).map_err(|_| tracer.shared().fail()).ok()
+    catch_unwind(AssertUnwindSafe(guarded)).map_err(|_| tracer.shared.fail()).ok()
 }
 
 /// Calls the runtime's own function, which was there when the hook was installed.
@@ -109,7 +109,7 @@ unsafe extern "C" fn queue_create(
     };
     let _turn = guarded(|tracer| tracer.creations.take());
     let created = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && tracer.records_kernels())?;
+        let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && !tracer.settings.no_kernels)?;
         if is_cooperative(kind)
             && let Some(shared) = tracer.cooperative.join(gpu)
         {
@@ -158,7 +158,7 @@ fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
 /// process, after the recording: the runtime must not get at it then either.
 fn leave_cooperative(queue: u64) -> Option<Leave> {
     let tracer = tracer::get()?;
-    if tracer.is_recording() {
+    if tracer.shared.is_recording() {
         guarded(|tracer| tracer.cooperative.leave(queue)).flatten()
     } else {
         tracer.cooperative.leave_at_once(queue)
@@ -214,13 +214,13 @@ unsafe extern "C" fn executable_freeze(
 ) -> hsa_status_t {
     let status = original!(core.hsa_executable_freeze_fn(executable, options));
     if status == HSA_STATUS_SUCCESS {
-        guarded(|tracer| tracer.shared().names.freeze(executable));
+        guarded(|tracer| tracer.shared.names.freeze(executable));
     }
     status
 }
 
 unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_status_t {
-    guarded(|tracer| tracer.shared().names.destroy(executable));
+    guarded(|tracer| tracer.shared.names.destroy(executable));
     original!(core.hsa_executable_destroy_fn(executable))
 }
 
@@ -232,7 +232,7 @@ fn ring(signal: hsa_signal_t, value: hsa_signal_value_t, original: impl Fn(&Core
     let Some(store) = original(&tracer.api.core) else { return };
     // SAFETY: the arguments are the caller's, passed on as they came.
     let store = || unsafe { store(signal, value) };
-    match tracer.doorbells.as_ref().filter(|_| tracer.shared().phase() != Phase::Forked) {
+    match tracer.doorbells.as_ref().filter(|_| tracer.shared.phase() != Phase::Forked) {
         Some(doorbells) => doorbells.ring(signal.handle, &tracer.api, store),
         None => store(),
     }
@@ -249,7 +249,7 @@ unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_sig
 /// The signal goes into other hands than those of a kernel that we watch.
 fn release(signal: hsa_signal_t) {
     if signal.handle != 0 {
-        guarded(|tracer| tracer.shared().release(signal.handle));
+        guarded(|tracer| tracer.shared.release(signal.handle));
     }
 }
 
@@ -257,7 +257,7 @@ fn release(signal: hsa_signal_t) {
 /// the signal still waits for is handed on before it is gone.
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
-    guarded(|tracer| tracer.shared().is_forwarding().then(|| tracer.harvest()));
+    guarded(|tracer| tracer.shared.is_forwarding().then(|| tracer.harvest()));
     original!(core.hsa_signal_destroy_fn(signal))
 }
 

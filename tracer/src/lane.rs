@@ -97,7 +97,7 @@ impl Submissions {
         };
         let Some(from) = thread::known() else { return false };
         let Some(mut slot) = self.free.pop() else { return false };
-        let correlation = shared.counters().see(1) + 1;
+        let correlation = shared.known.counters.see(1) + 1;
         slot.submission = Submission { correlation, from, kernel, launch: packet.launch() };
         slot.way = Way::Own;
         packet.set_completion(slot.own.handle());
@@ -112,13 +112,13 @@ impl Submissions {
             return self.submit_other(packet, shared);
         }
         let completion = packet.completion();
-        let correlation = shared.counters().see(1) + 1;
+        let correlation = shared.known.counters.see(1) + 1;
         if is_paused() {
-            shared.counters().skip(Skipped::Paused, 1);
+            shared.known.counters.skip(Skipped::Paused, 1);
             return self.submit_other(packet, shared);
         }
         if completion != 0 && shared.mode == Mode::Lite {
-            shared.counters().skip(Skipped::Signal, 1);
+            shared.known.counters.skip(Skipped::Signal, 1);
             return Verdict::Passed;
         }
         let kernel = self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels);

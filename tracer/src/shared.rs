@@ -38,7 +38,7 @@ pub struct Shared<R> {
     usual: AtomicBool,
     ending: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
-    told: bool,
+    pub told: bool,
     /// Which dispatches are recorded.
     pub mode: Mode,
     /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
@@ -138,11 +138,6 @@ impl<R: Resolve> Shared<R> {
         if self.times_submissions { clock::now() } else { 0 }
     }
 
-    /// Whether each packet is told of.
-    pub fn tells_packets(&self) -> bool {
-        self.told
-    }
-
     /// Whether a packet of the usual kind may take the short way.
     #[inline]
     pub fn is_usual(&self) -> bool {
@@ -183,12 +178,6 @@ impl<R: Resolve> Shared<R> {
             Phase::Ended => Some(Lost::Ended),
             Phase::Failed | Phase::Forked => Some(Lost::Failure),
         }
-    }
-
-    /// What became of every dispatch.
-    #[inline]
-    pub fn counters(&self) -> &Counters {
-        &self.known.counters
     }
 
     /// What became of every packet of this one's kind.

@@ -68,7 +68,7 @@ impl Intercepted {
             self.shared.fail();
             Verdict::Passed
         });
-        if self.shared.tells_packets() {
+        if self.shared.told {
             tell(packet, verdict);
         }
         verdict

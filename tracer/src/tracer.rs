@@ -34,8 +34,10 @@ pub struct Tracer {
     pub api: Api,
     /// The doorbells that must be rung with care, on a runtime that needs it.
     pub doorbells: Option<Doorbells>,
-    shared: Arc<Shared<Loader>>,
-    settings: Settings,
+    /// What all threads have in common.
+    pub shared: Arc<Shared<Loader>>,
+    /// What the environment asks for.
+    pub settings: Settings,
     gpus: Vec<Gpu>,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, Leaving>>,
@@ -43,7 +45,8 @@ pub struct Tracer {
     pub cooperative: Cooperative,
     /// Who creates one.
     pub creations: Turns,
-    copies: Option<Copies>,
+    /// The copies, where they are recorded.
+    pub copies: Option<Copies>,
     /// Whether the application has asked for times of its copies.
     pub times_copies: AtomicBool,
     collector: Arc<Mutex<Option<Collector>>>,
@@ -114,33 +117,18 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
 }
 
 impl Tracer {
-    /// What all threads have in common.
-    pub fn shared(&self) -> &Arc<Shared<Loader>> {
-        &self.shared
-    }
-
     /// The GPU with this handle, when it is one.
     pub fn gpu(&self, agent: u64) -> Option<u16> {
         self.gpus.iter().find(|gpu| gpu.agent == agent).map(|gpu| gpu.number)
     }
 
-    /// The copies, where they are recorded. Starts the threads at the first one.
+    /// The same, for one that is about to be submitted: starts the threads at the first one.
     pub fn copies(&self) -> Option<&Copies> {
         let copies = self.copies.as_ref()?;
         if !self.started.load(Ordering::Acquire) {
             drop(self.started());
         }
         Some(copies)
-    }
-
-    /// As [`Tracer::copies`], without starting anything.
-    pub fn copies_so_far(&self) -> Option<&Copies> {
-        self.copies.as_ref()
-    }
-
-    /// Whether a queue that is created now is recorded.
-    pub fn is_recording(&self) -> bool {
-        self.shared.phase() == Phase::Recording
     }
 
     /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
@@ -167,11 +155,6 @@ impl Tracer {
     /// Whether this process has begun it, and did not inherit it by a fork.
     pub fn is_ours(&self) -> bool {
         self.pid.load(Ordering::Relaxed) == std::process::id()
-    }
-
-    /// Whether kernels are recorded.
-    pub fn records_kernels(&self) -> bool {
-        !self.settings.no_kernels
     }
 
     /// The handle of the GPU with this number.

@@ -137,14 +137,14 @@ impl Bench {
             all.push((name, dispatch.start, dispatch.end));
         };
         while self.arrivals.take(&mut keep) > 0 {}
-        self.shared.counters().record(all.len() as u64);
+        self.shared.known.counters.record(all.len() as u64);
         all
     }
 
     /// Seen, recorded, lost, skipped; everything must have an end.
     #[track_caller]
     fn assert_counts(&self, seen: u64, recorded: u64, lost: &[(Lost, u64)], skipped: &[(Skipped, u64)]) {
-        let now = self.shared.counters().snapshot();
+        let now = self.shared.known.counters.snapshot();
         assert_eq!((now.seen, now.recorded), (seen, recorded));
         assert_eq!((&now.lost[..], &now.skipped[..]), (lost, skipped));
         assert_eq!(now.on_the_way(), 0);
@@ -398,7 +398,7 @@ fn the_end_of_a_recording_counts_what_still_runs() {
     bench.machine.complete(signal, 10, 20);
     assert_eq!(bench.collect().len(), 1);
     bench.collector.end(&bench.shared);
-    let now = bench.shared.counters().snapshot();
+    let now = bench.shared.known.counters.snapshot();
     assert_eq!((now.lost, now.seen, now.recorded), (vec![(Lost::Unfinished, 1)], 2, 1));
     assert!(!bench.arrivals.wait(std::time::Duration::ZERO), "the recorder learns that this was all");
 }
@@ -443,7 +443,7 @@ impl Bench {
         self.collector.pass(true, &self.shared);
         let mut count = 0;
         while self.arrivals.take(|_| count += 1) > 0 {}
-        self.shared.counters().record(count as u64);
+        self.shared.known.counters.record(count as u64);
         count
     }
 }
@@ -460,7 +460,7 @@ fn only_what_is_asked_of_it_does_the_short_way_take() {
     assert!(!usual(kernel(2, 0)), "a kernel that was never launched");
     assert!(!usual(kernel(1, own)), "a completion signal");
     assert!(!usual(Packet([3, 0, 0, 0, 1, 0, 0, 0])), "another packet");
-    assert_eq!(bench.shared.counters().snapshot().seen, 2);
+    assert_eq!(bench.shared.known.counters.snapshot().seen, 2);
     let mut packet = kernel(1, own);
     assert_eq!(bench.submissions.submit(&mut packet, &bench.shared), Verdict::Watched);
 }
@@ -489,7 +489,7 @@ fn a_thread_that_failed_goes_on_forwarding_and_ends_when_it_is_asked() {
         thread.join().unwrap();
     });
     assert!(!arrivals.wait(std::time::Duration::ZERO), "the recorder learns that this was all");
-    let now = shared.counters().snapshot();
+    let now = shared.known.counters.snapshot();
     assert_eq!(now.seen, 2);
     assert_eq!(now.lost, [(Lost::Failure, 2)]);
 }
@@ -505,5 +505,5 @@ fn the_thread_takes_what_completes_at_the_end_and_no_more() {
     let mut starts = Vec::new();
     while bench.arrivals.take(|dispatch| starts.push(dispatch.start)) > 0 {}
     assert_eq!(starts, [1010]);
-    assert_eq!(bench.shared.counters().snapshot().lost, [(Lost::Unfinished, 1)]);
+    assert_eq!(bench.shared.known.counters.snapshot().lost, [(Lost::Unfinished, 1)]);
 }

@@ -25,7 +25,7 @@ pub(super) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
     tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
-    let Some(tracer) = tracer::get().filter(|tracer| tracer.copies_so_far().is_some()) else { return };
+    let Some(tracer) = tracer::get().filter(|tracer| tracer.copies.is_some()) else { return };
     let (Some(enable), Some(_)) = (tracer.api.async_copy_enable, tracer.api.get_async_copy_time) else {
         return;
     };
@@ -41,7 +41,7 @@ pub(super) fn install(tables: &Tables) {
 /// The tracer that records copies, whether it still does or not.
 fn recording() -> Option<(&'static Tracer, &'static Copies)> {
     let tracer = tracer::get()?;
-    Some((tracer, tracer.copies_so_far()?))
+    Some((tracer, tracer.copies.as_ref()?))
 }
 
 /// An end of a copy: whose memory it is said to be, and where it is.
@@ -98,12 +98,12 @@ fn copied(
     let finished = catch_unwind(AssertUnwindSafe(|| {
         let Some((tracer, copies)) = recording() else { return };
         match status {
-            HSA_STATUS_SUCCESS => copies.submitted(begun, tracer.shared()),
-            _ => copies.refused(begun, app, tracer.shared()),
+            HSA_STATUS_SUCCESS => copies.submitted(begun, &tracer.shared),
+            _ => copies.refused(begun, app, &tracer.shared),
         }
     }));
     if let (Err(_), Some(tracer)) = (finished, tracer::get()) {
-        tracer.shared().fail();
+        tracer.shared.fail();
     }
     status
 }
@@ -125,7 +125,7 @@ fn begin(
         return None;
     }
     let [source, destination] = between(tracer);
-    Some((app, copies.begin(Copy { bytes, source, destination }, app, tracer.shared())))
+    Some((app, copies.begin(Copy { bytes, source, destination }, app, &tracer.shared)))
 }
 
 /// Declares the hook of a copy: its parameters, of which the first one named is the signal, how many bytes are copied, and between
@@ -221,7 +221,7 @@ unsafe extern "C" fn get_async_copy_time(
     time: *mut hsa_amd_profiling_async_copy_time_t,
 ) -> hsa_status_t {
     let is_asked = tracer::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
-    let forwarded = guarded(|tracer| tracer.shared().copies.times(signal.handle)).flatten();
+    let forwarded = guarded(|tracer| tracer.shared.copies.times(signal.handle)).flatten();
     if let (Some((start, end)), true, false) = (forwarded, is_asked, time.is_null()) {
         // SAFETY: the caller wants the times there.
         unsafe { *time = hsa_amd_profiling_async_copy_time_t { start: start as u64, end: end as u64 } };

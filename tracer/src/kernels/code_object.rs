@@ -51,7 +51,7 @@ impl Names {
         };
         let from = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let bytes = &from[..from.len().min(size_of_form(form))];
-        let generation = self.layout.as_ref().and_then(|layout| Generation::of(layout.flags()));
+        let generation = self.layout.as_ref().and_then(|layout| Generation::of(layout.flags));
         Some(Found { name, resources: Resources::read(bytes, form, generation) })
     }
 }

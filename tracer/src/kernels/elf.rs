@@ -36,7 +36,8 @@ const DYNAMIC: u32 = 2;
 pub struct Layout {
     /// The address, in the terms of its symbols, of the first byte.
     first: u64,
-    flags: u32,
+    /// Those of the ELF header, which name the processor.
+    pub flags: u32,
     symbols: Range<usize>,
     strings: Range<usize>,
 }
@@ -94,12 +95,6 @@ impl Layout {
         let dynamic = at.checked_sub(first).and_then(|at| part(bytes, at, size)).ok_or(Damage::Outside)?;
         let (symbols, strings) = tables(bytes, first, dynamic)?;
         Ok(Self { first, flags, symbols, strings })
-    }
-
-    /// The flags of the ELF header, which name the processor.
-    #[must_use]
-    pub fn flags(&self) -> u32 {
-        self.flags
     }
 
     /// The symbols in the bytes that this is the layout of.
@@ -250,7 +245,7 @@ mod tests {
             assert!(found.iter().map(|(_, name)| name).eq(written.iter().map(|kernel| &kernel.name)));
             assert_eq!(found[1].0, found[0].0 + 64, "descriptors of 64 bytes, one after the other");
             let image = image(&memory);
-            assert_eq!(Layout::of(&memory).unwrap().flags() & 0xff, 0x3f, "gfx90a");
+            assert_eq!(Layout::of(&memory).unwrap().flags & 0xff, 0x3f, "gfx90a");
             assert_eq!(image.find(found[7].0).unwrap().form, Form::Descriptor);
             assert_eq!(image.find(found[7].0 + 1), None, "the middle of a kernel is no kernel");
         }

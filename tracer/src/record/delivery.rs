@@ -119,7 +119,9 @@ impl Delivery {
     }
 
     fn range(&mut self, annotation: &Annotation) -> Option<abi::Range> {
-        let &Annotation::Range { number: range_id, text, tid, start, end, kind } = annotation else { return None };
+        let &Annotation::Range { number: range_id, text, tid, start, end, kind } = annotation else {
+            return None;
+        };
         let (text, text_length) = self.text(text);
         let end = end.unwrap_or(0);
         Some(abi::Range { start, end, range_id, text, text_length, tid, kind, reserved: 0 })
@@ -167,7 +169,7 @@ impl Delivery {
 
     fn deliver_calls(&mut self) {
         self.deliver_names();
-        let counts = self.calls.counts();
+        let counts = self.calls.counts;
         deliver(self.to.calls, self.calls.records(), self.to.data);
         for (counters, count) in self.known.calls.iter().zip(counts) {
             counters.record(count);
@@ -278,7 +280,7 @@ impl Sink for Delivery {
             self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
             self.known.barriers.lose(why, self.batches.barriers.drain(..).count() as u64);
             self.known.ranges.lose(why, self.batches.ranges.drain(..).count() as u64);
-            for (counters, count) in self.known.calls.iter().zip(self.calls.counts()) {
+            for (counters, count) in self.known.calls.iter().zip(self.calls.counts) {
                 counters.lose(why, count);
             }
             self.calls.clear();

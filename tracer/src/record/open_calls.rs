@@ -27,7 +27,8 @@ pub(super) fn of(calls: &Reader) -> Vec<Open> {
 /// What is said of them.
 #[derive(Debug)]
 pub(super) struct OpenCalls {
-    now: Vec<Open>,
+    /// What the next publication says.
+    pub(super) now: Vec<Open>,
     published: Vec<Open>,
     since: Instant,
 }
@@ -39,11 +40,6 @@ impl Default for OpenCalls {
 }
 
 impl OpenCalls {
-    /// What the next publication says.
-    pub(super) fn show(&mut self, open: Vec<Open>) {
-        self.now = open;
-    }
-
     /// Whether there is a reason for one.
     pub(super) fn are_news(&self) -> bool {
         self.now != self.published || !self.now.is_empty() && self.since.elapsed() >= HEARTBEAT
@@ -100,18 +96,18 @@ mod tests {
     fn what_changes_is_news_and_what_stays_is_only_now_and_then() {
         let mut calls = OpenCalls::default();
         assert!(!calls.are_news());
-        calls.show(vec![open(5), open(7)]);
+        calls.now = vec![open(5), open(7)];
         assert!(calls.are_news());
         calls.publish();
-        calls.show(vec![open(5), open(7)]);
+        calls.now = vec![open(5), open(7)];
         assert!(!calls.are_news());
         assert_eq!(said(&calls), [5, 7]);
         calls.since = Instant::now().checked_sub(HEARTBEAT).unwrap();
         assert!(calls.are_news(), "they have taken longer by now");
-        calls.show(vec![open(7)]);
+        calls.now = vec![open(7)];
         calls.publish();
         assert_eq!(said(&calls), [7]);
-        calls.show(Vec::new());
+        calls.now = Vec::new();
         assert!(calls.are_news(), "none of them is under way any more");
         calls.publish();
         calls.since = Instant::now().checked_sub(HEARTBEAT).unwrap();
@@ -120,8 +116,8 @@ mod tests {
 
     #[test]
     fn as_many_as_are_told_have_room_in_a_publication_beside_the_counts() {
-        let mut calls = OpenCalls::default();
-        calls.show((0..MOST as u64).map(|_| open(u64::MAX >> 1)).collect());
+        let now = (0..MOST as u64).map(|_| open(u64::MAX >> 1)).collect();
+        let calls = OpenCalls { now, ..OpenCalls::default() };
         // Of the longest name that there is.
         let longest = 60;
         let bytes: usize = calls.closing().map(|(tag, row)| tag.len() + row.len() + longest + 16).sum();

@@ -8,7 +8,8 @@ use crate::dispatch::Dispatch;
 /// How the dispatches of a kernel are written.
 #[derive(Debug)]
 pub(super) struct Rows {
-    named: Named,
+    /// What the kernel is called.
+    pub(super) named: Named,
     last: Dispatch,
     /// Empty until a launch is repeated.
     template: RowTemplate,
@@ -26,11 +27,6 @@ impl Rows {
     ) -> rtl_schema::Result<Self> {
         recording.push_op(&op(dispatch, named))?;
         Ok(Self { named, last: *dispatch, template: RowTemplate::default() })
-    }
-
-    /// What the kernel is called.
-    pub(super) fn named(&self) -> Named {
-        self.named
     }
 
     /// Whether a dispatch differs from the last one in what is its [`RowDelta`] only.

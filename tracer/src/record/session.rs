@@ -132,7 +132,7 @@ impl<T: Target + Close> Session<T> {
     fn write_other(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
         let rows = place(&mut self.kernels, dispatch.kernel.0 as usize);
         let named = match rows {
-            Some(rows) => rows.named(),
+            Some(rows) => rows.named,
             None => {
                 let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
                 self.naming.name(&kernel, self.file.begun()?)?
@@ -211,7 +211,7 @@ impl<T: Target + Close> Sink for Session<T> {
     }
 
     fn show_open(&mut self, open: Vec<Open>) {
-        self.calls.open.show(open);
+        self.calls.open.now = open;
     }
 
     /// Brings the file up to date. There is none before a dispatch has been seen.
@@ -227,7 +227,8 @@ impl<T: Target + Close> Sink for Session<T> {
     fn settle(&mut self, ranges: &mut Reader) {
         ranges.finish(|annotation| self.annotate(&annotation));
         if self.over.is_none() && self.is_begun() {
-            let is_complete = self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
+            let is_complete =
+                self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
             self.write_out(is_complete);
         }
     }

@@ -21,7 +21,8 @@ pub(super) struct Calls {
     launches: Vec<(usize, abi::LaunchParams)>,
     copies: Vec<(usize, abi::CopyParams)>,
     arguments: Vec<CString>,
-    counts: [u64; Source::ALL.len()],
+    /// How many there are of each source.
+    pub(super) counts: [u64; Source::ALL.len()],
     /// By source and number.
     names: [Vec<Option<CString>>; Source::ALL.len()],
 }
@@ -89,11 +90,6 @@ impl Calls {
     /// Whether it is time to deliver them.
     pub(super) fn are_many(&self) -> bool {
         self.records.len() >= BATCH
-    }
-
-    /// How many there are of each source.
-    pub(super) fn counts(&self) -> [u64; Source::ALL.len()] {
-        self.counts
     }
 
     pub(super) fn clear(&mut self) {
