@@ -92,7 +92,7 @@ impl<'a> TimelineBuilder<'a> {
     ) -> io::Result<(TimelineLayout<'_>, EventStream)> {
         let kernels: Vec<NameId> =
             (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
-        let (tracks, span) = (self.tracks.into_rows(), self.span.unwrap_or_default());
+        let (tracks, span) = (self.tracks.rows, self.span.unwrap_or_default());
         let stream = EventStream {
             events: self.sorter.finish()?,
             flows: self.flows,
@@ -209,7 +209,7 @@ impl<'a> TimelineBuilder<'a> {
         kind: TrackKind,
         duration: Option<i64>,
     ) -> io::Result<()> {
-        let track = self.tracks.intern(PerfettoTrack { group: TrackGroup::Process(process), kind });
+        let track = self.tracks.intern(PerfettoTrack { group: TrackGroup::Process(process), kind, process });
         self.push(Event { track, ..event }, duration)?;
         Ok(())
     }
@@ -220,7 +220,7 @@ impl<'a> TimelineBuilder<'a> {
         let Some(end) = self.rows.end(event.start, duration) else { return Ok(false) };
         let duration = end - event.start;
         self.stretch(event.start, end);
-        let order = self.tracks.rows()[event.track as usize].stacking().order(duration);
+        let order = self.tracks.rows[event.track as usize].stacking().order(duration);
         self.sorter.push(Event { order, duration, ..event })?;
         Ok(true)
     }

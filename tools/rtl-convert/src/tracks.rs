@@ -30,14 +30,14 @@ pub enum GroupBy {
 /// The content of a track, in the order of the tracks of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
-    /// Kernels and copies of a stream, by the process that owns it.
-    Stream(i64, ProcessId),
-    /// Kernels of a queue, by the process that owns it.
-    Queue(i64, ProcessId),
+    /// Kernels and copies of a stream.
+    Stream(i64),
+    /// Kernels of a queue.
+    Queue(i64),
     /// Copies of a process.
-    Copies(ProcessId),
+    Copies,
     /// Barriers of a queue.
-    Barriers(i64, ProcessId),
+    Barriers(i64),
     /// Ranges without a thread.
     Ranges,
     /// Calls and ranges of a thread.
@@ -53,6 +53,8 @@ pub struct PerfettoTrack {
     pub group: TrackGroup,
     /// Its content.
     pub kind: TrackKind,
+    /// The process of its events, which owns the stream or queue.
+    pub process: ProcessId,
 }
 
 impl PerfettoTrack {
@@ -60,21 +62,6 @@ impl PerfettoTrack {
     pub fn tid(&self) -> Option<u64> {
         let TrackKind::Thread(tid) = self.kind else { return None };
         i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
-    }
-
-    /// The process of its events.
-    pub fn process(&self) -> ProcessId {
-        match (self.group, self.kind) {
-            (TrackGroup::Process(process), _)
-            | (
-                _,
-                TrackKind::Stream(_, process)
-                | TrackKind::Queue(_, process)
-                | TrackKind::Copies(process)
-                | TrackKind::Barriers(_, process),
-            ) => process,
-            _ => ProcessId(0),
-        }
     }
 
     /// The events that may share a lane.
@@ -87,10 +74,11 @@ impl PerfettoTrack {
 }
 
 /// The tracks of a trace, numbered by first use.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PerfettoTracks {
     group_by: GroupBy,
-    rows: Vec<PerfettoTrack>,
+    /// All tracks so far by number.
+    pub rows: Vec<PerfettoTrack>,
     index: FxHashMap<PerfettoTrack, u32>,
     /// The Perfetto track of each queue track, by kind of op: kernels, copies, barriers.
     of_queue_tracks: [Vec<Option<u32>>; 3],
@@ -99,7 +87,7 @@ pub struct PerfettoTracks {
 impl PerfettoTracks {
     /// No tracks yet.
     pub fn new(group_by: GroupBy) -> Self {
-        Self { group_by, rows: Vec::new(), index: FxHashMap::default(), of_queue_tracks: Default::default() }
+        Self { group_by, ..Self::default() }
     }
 
     /// The number of a track.
@@ -121,26 +109,17 @@ impl PerfettoTracks {
         let at = tables.tracks.get(queue_track);
         let stream = at.stream.filter(|_| self.group_by == GroupBy::Stream);
         let track_kind = match (kind, stream) {
-            (Kind::Barrier, _) => TrackKind::Barriers(at.queue, at.process),
-            (_, Some(stream)) => TrackKind::Stream(stream, at.process),
-            (Kind::Copy, None) => TrackKind::Copies(at.process),
-            _ => TrackKind::Queue(at.queue, at.process),
+            (Kind::Barrier, _) => TrackKind::Barriers(at.queue),
+            (_, Some(stream)) => TrackKind::Stream(stream),
+            (Kind::Copy, None) => TrackKind::Copies,
+            _ => TrackKind::Queue(at.queue),
         };
-        let number = self.intern(PerfettoTrack { group: TrackGroup::Agent(at.agent), kind: track_kind });
+        let group = TrackGroup::Agent(at.agent);
+        let number = self.intern(PerfettoTrack { group, kind: track_kind, process: at.process });
         let known = &mut self.of_queue_tracks[kind as usize];
         known.resize(known.len().max(queue_track.index() + 1), None);
         known[queue_track.index()] = Some(number);
         number
-    }
-
-    /// All tracks by number.
-    pub fn into_rows(self) -> Vec<PerfettoTrack> {
-        self.rows
-    }
-
-    /// All tracks so far by number.
-    pub fn rows(&self) -> &[PerfettoTrack] {
-        &self.rows
     }
 }
 
@@ -191,15 +170,15 @@ fn pid_name(process: &Process) -> String {
 
 /// The name of a track within its group: `Queue 1`, `Thread 4243 (worker)`.
 pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
-    let owner = |process: ProcessId| match tables.processes.len() {
+    let owner = match tables.processes.len() {
         0 | 1 => String::new(),
-        _ => format!(" ({})", pid_name(tables.process(process))),
+        _ => format!(" ({})", pid_name(tables.process(track.process))),
     };
     match track.kind {
-        TrackKind::Stream(stream, process) => format!("Stream {stream}{}", owner(process)),
-        TrackKind::Queue(queue, process) => format!("Queue {queue}{}", owner(process)),
-        TrackKind::Copies(process) => format!("Copies{}", owner(process)),
-        TrackKind::Barriers(queue, process) => format!("Queue {queue} barriers{}", owner(process)),
+        TrackKind::Stream(stream) => format!("Stream {stream}{owner}"),
+        TrackKind::Queue(queue) => format!("Queue {queue}{owner}"),
+        TrackKind::Copies => format!("Copies{owner}"),
+        TrackKind::Barriers(queue) => format!("Queue {queue} barriers{owner}"),
         TrackKind::Ranges => "Ranges".to_owned(),
         TrackKind::Unknown => "Unknown thread".to_owned(),
         TrackKind::Thread(tid) => match thread_name(track, tables) {

@@ -52,7 +52,7 @@ impl Stages {
         let stage = self.specification(layout.tracks.len() + event_name, interning, || {
             layout.event_names.text(event_name).into_owned()
         });
-        let context = self.context(at.process().index(), layout, interning);
+        let context = self.context(at.process.index(), layout, interning);
         self.events += 1;
         Message(page).message(trace::PACKET, |out| {
             out.number(packet::TIMESTAMP, step);
