@@ -58,7 +58,9 @@ pub trait ArgWriter {
     fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>);
 
     /// Appends one of few texts.
-    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>);
+    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>) {
+        self.text(name, label, out);
+    }
 
     /// Appends a stored text.
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>);

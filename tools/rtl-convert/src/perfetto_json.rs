@@ -186,10 +186,6 @@ impl ArgWriter for Texts {
         text::json(text, out);
     }
 
-    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>) {
-        self.text(name, label, out);
-    }
-
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
         key(name, out);
         out.extend_from_slice(self.0.get(text.index(), |out| text::json(strings.get(text), out)));

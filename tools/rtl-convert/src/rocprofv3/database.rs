@@ -59,7 +59,7 @@ impl<'a> Database<'a> {
             environment: environment::of(tables.process(id)).map(|environment| environment.to_string()),
             threads: threads.filter_map(|thread| Some((thread.tid, thread.name.as_deref()?))).collect(),
             agents: agents.chain(self.unknown.then(unknown_agent)).collect(),
-            kernels: state.kernels.rows().iter().map(|kernel| kernel_info(kernel, names, tables)).collect(),
+            kernels: state.kernels.rows.iter().map(|kernel| kernel_info(kernel, names, tables)).collect(),
             counters: counters.collect(),
         };
         (self.set, info)

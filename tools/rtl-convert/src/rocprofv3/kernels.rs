@@ -60,7 +60,8 @@ pub struct KernelNames<'a> {
 /// symbols of one name are two kernels.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    rows: Vec<Kernel>,
+    /// The kernels by position.
+    pub rows: Vec<Kernel>,
     positions: FxHashMap<(Option<SymbolId>, NameId), u32>,
     ids: FxHashSet<Id>,
     next: Id,
@@ -99,12 +100,6 @@ impl Kernels {
         self.next
     }
 
-    /// The kernel at a position.
-    #[inline]
-    pub fn get(&self, position: usize) -> &Kernel {
-        &self.rows[position]
-    }
-
     /// Adds the kernels that `process` loaded but never launched.
     pub fn add_loaded(&mut self, process: ProcessId, tables: &Tables) {
         let met: FxHashSet<SymbolId> = self.rows.iter().filter_map(|kernel| kernel.symbol).collect();
@@ -113,11 +108,6 @@ impl Kernels {
                 self.of(&Dispatch { name: row.name, symbol: Some(symbol), ..Dispatch::default() }, tables);
             }
         }
-    }
-
-    /// All kernels.
-    pub fn rows(&self) -> &[Kernel] {
-        &self.rows
     }
 }
 
@@ -144,7 +134,7 @@ mod tests {
             let positions: Vec<usize> = launched.iter().map(|row| kernels.of(row, &tables)).collect();
             assert_eq!(positions, [0, 1, 2, 3, 4]);
         }
-        let ids: Vec<Id> = kernels.rows().iter().map(|kernel| kernel.id).collect();
+        let ids: Vec<Id> = kernels.rows.iter().map(|kernel| kernel.id).collect();
         assert_eq!(ids, [7, 8, 9, 10, 11]);
     }
 }

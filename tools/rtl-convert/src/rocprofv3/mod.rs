@@ -96,7 +96,9 @@ fn json(job: &Job<'_>) -> Result<Written, Failure> {
 fn csv(job: &Job<'_>) -> Result<Written, Failure> {
     let output = job.output;
     let into_folder = output.is_dir() || output.as_os_str().as_encoded_bytes().ends_with(b"/");
-    let prefix = if into_folder { output.join("") } else { without_end(output) };
+    let is_csv = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+    let prefix = if is_csv { output.with_extension("") } else { output.to_owned() };
+    let prefix = if into_folder { output.join("") } else { prefix };
     // In a folder every name holds a pid, so this first name is never the final one.
     let rules = match into_folder {
         true => atomic_file::Options { if_exists: IfExists::Replace, ..job.rules() },
@@ -119,27 +121,17 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
     publish(job, all, rows)
 }
 
-/// The output without the ending `.csv`.
-fn without_end(output: &Path) -> PathBuf {
-    match output.extension() {
-        Some(end) if end.eq_ignore_ascii_case("csv") => output.with_extension(""),
-        _ => output.to_owned(),
-    }
-}
-
 /// The path of a file: `RUN_4243_kernel_trace.csv`; `prefix` may be a folder.
 fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
-    let name = match prefix.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        true => String::new(),
-        false => prefix.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-    };
-    let words: Vec<&str> =
-        [name.as_str(), process, what].into_iter().filter(|word| !word.is_empty()).collect();
-    let file = format!("{}.csv", words.join("_"));
-    match name.is_empty() {
-        true => prefix.join(file),
-        false => prefix.with_file_name(file),
+    let mut path = prefix.as_os_str().to_owned();
+    for word in [process, what].into_iter().filter(|word| !word.is_empty()) {
+        if path.as_encoded_bytes().last().is_some_and(|end| *end != b'/') {
+            path.push("_");
+        }
+        path.push(word);
     }
+    path.push(".csv");
+    path.into()
 }
 
 /// A trace whose records are written.

@@ -83,7 +83,7 @@ impl ProcessState {
             stream: track.stream,
             ..self.record(track.process, tables, (row.start, end))
         };
-        let kernel = record.state.kernels.get(position);
+        let kernel = &record.state.kernels.rows[position];
         (record, Launch { row, number, position, kernel })
     }
 }

@@ -107,7 +107,7 @@ impl Csv {
         let mut all = Vec::new();
         if self.kernels.is_some() {
             let mut kernels = Stats::new();
-            for (stat, kernel) in self.kernel_stats.iter().zip(state.kernels.rows()) {
+            for (stat, kernel) in self.kernel_stats.iter().zip(&state.kernels.rows) {
                 let name = kernel.names(tables, self.shared.names).shown.into_owned();
                 kernels.entry(name).or_default().merge(stat);
             }

@@ -125,7 +125,7 @@ fn kinds(operations: &Operations, tables: &Tables, bytes: &mut Vec<u8>) {
 /// The kernels and their code objects; the first of each is a placeholder, as in rocprofv3's files.
 fn symbols(kernels: &Kernels, style: NameStyle, tables: &Tables, bytes: &mut Vec<u8>) {
     let objects: BTreeSet<i64> =
-        kernels.rows().iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
+        kernels.rows.iter().map(|kernel| kernel.loaded(tables).code_object).chain([0]).collect();
     bytes.extend_from_slice(b",\n\"code_objects\":[");
     for (at, object) in objects.into_iter().enumerate() {
         let before = if at > 0 { ",\n" } else { "" };
@@ -133,7 +133,7 @@ fn symbols(kernels: &Kernels, style: NameStyle, tables: &Tables, bytes: &mut Vec
     }
     bytes.extend_from_slice(b"],\n\"kernel_symbols\":[");
     symbol(0, &Symbol::default(), ["", "0", "0", "0"], bytes);
-    for kernel in kernels.rows() {
+    for kernel in &kernels.rows {
         let KernelNames { mangled, shown } = kernel.names(tables, style);
         let full = names::shown(&tables.strings, kernel.name);
         bytes.extend_from_slice(b",\n");
