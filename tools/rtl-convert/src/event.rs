@@ -1,3 +1,4 @@
+use rtl_schema::table::Direction;
 use rtl_schema::{Id, NameId, ShapeId, SymbolId};
 
 use crate::labelled_enum::labelled_enum;
@@ -54,7 +55,7 @@ pub struct Event {
     pub shape: Option<ShapeId>,
     /// The loaded kernel.
     pub symbol: Option<SymbolId>,
-    /// The arguments of a call as one text.
+    /// The arguments of a call as one text; of a copy, the number of its direction.
     pub text: NameId,
     /// The function of a call that is named after its kernel; `NONE` for all other events.
     pub function: NameId,
@@ -65,7 +66,22 @@ impl Event {
     pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
         Self { start, kind, name, text: NameId::NONE, function: NameId::NONE, ..Self::default() }
     }
+
+    /// The direction of a copy.
+    pub fn direction(&self) -> Direction {
+        DIRECTIONS.get(self.text.index()).copied().unwrap_or_default()
+    }
 }
+
+/// All directions by their numbers.
+pub const DIRECTIONS: [Direction; 6] = [
+    Direction::HostToDevice,
+    Direction::DeviceToHost,
+    Direction::DeviceToDevice,
+    Direction::HostToHost,
+    Direction::Fill,
+    Direction::Unknown,
+];
 
 /// An absent number.
 const ABSENT: u32 = u32::MAX;

@@ -6,7 +6,6 @@ use rtl_schema::{NameId, Strings, Tables};
 use crate::event::{Event, Kind};
 use crate::labelled_enum::labelled_enum;
 use crate::names::RenderCache;
-use crate::timeline;
 
 labelled_enum! {
     /// An argument of an event.
@@ -86,7 +85,7 @@ impl EventArgs {
             out.extend_from_slice(symbol);
         }
         if event.kind == Kind::Copy {
-            writer.label(EventArg::Direction, timeline::direction(event).label(), out);
+            writer.label(EventArg::Direction, event.direction().label(), out);
         }
         if let Some(bytes) = event.bytes {
             W::number(EventArg::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX), out);

@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 use clap::ValueEnum;
 use rtl_schema::{NameId, Strings};
 
-use crate::event::{Event, Kind};
-use crate::timeline::{self, DIRECTIONS};
+use crate::event::{DIRECTIONS, Event, Kind};
 
 /// The style of kernel names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -87,7 +86,7 @@ fn full(name: &str) -> Cow<'_, str> {
 /// The position of an event's name among those of events without one.
 fn unnamed(event: &Event) -> usize {
     match event.kind {
-        Kind::Copy => timeline::direction(event) as usize,
+        Kind::Copy => event.direction() as usize,
         Kind::Barrier => DIRECTIONS.len(),
         _ if event.name == NameId::NONE => DIRECTIONS.len() + 1,
         _ => DIRECTIONS.len() + 2,

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use rtl_schema::table::Direction;
 use rtl_schema::{NameId, ProcessId, Tables, TrackId};
 
 use crate::counter_tracks::{self, CounterTrack};
@@ -235,19 +234,4 @@ impl<'a> TimelineBuilder<'a> {
 /// From enqueueing to start in ns; negative where clocks disagree.
 fn latency(start: i64, enqueued: Option<i64>) -> Option<i64> {
     enqueued.and_then(|moment| start.checked_sub(moment))
-}
-
-/// All directions by their numbers.
-pub const DIRECTIONS: [Direction; 6] = [
-    Direction::HostToDevice,
-    Direction::DeviceToHost,
-    Direction::DeviceToDevice,
-    Direction::HostToHost,
-    Direction::Fill,
-    Direction::Unknown,
-];
-
-/// The direction of a copy's event.
-pub fn direction(event: &Event) -> Direction {
-    DIRECTIONS.get(event.text.index()).copied().unwrap_or_default()
 }
