@@ -76,13 +76,11 @@ impl EventArgs {
     /// Appends the arguments of an event.
     pub fn write<W: ArgWriter>(&mut self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
         if let Some(shape) = event.shape {
-            let shape = self.shapes.get(shape.index(), |out| of_shape(tables.shapes.get(shape), writer, out));
-            out.extend_from_slice(shape);
+            self.shapes.append(shape.index(), out, |out| of_shape(tables.shapes.get(shape), writer, out));
         }
         if let Some(symbol) = event.symbol {
             let symbol = symbol.index();
-            let symbol = self.symbols.get(symbol, |out| of_symbol::<W>(&tables.symbols[symbol], out));
-            out.extend_from_slice(symbol);
+            self.symbols.append(symbol, out, |out| of_symbol::<W>(&tables.symbols[symbol], out));
         }
         if event.kind == Kind::Copy {
             writer.label(EventArg::Direction, event.direction().label(), out);

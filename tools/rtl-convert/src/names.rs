@@ -117,17 +117,17 @@ fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
 pub struct RenderCache(Vec<Option<Box<[u8]>>>);
 
 impl RenderCache {
-    /// The rendering of number `at`.
+    /// Appends the rendering of number `at`.
     #[inline]
-    pub fn get(&mut self, at: usize, render: impl FnOnce(&mut Vec<u8>)) -> &[u8] {
+    pub fn append(&mut self, at: usize, out: &mut Vec<u8>, render: impl FnOnce(&mut Vec<u8>)) {
         if self.0.len() <= at {
             self.0.resize(at + 1, None);
         }
-        self.0[at].get_or_insert_with(|| {
+        out.extend_from_slice(self.0[at].get_or_insert_with(|| {
             let mut bytes = Vec::new();
             render(&mut bytes);
             bytes.into_boxed_slice()
-        })
+        }));
     }
 }
 

@@ -136,8 +136,7 @@ impl EventWriter for Json {
         self.text("\",\"name\":");
         let event_names = &layout.event_names;
         let number = event_names.number(event);
-        let name = self.event_names.get(number, |out| text::json(&event_names.text(number), out));
-        self.page.extend_from_slice(name);
+        self.event_names.append(number, &mut self.page, |out| text::json(&event_names.text(number), out));
         if let Some(end) = end {
             let (call, direction) = match end {
                 End::Leaves { call, .. } => (call, ",\"flow_out\":true"),
@@ -188,7 +187,7 @@ impl ArgWriter for Texts {
 
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
         key(name, out);
-        out.extend_from_slice(self.0.get(text.index(), |out| text::json(strings.get(text), out)));
+        self.0.append(text.index(), out, |out| text::json(strings.get(text), out));
     }
 }
 

@@ -88,18 +88,17 @@ impl<'a, R: Record> Sorter<'a, R> {
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.run = Vec::new();
         let share = (MERGE_BYTES / self.ends.len() / R::SIZE).max(1);
-        let mut merge = Merge { file, runs: Vec::with_capacity(self.ends.len()), heads: BinaryHeap::new() };
+        let (mut runs, mut heads) = (Vec::with_capacity(self.ends.len()), BinaryHeap::new());
         let mut next = 0;
         for end in self.ends {
-            merge.runs.push(Run { next, end, bytes: Vec::new(), at: 0, share });
+            let mut run = Run { next, end, bytes: Vec::new(), at: 0, share };
+            if let Some(record) = run.next(&file)? {
+                heads.push(Reverse((record, runs.len())));
+            }
+            runs.push(run);
             next = end;
         }
-        for number in 0..merge.runs.len() {
-            if let Some(record) = merge.runs[number].next(&merge.file)? {
-                merge.heads.push(Reverse((record, number)));
-            }
-        }
-        Ok(Sorted::File(merge))
+        Ok(Sorted::File { file, runs, heads })
     }
 }
 
@@ -123,8 +122,15 @@ pub enum Sorted<R> {
         /// Their keys and positions, in order.
         order: std::vec::IntoIter<(i64, u32)>,
     },
-    /// The records are in the runs of a file.
-    File(Merge<R>),
+    /// The records are in the runs of a file, which are read in parallel.
+    File {
+        /// The file.
+        file: File,
+        /// What is left of each run.
+        runs: Vec<Run>,
+        /// The next record of each run.
+        heads: BinaryHeap<Reverse<(R, usize)>>,
+    },
 }
 
 impl<R: Record> Iterator for Sorted<R> {
@@ -134,37 +140,23 @@ impl<R: Record> Iterator for Sorted<R> {
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::Memory { run, order } => order.next().map(|(_, at)| Ok(run[at as usize])),
-            Self::File(merge) => merge.next().transpose(),
-        }
-    }
-}
-
-/// The runs of a file, read in parallel.
-#[derive(Debug)]
-pub struct Merge<R> {
-    file: File,
-    runs: Vec<Run>,
-    /// The next record of each run.
-    heads: BinaryHeap<Reverse<(R, usize)>>,
-}
-
-impl<R: Record> Merge<R> {
-    fn next(&mut self) -> io::Result<Option<R>> {
-        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
-        let (record, run) = head.0;
-        match self.runs[run].next(&self.file)? {
-            Some(following) => head.0.0 = following,
-            None => {
-                PeekMut::pop(head);
+            Self::File { file, runs, heads } => {
+                let mut head = heads.peek_mut()?;
+                let (record, run) = head.0;
+                match runs[run].next(file) {
+                    Ok(Some(following)) => head.0.0 = following,
+                    Ok(None) => drop(PeekMut::pop(head)),
+                    Err(error) => return Some(Err(error)),
+                }
+                Some(Ok(record))
             }
         }
-        Ok(Some(record))
     }
 }
 
 /// One sorted run of the file.
 #[derive(Debug)]
-struct Run {
+pub struct Run {
     /// The next record that is not in `bytes` yet.
     next: u64,
     end: u64,

@@ -47,11 +47,11 @@ impl Cells {
         if self.is_header {
             return columns(self);
         }
-        self.bytes.extend_from_slice(cache.get(key, |bytes| {
-            let mut values = Self { bytes: Vec::new(), is_header: false };
+        cache.append(key, &mut self.bytes, |bytes| {
+            let mut values = Self { bytes: std::mem::take(bytes), is_header: false };
             columns(&mut values);
             *bytes = values.bytes;
-        }));
+        });
     }
 }
 

@@ -95,17 +95,16 @@ impl RecordSink for Json {
             thread(record.tid, bytes);
             correlation(record.correlation, None, bytes);
             timestamps(record, bytes);
-            bytes.extend_from_slice(self.tracks.get(track, |bytes| write_track(record, launch, bytes)));
+            self.tracks.append(track, bytes, |bytes| write_track(record, launch, bytes));
             number(launch.kernel.id, bytes);
             field(b",\"dispatch_id\":", launch.number as u64, bytes);
             match launch.row.shape.map_or(0, |shape| shape.index() + 1) {
                 place if place < KEPT_SHAPES => {
-                    let shape = self.shapes.get(place, |bytes| write_shape(record, launch, bytes));
-                    bytes.extend_from_slice(shape);
+                    self.shapes.append(place, bytes, |bytes| write_shape(record, launch, bytes));
                 }
                 _ => write_shape(record, launch, bytes),
             }
-            bytes.extend_from_slice(self.streams.get(track, |bytes| stream(record.stream, bytes)));
+            self.streams.append(track, bytes, |bytes| stream(record.stream, bytes));
             if launch.row.graph {
                 bytes.extend_from_slice(b",\"graph_exec_id\":1,\"graph_node_id\":0");
             }

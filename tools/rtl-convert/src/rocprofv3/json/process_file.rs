@@ -27,7 +27,7 @@ labelled_enum! {
 
 /// The file of one process while its records are written.
 pub(super) struct ProcessFile {
-    pub(super) file: PageFile,
+    pub(super) page: PageFile,
     /// The lists that were begun; the last one is open.
     pub(super) lists: Vec<&'static str>,
     waiting: [SpillBuffer; Waiting::ALL.len()],
@@ -35,22 +35,22 @@ pub(super) struct ProcessFile {
 
 impl ProcessFile {
     pub(super) fn create(destination: &Destination) -> io::Result<Self> {
-        let mut file = PageFile::create(destination)?;
-        file.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
-        let waiting = Waiting::ALL.map(|_| SpillBuffer::new(file.folder()));
-        Ok(Self { file, lists: Vec::new(), waiting })
+        let mut page = PageFile::create(destination)?;
+        page.bytes.extend_from_slice(b"{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{");
+        let waiting = Waiting::ALL.map(|_| SpillBuffer::new(page.folder()));
+        Ok(Self { page, lists: Vec::new(), waiting })
     }
 
     /// Writes the next record of a list. The records of a list come one after the other.
     #[inline]
     pub(super) fn record(&mut self, list: &'static str, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         if self.lists.last() == Some(&list) {
-            self.file.bytes.extend_from_slice(b",\n");
+            self.page.bytes.extend_from_slice(b",\n");
         } else {
             self.begin(list);
         }
-        write(&mut self.file.bytes);
-        self.file.flush_if_full()
+        write(&mut self.page.bytes);
+        self.page.flush_if_full()
     }
 
     /// Adds a record to a list that waits.
@@ -61,14 +61,14 @@ impl ProcessFile {
     #[cold]
     pub(super) fn begin(&mut self, list: &'static str) {
         let before: &[u8] = if self.lists.is_empty() { b"\"" } else { b"],\n\"" };
-        self.file.bytes.extend_from_slice(before);
-        self.file.bytes.extend_from_slice(list.as_bytes());
-        self.file.bytes.extend_from_slice(b"\":[");
+        self.page.bytes.extend_from_slice(before);
+        self.page.bytes.extend_from_slice(list.as_bytes());
+        self.page.bytes.extend_from_slice(b"\":[");
         self.lists.push(list);
     }
 
     /// Appends the records of a list that waited.
     pub(super) fn append(&mut self, list: Waiting) -> io::Result<()> {
-        self.waiting[list as usize].copy_to(self.file.flush()?)
+        self.waiting[list as usize].copy_to(self.page.flush()?)
     }
 }

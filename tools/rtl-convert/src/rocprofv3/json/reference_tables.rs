@@ -44,9 +44,9 @@ impl Json {
                 file.begin(list);
             }
         }
-        file.file.bytes.extend_from_slice(b"]},\n\"callback_records\":{\"counter_collection\":[");
+        file.page.bytes.extend_from_slice(b"]},\n\"callback_records\":{\"counter_collection\":[");
         file.append(Waiting::Counters)?;
-        file.file.bytes.push(b']');
+        file.page.bytes.push(b']');
         let agents: Vec<&Value> = state.devices.listed().iter().map(|device| &device.details).collect();
         let counters = (1..).zip(&state.counters).map(|(handle, (name, agent)): (u64, _)| {
             json!({
@@ -62,22 +62,22 @@ impl Json {
                 "instances": [],
             })
         });
-        let bytes = &mut file.file.bytes;
+        let bytes = &mut file.page.bytes;
         bytes.extend_from_slice(b"},\n\"metadata\":");
         serde_json::to_writer(&mut *bytes, &metadata(&tables.processes[id.index()], state.span))?;
         bytes.extend_from_slice(b",\n\"agents\":");
         serde_json::to_writer(&mut *bytes, &agents)?;
         bytes.extend_from_slice(b",\n\"counters\":");
         serde_json::to_writer(&mut *bytes, &counters.collect::<Vec<_>>())?;
-        kinds(operations, tables, &mut file.file.bytes);
+        kinds(operations, tables, &mut file.page.bytes);
         file.append(Waiting::Texts)?;
-        file.file.bytes.extend_from_slice(
+        file.page.bytes.extend_from_slice(
             b"],\"correlation_id\":{\"external\":[]},\"counters\":{\"dimension_ids\":[]},\"pc_sample_instructions\":[],\
               \"pc_sample_comments\":[],\"att_filenames\":[],\"code_object_snapshot_filenames\":[]}",
         );
-        symbols(&state.kernels, names, tables, &mut file.file.bytes);
-        file.file.bytes.extend_from_slice(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n");
-        file.file.finish()
+        symbols(&state.kernels, names, tables, &mut file.page.bytes);
+        file.page.bytes.extend_from_slice(b",\n\"host_functions\":[],\n\"summary\":[]}]}\n");
+        file.page.finish()
     }
 }
 
