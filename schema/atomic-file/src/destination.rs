@@ -50,17 +50,11 @@ impl Options<'_> {
 pub struct Destination {
     /// The path as the user gave it.
     path: PathBuf,
-    kind: Kind,
+    /// A regular file or nothing, at the end of all symbolic links; `None` for a stream: a device, FIFO, socket, or an open
+    /// file under `/proc`.
+    pub(crate) real: Option<PathBuf>,
     pub(crate) if_exists: IfExists,
     pub(crate) mode: u32,
-}
-
-#[derive(Debug, Clone)]
-enum Kind {
-    /// A regular file or nothing, at the end of all symbolic links.
-    File(PathBuf),
-    /// A device, FIFO, socket, or an open file under `/proc`.
-    Stream,
 }
 
 impl Destination {
@@ -69,22 +63,19 @@ impl Destination {
     /// # Errors
     /// [`Error::Exists`], [`Error::IsInput`], [`Error::IsFolder`], or [`Error::Io`] for a loop of links.
     pub fn check(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
-        let kind = match fs::metadata(path) {
+        let found = fs::metadata(path);
+        let is_input = |input: &&Path| match (fs::metadata(input), &found) {
+            (Ok(input), Ok(found)) => identity(&input) == identity(found),
+            _ => false,
+        };
+        let real = match &found {
             Ok(found) if found.is_dir() => return Err(Error::IsFolder { path: path.to_owned() }),
-            Ok(found) if !found.is_file() => Kind::Stream,
-            Ok(found) => {
-                let is_input = |input: &&Path| {
-                    fs::metadata(input).is_ok_and(|input| identity(&input) == identity(&found))
-                };
-                if options.inputs.iter().any(is_input) {
-                    return Err(Error::IsInput { path: path.to_owned() });
-                }
-                follow(path).map_err(|source| Error::io(path, source))?
-            }
-            Err(_) => follow(path).map_err(|source| Error::io(path, source))?,
+            Ok(found) if !found.is_file() => None,
+            _ if options.inputs.iter().any(is_input) => return Err(Error::IsInput { path: path.to_owned() }),
+            _ => follow(path).map_err(|source| Error::io(path, source))?,
         };
         let destination =
-            Self { path: path.to_owned(), kind, if_exists: options.if_exists, mode: options.file_mode() };
+            Self { path: path.to_owned(), real, if_exists: options.if_exists, mode: options.file_mode() };
         destination.check_again()?;
         Ok(destination)
     }
@@ -95,18 +86,10 @@ impl Destination {
         &self.path
     }
 
-    /// The regular file to replace or create; `None` for a stream.
-    pub(crate) fn real(&self) -> Option<&Path> {
-        match &self.kind {
-            Kind::File(real) => Some(real),
-            Kind::Stream => None,
-        }
-    }
-
     /// Checks that nothing but a regular file is going to be replaced, and that only where it may be.
     pub(crate) fn check_again(&self) -> Result<(), Error> {
         let exists = || Err(Error::Exists { path: self.path.clone() });
-        match self.real().map(fs::symlink_metadata) {
+        match self.real.as_ref().map(fs::symlink_metadata) {
             Some(Ok(_)) if self.if_exists == IfExists::Fail => exists(),
             Some(Ok(found)) if !found.is_file() => exists(),
             _ => Ok(()),
@@ -124,12 +107,12 @@ fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// Follows symbolic links to a regular file or to a name that is free.
-fn follow(path: &Path) -> io::Result<Kind> {
+/// Follows symbolic links to a regular file or to a name that is free; `None` for an open file.
+fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         if !path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-            return Ok(Kind::File(path));
+            return Ok(Some(path));
         }
         // Links under /proc name open files, such as /dev/stdout.
         if path
@@ -137,7 +120,7 @@ fn follow(path: &Path) -> io::Result<Kind> {
             .and_then(|folder| folder.canonicalize().ok())
             .is_some_and(|at| at.starts_with("/proc"))
         {
-            return Ok(Kind::Stream);
+            return Ok(None);
         }
         let target = fs::read_link(&path)?;
         path = folder(&path).join(target);

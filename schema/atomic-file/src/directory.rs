@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::destination::folder;
+use crate::signals::Registered;
 use crate::temporary::{self, LOCK};
-use crate::{Error, IfExists, Options, signals};
+use crate::{Error, IfExists, Options};
 
 /// An output folder that grows in a temporary one beside it; removed on drop. Which folders may be replaced is for the
 /// caller to decide.
@@ -16,6 +17,7 @@ pub struct AtomicDir {
     path: PathBuf,
     if_exists: IfExists,
     temporary: TempDir,
+    _registered: Registered,
     /// Held as long as the folder grows.
     _lock: File,
 }
@@ -41,23 +43,20 @@ impl AtomicDir {
         // Who may read a file may also list its folder.
         let mode = options.file_mode();
         let mode = 0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022);
-        let create = || -> io::Result<(TempDir, File)> {
+        let create = || -> io::Result<Self> {
             let around = folder(path);
             let temporary = temporary::name().permissions(Permissions::from_mode(mode)).tempdir_in(around)?;
-            signals::register(temporary.path());
+            let registered = Registered::new(temporary.path());
             let lock = File::create(temporary.path().join(LOCK))?;
             temporary::lock(&lock)?;
             temporary::sweep_once(around, &lock.metadata()?);
-            fs::create_dir(temporary.path().join(CONTENT))?;
-            Ok((temporary, lock))
+            let (path, if_exists) = (path.to_owned(), options.if_exists);
+            let directory = Self { path, if_exists, temporary, _registered: registered, _lock: lock };
+            fs::create_dir(directory.place())?;
+            fs::set_permissions(directory.place(), fs::metadata(directory.temporary.path())?.permissions())?;
+            Ok(directory)
         };
-        let (temporary, lock) = create().map_err(|source| Error::io(path, source))?;
-        let directory = Self { path: path.to_owned(), if_exists: options.if_exists, temporary, _lock: lock };
-        let content = fs::metadata(directory.temporary.path()).map(|found| found.permissions());
-        content
-            .and_then(|permissions| fs::set_permissions(directory.place(), permissions))
-            .map_err(|source| Error::io(path, source))?;
-        Ok(directory)
+        create().map_err(|source| Error::io(path, source))
     }
 
     /// The temporary folder of the content.
@@ -85,12 +84,6 @@ impl AtomicDir {
             })
         };
         rename().map_err(|source| Error::io(&self.path, source))
-    }
-}
-
-impl Drop for AtomicDir {
-    fn drop(&mut self) {
-        signals::unregister(self.temporary.path());
     }
 }
 

@@ -36,7 +36,7 @@ impl AtomicFile {
     /// [`Error::Io`] if the folder cannot be written.
     pub fn start(destination: Destination) -> Result<Self, Error> {
         // A stream gets the content of a temporary file at the end, unless `writer` sends it at once.
-        let temporary = match destination.real() {
+        let temporary = match &destination.real {
             Some(real) => Temporary::create(folder(real), destination.mode),
             None => Temporary::create(&std::env::temp_dir(), 0o600),
         };
@@ -59,19 +59,19 @@ impl AtomicFile {
     /// The temporary file, for writers that open it by name.
     #[must_use]
     pub fn place(&self) -> &Path {
-        self.temporary.path()
+        &self.temporary.path
     }
 
     /// The folder of the temporary file, which has room for other temporary files as well.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        folder(self.temporary.path())
+        folder(&self.temporary.path)
     }
 
     /// The temporary file.
     #[must_use]
     pub fn file(&self) -> &File {
-        self.temporary.file()
+        &self.temporary.file
     }
 
     /// A buffered writer of the content, compressed if the name ends in `.gz`.
@@ -79,7 +79,7 @@ impl AtomicFile {
     /// # Errors
     /// The operating system gives no second handle of the file, or the stream cannot be opened.
     pub fn writer(&self) -> io::Result<Writer> {
-        let file = match self.destination.real() {
+        let file = match &self.destination.real {
             Some(_) => self.file().try_clone()?,
             None => self.destination.open_stream()?,
         };
@@ -99,9 +99,9 @@ impl AtomicFile {
         let Self { destination, temporary } = self;
         destination.check_again()?;
         let path = destination.path();
-        let written = match destination.real() {
+        let written = match &destination.real {
             Some(real) => temporary.rename(real, destination.if_exists == IfExists::Replace),
-            None => send(temporary.file(), &destination),
+            None => send(&temporary.file, &destination),
         };
         written.map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },

@@ -24,15 +24,24 @@ pub fn keep_on_signals() {
     IS_ENABLED.store(false, Ordering::Relaxed);
 }
 
-pub(crate) fn register(path: &Path) {
-    temporaries().push(path.to_owned());
-    if IS_ENABLED.load(Ordering::Relaxed) {
-        HANDLER.call_once(handle);
+/// A temporary that a signal removes, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Registered(PathBuf);
+
+impl Registered {
+    pub(crate) fn new(path: &Path) -> Self {
+        temporaries().push(path.to_owned());
+        if IS_ENABLED.load(Ordering::Relaxed) {
+            HANDLER.call_once(handle);
+        }
+        Self(path.to_owned())
     }
 }
 
-pub(crate) fn unregister(path: &Path) {
-    temporaries().retain(|temporary| temporary != path);
+impl Drop for Registered {
+    fn drop(&mut self) {
+        temporaries().retain(|temporary| *temporary != self.0);
+    }
 }
 
 fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempPath;
 
-use crate::signals;
+use crate::signals::Registered;
 
 const PREFIX: &str = ".rtl-";
 const SUFFIX: &str = ".part";
@@ -24,8 +24,9 @@ static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A temporary file; removed on drop.
 #[derive(Debug)]
 pub(crate) struct Temporary {
-    path: Option<TempPath>,
-    file: File,
+    pub(crate) path: TempPath,
+    pub(crate) file: File,
+    _registered: Registered,
 }
 
 impl Temporary {
@@ -34,9 +35,8 @@ impl Temporary {
         for _ in 0..ATTEMPTS {
             let (file, path) =
                 name().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?.into_parts();
-            signals::register(&path);
-            let temporary = Self { path: Some(path), file };
-            if lock(&temporary.file)? && is_at(&temporary.file, temporary.path())? {
+            let temporary = Self { _registered: Registered::new(&path), path, file };
+            if lock(&temporary.file)? && is_at(&temporary.file, &temporary.path)? {
                 sweep_once(folder, &temporary.file.metadata()?);
                 return Ok(temporary);
             }
@@ -44,28 +44,11 @@ impl Temporary {
         Err(io::Error::other("temporary files are removed as soon as they are created"))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        self.path.as_deref().unwrap_or(Path::new(""))
-    }
-
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
     /// Gives the file another name; with `replace` also one that is taken.
-    pub(crate) fn rename(mut self, path: &Path, replace: bool) -> io::Result<()> {
-        let Some(temporary) = self.path.take() else { return Ok(()) };
-        signals::unregister(&temporary);
+    pub(crate) fn rename(self, path: &Path, replace: bool) -> io::Result<()> {
+        let Self { path: temporary, .. } = self;
         let renamed = if replace { temporary.persist(path) } else { temporary.persist_noclobber(path) };
         renamed.map_err(|failed| failed.error)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            signals::unregister(path);
-        }
     }
 }
 
@@ -147,7 +130,7 @@ mod tests {
     fn an_orphan_is_removed_and_a_file_that_is_being_written_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let living = Temporary::create(folder.path(), 0o666).unwrap();
-        let uid = living.file().metadata().unwrap().uid();
+        let uid = living.file.metadata().unwrap().uid();
         let [orphan, stranger] =
             [".rtl-abcdefghij.part", ".rtl-mine.part"].map(|name| folder.path().join(name));
         fs::write(&orphan, "half").unwrap();
@@ -159,6 +142,6 @@ mod tests {
         assert!(orphan.exists(), "it belongs to another user");
         sweep(folder.path(), uid);
         assert!(!orphan.exists() && !orphaned_folder.exists());
-        assert!(living.path().exists() && stranger.exists());
+        assert!(living.path.exists() && stranger.exists());
     }
 }
