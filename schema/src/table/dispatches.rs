@@ -1,3 +1,4 @@
+use super::{Barrier, Copy as CopyOp};
 use crate::column_set::columns;
 use crate::{Column, Durations, Id, NameId, ShapeId, SymbolId, TrackId};
 
@@ -33,6 +34,22 @@ columns! {
         enqueued: Option<i64> => Column<Option<i64>>,
     }
     extra {}
+}
+
+/// What a copy has in common with dispatches.
+impl From<&CopyOp> for Dispatch {
+    fn from(copy: &CopyOp) -> Self {
+        let &CopyOp { id, name, track, start, duration, tid, correlation, range, enqueued, .. } = copy;
+        Self { id, name, track, start, duration, tid, correlation, range, enqueued, ..Self::default() }
+    }
+}
+
+/// What a barrier has in common with dispatches.
+impl From<&Barrier> for Dispatch {
+    fn from(barrier: &Barrier) -> Self {
+        let &Barrier { id, name, track, start, duration, correlation, enqueued } = barrier;
+        Self { id, name, track, start, duration, correlation, enqueued, ..Self::default() }
+    }
 }
 
 impl Dispatches {

@@ -1,40 +1,48 @@
 //! Builds a frame from rows.
 
-use std::ops::Range;
-
 use polars::prelude::*;
-use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
+use rtl_schema::{AgentId, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-/// Columns with one value for each row of `rows`.
-pub(crate) struct Frame<'a> {
-    pub(crate) tables: &'a Tables,
-    rows: Range<usize>,
+/// Columns with one value for each of `rows`.
+pub(crate) struct Frame<'a, R> {
+    tables: &'a Tables,
+    rows: &'a [R],
     columns: Vec<Column>,
 }
 
-impl<'a> Frame<'a> {
-    pub(crate) fn of(tables: &'a Tables, rows: Range<usize>) -> Self {
+impl<'a, R> Frame<'a, R> {
+    pub(crate) fn of(tables: &'a Tables, rows: &'a [R]) -> Self {
         Self { tables, rows, columns: Vec::new() }
     }
 
     /// A column of numbers or booleans; its type does not depend on its values.
-    pub(crate) fn add<T>(mut self, name: &str, value: impl Fn(usize) -> T) -> Self
+    pub(crate) fn add<T>(mut self, name: &str, value: impl Fn(&'a R) -> T) -> Self
     where
         Series: NamedFrom<Vec<T>, [T]>,
     {
-        let values: Vec<T> = self.rows.clone().map(value).collect();
+        let values: Vec<T> = self.rows.iter().map(value).collect();
         self.columns.push(Series::new(name.into(), values).into_column());
         self
     }
 
+    /// Three columns of sizes, which end in `x`, `y` and `z`.
+    pub(crate) fn axes<T: Copy>(self, name: &str, size: impl Fn(&'a R) -> Option<[T; 3]>) -> Self
+    where
+        Series: NamedFrom<Vec<Option<T>>, [Option<T>]>,
+    {
+        ["x", "y", "z"].into_iter().enumerate().fold(self, |frame, (axis, letter)| {
+            frame.add(&format!("{name}_{letter}"), |row| size(row).map(|size| size[axis]))
+        })
+    }
+
     /// A column of strings of the trace, each stored once.
-    pub(crate) fn text(mut self, name: &str, value: impl Fn(usize) -> NameId) -> PolarsResult<Self> {
+    pub(crate) fn text(mut self, name: &str, value: impl Fn(&'a R) -> NameId) -> PolarsResult<Self> {
         let mut places = FxHashMap::<NameId, IdxSize>::default();
         let mut distinct: Vec<Option<&str>> = Vec::new();
         let mut rows: Vec<IdxSize> = Vec::with_capacity(self.rows.len());
         let mut last = None;
-        for row in self.rows.clone() {
+        for row in self.rows {
             let id = value(row);
             let place = match last {
                 Some((known, place)) if known == id => place,
@@ -52,21 +60,21 @@ impl<'a> Frame<'a> {
     }
 
     /// A column with few distinct strings.
-    pub(crate) fn word(mut self, name: &str, value: impl Fn(usize) -> Option<&'a str>) -> Self {
-        let words: Vec<Option<&str>> = self.rows.clone().map(value).collect();
+    pub(crate) fn word(mut self, name: &str, value: impl Fn(&'a R) -> Option<&'a str>) -> Self {
+        let words: Vec<Option<&str>> = self.rows.iter().map(value).collect();
         self.columns.push(Series::new(name.into(), words).into_column());
         self
     }
 
     /// The columns `pid` and `rank` of the process that each row belongs to.
-    pub(crate) fn process(self, process: impl Fn(usize) -> ProcessId) -> Self {
+    pub(crate) fn process(self, process: impl Fn(&'a R) -> ProcessId) -> Self {
         let processes = &self.tables.processes;
         self.add("pid", |row| processes.get(process(row).index()).and_then(|process| process.pid))
             .add("rank", |row| processes.get(process(row).index()).and_then(|process| process.rank))
     }
 
     /// The columns `start_ns`, `end_ns` and `duration_ns`.
-    pub(crate) fn times(self, start: impl Fn(usize) -> i64, duration: impl Fn(usize) -> Option<i64>) -> Self {
+    pub(crate) fn times(self, start: impl Fn(&'a R) -> i64, duration: impl Fn(&'a R) -> Option<i64>) -> Self {
         self.add("start_ns", &start)
             .add("end_ns", |row| duration(row).map(|duration| start(row).saturating_add(duration)))
             .add("duration_ns", &duration)
@@ -81,11 +89,6 @@ impl<'a> Frame<'a> {
 pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
     let agent = tables.agents.get(agent?.index())?;
     (agent.kind == rtl_schema::table::AgentKind::Gpu).then_some(agent.number)
-}
-
-/// The number of the GPU of a track.
-pub(crate) fn gpu_of(tables: &Tables, track: TrackId) -> Option<i64> {
-    gpu(tables, Some(tables.tracks.get(track).agent))
 }
 
 /// The id, unless it is 0.
