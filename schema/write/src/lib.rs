@@ -8,19 +8,18 @@
 mod btree;
 mod native;
 mod output;
-mod recording;
 mod rocpd;
 mod rpd;
+mod script;
 
 pub use atomic_file::IfExists;
 pub use btree::Target;
 pub use native::{
     Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, LaunchParams, NO_SYMBOL, NativeWriter, Op,
-    OpKind, RowDelta, RowTemplate, StringId, StringLog, TraceImport, TraceMapping,
+    OpKind, Recording, RowDelta, RowTemplate, StringId, StringLog, TraceImport, TraceMapping,
 };
-pub use recording::Recording;
 pub use rocpd::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
-    ProcessIdentity, ProcessInfo, Region, RocpdWriter, TableSetId,
+    ProcessIdentity, ProcessInfo, RocpdWriter, TableSetId,
 };
 pub use rpd::RpdWriter;

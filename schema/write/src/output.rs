@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists, Options};
 
-use crate::btree::PushError;
 use rtl_schema::{Error, Result};
 
 /// The file that a writer fills.
@@ -12,15 +11,10 @@ use rtl_schema::{Error, Result};
 pub(crate) struct OutputFile {
     /// The output as messages name it.
     path: PathBuf,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// Gets its name when it is complete.
-    Atomic(AtomicFile),
-    /// The caller has created it and names it.
-    Given(PathBuf),
+    /// The path of the content while it grows.
+    pub(crate) place: PathBuf,
+    /// Names the complete file, unless the caller does.
+    atomic: Option<AtomicFile>,
 }
 
 impl OutputFile {
@@ -28,35 +22,24 @@ impl OutputFile {
     pub(crate) fn create(path: &Path, if_exists: IfExists) -> Result<(Self, File)> {
         let file = AtomicFile::create(path, &Options { if_exists, inputs: &[] }).map_err(error)?;
         let handle = file.file().try_clone().map_err(|source| io_error("create", path, source))?;
-        Ok((Self { path: path.to_owned(), kind: Kind::Atomic(file) }, handle))
+        Ok((Self { path: path.to_owned(), place: file.place().to_owned(), atomic: Some(file) }, handle))
     }
 
     /// Fills the empty file at `place`, which the caller gives the name `path`.
     pub(crate) fn given(place: &Path, path: &Path) -> Result<(Self, File)> {
         let file = OpenOptions::new().write(true).open(place);
         let file = file.map_err(|source| io_error("write", path, source))?;
-        Ok((Self { path: path.to_owned(), kind: Kind::Given(place.to_owned()) }, file))
+        Ok((Self { path: path.to_owned(), place: place.to_owned(), atomic: None }, file))
     }
 
     /// A file that the caller creates and names.
     pub(crate) fn named(path: &Path) -> Self {
-        Self { path: path.to_owned(), kind: Kind::Given(path.to_owned()) }
-    }
-
-    /// The path of the content while it grows.
-    pub(crate) fn place(&self) -> &Path {
-        match &self.kind {
-            Kind::Atomic(file) => file.place(),
-            Kind::Given(place) => place,
-        }
+        Self { path: path.to_owned(), place: path.to_owned(), atomic: None }
     }
 
     /// Gives the complete file its name.
     pub(crate) fn finish(self) -> Result<()> {
-        match self.kind {
-            Kind::Atomic(file) => file.commit().map_err(error),
-            Kind::Given(_) => Ok(()),
-        }
+        self.atomic.map_or(Ok(()), |file| file.commit().map_err(error))
     }
 
     pub(crate) fn io(&self, source: io::Error) -> Error {
@@ -65,13 +48,6 @@ impl OutputFile {
 
     pub(crate) fn full(&self, limit: u64) -> Error {
         Error::Full { path: self.path.clone(), limit }
-    }
-
-    pub(crate) fn push(&self, error: PushError) -> Error {
-        match error {
-            PushError::Full => self.full(u64::MAX),
-            PushError::Io(source) => self.io(source),
-        }
     }
 
     pub(crate) fn sqlite(&self, source: rusqlite::Error) -> Error {

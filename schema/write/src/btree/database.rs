@@ -1,38 +1,28 @@
 //! A file of tables that grow at their ends.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io;
 
-use super::catalog::{self, Entry};
+use serde::{Deserialize, Serialize};
+
+use super::catalog;
 use super::encode::{Datum, Record};
 use super::page::SIZE;
 use super::pattern::Pattern;
 use super::store::{Store, Target};
-use super::tree::{Lifetime, Tree, put, take};
+use super::tree::{Lifetime, Tree};
+use crate::output::OutputFile;
+use rtl_schema::{Error, Result};
 
 /// Pages that the closing rows of one publication take at most, beside one for the open leaf.
 const CLOSING_PAGES: usize = 3;
 
-/// A table of a [`Database`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A table of a [`Database`]: its place among all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableId(pub(crate) usize);
 
-/// The reason why a row was not added.
-#[derive(Debug)]
-pub(crate) enum PushError {
-    /// The file would exceed its size limit.
-    Full,
-    /// The file could not be written.
-    Io(io::Error),
-}
-
-impl From<io::Error> for PushError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Table {
     name: Cow<'static, str>,
     sql: Cow<'static, str>,
@@ -43,6 +33,9 @@ struct Table {
 
 /// A SQLite file that holds what was last published. Before the first publication it is an empty database. Memory is that
 /// of a few pages for each table.
+///
+/// Rows are refused with [`Error::Full`] where they would exceed the size limit, and with [`Error::Io`] where the file cannot
+/// be written, from then on.
 #[derive(Debug)]
 pub(crate) struct Database<T> {
     record: Record,
@@ -51,33 +44,43 @@ pub(crate) struct Database<T> {
 
 #[derive(Debug)]
 struct Tables<T> {
+    output: OutputFile,
     store: Store<T>,
     all: Vec<Table>,
     catalog: Vec<u32>,
     /// The trees and the catalog of the last publication.
     published: (Vec<Tree>, Vec<u32>),
-    /// Pages that the file may have.
-    limit: usize,
+    /// Bytes that the file may have.
+    limit: Option<u64>,
     /// Whether a row may be refused: there is a limit, or a write has failed.
     is_checked: bool,
     has_failed: bool,
 }
 
+/// What [`Database::restored`] needs.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedDatabase {
+    /// The page after the last finished one.
+    next: u32,
+    tables: Vec<Table>,
+}
+
 impl<T: Target> Database<T> {
     /// An empty database of at most `limit` bytes.
-    pub(crate) fn create(target: T, limit: Option<u64>) -> io::Result<Self> {
-        Ok(Self::new(Store::create(target)?, Vec::new(), limit))
+    pub(crate) fn create(output: OutputFile, target: T, limit: Option<u64>) -> Result<Self> {
+        let store = Store::create(target).map_err(|source| output.io(source))?;
+        Ok(Self::new(output, store, Vec::new(), limit))
     }
 
-    fn new(store: Store<T>, all: Vec<Table>, limit: Option<u64>) -> Self {
-        let pages = limit.and_then(|limit| usize::try_from(limit / SIZE as u64).ok());
+    fn new(output: OutputFile, store: Store<T>, all: Vec<Table>, limit: Option<u64>) -> Self {
         let tables = Tables {
+            output,
             store,
             all,
             catalog: Vec::new(),
             published: Default::default(),
-            limit: pages.unwrap_or(usize::MAX),
-            is_checked: pages.is_some(),
+            limit,
+            is_checked: limit.is_some(),
             has_failed: false,
         };
         Self { record: Record::new(), tables }
@@ -90,14 +93,9 @@ impl<T: Target> Database<T> {
         sql: impl Into<Cow<'static, str>>,
         is_always: bool,
     ) -> TableId {
-        let table = Table { name: name.into(), sql: sql.into(), is_always, tree: Tree::new() };
-        self.tables.all.push(table);
+        let tree = Tree::new(Lifetime::File);
+        self.tables.all.push(Table { name: name.into(), sql: sql.into(), is_always, tree });
         TableId(self.tables.all.len() - 1)
-    }
-
-    /// The tables by name, in the order of their ids.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (&str, TableId)> {
-        self.tables.all.iter().enumerate().map(|(at, table)| (table.name.as_ref(), TableId(at)))
     }
 
     /// Adds a row of integers behind the id and returns the id; ids count from 1.
@@ -106,29 +104,25 @@ impl<T: Target> Database<T> {
         &mut self,
         table: TableId,
         row: &[Option<i64>; N],
-    ) -> Result<i64, PushError> {
+    ) -> Result<i64> {
         self.tables.push(table, self.record.integers(row))
     }
 
     /// Adds a row of any values behind the id and returns the id.
     #[inline]
-    pub(crate) fn push_row(&mut self, table: TableId, row: &[Datum<'_>]) -> Result<i64, PushError> {
+    pub(crate) fn push_row(&mut self, table: TableId, row: &[Datum<'_>]) -> Result<i64> {
         self.tables.push(table, self.record.row(row))
     }
 
     /// Adds a row of a table without an id among its columns.
-    pub(crate) fn push_cells(&mut self, table: TableId, row: &[Datum<'_>]) -> Result<i64, PushError> {
+    pub(crate) fn push_cells(&mut self, table: TableId, row: &[Datum<'_>]) -> Result<i64> {
         self.tables.push(table, self.record.cells(row))
     }
 
     /// Adds a row with this id, which must be greater than those of all rows before.
-    pub(crate) fn push_row_at(
-        &mut self,
-        table: TableId,
-        id: i64,
-        row: &[Datum<'_>],
-    ) -> Result<(), PushError> {
-        self.tables.push_at(table, id, self.record.row(row))
+    pub(crate) fn push_row_at(&mut self, table: TableId, id: i64, row: &[Datum<'_>]) -> Result<()> {
+        let record = self.record.row(row);
+        self.tables.add(table, record.len(), |tree, store| tree.push_at(id, record, store))
     }
 
     /// Adds a row of a pattern that its numbers fit, and returns its id.
@@ -138,8 +132,8 @@ impl<T: Target> Database<T> {
         table: TableId,
         pattern: &Pattern<N>,
         numbers: &[i64; N],
-    ) -> Result<i64, PushError> {
-        self.tables.push_pattern(table, pattern, numbers)
+    ) -> Result<i64> {
+        self.tables.add(table, pattern.length(), |tree, store| tree.push_pattern(pattern, numbers, store))
     }
 
     /// The id of the last row; 0 without rows.
@@ -158,7 +152,7 @@ impl<T: Target> Database<T> {
         &mut self,
         views: impl Iterator<Item = (&'a str, &'a str)>,
         closing: Option<(TableId, &[[Datum<'_>; 2]])>,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let record = &mut self.record;
         let closing = closing.map(|(table, rows)| {
             (table, rows.iter().map(|row| record.row(row).to_vec()).collect::<Vec<_>>())
@@ -172,84 +166,80 @@ impl<T: Target> Database<T> {
     }
 
     /// Returns what was written to, if it is still there.
-    pub(crate) fn finish(mut self) -> io::Result<T> {
-        self.tables.store.check()?;
+    pub(crate) fn finish(mut self) -> Result<T> {
+        self.tables.store.check().map_err(|source| self.tables.output.io(source))?;
         Ok(self.tables.store.into_target())
     }
 
-    /// Writes all finished pages and adds to `state` what else [`Self::restored`] needs, of a database that was never
-    /// published.
-    pub(crate) fn save(&mut self, state: &mut Vec<u8>) -> io::Result<()> {
-        put(state, i64::from(self.tables.store.flush_all()?));
-        put(state, self.tables.all.len() as i64);
-        for table in &mut self.tables.all {
-            put(state, table.name.len() as i64);
-            state.extend_from_slice(table.name.as_bytes());
-            table.tree.save(state);
-        }
-        Ok(())
+    /// Closes the file, which gets its name later.
+    pub(crate) fn close(self) -> OutputFile {
+        self.tables.output
+    }
+
+    /// The file as messages name it.
+    pub(crate) fn output(&self) -> &OutputFile {
+        &self.tables.output
+    }
+
+    /// Writes all finished pages of a database that was never published.
+    pub(crate) fn save(&mut self) -> io::Result<SavedDatabase> {
+        Ok(SavedDatabase { next: self.tables.store.flush_all()?, tables: self.tables.all.clone() })
     }
 }
 
-impl Database<std::fs::File> {
-    /// Goes on where [`Self::save`] was, in the same file; `statement` knows each table. `None` if `state` is something
-    /// else or the file has lost pages.
-    pub(crate) fn restored(
-        file: std::fs::File,
-        state: &mut &[u8],
-        statement: impl Fn(&str) -> Option<(&'static str, &'static str)>,
-    ) -> io::Result<Option<Self>> {
-        let Some((next, tables)) = read(state, statement) else { return Ok(None) };
-        let bytes = u64::from(next - 1) * SIZE as u64;
-        if file.metadata()?.len() < bytes {
-            return Ok(None);
-        }
-        file.set_len(bytes)?;
-        Ok(Some(Self::new(Store::resume(file, next), tables, None)))
+impl Database<File> {
+    /// Goes on where [`Self::save`] was, in the same file. `None` if the file has lost pages.
+    pub(crate) fn restored(output: OutputFile, file: File, saved: SavedDatabase) -> Result<Option<Self>> {
+        let bytes = u64::from(saved.next.saturating_sub(1)) * SIZE as u64;
+        let cut = || -> io::Result<bool> {
+            let is_whole = file.metadata()?.len() >= bytes;
+            if is_whole {
+                file.set_len(bytes)?;
+            }
+            Ok(is_whole)
+        };
+        let is_whole = cut().map_err(|source| output.io(source))?;
+        Ok(is_whole.then(|| Self::new(output, Store::resume(file, saved.next), saved.tables, None)))
     }
 }
 
 impl<T: Target> Tables<T> {
     #[inline]
-    fn push(&mut self, table: TableId, record: &[u8]) -> Result<i64, PushError> {
-        self.check_room(table, record.len())?;
-        let added = self.all[table.0].tree.push(record, &mut self.store, Lifetime::File);
-        added.map_err(|error| self.fail(error).into())
+    fn push(&mut self, table: TableId, record: &[u8]) -> Result<i64> {
+        self.add(table, record.len(), |tree, store| tree.push(record, store))
     }
 
-    fn push_at(&mut self, table: TableId, id: i64, record: &[u8]) -> Result<(), PushError> {
-        self.check_room(table, record.len())?;
-        let added = self.all[table.0].tree.push_at(id, record, &mut self.store, Lifetime::File);
-        added.map_err(|error| self.fail(error).into())
-    }
-
+    /// Adds a record of so many bytes to a table.
     #[inline]
-    fn push_pattern<const N: usize>(
+    fn add<R>(
         &mut self,
         table: TableId,
-        pattern: &Pattern<N>,
-        numbers: &[i64; N],
-    ) -> Result<i64, PushError> {
-        self.check_room(table, pattern.length())?;
-        let added = self.all[table.0].tree.push_pattern(pattern, numbers, &mut self.store, Lifetime::File);
-        added.map_err(|error| self.fail(error).into())
+        record: usize,
+        push: impl FnOnce(&mut Tree, &mut Store<T>) -> io::Result<R>,
+    ) -> Result<R> {
+        if self.is_checked {
+            self.check_room(table, record)?;
+        }
+        push(&mut self.all[table.0].tree, &mut self.store).map_err(|error| self.fail(error))
     }
 
     /// Refuses a record of so many bytes if it has no room.
     #[inline]
-    fn check_room(&self, table: TableId, record: usize) -> Result<(), PushError> {
-        if !self.is_checked {
-            return Ok(());
-        }
-        if self.has_failed {
-            return Err(PushError::Io(io::Error::other("an earlier write failed")));
-        }
+    fn check_room(&self, table: TableId, record: usize) -> Result<()> {
         let tree = &self.all[table.0].tree;
         let needed = tree.pages_for(record);
-        if (needed > 0 || tree.rows() == 0) && !self.has_room(table, needed) {
-            return Err(PushError::Full);
+        if self.has_failed || (needed > 0 || tree.rows() == 0) && !self.has_room(table, needed) {
+            return Err(self.refusal());
         }
         Ok(())
+    }
+
+    #[cold]
+    fn refusal(&self) -> Error {
+        match self.has_failed {
+            true => self.output.io(io::Error::other("an earlier write failed")),
+            false => self.output.full(self.limit.unwrap_or_default()),
+        }
     }
 
     /// Whether as many more pages leave room for two publications, this one and the one before.
@@ -260,7 +250,8 @@ impl<T: Target> Tables<T> {
         let open: usize = existing.map(|(_, table)| table.tree.open_pages()).sum();
         let publication = open + CLOSING_PAGES + catalog::PAGES + 1;
         let kept = self.store.kept() + needed;
-        kept + 2 * publication + Store::<T>::at_rest(kept) <= self.limit
+        let pages = kept + 2 * publication + Store::<T>::at_rest(kept);
+        self.limit.is_none_or(|limit| (pages * SIZE) as u64 <= limit)
     }
 
     fn publish<'a>(
@@ -275,13 +266,8 @@ impl<T: Target> Tables<T> {
                 None => table.tree.publish(&mut self.store)?,
             }
         }
-        let tables = self.all.iter().filter(|table| table.exists()).map(|table| Entry {
-            kind: "table",
-            name: &table.name,
-            root: table.tree.root(),
-            sql: &table.sql,
-        });
-        let views = views.map(|(name, sql)| Entry { kind: "view", name, root: 0, sql });
+        let tables = self.all.iter().filter(|table| table.exists());
+        let tables = tables.map(|table| (&*table.name, &*table.sql, table.tree.root()));
         let before = std::mem::take(&mut self.catalog);
         self.catalog = catalog::publish(tables, views, before, &mut self.store)?;
         self.published = (self.all.iter().map(|table| table.tree.clone()).collect(), self.catalog.clone());
@@ -289,15 +275,15 @@ impl<T: Target> Tables<T> {
     }
 
     #[cold]
-    fn fail(&mut self, error: io::Error) -> io::Error {
+    fn fail(&mut self, error: io::Error) -> Error {
         self.rollback();
-        error
+        self.output.io(error)
     }
 
     fn rollback(&mut self) {
         self.store.rollback();
         let (trees, catalog) = &self.published;
-        let published = trees.iter().cloned().chain(std::iter::repeat_with(Tree::new));
+        let published = trees.iter().cloned().chain(std::iter::repeat_with(|| Tree::new(Lifetime::File)));
         self.all.iter_mut().zip(published).for_each(|(table, tree)| table.tree = tree);
         self.catalog.clone_from(catalog);
         (self.is_checked, self.has_failed) = (true, true);
@@ -308,25 +294,4 @@ impl Table {
     fn exists(&self) -> bool {
         self.is_always || self.tree.rows() > 0
     }
-}
-
-fn read(
-    state: &mut &[u8],
-    statement: impl Fn(&str) -> Option<(&'static str, &'static str)>,
-) -> Option<(u32, Vec<Table>)> {
-    let next = u32::try_from(take(state)?).ok().filter(|&next| next > 1)?;
-    let mut tables = Vec::new();
-    for _ in 0..take(state)? {
-        let length = usize::try_from(take(state)?).ok()?;
-        let (name, rest) = state.split_at_checked(length)?;
-        *state = rest;
-        let (name, sql) = statement(std::str::from_utf8(name).ok()?)?;
-        tables.push(Table {
-            name: name.into(),
-            sql: sql.into(),
-            is_always: true,
-            tree: Tree::restored(state)?,
-        });
-    }
-    Some((next, tables))
 }

@@ -52,8 +52,7 @@ mod pattern;
 mod store;
 mod tree;
 
-pub(crate) use database::{Database, PushError, TableId};
+pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
 pub(crate) use pattern::Pattern;
 pub use store::Target;
-pub(crate) use tree::{put, take};

@@ -1,5 +1,7 @@
 //! The two kinds of pages of a table's tree (file format, "B-tree Pages").
 
+use serde::{Deserialize, Serialize};
+
 use super::encode::short_varint;
 pub(crate) use super::encode::varint;
 use super::pattern::{LONGEST, Pattern};
@@ -23,7 +25,8 @@ const INTERIOR: u8 = 0x05;
 pub(crate) const MOST_CHILDREN: usize = (SIZE - 100 - 12) / 12;
 
 /// A page of rows, the last of its table, that is filled from both ends.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub(crate) struct Leaf {
     page: Box<Page>,
     cells: usize,
@@ -38,12 +41,6 @@ impl Leaf {
         let mut page = Box::new([0; SIZE]);
         page[0] = LEAF;
         Self { page, cells: 0, content: SIZE }
-    }
-
-    /// The leaf that [`Self::page`] gave out.
-    pub(crate) fn restored(page: Box<Page>) -> Self {
-        let number = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
-        Self { cells: number(3), content: number(5), page }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -134,6 +131,22 @@ impl Leaf {
     }
 }
 
+impl From<Leaf> for Vec<u8> {
+    fn from(mut leaf: Leaf) -> Self {
+        leaf.page().to_vec()
+    }
+}
+
+impl TryFrom<Vec<u8>> for Leaf {
+    type Error = &'static str;
+
+    fn try_from(page: Vec<u8>) -> Result<Self, Self::Error> {
+        let page: Box<Page> = page.try_into().map_err(|_| "not a page")?;
+        let number = |at: usize| usize::from(u16::from_be_bytes([page[at], page[at + 1]]));
+        Ok(Self { cells: number(3), content: number(5), page })
+    }
+}
+
 /// What stands before a record on its leaf, its length and its rowid, and how many bytes that are.
 #[inline]
 pub(crate) fn head(record: usize, row: i64) -> ([u8; 18], usize) {
@@ -155,7 +168,7 @@ pub(crate) fn local_length(record: usize) -> usize {
 }
 
 /// A finished part of a tree: its root and the greatest rowid in it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Child {
     pub(crate) page: u32,
     pub(crate) last: i64,

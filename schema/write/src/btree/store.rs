@@ -109,17 +109,7 @@ impl<T: Target> Store<T> {
         first[100] = page::LEAF;
         first[105..107].copy_from_slice(&(SIZE as u16).to_be_bytes());
         target.write_at(&first, 0)?;
-        Ok(Self {
-            target,
-            next: 2,
-            run: Vec::with_capacity(RUN),
-            run_start: 2,
-            free: Free::default(),
-            published: Published { next: 2, count: 1, ..Published::default() },
-            borrowed: 0,
-            is_short: false,
-            is_gone: false,
-        })
+        Ok(Self::resume(target, 2))
     }
 
     /// Goes on where [`Self::flush_all`] was, in a file that ends there.

@@ -2,13 +2,15 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
 use super::pattern::{LONGEST, Pattern};
 use super::store::{ReadOrder, Store, Target};
 
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
 /// get a new place in the file each time they are published.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Tree {
     leaf: Leaf,
     /// The rowid of the newest row; rows count from 1.
@@ -19,63 +21,24 @@ pub(crate) struct Tree {
     /// The pages of its last publication, the root at the end.
     published: Vec<u32>,
     changed: bool,
+    #[serde(skip)]
+    lifetime: Lifetime,
 }
 
-/// Appends a number to a saved state.
-pub(crate) fn put(state: &mut Vec<u8>, number: i64) {
-    state.extend_from_slice(&number.to_le_bytes());
-}
-
-/// Takes the next number from a saved state.
-pub(crate) fn take(state: &mut &[u8]) -> Option<i64> {
-    let (number, rest) = state.split_first_chunk::<8>()?;
-    *state = rest;
-    Some(i64::from_le_bytes(*number))
-}
-
-/// Where finished pages go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How long finished pages stay as they are.
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) enum Lifetime {
-    /// They stay as they are.
+    /// As long as the file.
+    #[default]
     File,
     /// Until the next publication.
     Publication,
 }
 
 impl Tree {
-    pub(crate) fn new() -> Self {
-        Self { leaf: Leaf::new(), last: 0, levels: Vec::new(), published: Vec::new(), changed: true }
-    }
-
-    /// All that [`Self::restored`] needs, of a tree that was never published.
-    pub(crate) fn save(&mut self, state: &mut Vec<u8>) {
-        state.extend_from_slice(self.leaf.page());
-        put(state, self.last);
-        put(state, self.levels.len() as i64);
-        for level in &self.levels {
-            put(state, level.len() as i64);
-            for child in level {
-                put(state, i64::from(child.page));
-                put(state, child.last);
-            }
-        }
-    }
-
-    /// The tree that [`Self::save`] was told of; nothing where `state` is something else.
-    pub(crate) fn restored(state: &mut &[u8]) -> Option<Self> {
-        let (page, rest) = state.split_first_chunk::<SIZE>()?;
-        *state = rest;
-        let last = take(state)?;
-        let mut levels = Vec::new();
-        for _ in 0..take(state)? {
-            let mut level = Vec::new();
-            for _ in 0..take(state)? {
-                level.push(Child { page: u32::try_from(take(state)?).ok()?, last: take(state)? });
-            }
-            levels.push(level);
-        }
-        let leaf = Leaf::restored(Box::new(*page));
-        Some(Self { leaf, last, levels, published: Vec::new(), changed: true })
+    pub(crate) fn new(lifetime: Lifetime) -> Self {
+        let leaf = Leaf::new();
+        Self { leaf, last: 0, levels: Vec::new(), published: Vec::new(), changed: true, lifetime }
     }
 
     /// How many rows it has.
@@ -104,25 +67,19 @@ impl Tree {
 
     /// Adds a row and returns its rowid.
     #[inline]
-    pub(crate) fn push<T: Target>(
-        &mut self,
-        record: &[u8],
-        store: &mut Store<T>,
-        lifetime: Lifetime,
-    ) -> io::Result<i64> {
+    pub(crate) fn push(&mut self, record: &[u8], store: &mut Store<impl Target>) -> io::Result<i64> {
         let row = self.last + 1;
-        self.push_at(row, record, store, lifetime)?;
+        self.push_at(row, record, store)?;
         Ok(row)
     }
 
     /// Adds a row with this rowid, which must be greater than that of every row before.
     #[inline]
-    pub(crate) fn push_at<T: Target>(
+    pub(crate) fn push_at(
         &mut self,
         row: i64,
         record: &[u8],
-        store: &mut Store<T>,
-        lifetime: Lifetime,
+        store: &mut Store<impl Target>,
     ) -> io::Result<()> {
         if row <= self.last {
             return Err(io::Error::new(
@@ -132,11 +89,11 @@ impl Tree {
         }
         if record.len() < 0x80 {
             if !self.leaf.fits(Leaf::HEAD + record.len()) {
-                self.finish_leaf(store, lifetime)?;
+                self.finish_leaf(store)?;
             }
             self.leaf.push_short(row, record);
         } else {
-            self.push_long(row, record, store, lifetime)?;
+            self.push_long(row, record, store)?;
         }
         self.last = row;
         self.changed = true;
@@ -145,18 +102,17 @@ impl Tree {
 
     /// Adds a row of a pattern that its numbers fit, and returns its rowid.
     #[inline]
-    pub(crate) fn push_pattern<const N: usize, T: Target>(
+    pub(crate) fn push_pattern<const N: usize>(
         &mut self,
         pattern: &Pattern<N>,
         numbers: &[i64; N],
-        store: &mut Store<T>,
-        lifetime: Lifetime,
+        store: &mut Store<impl Target>,
     ) -> io::Result<i64> {
         let row = self.last + 1;
         if !self.leaf.push_pattern(row, pattern, numbers) {
             let mut place = [0; LONGEST];
             pattern.write(numbers, &mut place);
-            return self.push(&place[LONGEST - pattern.length()..], store, lifetime);
+            return self.push(&place[LONGEST - pattern.length()..], store);
         }
         self.last = row;
         self.changed = true;
@@ -164,25 +120,19 @@ impl Tree {
     }
 
     /// Adds a row whose record may be longer than a page.
-    fn push_long<T: Target>(
-        &mut self,
-        row: i64,
-        record: &[u8],
-        store: &mut Store<T>,
-        lifetime: Lifetime,
-    ) -> io::Result<()> {
+    fn push_long(&mut self, row: i64, record: &[u8], store: &mut Store<impl Target>) -> io::Result<()> {
         let (head, width) = page::head(record.len(), row);
         let head = &head[..width];
         let local = page::local_length(record.len());
         let (local, rest) = record.split_at(local);
         let tail = 4 * usize::from(!rest.is_empty());
         if !self.leaf.fits(head.len() + local.len() + tail) {
-            self.finish_leaf(store, lifetime)?;
+            self.finish_leaf(store)?;
         }
         if rest.is_empty() {
             self.leaf.push(head, local, &[]);
         } else {
-            let first = self.overflow(rest, store, lifetime)?;
+            let first = self.overflow(rest, store)?;
             self.leaf.push(head, local, &first.to_be_bytes());
         }
         Ok(())
@@ -192,26 +142,16 @@ impl Tree {
     // Within who adds a row it would be a page on the stack of each row.
     #[cold]
     #[inline(never)]
-    pub(crate) fn finish_leaf<T: Target>(
-        &mut self,
-        store: &mut Store<T>,
-        lifetime: Lifetime,
-    ) -> io::Result<()> {
-        let page = self.place(store, lifetime)?;
+    pub(crate) fn finish_leaf(&mut self, store: &mut Store<impl Target>) -> io::Result<()> {
+        let page = self.place(store)?;
         store.write(page, self.leaf.page())?;
         self.leaf.clear();
         let leaf = Child { page, last: self.last };
-        self.finished(0, leaf, store, lifetime)
+        self.finished(0, leaf, store)
     }
 
     /// Adds a finished child to the open node of a level.
-    fn finished<T: Target>(
-        &mut self,
-        level: usize,
-        child: Child,
-        store: &mut Store<T>,
-        lifetime: Lifetime,
-    ) -> io::Result<()> {
+    fn finished(&mut self, level: usize, child: Child, store: &mut Store<impl Target>) -> io::Result<()> {
         if level == self.levels.len() {
             self.levels.push(Vec::new());
         }
@@ -222,22 +162,17 @@ impl Tree {
         }
         let children = std::mem::replace(open, vec![child]);
         let Some((right, others)) = children.split_last() else { return Ok(()) };
-        let page = self.place(store, lifetime)?;
+        let page = self.place(store)?;
         let mut node = [0; SIZE];
         page::interior(&mut node, 0, others, right.page);
         store.write(page, &node)?;
-        self.finished(level + 1, Child { page, last: right.last }, store, lifetime)
+        self.finished(level + 1, Child { page, last: right.last }, store)
     }
 
     /// Writes what does not fit onto a leaf as a chain of pages and returns the first.
-    fn overflow<T: Target>(
-        &mut self,
-        rest: &[u8],
-        store: &mut Store<T>,
-        lifetime: Lifetime,
-    ) -> io::Result<u32> {
+    fn overflow(&mut self, rest: &[u8], store: &mut Store<impl Target>) -> io::Result<u32> {
         let parts: Vec<&[u8]> = rest.chunks(OVERFLOW).collect();
-        let places = parts.iter().map(|_| self.place(store, lifetime)).collect::<io::Result<Vec<u32>>>()?;
+        let places = parts.iter().map(|_| self.place(store)).collect::<io::Result<Vec<u32>>>()?;
         let mut page = [0; SIZE];
         for (at, part) in parts.iter().enumerate() {
             let next = places.get(at + 1).copied().unwrap_or_default();
@@ -249,19 +184,22 @@ impl Tree {
         Ok(places.first().copied().unwrap_or_default())
     }
 
-    fn place<T: Target>(&mut self, store: &mut Store<T>, lifetime: Lifetime) -> io::Result<u32> {
-        match lifetime {
+    fn place(&mut self, store: &mut Store<impl Target>) -> io::Result<u32> {
+        match self.lifetime {
             Lifetime::File => store.append(),
-            Lifetime::Publication => {
-                let page = store.borrow()?;
-                self.published.push(page);
-                Ok(page)
-            }
+            Lifetime::Publication => self.place_open(store),
         }
     }
 
+    /// The place of a page until the next publication.
+    fn place_open(&mut self, store: &mut Store<impl Target>) -> io::Result<u32> {
+        let page = store.borrow()?;
+        self.published.push(page);
+        Ok(page)
+    }
+
     /// Writes the pages that are still open to new places, if there is anything new in them.
-    pub(crate) fn publish<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
+    pub(crate) fn publish(&mut self, store: &mut Store<impl Target>) -> io::Result<()> {
         if !self.changed {
             return Ok(());
         }
@@ -270,15 +208,15 @@ impl Tree {
     }
 
     /// As [`Self::publish`], with rows at the end that are gone with the next publication. For a short table.
-    pub(crate) fn publish_with<T: Target>(
+    pub(crate) fn publish_with(
         &mut self,
         records: impl Iterator<Item = Vec<u8>>,
-        store: &mut Store<T>,
+        store: &mut Store<impl Target>,
     ) -> io::Result<()> {
         self.withdraw(store, ReadOrder::First);
-        let mut whole = self.clone();
+        let mut whole = Self { lifetime: Lifetime::Publication, ..self.clone() };
         for record in records {
-            whole.push(&record, store, Lifetime::Publication)?;
+            whole.push(&record, store)?;
         }
         whole.write_open(store)?;
         self.published = whole.published;
@@ -287,19 +225,19 @@ impl Tree {
     }
 
     /// Gives up the pages of the last publication.
-    fn withdraw<T: Target>(&mut self, store: &mut Store<T>, used: ReadOrder) {
+    fn withdraw(&mut self, store: &mut Store<impl Target>, used: ReadOrder) {
         for page in self.published.drain(..) {
             store.give_back(page, used);
         }
     }
 
-    fn write_open<T: Target>(&mut self, store: &mut Store<T>) -> io::Result<()> {
-        let mut root = self.place(store, Lifetime::Publication)?;
+    fn write_open(&mut self, store: &mut Store<impl Target>) -> io::Result<()> {
+        let mut root = self.place_open(store)?;
         store.write(root, self.leaf.page())?;
         let mut node = [0; SIZE];
         for level in 0..self.levels.len() {
             page::interior(&mut node, 0, &self.levels[level], root);
-            root = self.place(store, Lifetime::Publication)?;
+            root = self.place_open(store)?;
             store.write(root, &node)?;
         }
         self.changed = false;
@@ -308,11 +246,11 @@ impl Tree {
 
     /// Hands out the children of a root that lies on the first page of the file, after everything below is written:
     /// the finished ones and the last.
-    pub(crate) fn publish_below_root<T: Target>(
+    pub(crate) fn publish_below_root(
         &mut self,
-        store: &mut Store<T>,
+        store: &mut Store<impl Target>,
     ) -> io::Result<(&[Child], u32)> {
-        let right = self.place(store, Lifetime::Publication)?;
+        let right = self.place_open(store)?;
         store.write(right, self.leaf.page())?;
         Ok((self.levels.first().map_or(&[], Vec::as_slice), right))
     }

@@ -4,26 +4,45 @@
 //! given) is small and written anew each time.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
-use super::layout::{Table, statement};
-use super::numbering::Queues;
+use super::layout::Table;
+use super::numbering::{Queues, pairs};
 use super::rows::StringId;
 use super::string_ids::StringIds;
 use super::writer::NativeWriter;
-use crate::btree::{Database, put, take};
+use crate::btree::{Database, SavedDatabase, TableId};
 use crate::output::OutputFile;
-use rtl_schema::{Result, Tables};
+use rtl_schema::{Id, Result, Tables};
+
+/// What a checkpoint holds beside the finished pages and the strings.
+#[derive(Serialize, Deserialize)]
+struct State {
+    strings: Written,
+    database: SavedDatabase,
+    tables: [Option<TableId>; Table::COUNT],
+    queues: Queues,
+    ranges: i64,
+    #[serde(with = "pairs")]
+    range_numbers: FxHashMap<(u32, Id), i64>,
+}
+
+/// How many strings of the writer are in a list, and how many bytes that is.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Written {
+    strings: usize,
+    bytes: u64,
+}
 
 /// The strings of a file in the making, in a file of their own.
 #[derive(Debug)]
 pub struct StringLog {
     file: File,
-    /// How many strings of the writer are in it, and how many bytes that is.
-    written: (usize, u64),
+    written: Written,
 }
 
 impl StringLog {
@@ -31,8 +50,36 @@ impl StringLog {
     ///
     /// # Errors
     /// What the operating system says.
-    pub fn create(path: &Path) -> std::io::Result<Self> {
-        Ok(Self { file: File::create(path)?, written: (0, 0) })
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: File::create(path)?, written: Written::default() })
+    }
+
+    /// Adds strings.
+    fn push<'a>(&mut self, new: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        let mut list = Vec::new();
+        for text in new {
+            serde_json::to_writer(&mut list, text)?;
+            self.written.strings += 1;
+        }
+        self.written.bytes += list.len() as u64;
+        self.file.write_all(&list)
+    }
+
+    /// The list as it was, which goes on behind that, with its strings. Nothing where it is another one.
+    fn resume(path: &Path, written: Written) -> io::Result<Option<(Self, StringIds)>> {
+        let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+        let mut list = Vec::new();
+        (&mut file).take(written.bytes).read_to_end(&mut list)?;
+        let mut known = StringIds::default();
+        for text in serde_json::Deserializer::from_slice(&list).into_iter::<String>() {
+            let Ok(text) = text else { return Ok(None) };
+            known.insert_permanent(&text, StringId(known.len() as i64 + 1));
+        }
+        let is_whole = list.len() as u64 == written.bytes && known.len() == written.strings;
+        if is_whole {
+            file.set_len(written.bytes)?;
+        }
+        Ok(is_whole.then_some((Self { file, written }, known)))
     }
 }
 
@@ -42,34 +89,23 @@ impl NativeWriter {
     /// # Errors
     /// [`rtl_schema::Error::Io`] if a file cannot grow.
     pub fn checkpoint(&mut self, texts: &mut StringLog) -> Result<Vec<u8>> {
-        let mut state = Vec::new();
-        let mut save = || {
-            let (known, mut bytes) = texts.written;
-            let mut new: Vec<(StringId, &str)> = (self.strings.iter())
-                .map(|(text, id)| (id, text))
-                .filter(|&(id, _)| id.0 > known as i64)
-                .collect();
-            new.sort_unstable();
-            let mut list = Vec::new();
-            for (_, text) in new {
-                put(&mut list, text.len() as i64);
-                list.extend_from_slice(text.as_bytes());
-            }
-            texts.file.write_all(&list)?;
-            bytes += list.len() as u64;
-            texts.written = (self.strings.len(), bytes);
-            put(&mut state, self.strings.len() as i64);
-            put(&mut state, bytes as i64);
-            put(&mut state, self.ranges);
-            put(&mut state, self.range_numbers.len() as i64);
-            for (&(space, old), &new) in &self.range_numbers {
-                [i64::from(space), old, new].into_iter().for_each(|number| put(&mut state, number));
-            }
-            self.queues.save(&mut state);
-            self.database.save(&mut state)
+        let known = texts.written.strings as i64;
+        let mut new: Vec<(StringId, &str)> =
+            self.strings.iter().map(|(text, id)| (id, text)).filter(|&(id, _)| id.0 > known).collect();
+        new.sort_unstable();
+        let mut save = || -> io::Result<Vec<u8>> {
+            texts.push(new.iter().map(|&(_, text)| text))?;
+            let state = State {
+                strings: texts.written,
+                database: self.database.save()?,
+                tables: self.tables,
+                queues: self.queues.clone(),
+                ranges: self.ranges,
+                range_numbers: self.range_numbers.clone(),
+            };
+            Ok(serde_json::to_vec(&state)?)
         };
-        save().map_err(|source| self.output.io(source))?;
-        Ok(state)
+        save().map_err(|source| self.database.output().io(source))
     }
 
     /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. Nothing where
@@ -82,73 +118,20 @@ impl NativeWriter {
         place: &Path,
         path: &Path,
         texts: &Path,
-        mut state: &[u8],
+        state: &[u8],
     ) -> Result<Option<(Self, StringLog)>> {
         let (output, file) = OutputFile::given(place, path)?;
-        let state = &mut state;
-        let restore = || {
-            let Some((count, bytes)) = take(state).zip(take(state)) else { return Ok(None) };
-            let Some((list, known)) = read(texts, count, bytes)? else { return Ok(None) };
-            let Some((ranges, range_numbers)) = take(state).zip(range_numbers(state)) else {
-                return Ok(None);
-            };
-            let Some(queues) = Queues::restored(state) else { return Ok(None) };
-            let table = |name: &str| {
-                let table = Table::ALL.into_iter().find(|table| table.name() == name)?;
-                Some((table.name(), statement(table.name())))
-            };
-            let Some(database) = Database::restored(file, state, table)? else { return Ok(None) };
-            Ok(Some((list, known, ranges, range_numbers, queues, database)))
-        };
-        let restored = restore().map_err(|source| output.io(source))?;
-        Ok(restored.map(|(list, strings, ranges, range_numbers, queues, database)| {
-            let mut tables = [None; Table::COUNT];
-            for (name, id) in database.tables() {
-                if let Some(table) = Table::ALL.into_iter().find(|table| table.name() == name) {
-                    tables[table as usize] = Some(id);
-                }
-            }
-            let writer =
-                Self { strings, queues, ranges, range_numbers, ..Self::new(output, None, database, tables) };
-            (writer, list)
-        }))
+        let Ok(state) = serde_json::from_slice::<State>(state) else { return Ok(None) };
+        let list = StringLog::resume(texts, state.strings).map_err(|source| output.io(source))?;
+        let Some((list, strings)) = list else { return Ok(None) };
+        let Some(database) = Database::restored(output, file, state.database)? else { return Ok(None) };
+        let State { tables, queues, ranges, range_numbers, .. } = state;
+        let opaque_tables = Vec::new();
+        Ok(Some((Self { database, tables, strings, opaque_tables, queues, ranges, range_numbers }, list)))
     }
 
     /// Takes the tables of other tools from a trace that was written before a checkpoint.
     pub fn push_extra_tables(&mut self, tables: &Tables) {
         self.opaque_tables.extend(tables.opaque_tables.iter().cloned());
     }
-}
-
-/// The first strings of a list, which goes on behind them.
-fn read(path: &Path, count: i64, bytes: i64) -> std::io::Result<Option<(StringLog, StringIds)>> {
-    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
-    let Some(mut list) = usize::try_from(bytes).ok().and_then(|bytes| content.get(..bytes)) else {
-        return Ok(None);
-    };
-    let mut known = StringIds::default();
-    while let Some(length) = take(&mut list) {
-        let Some((text, rest)) =
-            usize::try_from(length).ok().and_then(|length| list.split_at_checked(length))
-        else {
-            return Ok(None);
-        };
-        list = rest;
-        let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
-        known.insert_permanent(text, StringId(known.len() as i64 + 1));
-    }
-    file.set_len(bytes as u64)?;
-    let written = (known.len(), bytes as u64);
-    Ok((known.len() as i64 == count).then_some((StringLog { file, written }, known)))
-}
-
-fn range_numbers(state: &mut &[u8]) -> Option<FxHashMap<(u32, i64), i64>> {
-    let mut numbers = FxHashMap::default();
-    for _ in 0..take(state)? {
-        let space = u32::try_from(take(state)?).ok()?;
-        numbers.insert((space, take(state)?), take(state)?);
-    }
-    Some(numbers)
 }

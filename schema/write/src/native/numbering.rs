@@ -1,7 +1,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::mapping::TraceMapping;
-use crate::btree::{put, take};
 use rtl_schema::table::{AgentKind, Track};
 use rtl_schema::{AgentId, Id, ProcessId, Tables, TrackId};
 
@@ -82,8 +82,9 @@ const LARGEST_QUEUE: i64 = i16::MAX as i64;
 
 /// What queueId columns hold: a queue's own number where that is small, no other queue got it and there is nothing else
 /// to say of it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queues {
+    #[serde(with = "pairs")]
     given: FxHashMap<Queue, i64>,
     taken: FxHashSet<i64>,
     next: i64,
@@ -93,35 +94,6 @@ pub(crate) struct Queues {
 type Queue = (Option<i64>, Option<i64>, i64, Option<u64>);
 
 impl Queues {
-    /// All that [`Self::restored`] needs.
-    pub(crate) fn save(&self, state: &mut Vec<u8>) {
-        put(state, self.next);
-        put(state, self.given.len() as i64);
-        for (&(pid, gpu, queue, address), &number) in &self.given {
-            let known =
-                i64::from(pid.is_some()) | i64::from(gpu.is_some()) << 1 | i64::from(address.is_some()) << 2;
-            let address = address.unwrap_or_default() as i64;
-            for part in [known, pid.unwrap_or_default(), gpu.unwrap_or_default(), queue, address, number] {
-                put(state, part);
-            }
-        }
-    }
-
-    /// What [`Self::save`] was told of; nothing where `state` is something else.
-    pub(crate) fn restored(state: &mut &[u8]) -> Option<Self> {
-        let mut queues = Self { next: take(state)?, ..Self::default() };
-        for _ in 0..take(state)? {
-            let known = take(state)?;
-            let (pid, gpu, queue) = (take(state)?, take(state)?, take(state)?);
-            let (address, number) = (take(state)? as u64, take(state)?);
-            let is = |bit: i64| known & bit != 0;
-            let queue = (is(1).then_some(pid), is(2).then_some(gpu), queue, is(4).then_some(address));
-            queues.given.insert(queue, number);
-            queues.taken.insert(number);
-        }
-        Some(queues)
-    }
-
     /// Gives no number away that one of these tracks keeps.
     fn make_room(&mut self, tracks: &[Track]) {
         let kept = tracks.iter().filter(|track| self.keeps_number(track)).map(|track| track.queue + 1).max();
@@ -144,6 +116,32 @@ impl Queues {
         track.hardware_queue.is_none()
             && (0..=LARGEST_QUEUE).contains(&track.queue)
             && !self.taken.contains(&track.queue)
+    }
+}
+
+/// Maps of keys that are no texts, as lists of pairs.
+pub(super) mod pairs {
+    use std::hash::Hash;
+
+    use rustc_hash::FxHashMap;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<K: Serialize, V: Serialize, S: Serializer>(
+        map: &FxHashMap<K, V>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(crate) fn deserialize<
+        'de,
+        K: Deserialize<'de> + Eq + Hash,
+        V: Deserialize<'de>,
+        D: Deserializer<'de>,
+    >(
+        deserializer: D,
+    ) -> Result<FxHashMap<K, V>, D::Error> {
+        Vec::deserialize(deserializer).map(|pairs: Vec<(K, V)>| pairs.into_iter().collect())
     }
 }
 

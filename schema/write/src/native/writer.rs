@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 
 use crate::output::OutputFile;
 
-use super::layout::{Table, statement, views};
+use super::layout::{Table, views};
 use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
-use crate::btree::{Database, Datum, Pattern, PushError, TableId, Target};
+use crate::btree::{Database, Datum, Pattern, TableId, Target};
 use atomic_file::IfExists;
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
-use rtl_schema::{Error, Id, Result};
+use rtl_schema::{Id, Result};
 
 /// The version of the native layout, metadata tag `rtl_schema`.
 const VERSION: &str = "1";
@@ -24,8 +24,6 @@ const VERSION: &str = "1";
 /// A writer of rows of the native layout. Memory is bounded by the distinct strings, never by the rows.
 #[derive(Debug)]
 pub struct NativeWriter<T = File> {
-    pub(super) output: OutputFile,
-    pub(super) limit: Option<u64>,
     pub(super) database: Database<T>,
     pub(super) tables: [Option<TableId>; Table::COUNT],
     pub(super) strings: StringIds,
@@ -42,7 +40,8 @@ impl NativeWriter {
     /// Starts a file that will be at `path`, in a temporary one beside it.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the target exists and must stay; [`Error::Io`] if its folder cannot be written.
+    /// [`Error::Refused`](rtl_schema::Error::Refused) if the target exists and must stay;
+    /// [`Error::Io`](rtl_schema::Error::Io) if its folder cannot be written.
     pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self> {
         let (output, file) = OutputFile::create(path.as_ref(), if_exists)?;
         Self::start(output, file, None)
@@ -51,7 +50,7 @@ impl NativeWriter {
     /// Fills the empty file at `place`, which the caller gives the name `path`.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be written.
+    /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
         let (output, file) = OutputFile::given(place, path)?;
         Self::start(output, file, None)
@@ -60,41 +59,24 @@ impl NativeWriter {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Refused`] if meanwhile another file has the name and must stay.
+    /// [`Error::Refused`](rtl_schema::Error::Refused) if meanwhile another file has the name and must stay.
     pub fn finish(mut self) -> Result<()> {
-        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
-        drop(self.database);
-        add(&self.output, &self.opaque_tables, "")?;
-        self.output.finish()
+        self.database.publish(views(), None)?;
+        let output = self.database.close();
+        add(&output, &self.opaque_tables, "")?;
+        output.finish()
     }
 }
 
 impl<T: Target> NativeWriter<T> {
     /// Starts with the tables, strings and metadata that every file has.
     pub(crate) fn start(output: OutputFile, target: T, limit: Option<u64>) -> Result<Self> {
-        let mut database = Database::create(target, limit).map_err(|source| output.io(source))?;
+        let mut database = Database::create(output, target, limit)?;
         let mut tables = [None; Table::COUNT];
         for table in Table::ALWAYS {
-            tables[table as usize] = Some(database.table(table.name(), statement(table.name()), true));
+            tables[table as usize] = Some(table.create(&mut database));
         }
-        let mut writer = Self::new(output, limit, database, tables);
-        writer.intern("")?;
-        for kind in OpKind::ALL {
-            writer.intern(kind.label())?;
-        }
-        writer.push_metadata(tags::RTL_SCHEMA, VERSION)?;
-        Ok(writer)
-    }
-
-    pub(super) fn new(
-        output: OutputFile,
-        limit: Option<u64>,
-        database: Database<T>,
-        tables: [Option<TableId>; Table::COUNT],
-    ) -> Self {
-        Self {
-            output,
-            limit,
+        let mut writer = Self {
             database,
             tables,
             strings: StringIds::default(),
@@ -102,7 +84,13 @@ impl<T: Target> NativeWriter<T> {
             queues: Queues::default(),
             ranges: 0,
             range_numbers: FxHashMap::default(),
+        };
+        writer.intern("")?;
+        for label in OpKind::LABELS {
+            writer.intern(label)?;
         }
+        writer.push_metadata(tags::RTL_SCHEMA, VERSION)?;
+        Ok(writer)
     }
 
     #[inline]
@@ -111,15 +99,14 @@ impl<T: Target> NativeWriter<T> {
             return id;
         }
         let database = &mut self.database;
-        *self.tables[table as usize]
-            .get_or_insert_with(|| database.table(table.name(), statement(table.name()), false))
+        *self.tables[table as usize].get_or_insert_with(|| table.create(database))
     }
 
     /// The id of `text`, which is added when it is new. Memory grows with the distinct strings.
     ///
     /// # Errors
-    /// [`Error::Full`] if the row exceeds the size limit; [`Error::Io`] if the file cannot grow, and from then on. The same
-    /// holds for all other rows.
+    /// [`Error::Full`](rtl_schema::Error::Full) if the row exceeds the size limit; [`Error::Io`](rtl_schema::Error::Io) if
+    /// the file cannot grow, and from then on. The same holds for all other rows.
     pub fn intern(&mut self, text: &str) -> Result<StringId> {
         if let Some(id) = self.strings.permanent(text) {
             return Ok(id);
@@ -154,14 +141,14 @@ impl<T: Target> NativeWriter<T> {
     #[inline]
     pub fn push_op(&mut self, op: &Op) -> Result<i64> {
         let table = self.table(Table::Op);
-        self.database.push_integers(table, &op_row(op)).map_err(|why| self.error(why))
+        self.database.push_integers(table, &op_row(op))
     }
 
     /// Adds an API call and returns its id; ids count from 1.
     #[inline]
     pub fn push_call(&mut self, call: &Call) -> Result<i64> {
         let table = self.table(Table::Api);
-        self.database.push_integers(table, &call_row(call)).map_err(|why| self.error(why))
+        self.database.push_integers(table, &call_row(call))
     }
 
     #[inline]
@@ -172,19 +159,19 @@ impl<T: Target> NativeWriter<T> {
         numbers: &[i64; N],
     ) -> Result<i64> {
         let table = self.table(table);
-        self.database.push_pattern(table, pattern, numbers).map_err(|why| self.error(why))
+        self.database.push_pattern(table, pattern, numbers)
     }
 
     /// Adds a row behind its id and returns the id.
     pub(super) fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
         let table = self.table(table);
-        self.database.push_row(table, row).map_err(|why| self.error(why))
+        self.database.push_row(table, row)
     }
 
     /// Adds a row with this id, greater than that of all rows before.
     pub(super) fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
         let table = self.table(table);
-        self.database.push_row_at(table, id, row).map_err(|why| self.error(why))
+        self.database.push_row_at(table, id, row)
     }
 
     /// The number in the file of a range of a part.
@@ -194,37 +181,5 @@ impl<T: Target> NativeWriter<T> {
             self.ranges += 1;
             self.ranges
         })
-    }
-
-    #[cold]
-    fn error(&self, why: PushError) -> Error {
-        match why {
-            PushError::Full => self.output.full(self.limit.unwrap_or_default()),
-            PushError::Io(source) => self.output.io(source),
-        }
-    }
-
-    /// Makes everything added so far part of the file, with `closing` as its last metadata rows until the next time.
-    pub(crate) fn publish(&mut self, closing: &[(&str, String)]) -> Result<()> {
-        let rows: Vec<[Datum<'_>; 2]> =
-            closing.iter().map(|(tag, value)| [(*tag).into(), value.as_str().into()]).collect();
-        let table = self.table(Table::Metadata);
-        self.database.publish(views(), Some((table, &rows))).map_err(|source| self.output.io(source))
-    }
-
-    /// Drops what was added since the last publication.
-    pub(crate) fn rollback(&mut self) {
-        self.database.rollback();
-    }
-
-    /// How many ops and how many API calls the file holds, as last published.
-    pub(crate) fn published_rows(&self) -> [i64; 2] {
-        [Table::Op, Table::Api]
-            .map(|table| self.tables[table as usize].map_or(0, |table| self.database.published_rows(table)))
-    }
-
-    /// Returns the target of the bytes, in which everything published is.
-    pub(crate) fn into_target(self) -> Result<T> {
-        self.database.finish().map_err(|source| self.output.io(source))
     }
 }
