@@ -44,17 +44,18 @@ pub enum OpKind {
 }
 
 impl OpKind {
-    pub(crate) const ALL: [Self; 10] = [
-        Self::KernelExecution,
-        Self::Task,
-        Self::CopyHostToDevice,
-        Self::CopyDeviceToHost,
-        Self::CopyDeviceToDevice,
-        Self::CopyHostToHost,
-        Self::Copy,
-        Self::FillBuffer,
-        Self::Barrier,
-        Self::UserMarker,
+    /// The texts of the file, which name the kinds.
+    pub(crate) const LABELS: [&'static str; 10] = [
+        "KernelExecution",
+        "Task",
+        "CopyHostToDevice",
+        "CopyDeviceToHost",
+        "CopyDeviceToDevice",
+        "CopyHostToHost",
+        "Copy",
+        "FillBuffer",
+        "Barrier",
+        "UserMarker",
     ];
 
     pub(crate) fn text(self) -> StringId {
@@ -75,19 +76,25 @@ impl OpKind {
 
     /// The text of the file.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::KernelExecution => "KernelExecution",
-            Self::Task => "Task",
-            Self::CopyHostToDevice => "CopyHostToDevice",
-            Self::CopyDeviceToHost => "CopyDeviceToHost",
-            Self::CopyDeviceToDevice => "CopyDeviceToDevice",
-            Self::CopyHostToHost => "CopyHostToHost",
-            Self::Copy => "Copy",
-            Self::FillBuffer => "FillBuffer",
-            Self::Barrier => "Barrier",
-            Self::UserMarker => "UserMarker",
-        }
+        Self::LABELS[self as usize]
     }
+}
+
+/// hipMemcpyKind, and the type of a fill, which has none.
+pub(crate) fn memcpy_kind(direction: Direction) -> i64 {
+    match direction {
+        Direction::HostToHost => 0,
+        Direction::HostToDevice => 1,
+        Direction::DeviceToHost => 2,
+        Direction::DeviceToDevice => 3,
+        Direction::Unknown => 4,
+        Direction::Fill => OpKind::FillBuffer.text().0,
+    }
+}
+
+/// An address as texts have it.
+pub(crate) fn address(address: u64) -> String {
+    format!("0x{address:x}")
 }
 
 /// What [`Op::symbol`] is for a kernel of which less is known than of others of its name.

@@ -1,14 +1,14 @@
 use std::fs::File;
 
 use crate::btree::{Database, TableId};
-use crate::native::layout::{table_of, views_of};
+use crate::script::{tables_of, views_of};
 
 const TABLES: &str = include_str!("../../../../sql/rpd/tables.sql");
 const VIEWS: &str = include_str!("../../../../sql/rpd/views.sql");
 /// What SQLite itself adds.
 pub(super) const FINISH: &str = include_str!("../../../../sql/rpd/finish.sql");
 
-/// A table of a file; it has all of them.
+/// A table of a file, in the order of `sql/rpd/tables.sql`; a file has all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
     Metadata,
@@ -24,37 +24,35 @@ pub(super) enum Table {
     Stackframe,
 }
 
-const NAMES: [&str; 12] = [
-    "rocpd_metadata",
-    "rocpd_string",
-    "rocpd_ustring",
-    "rocpd_api",
-    "rocpd_copyapi",
-    "rocpd_kernelapi",
-    "rocpd_op",
-    "rocpd_api_ops",
-    "rocpd_monitor",
-    "rocpd_counter",
-    "rocpd_stackframe",
-    "sqlite_sequence",
-];
-
-/// All tables, in the order of [`Table`].
-#[derive(Debug)]
-pub(super) struct TableIds([TableId; NAMES.len()]);
-
-impl TableIds {
-    pub(super) fn create(database: &mut Database<File>) -> Self {
-        Self(NAMES.map(|name| database.table(name, table_of(TABLES, name), true)))
+impl Table {
+    /// Adds all tables to a file; their ids are their places here.
+    pub(super) fn create_all(database: &mut Database<File>) {
+        for (name, sql) in tables_of(TABLES) {
+            database.table(name, sql, true);
+        }
     }
 
     #[inline]
-    pub(super) fn of(&self, table: Table) -> TableId {
-        self.0[table as usize]
+    pub(super) fn id(self) -> TableId {
+        TableId(self as usize)
     }
 }
 
 /// The names and statements of the views.
 pub(super) fn views() -> impl Iterator<Item = (&'static str, &'static str)> {
     views_of(VIEWS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_row_has_its_table() {
+        let names: Vec<&str> = tables_of(TABLES).map(|(name, _)| name).collect();
+        assert_eq!(names[Table::Metadata as usize], "rocpd_metadata");
+        assert_eq!(names[Table::Ustring as usize], "rocpd_ustring");
+        assert_eq!(names[Table::Op as usize], "rocpd_op");
+        assert_eq!(names[Table::Stackframe as usize..], ["rocpd_stackframe", "sqlite_sequence"]);
+    }
 }
