@@ -15,10 +15,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::btree::{Database, Datum, TableId};
 use crate::output::OutputFile;
+use crate::script::tables_of;
 use rtl_schema::Result;
 
 pub use info::{AgentInfo, CounterInfo, KernelInfo, ProcessInfo};
-pub use records::{Argument, Event, KernelDispatch, MemoryAllocation, MemoryCopy, ProcessIdentity, Region};
+pub use records::{Argument, Event, KernelDispatch, MemoryAllocation, MemoryCopy, ProcessIdentity};
 
 const RECORDS: &str = include_str!("../../../sql/rocprofv3/records.sql");
 const INFO: &str = include_str!("../../../sql/rocprofv3/info.sql");
@@ -61,7 +62,6 @@ struct Set {
 #[derive(Debug)]
 pub struct RocpdWriter {
     database: Database<File>,
-    output: OutputFile,
     sets: Vec<Set>,
     /// What SQLite keeps of the ids of each table.
     sequence: TableId,
@@ -73,19 +73,16 @@ impl RocpdWriter {
     /// # Errors
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(OutputFile::given(place, path)?)
-    }
-
-    fn start((output, file): (OutputFile, File)) -> Result<Self> {
-        let mut database = Database::create(file, None).map_err(|source| output.io(source))?;
+        let (output, file) = OutputFile::given(place, path)?;
+        let mut database = Database::create(output, file, None)?;
         let sequence = database.table("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)", true);
-        Ok(Self { database, output, sets: Vec::new(), sequence })
+        Ok(Self { database, sets: Vec::new(), sequence })
     }
 
     /// Adds the tables of a process.
     pub fn add_process(&mut self, origin: ProcessIdentity) -> TableSetId {
         let uuid = format!("_{}", origin.guid.replace('-', "_"));
-        let tables = statements(RECORDS).map(|(name, sql)| {
+        let tables = tables_of(RECORDS).map(|(name, sql)| {
             self.database.table(format!("{name}{uuid}"), filled(sql, &uuid, &origin.guid), true)
         });
         let tables = tables.collect();
@@ -124,33 +121,35 @@ impl RocpdWriter {
     #[inline]
     pub fn event(&mut self, set: TableSetId, event: &Event<'_>) -> Result<i64> {
         let category = self.text(set, event.category);
-        let row = [category.into(), event.correlation.into(), event.parent.into(), 0.into()];
-        let Some(message) = event.message else { return self.row(set, Table::Event, &row) };
-        let message = serde_json::json!({ "message": message }).to_string();
-        let [category, stack, parent, external] = row;
-        let row = [category, stack, parent, external, "{}".into(), "{}".into(), message.as_str().into()];
-        self.row(set, Table::Event, &row)
+        let message = event.message.map(|message| serde_json::json!({ "message": message }).to_string());
+        let empty: Datum<'_> = message.as_ref().map(|_| "{}").into();
+        let cells = [
+            category.into(),
+            event.correlation.into(),
+            event.parent.into(),
+            0.into(),
+            empty,
+            empty,
+            message.as_deref().into(),
+        ];
+        self.row(set, Table::Event, &cells)
     }
 
     /// Writes a launch and returns the id of its event.
     #[inline]
     pub fn launch(&mut self, set: TableSetId, event: &Event<'_>, row: &KernelDispatch) -> Result<i64> {
-        let event = self.event(set, event)?;
-        let tid = self.note(set, row.tid, row.queue, row.stream.unwrap_or(0));
+        let id = self.event(set, event)?;
+        let stream = event.stream.unwrap_or(0);
         let [x, y, z] = row.workgroup.map(i64::from);
         let [width, height, depth] = row.items.map(|items| items as i64);
-        let origin = &self.sets[set.0].origin;
         let cells = [
-            origin.node.into(),
-            origin.pid.into(),
-            tid.into(),
             row.agent.into(),
             row.kernel.into(),
             row.dispatch.into(),
             row.queue.into(),
-            row.stream.unwrap_or(0).into(),
-            row.start.into(),
-            row.end.into(),
+            stream.into(),
+            event.start.into(),
+            event.end.into(),
             row.scratch.map(i64::from).into(),
             row.lds.map(i64::from).into(),
             x.into(),
@@ -160,81 +159,55 @@ impl RocpdWriter {
             height.into(),
             depth.into(),
             1.into(),
-            event.into(),
+            id.into(),
         ];
-        self.row(set, Table::Dispatch, &cells)?;
-        Ok(event)
+        self.record(set, Table::Dispatch, (event.tid, row.queue, stream), &cells)?;
+        Ok(id)
     }
 
     /// Writes a copy.
     pub fn copy(&mut self, set: TableSetId, event: &Event<'_>, row: &MemoryCopy<'_>) -> Result<()> {
-        let event = self.event(set, event)?;
-        let name = self.text(set, row.name);
-        let tid = self.note(set, row.tid, 0, row.stream.unwrap_or(0));
-        let address = |address: Option<u64>| Datum::from(address.map(|address| address as i64));
-        let origin = &self.sets[set.0].origin;
+        let id = self.event(set, event)?;
         let cells = [
-            origin.node.into(),
-            origin.pid.into(),
-            tid.into(),
-            row.start.into(),
-            row.end.into(),
-            name.into(),
+            event.start.into(),
+            event.end.into(),
+            self.text(set, row.name).into(),
             row.destination.into(),
-            address(row.destination_address),
+            row.destination_address.map(|address| address as i64).into(),
             row.source.into(),
-            address(row.source_address),
+            row.source_address.map(|address| address as i64).into(),
             (row.bytes as i64).into(),
             Datum::Null,
-            row.stream.into(),
+            event.stream.into(),
             Datum::Null,
-            event.into(),
+            id.into(),
         ];
-        self.row(set, Table::Copy, &cells)?;
+        self.record(set, Table::Copy, (event.tid, 0, event.stream.unwrap_or(0)), &cells)?;
         Ok(())
     }
 
-    /// Writes a call or range and returns the id of its event.
-    pub fn region(&mut self, set: TableSetId, event: &Event<'_>, row: &Region<'_>) -> Result<i64> {
-        let event = self.event(set, event)?;
-        let name = self.text(set, row.name);
-        let tid = self.note(set, row.tid, 0, 0);
-        let origin = &self.sets[set.0].origin;
-        let cells = [
-            origin.node.into(),
-            origin.pid.into(),
-            tid.into(),
-            row.start.into(),
-            row.end.into(),
-            name.into(),
-            event.into(),
-        ];
-        self.row(set, Table::Region, &cells)?;
-        Ok(event)
+    /// Writes a call or range of this name and returns the id of its event.
+    pub fn region(&mut self, set: TableSetId, event: &Event<'_>, name: &str) -> Result<i64> {
+        let id = self.event(set, event)?;
+        let cells = [event.start.into(), event.end.into(), self.text(set, name).into(), id.into()];
+        self.record(set, Table::Region, (event.tid, 0, 0), &cells)?;
+        Ok(id)
     }
 
-    /// Writes an instant; its track is named as the category of its event.
-    pub fn sample(
-        &mut self,
-        set: TableSetId,
-        event: &Event<'_>,
-        tid: Option<i64>,
-        moment: i64,
-    ) -> Result<()> {
-        let number = self.event(set, event)?;
+    /// Writes an instant, the start of its event; its track is named as the category of that.
+    pub fn sample(&mut self, set: TableSetId, event: &Event<'_>) -> Result<()> {
+        let id = self.event(set, event)?;
         let category = self.text(set, event.category);
-        let tid = self.note(set, tid, 0, 0);
-        let track = match self.sets[set.0].tracks.get(&(category, tid)) {
+        let key = (category, event.tid.unwrap_or(0));
+        let track = match self.sets[set.0].tracks.get(&key) {
             Some(&track) => track,
             None => {
-                let origin = &self.sets[set.0].origin;
-                let cells = [origin.node.into(), origin.pid.into(), tid.into(), category.into()];
-                let track = self.row(set, Table::Track, &cells)?;
-                self.sets[set.0].tracks.insert((category, tid), track);
+                let track = self.record(set, Table::Track, (event.tid, 0, 0), &[category.into()])?;
+                self.sets[set.0].tracks.insert(key, track);
                 track
             }
         };
-        self.row(set, Table::Sample, &[track.into(), moment.into(), number.into()])?;
+        self.row(set, Table::Sample, &[track.into(), event.start.into(), id.into()])?;
         Ok(())
     }
 
@@ -252,28 +225,24 @@ impl RocpdWriter {
         event: &Event<'_>,
         row: &MemoryAllocation<'_>,
     ) -> Result<()> {
-        let event = self.event(set, event)?;
-        let tid = self.note(set, row.tid, row.queue.unwrap_or(0), row.stream.unwrap_or(0));
+        let id = self.event(set, event)?;
         // rocprofv3 stores flags as text.
         let flags = row.flags.map(|flags| serde_json::json!({ "flags": flags.to_string() }).to_string());
-        let origin = &self.sets[set.0].origin;
         let cells = [
-            origin.node.into(),
-            origin.pid.into(),
-            tid.into(),
             row.agent.into(),
             row.kind.into(),
             row.level.into(),
-            row.start.into(),
-            row.end.into(),
+            event.start.into(),
+            event.end.into(),
             row.address.map(|address| address as i64).into(),
             (row.bytes as i64).into(),
             row.queue.into(),
-            row.stream.into(),
-            event.into(),
+            event.stream.into(),
+            id.into(),
             flags.as_deref().into(),
         ];
-        self.row(set, Table::Allocation, &cells)?;
+        let place = (event.tid, row.queue.unwrap_or(0), event.stream.unwrap_or(0));
+        self.record(set, Table::Allocation, place, &cells)?;
         Ok(())
     }
 
@@ -288,58 +257,61 @@ impl RocpdWriter {
     /// # Errors
     /// As [`Self::event`], or [`Error::Sqlite`](rtl_schema::Error::Sqlite).
     pub fn finish(mut self, infos: &[ProcessInfo<'_>]) -> Result<()> {
-        for set in 0..self.sets.len() {
-            for (at, (name, _)) in statements(RECORDS).enumerate() {
-                let rows = self.database.rows(self.sets[set].tables[at]);
+        for set in &self.sets {
+            for ((name, _), &table) in tables_of(RECORDS).zip(&set.tables) {
+                let rows = self.database.rows(table);
                 if rows > 0 {
-                    let name = format!("{name}{}", self.sets[set].uuid);
+                    let name = format!("{name}{}", set.uuid);
                     // Here the first column is stored, in the place of an id.
-                    let added = self.database.push_cells(self.sequence, &[name.as_str().into(), rows.into()]);
-                    added.map_err(|error| self.output.push(error))?;
+                    self.database.push_cells(self.sequence, &[name.as_str().into(), rows.into()])?;
                 }
             }
         }
         let views = info::views(&self.sets);
         let views = views.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
-        self.database.publish(views, None).map_err(|source| self.output.io(source))?;
-        drop(self.database);
-        info::write(&self.output, &self.sets, infos).map_err(|source| self.output.sqlite(source))?;
-        self.output.finish()
+        self.database.publish(views, None)?;
+        let output = self.database.close();
+        info::write(&output, &self.sets, infos).map_err(|source| output.sqlite(source))?;
+        output.finish()
     }
 
-    /// Remembers where a record stands, for the rows that the views join it with; returns the id of its thread.
+    /// Writes a row of a thread, and remembers that with its queue and stream: the views join it with their rows.
     #[inline]
-    fn note(&mut self, set: TableSetId, tid: Option<i64>, queue: i64, stream: i64) -> i64 {
-        let set = &mut self.sets[set.0];
-        let place = (tid.unwrap_or(0), queue, stream);
-        if set.recent != Some(place) {
-            set.recent = Some(place);
-            set.threads.insert(place.0);
-            set.queues.insert(queue);
-            set.streams.insert(stream);
+    fn record(
+        &mut self,
+        set: TableSetId,
+        table: Table,
+        (tid, queue, stream): (Option<i64>, i64, i64),
+        cells: &[Datum<'_>],
+    ) -> Result<i64> {
+        let tid = tid.unwrap_or(0);
+        let own = &mut self.sets[set.0];
+        if own.recent != Some((tid, queue, stream)) {
+            own.recent = Some((tid, queue, stream));
+            own.threads.insert(tid);
+            own.queues.insert(queue);
+            own.streams.insert(stream);
         }
-        place.0
+        let head = [own.origin.node, own.origin.pid, tid].map(Datum::from);
+        self.parts(set, table, [&head, cells])
     }
 
     /// Writes a row behind its id and its guid.
     #[inline]
     fn row(&mut self, set: TableSetId, table: Table, cells: &[Datum<'_>]) -> Result<i64> {
+        self.parts(set, table, [&[], cells])
+    }
+
+    #[inline]
+    fn parts(&mut self, set: TableSetId, table: Table, [head, cells]: [&[Datum<'_>]; 2]) -> Result<i64> {
         let set = &self.sets[set.0];
         let mut row = [Datum::Null; 24];
         row[0] = set.origin.guid.as_str().into();
-        let end = cells.len() + 1;
-        row[1..end].copy_from_slice(cells);
-        let added = self.database.push_row(set.tables[table as usize], &row[..end]);
-        added.map_err(|error| self.output.push(error))
+        let (start, end) = (1 + head.len(), 1 + head.len() + cells.len());
+        row[1..start].copy_from_slice(head);
+        row[start..end].copy_from_slice(cells);
+        self.database.push_row(set.tables[table as usize], &row[..end])
     }
-}
-
-/// The names and statements of all tables of a script.
-fn statements(script: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    script.split(";\n").filter_map(|part| {
-        let sql = &part[part.find("CREATE TABLE ")?..];
-        Some((sql["CREATE TABLE ".len()..].split('{').next()?, sql))
-    })
 }
 
 /// A statement for one set.
@@ -353,7 +325,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_record_has_its_table() {
-        let names: Vec<&str> = statements(RECORDS).map(|(name, _)| name).collect();
+        let names: Vec<&str> = tables_of(RECORDS).map(|(name, _)| name).collect();
         assert_eq!(names.len(), Table::Allocation as usize + 1);
         assert_eq!(names[Table::Track as usize], "rocpd_track");
         assert_eq!(names[Table::Counter as usize], "rocpd_pmc_event");

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, Result, params};
 
-use super::{INFO, Set, VIEWS, filled, statements};
-use crate::native::layout::views_of;
+use super::{INFO, Set, VIEWS, filled};
 use crate::native::opaque_tables::open;
 use crate::output::OutputFile;
+use crate::script::{tables_of, views_of};
 use rtl_schema::table::Process;
 
 /// What is known of a process beside its records.
@@ -74,7 +74,7 @@ pub struct CounterInfo<'a> {
 
 /// The views of a file: for each table all sets together, and on those what rocprofv3 ships.
 pub(super) fn views(sets: &[Set]) -> Vec<(String, String)> {
-    let tables = statements(INFO).chain(statements(super::RECORDS)).map(|(name, _)| {
+    let tables = tables_of(INFO).chain(tables_of(super::RECORDS)).map(|(name, _)| {
         let all: Vec<String> = sets.iter().map(|set| format!("SELECT * FROM {name}{}", set.uuid)).collect();
         (name.to_owned(), format!("CREATE VIEW {name} AS {}", all.join(" UNION ALL ")))
     });
@@ -86,7 +86,7 @@ pub(super) fn views(sets: &[Set]) -> Vec<(String, String)> {
 pub(super) fn write(output: &OutputFile, sets: &[Set], infos: &[ProcessInfo<'_>]) -> Result<()> {
     let connection = open(output)?;
     for (set, info) in sets.iter().zip(infos) {
-        for (_, sql) in statements(INFO) {
+        for (_, sql) in tables_of(INFO) {
             connection.execute_batch(&filled(sql, &set.uuid, &set.origin.guid))?;
         }
         Rows { connection: &connection, set, info }.write()?;

@@ -13,7 +13,7 @@ pub struct ProcessIdentity {
     pub parent: Option<i64>,
 }
 
-/// What ties a record to others.
+/// What every record states.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The kind of record: `KERNEL_DISPATCH`.
@@ -24,20 +24,24 @@ pub struct Event<'a> {
     pub parent: i64,
     /// What a range or marker is called.
     pub message: Option<&'a str>,
+    /// The thread.
+    pub tid: Option<i64>,
+    /// When it began.
+    pub start: i64,
+    /// When it ended.
+    pub end: i64,
+    /// The HIP stream.
+    pub stream: Option<i64>,
 }
 
 /// A kernel launch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct KernelDispatch {
-    pub tid: Option<i64>,
     pub agent: i64,
     pub kernel: i64,
     pub dispatch: i64,
     pub queue: i64,
-    pub stream: Option<i64>,
-    pub start: i64,
-    pub end: i64,
     pub scratch: Option<u32>,
     pub lds: Option<u32>,
     /// Zeros where unknown: the columns must have a value, and no launch has that.
@@ -50,9 +54,6 @@ pub struct KernelDispatch {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct MemoryCopy<'a> {
-    pub tid: Option<i64>,
-    pub start: i64,
-    pub end: i64,
     pub name: &'a str,
     pub destination: i64,
     pub destination_address: Option<u64>,
@@ -60,17 +61,6 @@ pub struct MemoryCopy<'a> {
     pub source_address: Option<u64>,
     /// 0 where unknown.
     pub bytes: u64,
-    pub stream: Option<i64>,
-}
-
-/// A call or a range.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are the columns")]
-pub struct Region<'a> {
-    pub tid: Option<i64>,
-    pub start: i64,
-    pub end: i64,
-    pub name: &'a str,
 }
 
 /// An argument of a call.
@@ -87,17 +77,13 @@ pub struct Argument<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct MemoryAllocation<'a> {
-    pub tid: Option<i64>,
     pub agent: Option<i64>,
     /// `ALLOC`, `FREE`, `REALLOC`, `RECLAIM`.
     pub kind: &'a str,
     /// `REAL`, `VIRTUAL`, `SCRATCH`.
     pub level: &'a str,
-    pub start: i64,
-    pub end: i64,
     pub address: Option<u64>,
     pub bytes: u64,
     pub queue: Option<i64>,
-    pub stream: Option<i64>,
     pub flags: Option<i64>,
 }

@@ -7,7 +7,7 @@ use rtl_schema::table::{Allocation, ApiCall, Copy, Counter, Range};
 use rtl_schema::{AgentId, Id, ProcessId, Tables};
 use rtl_write::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,
-    ProcessInfo, Region, RocpdWriter, TableSetId,
+    ProcessInfo, RocpdWriter, TableSetId,
 };
 use rustc_hash::FxHashMap;
 
@@ -118,19 +118,19 @@ fn event<'a>(record: &Record<'_>, message: Option<&'a str>) -> Event<'a> {
         correlation: record.correlation,
         parent: record.parent,
         message,
+        tid: record.tid,
+        start: record.start,
+        end: record.end,
+        stream: record.stream,
     }
-}
-
-fn region<'a>(record: &Record<'_>, name: &'a str) -> Region<'a> {
-    Region { tid: record.tid, start: record.start, end: record.end, name }
 }
 
 impl RecordSink for Database<'_> {
     fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()> {
         let tables = record.tables;
         let mut file = self.file.borrow_mut();
-        let region = region(record, tables.strings.get(call.name));
-        let event = file.region(self.set, &event(record, None), &region).map_err(io::Error::other)?;
+        let name = tables.strings.get(call.name);
+        let event = file.region(self.set, &event(record, None), name).map_err(io::Error::other)?;
         let mut add =
             |argument: Argument<'_>| file.argument(self.set, event, &argument).map_err(io::Error::other);
         let mut next = 0;
@@ -165,14 +165,10 @@ impl RecordSink for Database<'_> {
         let track = record.tables.tracks.get(launch.row.track);
         let shape = launch.shape(record.tables);
         let dispatch = KernelDispatch {
-            tid: record.tid,
             agent: self.agent(track.agent, record.state),
             kernel: launch.kernel.id,
             dispatch: launch.row.id,
             queue: track.queue,
-            stream: track.stream,
-            start: record.start,
-            end: record.end,
             scratch: shape.scratch,
             lds: shape.lds,
             workgroup: shape.workgroup.unwrap_or_default(),
@@ -194,16 +190,12 @@ impl RecordSink for Database<'_> {
         self.unknown |= known.is_none();
         let known = known.unwrap_or(UNKNOWN);
         let row = MemoryCopy {
-            tid: record.tid,
-            start: record.start,
-            end: record.end,
             name: kinds::operations(record.kind)[record.operation],
             destination: destination.unwrap_or(known),
             destination_address: copy.destination_address,
             source: source.unwrap_or(known),
             source_address: copy.source_address,
             bytes: copy.bytes.unwrap_or(0),
-            stream: record.stream,
         };
         self.file.borrow_mut().copy(self.set, &event(record, None), &row).map_err(io::Error::other)
     }
@@ -212,24 +204,20 @@ impl RecordSink for Database<'_> {
         let mut file = self.file.borrow_mut();
         let event = event(record, Some(record.tables.strings.get(range.name)));
         if range.is_marker() {
-            return file.sample(self.set, &event, record.tid, record.start).map_err(io::Error::other);
+            return file.sample(self.set, &event).map_err(io::Error::other);
         }
-        let region = region(record, kinds::operations(record.kind)[record.operation]);
-        file.region(self.set, &event, &region).map(drop).map_err(io::Error::other)
+        let name = kinds::operations(record.kind)[record.operation];
+        file.region(self.set, &event, name).map(drop).map_err(io::Error::other)
     }
 
     fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()> {
         let row = MemoryAllocation {
-            tid: record.tid,
             agent: allocation.agent.map(|agent| self.agent(agent, record.state)),
             kind: allocation.kind.rocprofv3(),
             level: allocation.level.rocprofv3(),
-            start: record.start,
-            end: record.end,
             address: allocation.address,
             bytes: allocation.bytes,
             queue: allocation.queue,
-            stream: record.stream,
             flags: allocation.flags,
         };
         self.file.borrow_mut().allocation(self.set, &event(record, None), &row).map_err(io::Error::other)
