@@ -214,7 +214,7 @@ fn a_table_that_no_column_comes_from_is_kept_as_it_is() -> Outcome {
     assert_eq!(tables.opaque_tables.len(), 1);
     assert_eq!(extra.name, format!("rocpd_hip_event_{}", GUID.replace('-', "_")));
     assert_eq!(extra.columns, ["id", "guid", "hip_event_handle"]);
-    assert_eq!(extra.rows[1], [Value::Int(2), Value::Text("g".to_owned()), Value::Null]);
+    assert_eq!(extra.rows[1], [Value::Integer(2), Value::Text("g".to_owned()), Value::Null]);
     // It can be made anywhere, without the tables that it referred to.
     let elsewhere = Connection::open_in_memory()?;
     elsewhere.execute_batch(&extra.create)?;

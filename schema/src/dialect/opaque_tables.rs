@@ -20,10 +20,7 @@ pub(super) fn read(database: &Database, name: &str, create: String) -> Result<Op
 
 fn value(value: ValueRef<'_>) -> Value {
     match value {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(value) => Value::Int(value),
-        ValueRef::Real(value) => Value::Real(value),
         ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
-        ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+        other => other.try_into().unwrap_or(Value::Null),
     }
 }

@@ -1,17 +1,4 @@
-/// A value of an opaque table.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// NULL.
-    Null,
-    /// An integer.
-    Int(i64),
-    /// A real number.
-    Real(f64),
-    /// Text.
-    Text(String),
-    /// Bytes.
-    Blob(Vec<u8>),
-}
+pub use rusqlite::types::Value;
 
 /// A table without a meaning for rtl (RPD's `ext_*`), kept so that convert and merge lose nothing.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,12 +5,12 @@
 //! op starts; reading the file back leaves those calls out.
 
 mod calls;
-mod ids;
 mod launches;
 mod layout;
 mod ops;
 mod secondary_tables;
 mod state;
+mod texts;
 
 use std::fs::File;
 use std::path::Path;
@@ -19,18 +19,18 @@ use crate::btree::{Database, Datum};
 use crate::native::numbering::{Places, Queues, RenumberedOps};
 use crate::native::opaque_tables::add;
 use crate::output::OutputFile;
-use layout::{FINISH, Table, TableIds, views};
-use rtl_schema::{Id, Result, Tables};
-use state::{Calls, GPU_STRIDE, Launches, Numbers, PID_STRIDE, Texts};
+use layout::{FINISH, Table, views};
+use rtl_schema::{Id, NameId, Result, Tables};
+use state::{Calls, GPU_STRIDE, Launches, Numbers, PID_STRIDE};
+use texts::Texts;
 
 /// A file of RPD's in the making: takes a trace as [`Trace::stream`](rtl_schema::Trace::stream) gives it out. Memory grows
 /// with the distinct strings and the API calls.
 #[derive(Debug)]
 pub struct RpdWriter {
     database: Database<File>,
-    tables: TableIds,
-    output: OutputFile,
-    texts: Texts,
+    names: Texts,
+    arguments: Texts,
     places: Places,
     queues: Queues,
     numbers: Numbers,
@@ -48,17 +48,13 @@ impl RpdWriter {
     /// # Errors
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        Self::start(OutputFile::given(place, path)?)
-    }
-
-    fn start((output, file): (OutputFile, File)) -> Result<Self> {
-        let mut database = Database::create(file, None).map_err(|source| output.io(source))?;
-        let tables = TableIds::create(&mut database);
+        let (output, file) = OutputFile::given(place, path)?;
+        let mut database = Database::create(output, file, None)?;
+        Table::create_all(&mut database);
         let mut rpd = Self {
+            names: Texts::names(&mut database)?,
+            arguments: Texts::arguments(&mut database)?,
             database,
-            tables,
-            output,
-            texts: Texts::default(),
             places: Places::default(),
             queues: Queues::default(),
             numbers: Numbers::default(),
@@ -68,7 +64,6 @@ impl RpdWriter {
             links: Vec::new(),
             left_out: 0,
         };
-        rpd.first_texts()?;
         let [gpus, pids] = [GPU_STRIDE, PID_STRIDE].map(|stride| stride.to_string());
         // With a session RPD's tracer appends to the file under ids of its own.
         for (tag, value) in [
@@ -89,7 +84,8 @@ impl RpdWriter {
     pub fn push(&mut self, piece: &Tables) -> Result<()> {
         self.places.extend(piece, &mut self.queues);
         self.numbers.extend(piece);
-        self.texts.extend(piece);
+        self.names.extend(piece);
+        self.arguments.extend(piece);
         self.api_calls(piece)?;
         self.ranges(piece)?;
         self.all_ops(piece)?;
@@ -111,16 +107,27 @@ impl RpdWriter {
             }
         }
         self.source(last)?;
-        self.database.publish(views(), None).map_err(|source| self.output.io(source))?;
-        drop(self.database);
-        add(&self.output, &[], FINISH)?;
-        self.output.finish()?;
+        self.database.publish(views(), None)?;
+        let output = self.database.close();
+        add(&output, &[], FINISH)?;
+        output.finish()?;
         Ok(self.left_out)
     }
 
     fn link(&mut self, call: i64, op: i64) -> Result<()> {
         self.integers(Table::ApiOps, [call, op])?;
         Ok(())
+    }
+
+    /// The id of a name.
+    #[inline]
+    fn name(&mut self, tables: &Tables, name: NameId) -> Result<i64> {
+        self.names.id(&mut self.database, tables, name)
+    }
+
+    /// The id of an argument's or range's text.
+    fn argument(&mut self, tables: &Tables, name: NameId) -> Result<i64> {
+        self.arguments.id(&mut self.database, tables, name)
     }
 
     fn metadata(&mut self, tag: &str, value: &str) -> Result<()> {
@@ -130,17 +137,14 @@ impl RpdWriter {
 
     #[inline]
     fn integers<const N: usize>(&mut self, table: Table, row: [i64; N]) -> Result<i64> {
-        let added = self.database.push_integers(self.tables.of(table), &row.map(Some));
-        added.map_err(|error| self.output.push(error))
+        self.database.push_integers(table.id(), &row.map(Some))
     }
 
     fn row(&mut self, table: Table, row: &[Datum<'_>]) -> Result<i64> {
-        let added = self.database.push_row(self.tables.of(table), row);
-        added.map_err(|error| self.output.push(error))
+        self.database.push_row(table.id(), row)
     }
 
     fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
-        let added = self.database.push_row_at(self.tables.of(table), id, row);
-        added.map_err(|error| self.output.push(error))
+        self.database.push_row_at(table.id(), id, row)
     }
 }

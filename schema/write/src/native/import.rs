@@ -7,7 +7,7 @@ use super::rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
 use super::writer::NativeWriter;
 use super::{metadata, secondary_tables};
 use crate::btree::Datum;
-use rtl_schema::table::{Copy, Direction, RangeKind};
+use rtl_schema::table::{Copy, Direction, Dispatch, Range, RangeKind};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables, TrackId};
 
 /// A trace on its way into a file, as [`Trace::stream`](rtl_schema::Trace::stream) gives it out: calls before the ops that
@@ -137,7 +137,7 @@ impl TraceImport {
             while dispatch < piece.dispatches.len()
                 && oldest.is_none_or(|&oldest| piece.dispatches.id.get(dispatch) <= oldest)
             {
-                self.dispatch(writer, piece, dispatch)?;
+                self.dispatch(writer, piece, &piece.dispatches.get(dispatch))?;
                 dispatch += 1;
             }
             match others.iter().position(|id| id.is_some() && id.as_ref() == oldest) {
@@ -146,11 +146,12 @@ impl TraceImport {
                     copy += 1;
                 }
                 Some(1) => {
-                    self.barrier(writer, piece, barrier)?;
+                    let op = Op { kind: OpKind::Barrier, ..Op::default() };
+                    self.place(writer, piece, op, &(&piece.barriers[barrier]).into())?;
                     barrier += 1;
                 }
                 Some(_) => {
-                    self.range(writer, piece, range)?;
+                    self.range(writer, &piece.ranges[range])?;
                     range += 1;
                 }
                 None => return Ok(()),
@@ -158,54 +159,46 @@ impl TraceImport {
         }
     }
 
-    /// Writes `op` with its place and times, which had the id `old`.
+    /// Writes `op` with what ops have in common.
     #[inline]
-    fn place(
-        &mut self,
-        writer: &mut NativeWriter,
-        piece: &Tables,
-        op: Op,
-        (old, track, start, duration): (Id, TrackId, i64, Option<i64>),
-    ) -> Result<i64> {
-        let place = piece.tracks.get(track);
-        let range = self.range_number(writer, place.process, op.range);
+    fn place(&mut self, writer: &mut NativeWriter, piece: &Tables, op: Op, row: &Dispatch) -> Result<i64> {
+        let place = piece.tracks.get(row.track);
+        let range = self.range_number(writer, place.process, row.range);
         let new = writer.push_op(&Op {
             gpu: self.places.gpu(place.agent),
-            queue: Some(self.places.queue(track)),
+            queue: Some(self.places.queue(row.track)),
+            description: self.text(row.name),
             pid: self.places.pid(place.process),
             stream: place.stream,
-            start: self.file_time(start),
-            end: self.end(start, duration),
+            start: self.file_time(row.start),
+            end: self.end(row.start, row.duration),
             range,
+            tid: row.tid,
+            correlation: row.correlation,
+            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..op
         })?;
         let ids = match op.kind {
             OpKind::KernelExecution | OpKind::Task => &mut self.ops.dispatches,
             _ => &mut self.ops.others,
         };
-        ids.push(space(piece, place.process), old, new);
+        ids.push(space(piece, place.process), row.id, new);
         Ok(new)
     }
 
     #[inline]
-    fn dispatch(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
-        let row = piece.dispatches.get(at);
+    fn dispatch(&mut self, writer: &mut NativeWriter, piece: &Tables, row: &Dispatch) -> Result<()> {
         let shape = row.shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
         let op = Op {
             kind: if row.graph { OpKind::Task } else { OpKind::KernelExecution },
-            description: self.text(row.name),
-            range: row.range,
             items: shape.items,
             workgroup: shape.workgroup,
             lds: shape.lds,
             scratch: shape.scratch,
-            tid: row.tid,
-            correlation: row.correlation,
             symbol: self.symbol(piece, row.track, row.name, row.symbol),
-            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..Op::default()
         };
-        self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
+        self.place(writer, piece, op, row)?;
         Ok(())
     }
 
@@ -234,16 +227,11 @@ impl TraceImport {
         let inferred = (source, destination) == (row.source, row.destination);
         let op = Op {
             kind: OpKind::of_copy(row.direction),
-            description: self.text(row.name),
-            range: row.range,
-            tid: row.tid,
-            correlation: row.correlation,
             bytes: row.bytes,
             peer: peer.and_then(|agent| self.places.gpu(agent)),
-            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
             ..Op::default()
         };
-        let id = self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
+        let id = self.place(writer, piece, op, &row.into())?;
         if !inferred || row.source_address.is_some() || row.destination_address.is_some() {
             let gpu = |agent: Option<AgentId>| agent.and_then(|agent| self.places.gpu(agent));
             let address = |address: Option<u64>| address.map(|address| address as i64);
@@ -258,21 +246,7 @@ impl TraceImport {
         Ok(())
     }
 
-    fn barrier(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
-        let row = piece.barriers[at];
-        let op = Op {
-            kind: OpKind::Barrier,
-            description: self.text(row.name),
-            correlation: row.correlation,
-            enqueued: row.enqueued.map(|moment| self.file_time(moment)),
-            ..Op::default()
-        };
-        self.place(writer, piece, op, (row.id, row.track, row.start, row.duration))?;
-        Ok(())
-    }
-
-    fn range(&mut self, writer: &mut NativeWriter, piece: &Tables, at: usize) -> Result<()> {
-        let row = piece.ranges[at];
+    fn range(&mut self, writer: &mut NativeWriter, row: &Range) -> Result<()> {
         let op = Op {
             gpu: Some(-1),
             queue: Some(0),

@@ -1,19 +1,8 @@
-use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use crate::output::OutputFile;
 use rtl_schema::Result;
-use rtl_schema::table::{OpaqueTable, Value};
-
-fn sql(value: &Value) -> ToSqlOutput<'_> {
-    ToSqlOutput::Borrowed(match value {
-        Value::Null => ValueRef::Null,
-        Value::Int(value) => ValueRef::Integer(*value),
-        Value::Real(value) => ValueRef::Real(*value),
-        Value::Text(value) => ValueRef::Text(value.as_bytes()),
-        Value::Blob(value) => ValueRef::Blob(value),
-    })
-}
+use rtl_schema::table::OpaqueTable;
 
 /// Adds the tables that only their own tools understand, of whatever kind, and what else `script` says, to a finished
 /// file. One whose name the file itself needs is left out; the second of a name, as several merged traces have it, gets
@@ -52,7 +41,7 @@ fn write(connection: &Connection, extra: &OpaqueTable, name: &str) -> rusqlite::
     let insert = format!("INSERT INTO {}({}) VALUES ({marks})", quoted(name), columns.join(","));
     let mut insert = connection.prepare(&insert)?;
     for row in &extra.rows {
-        insert.execute(params_from_iter(row.iter().map(sql)))?;
+        insert.execute(params_from_iter(row))?;
     }
     Ok(())
 }
@@ -65,7 +54,7 @@ fn quoted(name: &str) -> String {
 pub(crate) fn open(output: &OutputFile) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // Locks are for files that others know, and on NFS they exclude the one that marks a living temporary.
-    let connection = Connection::open_with_flags_and_vfs(output.place(), flags, c"unix-none")?;
+    let connection = Connection::open_with_flags_and_vfs(&output.place, flags, c"unix-none")?;
     connection.execute_batch(
         "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;
          PRAGMA foreign_keys=OFF; PRAGMA cache_size=-8192; BEGIN",

@@ -1,7 +1,7 @@
 //! Parameters and results of calls, beside their rows.
 
 use super::layout::Table;
-use super::rows::{OpKind, StringId};
+use super::rows::{OpKind, StringId, address};
 use super::writer::NativeWriter;
 use crate::btree::{Datum, Target};
 use rtl_schema::Result;
@@ -52,7 +52,6 @@ impl<T: Target> NativeWriter<T> {
     /// # Errors
     /// Those of [`Self::intern`].
     pub fn push_copy_params(&mut self, call: i64, params: &CopyParams) -> Result<()> {
-        let address = |address: u64| format!("0x{address:x}");
         let (destination, source) = (address(params.destination), params.source.map(address));
         let kind = if source.is_none() { Some(OpKind::FillBuffer.text().0) } else { params.kind };
         let (width, height) = params.extent.map(|(width, height)| (width as i64, height as i64)).unzip();

@@ -2,10 +2,10 @@
 
 use super::import::TraceImport;
 use super::layout::Table;
-use super::rows::OpKind;
+use super::rows::{address, memcpy_kind};
 use super::writer::NativeWriter;
 use crate::btree::Datum;
-use rtl_schema::table::{Allocation, ApiLaunch, Direction, Monitor};
+use rtl_schema::table::{Allocation, ApiLaunch, Monitor};
 use rtl_schema::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -62,7 +62,6 @@ fn kernel(
 }
 
 fn copy(writer: &mut NativeWriter, piece: &Tables, call: i64, row: &ApiLaunch) -> Result<()> {
-    let address = |address: u64| format!("0x{address:x}");
     let (to, from) = row.addresses.map(|(to, from)| (address(to), address(from))).unzip();
     let (width, height) = row.extent.unzip();
     let (to_device, from_device) = row.devices.unzip();
@@ -71,15 +70,7 @@ fn copy(writer: &mut NativeWriter, piece: &Tables, call: i64, row: &ApiLaunch) -
         row.bytes.map(|bytes| bytes as i64).into(),
         to.as_deref().into(),
         from.as_deref().into(),
-        match row.direction {
-            Direction::HostToHost => 0,
-            Direction::HostToDevice => 1,
-            Direction::DeviceToHost => 2,
-            Direction::DeviceToDevice => 3,
-            Direction::Unknown => 4,
-            Direction::Fill => OpKind::FillBuffer.text().0,
-        }
-        .into(),
+        memcpy_kind(row.direction).into(),
         i64::from(row.sync).into(),
         width.map(|width| width as i64).into(),
         height.map(|height| height as i64).into(),

@@ -1,7 +1,8 @@
 //! `rocpd_api`: calls and ranges.
 
-use super::state::EMPTY;
+use super::texts::{EMPTY, UNRECORDED};
 use super::{RpdWriter, Table};
+use crate::native::OpKind;
 use rtl_schema::layout::tags;
 use rtl_schema::table::ApiArgument;
 use rtl_schema::{Result, Tables};
@@ -16,9 +17,9 @@ impl RpdWriter {
         }
         let mut ids = Vec::new();
         let mut correlated = Vec::new();
-        let mut arguments = calls.arguments.iter().peekable();
+        let mut arguments = calls.arguments.chunk_by(|one, next| one.call == next.call).peekable();
         for (at, row) in calls.iter().enumerate() {
-            let own = taken_while(&mut arguments, |argument| argument.call as usize == at);
+            let own = arguments.next_if(|own| own[0].call as usize == at).unwrap_or_default();
             let Some(duration) = row.duration else {
                 self.left_out += 1;
                 ids.push(None);
@@ -27,7 +28,7 @@ impl RpdWriter {
             let args = if own.is_empty() || row.args.is_some() {
                 self.argument(piece, row.args)?
             } else {
-                self.row(Table::Ustring, &[joined(&own, piece).as_str().into()])?
+                self.row(Table::Ustring, &[joined(own, piece).as_str().into()])?
             };
             let name = self.name(piece, row.name)?;
             let category = self.name(piece, row.category)?;
@@ -61,7 +62,8 @@ impl RpdWriter {
             let text = self.argument(piece, row.name)?;
             let category = self.name(piece, row.category)?;
             let (pid, tid) = (self.numbers.pid(row.process), self.numbers.tid(row.process, row.tid));
-            let (marker, end) = (self.marker(), row.start.saturating_add(duration));
+            // Ranges are calls of this name and domain.
+            let (marker, end) = (OpKind::UserMarker.text().0, row.start.saturating_add(duration));
             self.integers(Table::Api, [pid, tid, row.start, end, marker, category, marker, text])?;
         }
         Ok(())
@@ -70,8 +72,7 @@ impl RpdWriter {
     /// Stands in for a call that was not recorded.
     #[inline]
     pub(super) fn unrecorded_call(&mut self, pid: i64, tid: i64, start: i64) -> Result<i64> {
-        let name = self.unrecorded();
-        self.integers(Table::Api, [pid, tid, start, start, name, EMPTY, EMPTY, EMPTY])
+        self.integers(Table::Api, [pid, tid, start, start, UNRECORDED, EMPTY, EMPTY, EMPTY])
     }
 }
 
@@ -79,15 +80,8 @@ pub(super) fn space(tables: &Tables, process: rtl_schema::ProcessId) -> u32 {
     tables.processes.get(process.index()).map_or(0, |process| process.space)
 }
 
-fn taken_while<'a>(
-    arguments: &mut std::iter::Peekable<impl Iterator<Item = &'a ApiArgument>>,
-    own: impl Fn(&ApiArgument) -> bool,
-) -> Vec<&'a ApiArgument> {
-    std::iter::from_fn(|| arguments.next_if(|argument| own(argument))).collect()
-}
-
 /// Arguments that were stored one by one, as the one text that RPD has.
-fn joined(arguments: &[&ApiArgument], tables: &Tables) -> String {
+fn joined(arguments: &[ApiArgument], tables: &Tables) -> String {
     let text = |name| if rtl_schema::NameId::is_some(name) { tables.strings.get(name) } else { "" };
     let each: Vec<String> =
         arguments.iter().map(|row| format!("{}={}", text(row.name), text(row.value))).collect();

@@ -3,9 +3,9 @@
 use super::state::{CopyLaunch, KernelLaunch, LaunchSource};
 use super::{RpdWriter, Table};
 use crate::btree::Datum;
-use crate::native::OpKind;
+use crate::native::rows::{address, memcpy_kind};
 use rtl_schema::layout::rpd::Function;
-use rtl_schema::table::{ApiLaunch, Copy, Direction, Shape};
+use rtl_schema::table::{Copy, Shape};
 use rtl_schema::{NameId, Result, Tables};
 
 impl RpdWriter {
@@ -27,32 +27,18 @@ impl RpdWriter {
                 let name = self.name(piece, row.kernel)?;
                 self.kernel_row(call, stream, grid, shape, name)?;
             } else {
-                self.asked_copy(call, stream, row)?;
+                let (width, height) = row.extent.unzip();
+                let copied = CopyLaunch {
+                    direction: row.direction,
+                    bytes: row.bytes,
+                    addresses: <[_; 2]>::from(row.addresses.unzip()),
+                    gpus: row.devices.map_or([-1; 2], <[_; 2]>::from),
+                    stream: None,
+                };
+                self.copy_row(call, stream, &copied, [width, height], [row.sync, row.pinned])?;
             }
         }
         Ok(())
-    }
-
-    fn asked_copy(&mut self, call: i64, stream: &str, row: &ApiLaunch) -> Result<()> {
-        let (to, from) = row.addresses.unzip();
-        let (to_device, from_device) = row.devices.unzip();
-        let (width, height) = row.extent.unzip();
-        let size = |bytes: Option<u64>| bytes.map_or(Datum::Text(""), |bytes| (bytes as i64).into());
-        let [to, from] = [to, from].map(address);
-        let cells = [
-            stream.into(),
-            size(row.bytes),
-            size(width),
-            size(height),
-            self.way(row.direction).into(),
-            to.as_str().into(),
-            from.as_str().into(),
-            to_device.unwrap_or(-1).into(),
-            from_device.unwrap_or(-1).into(),
-            i64::from(row.sync).into(),
-            i64::from(row.pinned).into(),
-        ];
-        self.row_at(Table::Copyapi, call, &cells)
     }
 
     /// Notes what a kernel tells of its call, which was `recorded` or not.
@@ -132,7 +118,7 @@ impl RpdWriter {
     ) -> Result<()> {
         let grid = grid.unwrap_or_default().map(|size| size as i64);
         let group = shape.workgroup.unwrap_or_default().map(i64::from);
-        let [lds, scratch] = [shape.lds, shape.scratch].map(size_of_segment);
+        let [lds, scratch] = [shape.lds, shape.scratch].map(|bytes| size(bytes.map(u64::from)));
         let cells = [
             stream.into(),
             grid[0].into(),
@@ -149,34 +135,34 @@ impl RpdWriter {
     }
 
     fn copy_of_op(&mut self, call: i64, copied: CopyLaunch) -> Result<()> {
-        let [to, from] = copied.addresses.map(address);
         let stream = copied.stream.map(|stream| stream.to_string()).unwrap_or_default();
+        self.copy_row(call, &stream, &copied, [None; 2], [false; 2])
+    }
+
+    /// Writes a copy with its width and height, and whether it is synchronous and pinned.
+    fn copy_row(
+        &mut self,
+        call: i64,
+        stream: &str,
+        copied: &CopyLaunch,
+        extent: [Option<u64>; 2],
+        flags: [bool; 2],
+    ) -> Result<()> {
+        let [to, from] = copied.addresses.map(|place| place.map(address).unwrap_or_default());
         let cells = [
-            stream.as_str().into(),
-            copied.bytes.map_or(Datum::Text(""), |bytes| (bytes as i64).into()),
-            "".into(),
-            "".into(),
-            self.way(copied.direction).into(),
+            stream.into(),
+            size(copied.bytes),
+            size(extent[0]),
+            size(extent[1]),
+            memcpy_kind(copied.direction).into(),
             to.as_str().into(),
             from.as_str().into(),
             copied.gpus[0].into(),
             copied.gpus[1].into(),
-            0.into(),
-            0.into(),
+            i64::from(flags[0]).into(),
+            i64::from(flags[1]).into(),
         ];
         self.row_at(Table::Copyapi, call, &cells)
-    }
-
-    /// hipMemcpyKind, and the text of a fill, which has none.
-    fn way(&self, direction: Direction) -> i64 {
-        match direction {
-            Direction::HostToHost => 0,
-            Direction::HostToDevice => 1,
-            Direction::DeviceToHost => 2,
-            Direction::DeviceToDevice => 3,
-            Direction::Unknown => 4,
-            Direction::Fill => self.kind(OpKind::FillBuffer),
-        }
     }
 }
 
@@ -190,11 +176,7 @@ fn first_of_calls<T>(mut rows: Vec<(i64, T)>) -> Vec<(i64, T)> {
     rows
 }
 
-/// Bytes of LDS or scratch. RPD's own word for a size that is not there is the empty text.
-fn size_of_segment(bytes: Option<u32>) -> Datum<'static> {
-    bytes.map_or(Datum::Text(""), |bytes| i64::from(bytes).into())
-}
-
-fn address(address: Option<u64>) -> String {
-    address.map(|address| format!("0x{address:x}")).unwrap_or_default()
+/// Bytes. RPD's own word for a size that is not there is the empty text.
+fn size(bytes: Option<u64>) -> Datum<'static> {
+    bytes.map_or(Datum::Text(""), |bytes| (bytes as i64).into())
 }

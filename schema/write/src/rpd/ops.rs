@@ -1,23 +1,12 @@
 //! `rocpd_op` and its links to calls.
 
 use super::calls::space;
-use super::state::{EMPTY, KernelLaunch};
+use super::state::KernelLaunch;
+use super::texts::EMPTY;
 use super::{RpdWriter, Table};
 use crate::native::OpKind;
-use rtl_schema::table::Direction;
-use rtl_schema::{Id, NameId, Result, Tables, TrackId};
-
-/// What all ops have.
-#[derive(Debug, Clone, Copy)]
-struct Common {
-    is_kernel: bool,
-    id: Id,
-    track: TrackId,
-    start: i64,
-    duration: Option<i64>,
-    tid: Option<i64>,
-    correlation: Id,
-}
+use rtl_schema::table::{Direction, Dispatch};
+use rtl_schema::{NameId, Result, Tables};
 
 /// The call of an op, and whether the source has it.
 type Cause = (i64, bool);
@@ -26,17 +15,8 @@ impl RpdWriter {
     pub(super) fn all_ops(&mut self, piece: &Tables) -> Result<()> {
         for row in piece.dispatches.iter() {
             let kind = if row.graph { OpKind::Task } else { OpKind::KernelExecution };
-            let common = Common {
-                is_kernel: true,
-                id: row.id,
-                track: row.track,
-                start: row.start,
-                duration: row.duration,
-                tid: row.tid,
-                correlation: row.correlation,
-            };
             let texts = self.texts_of(piece, row.name, kind)?;
-            if let Some((call, recorded)) = self.op(piece, common, texts)?
+            if let Some((call, recorded)) = self.op(piece, true, &row, texts)?
                 && (row.shape.is_some() || !recorded)
             {
                 let kernel = KernelLaunch { name: row.name, shape: row.shape, track: row.track };
@@ -44,32 +24,14 @@ impl RpdWriter {
             }
         }
         for row in &piece.copies {
-            let common = Common {
-                is_kernel: false,
-                id: row.id,
-                track: row.track,
-                start: row.start,
-                duration: row.duration,
-                tid: row.tid,
-                correlation: row.correlation,
-            };
             let texts = self.texts_of_copy(piece, row.name, row.direction)?;
-            if let Some((call, recorded)) = self.op(piece, common, texts)? {
+            if let Some((call, recorded)) = self.op(piece, false, &row.into(), texts)? {
                 self.copy_launch(piece, call, recorded, row)?;
             }
         }
         for row in &piece.barriers {
-            let common = Common {
-                is_kernel: false,
-                id: row.id,
-                track: row.track,
-                start: row.start,
-                duration: row.duration,
-                tid: None,
-                correlation: row.correlation,
-            };
             let texts = self.texts_of(piece, row.name, OpKind::Barrier)?;
-            self.op(piece, common, texts)?;
+            self.op(piece, false, &row.into(), texts)?;
         }
         Ok(())
     }
@@ -77,7 +39,7 @@ impl RpdWriter {
     /// Description and type of an op. One that goes by its type has no description.
     #[inline]
     fn texts_of(&mut self, piece: &Tables, name: NameId, kind: OpKind) -> Result<(i64, i64)> {
-        let (name, kind) = (self.name(piece, name)?, self.kind(kind));
+        let (name, kind) = (self.name(piece, name)?, kind.text().0);
         Ok((if name == kind { EMPTY } else { name }, kind))
     }
 
@@ -91,7 +53,13 @@ impl RpdWriter {
 
     /// Writes an op with its link to a call and returns that; nothing where the op has no end.
     #[inline]
-    fn op(&mut self, piece: &Tables, op: Common, (name, kind): (i64, i64)) -> Result<Option<Cause>> {
+    fn op(
+        &mut self,
+        piece: &Tables,
+        is_kernel: bool,
+        op: &Dispatch,
+        (name, kind): (i64, i64),
+    ) -> Result<Option<Cause>> {
         let Some(duration) = op.duration else {
             self.left_out += 1;
             return Ok(None);
@@ -101,7 +69,7 @@ impl RpdWriter {
         let end = op.start.saturating_add(duration);
         let id = self.integers(Table::Op, [gpu, queue, 0, op.start, end, name, kind])?;
         let space = space(piece, track.process);
-        let ids = if op.is_kernel { &mut self.ops.dispatches } else { &mut self.ops.others };
+        let ids = if is_kernel { &mut self.ops.dispatches } else { &mut self.ops.others };
         ids.push(space, op.id, id);
         let cause = match self.calls.of(space, op.correlation) {
             Some(call) => (call, true),

@@ -1,7 +1,5 @@
 //! The state of the writer between pieces.
 
-use rustc_hash::FxHashMap;
-
 use crate::native::numbering::Renumbered;
 use rtl_schema::layout::rpd::from_rocprofiler_sdk;
 use rtl_schema::layout::tags::{LAUNCHES, LAUNCHES_EXECUTED, SOURCE_PREFIX};
@@ -13,8 +11,6 @@ pub(super) const GPU_STRIDE: i64 = 1_000;
 /// The same in pids and tids.
 pub(super) const PID_STRIDE: i64 = 10_000_000;
 
-/// The empty text: the first of both tables.
-pub(super) const EMPTY: i64 = 1;
 /// The calls of the trace in the file.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -28,23 +24,6 @@ impl Calls {
     #[inline]
     pub(super) fn of(&self, space: u32, correlation: Id) -> Option<i64> {
         if correlation == 0 { None } else { self.by_correlation.get(space, correlation) }
-    }
-}
-
-/// Which texts of the trace are in the file so far.
-#[derive(Debug, Default)]
-pub(super) struct Texts {
-    /// Texts that every file has.
-    pub(super) fixed: FxHashMap<&'static str, i64>,
-    /// For each string of the trace its id in `rocpd_string` and in `rocpd_ustring`; 0 where it is not there yet.
-    pub(super) names: Vec<i64>,
-    pub(super) unique: Vec<i64>,
-}
-
-impl Texts {
-    pub(super) fn extend(&mut self, tables: &Tables) {
-        self.names.resize(tables.strings.len(), 0);
-        self.unique.resize(tables.strings.len(), 0);
     }
 }
 
