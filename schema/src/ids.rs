@@ -19,9 +19,9 @@ macro_rules! indices {
             }
         }
 
-        impl From<$name> for usize {
+        impl From<$name> for u32 {
             fn from(id: $name) -> Self {
-                id.index()
+                id.0
             }
         }
     )*};

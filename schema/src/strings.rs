@@ -1,4 +1,6 @@
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::NameId;
 
@@ -72,10 +74,7 @@ impl Strings {
 }
 
 fn hash(text: &str) -> u64 {
-    use std::hash::{Hash, Hasher};
-    let mut hasher = rustc_hash::FxHasher::default();
-    text.hash(&mut hasher);
-    hasher.finish()
+    FxBuildHasher.hash_one(text)
 }
 
 #[cfg(test)]

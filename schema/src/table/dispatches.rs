@@ -53,39 +53,20 @@ impl From<&Barrier> for Dispatch {
 }
 
 impl Dispatches {
-    /// Appends a row of which only these columns are known: most rows of most traces. The next [`Self::push`] or
-    /// [`Self::fill`] completes the other columns; nothing may be read before that.
+    /// Appends a row of which only name, track, times and range are known, and the shape in a trace `with_shapes`: most
+    /// rows of most traces. The next [`Self::push`] or [`Self::fill`] completes the other columns; nothing may be read
+    /// before that.
     #[inline(always)]
-    pub(crate) fn push_timing(
-        &mut self,
-        name: NameId,
-        track: TrackId,
-        start: i64,
-        duration: Option<i64>,
-        range: Id,
-    ) {
-        self.name.push(name);
-        self.track.push(track);
-        self.start.push(start);
-        self.duration.push(duration);
-        self.range.push(range);
+    pub(crate) fn push_timing(&mut self, row: Dispatch, with_shapes: bool) {
+        self.name.push(row.name);
+        self.track.push(row.track);
+        self.start.push(row.start);
+        self.duration.push(row.duration);
+        self.range.push(row.range);
+        if with_shapes {
+            self.shape.push(row.shape);
+        }
         self.is_ragged = true;
-    }
-
-    /// As [`Self::push_timing`], with the launch shape. Between two calls of [`Self::fill`] rows come through one of the
-    /// two functions only.
-    #[inline(always)]
-    pub(crate) fn push_timing_and_shape(
-        &mut self,
-        name: NameId,
-        track: TrackId,
-        start: i64,
-        duration: Option<i64>,
-        range: Id,
-        shape: Option<ShapeId>,
-    ) {
-        self.push_timing(name, track, start, duration, range);
-        self.shape.push(shape);
     }
 
     /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
@@ -107,6 +88,6 @@ impl Dispatches {
 }
 
 /// Whether every id maps to itself.
-fn is_identity<I: Copy + Into<usize>>(ids: &[I]) -> bool {
-    ids.iter().enumerate().all(|(at, &id)| id.into() == at)
+fn is_identity<I: Copy + Into<u32>>(ids: &[I]) -> bool {
+    ids.iter().enumerate().all(|(at, &id)| id.into() as usize == at)
 }

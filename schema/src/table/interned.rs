@@ -11,6 +11,9 @@ pub trait Distinct: Copy + Eq + Hash {
     }
 }
 
+impl Distinct for i64 {}
+impl Distinct for Option<i64> {}
+
 /// Distinct values, each stored once: rows have ids, which are positions.
 #[derive(Debug, Clone, Default)]
 pub struct Interned<T, I> {
@@ -19,7 +22,7 @@ pub struct Interned<T, I> {
     recent: [Option<I>; 32],
 }
 
-impl<T: Distinct, I: Copy + From<u32> + Into<usize>> Interned<T, I> {
+impl<T: Distinct, I: Copy + From<u32> + Into<u32>> Interned<T, I> {
     /// The id of `value`, which is added when it is new.
     #[inline]
     pub fn intern(&mut self, value: T) -> I {
@@ -29,8 +32,8 @@ impl<T: Distinct, I: Copy + From<u32> + Into<usize>> Interned<T, I> {
         {
             return id;
         }
-        let next = self.rows.len();
-        let id = *self.index.entry(value).or_insert(I::from(next as u32));
+        let next = self.rows.len() as u32;
+        let id = *self.index.entry(value).or_insert(I::from(next));
         if id.into() == next {
             self.rows.push(value);
         }
@@ -41,7 +44,7 @@ impl<T: Distinct, I: Copy + From<u32> + Into<usize>> Interned<T, I> {
     /// The value behind `id`.
     #[inline]
     pub fn get(&self, id: I) -> T {
-        self.rows[id.into()]
+        self.rows[id.into() as usize]
     }
 
     /// All values, in the order of first appearance; an id is the position.

@@ -6,14 +6,9 @@ pub(crate) const NO_GPU: i64 = i64::MIN;
 
 /// The gpuId of each agent of the tables, by position.
 #[derive(Debug, Default)]
-pub(crate) struct Agents(Vec<i64>);
+pub(crate) struct Agents(pub(super) Vec<i64>);
 
 impl Agents {
-    /// Starts from the agents of the metadata.
-    pub(super) fn of(listed: Vec<i64>) -> Self {
-        Self(listed)
-    }
-
     /// The agent behind a gpuId.
     pub(super) fn find(&self, gpu: i64) -> Option<AgentId> {
         self.0.iter().position(|&known| known == gpu).map(|at| AgentId(at as u32))

@@ -1,33 +1,35 @@
 use rustc_hash::FxHashMap;
 
-use super::{IdMap, Names, Plan, Processes, Variant};
+use super::{Field, IdMap, Names, Plan, Processes, Variant};
 use crate::layout::rpd::Function;
 use crate::sqlite::Database;
-use crate::table::{ApiCall, Range, RangeKind};
+use crate::table::{ApiCall, Distinct, Interned, Range, RangeKind};
 use crate::{Id, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
 /// The callers of `rocpd_api`, by id of the call.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    callers: Vec<Caller>,
+    callers: Interned<Caller, u32>,
     by_id: IdMap<u32>,
     /// The row of [`crate::table::ApiCalls`] by id, where launches are read into that table.
     pub(crate) rows: IdMap<u32>,
 }
 
 /// Process, thread and kind of function of a call; few distinct ones exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Caller {
     pub(crate) process: ProcessId,
     pub(crate) tid: Option<i64>,
     pub(crate) function: Function,
 }
 
+impl Distinct for Caller {}
+
 impl Calls {
     /// The caller of the call `id`.
     #[inline]
-    pub(crate) fn get(&self, id: Id) -> Option<&Caller> {
-        self.by_id.get(id).map(|caller| &self.callers[caller as usize])
+    pub(crate) fn get(&self, id: Id) -> Option<Caller> {
+        self.by_id.get(id).map(|caller| self.callers.get(caller))
     }
 }
 
@@ -58,7 +60,6 @@ pub(crate) fn read(
             .map(|column| plan.add(column));
 
     let mut calls = Calls::default();
-    let mut callers = FxHashMap::default();
     let mut functions = FxHashMap::<NameId, Function>::default();
     let mut texts = Texts::default();
     database.scan("rocpd_api", plan.columns(), |row| {
@@ -72,12 +73,7 @@ pub(crate) fn read(
             None => processes.unnamed(&mut tables.processes),
         };
         let tid = tid.int(row).filter(|&tid| is_recorded || tid != 0).map(|tid| processes.tid(tid));
-        let caller = Caller { process, tid, function };
-        let caller = *callers.entry(caller).or_insert_with(|| {
-            calls.callers.push(caller);
-            calls.callers.len() as u32 - 1
-        });
-        calls.by_id.push(id, caller);
+        calls.by_id.push(id, calls.callers.intern(Caller { process, tid, function }));
 
         if !is_recorded {
             return;
@@ -93,8 +89,12 @@ pub(crate) fn read(
             return;
         };
         let problems = &mut tables.problems;
-        let domain = names.class(domain.int(row), &tables.strings, problems, "rocpd_api.domain_id", id);
-        let category = names.class(category.int(row), &tables.strings, problems, "rocpd_api.category_id", id);
+        let mut class = |field: Field, place| {
+            let class = names.checked(field.int(row).filter(|&id| id != 0), problems, place, id);
+            tables.strings.not_empty(class)
+        };
+        let domain = class(domain, "rocpd_api.domain_id");
+        let category = class(category, "rocpd_api.category_id");
         let duration = stored.int(row).or_else(|| end.int(row)?.checked_sub(start));
         let correlation =
             if correlation.position().is_some() { correlation.int(row).unwrap_or(0) } else { id };

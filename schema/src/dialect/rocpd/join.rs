@@ -14,6 +14,12 @@ pub(super) struct Join<'a> {
     pub(super) processes: &'a mut Processes,
     /// Whether copies join the tables only after the last op.
     pub(super) hold_copies: bool,
+    pub(super) met: Met,
+}
+
+/// What the parts had that no table keeps.
+#[derive(Debug, Default)]
+pub(super) struct Met {
     /// Whether any dispatch names the call that caused it.
     pub(super) correlated: bool,
     held: Copies,
@@ -23,69 +29,52 @@ pub(super) struct Join<'a> {
     problems: Problems,
 }
 
-impl<'a> Join<'a> {
-    pub(super) fn new(
-        variant: &'a Variant,
-        queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
-        agents: &'a mut Agents,
-        processes: &'a mut Processes,
-    ) -> Self {
-        Self {
-            variant,
-            queues,
-            agents,
-            processes,
-            hold_copies: false,
-            correlated: false,
-            held: Copies::new(),
-            bytes_of_calls: Vec::new(),
-            walks: Vec::new(),
-            problems: Problems::default(),
-        }
-    }
-
+impl Join<'_> {
     /// Joins the parts of a scan of the ops, in order: agents get their numbers, tracks and shapes one table.
     pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
-        let gpus = parts.iter().flat_map(|part| part.gpus.iter().copied()).collect();
+        let gpus = parts.iter().flat_map(|part| part.gpus.rows().iter().copied()).collect();
         self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
         let rows = parts.iter().map(|part| part.dispatches.len()).sum();
         for part in parts {
-            let copies = self.held.len();
-            self.bytes_of_calls.extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
+            let copies = self.met.held.len();
+            self.met
+                .bytes_of_calls
+                .extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
             self.append(part, rows, tables);
         }
     }
 
     /// Adds the results that need all parts: dangling links, problems, held copies.
     pub(super) fn finish(mut self, links: &links::Links, tables: &mut Tables) {
-        if let Some((count, first)) = links::dangling(links, &self.walks) {
+        if let Some((count, first)) = links::dangling(links, &self.met.walks) {
             tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
         }
-        tables.problems.append(self.problems);
-        forget_shared_bytes(self.bytes_of_calls, &mut self.held);
+        tables.problems.append(self.met.problems);
+        forget_shared_bytes(self.met.bytes_of_calls, &mut self.met.held);
         if self.hold_copies {
-            tables.copies = self.held;
+            tables.copies = self.met.held;
         }
     }
 
     /// Adds `part` to the tables, which will have `rows` dispatches in the end.
     fn append(&mut self, mut part: OpPart, rows: usize, tables: &mut Tables) {
         part.dispatches.fill();
-        self.correlated |= !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
-        self.walks.push(std::mem::take(&mut part.walk));
+        self.met.correlated |=
+            !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
+        self.met.walks.push(std::mem::take(&mut part.walk));
         let agents: Vec<AgentId> =
-            part.gpus.iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
+            part.gpus.rows().iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
         let agent = |local: AgentId| agents[local.index()];
         let pids: Vec<ProcessId> =
-            part.pids.iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
-        let tracks = self.tracks(&part.tracks, &part.gpus, &agents, &pids, tables);
+            part.pids.rows().iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
+        let tracks = self.tracks(&part.tracks, part.gpus.rows(), &agents, &pids, tables);
         // Shapes of launch parameters are in the joint table already, and then there are no others.
         let shapes = if part.shapes.rows().is_empty() {
             (0..tables.shapes.rows().len() as u32).map(ShapeId).collect()
         } else {
             tables.shapes.append(&part.shapes)
         };
-        let copies = if self.hold_copies { &mut self.held } else { &mut tables.copies };
+        let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
         copies.reserve(part.copies.len());
         for mut copy in part.copies {
             copy.track = tracks[copy.track.index()];
@@ -112,7 +101,7 @@ impl<'a> Join<'a> {
         }
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
-        self.problems.append(part.problems);
+        self.met.problems.append(part.problems);
     }
 
     fn tracks(

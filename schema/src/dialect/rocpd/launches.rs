@@ -59,7 +59,7 @@ impl Source<'_> {
         table: &str,
         mut plan: Plan,
         tables: &mut Tables,
-        each: impl Fn(&Row<'_>, (Id, &Caller), &mut Tables, bool) -> (T, ApiLaunch),
+        each: impl Fn(&Row<'_>, (Id, Caller), &mut Tables, bool) -> (T, ApiLaunch),
     ) -> Result<IdMap<T>> {
         let call = [plan.add("api_ptr_id"), plan.add("api_id")];
         let stream = plan.add_if(self.keep, "stream");

@@ -48,16 +48,4 @@ impl Names {
         }
         name
     }
-
-    /// As [`Self::checked`] for an optional class: 0 and the empty text are `NONE`.
-    pub(crate) fn class(
-        &self,
-        id: Option<Id>,
-        strings: &Strings,
-        problems: &mut Problems,
-        place: &str,
-        row: Id,
-    ) -> NameId {
-        strings.not_empty(self.checked(id.filter(|&id| id != 0), problems, place, row))
-    }
 }

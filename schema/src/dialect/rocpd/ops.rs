@@ -6,8 +6,8 @@ use super::{Field, LaunchRows, NO_GPU, Names, OpKind, Plan, Processes, Symbols, 
 use crate::layout::rpd::Function;
 use crate::sqlite::Row;
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Range, RangeKind, Ranges, Shapes,
-    Track, Tracks,
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
+    Shapes, Track, Tracks,
 };
 use crate::{
     AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
@@ -106,8 +106,8 @@ pub(crate) struct OpPart {
     pub(crate) ranges: Ranges,
     pub(crate) tracks: Tracks,
     pub(crate) shapes: Shapes,
-    pub(crate) gpus: Vec<i64>,
-    pub(crate) pids: Vec<i64>,
+    pub(crate) gpus: Interned<i64, AgentId>,
+    pub(crate) pids: Interned<i64, u32>,
     pub(crate) extra_links: Vec<(Id, Id)>,
     /// The call whose bytes a copy was given, with the copy's position.
     pub(crate) bytes_of_calls: Vec<(Id, usize)>,
@@ -115,7 +115,6 @@ pub(crate) struct OpPart {
     pub(crate) walk: LinkWalk,
     pub(crate) range_ids: bool,
     kinds: Vec<(Option<Id>, OpKind, NameId)>,
-    last_agent: Option<(i64, AgentId)>,
     /// The op type of kernels, once one was met.
     kernel_type: Option<Option<Id>>,
     /// Cached tracks of rows without process and stream, by GPU and queue.
@@ -176,12 +175,11 @@ impl OpPart {
         let track = self.recent_track(gpu, queue)?;
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
-        if context.select.shapes {
-            let shape = self.recent_shape(row, context);
-            self.dispatches.push_timing_and_shape(name, track, start, Some(duration), range, shape);
-        } else {
-            self.dispatches.push_timing(name, track, start, Some(duration), range);
-        }
+        let with_shapes = context.select.shapes;
+        let shape = if with_shapes { self.recent_shape(row, context) } else { None };
+        let duration = Some(duration);
+        let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
+        self.dispatches.push_timing(timing, with_shapes);
         Some(())
     }
 
@@ -309,11 +307,7 @@ impl OpPart {
         if let Some(process) = context.processes.find(pid) {
             return process;
         }
-        let at = self.pids.iter().position(|&known| known == pid).unwrap_or_else(|| {
-            self.pids.push(pid);
-            self.pids.len() - 1
-        });
-        ProcessId(UNNAMED.0 - 1 - at as u32)
+        ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid))
     }
 
     #[inline]
@@ -325,22 +319,6 @@ impl OpPart {
         let kind = if name.is_some() { OpKind::of(context.strings.get(name)) } else { OpKind::Other };
         self.kinds.push((op_type, kind, name));
         (kind, name)
-    }
-
-    #[inline]
-    fn agent(&mut self, gpu: i64) -> AgentId {
-        if let Some((last, id)) = self.last_agent
-            && last == gpu
-        {
-            return id;
-        }
-        let at = self.gpus.iter().position(|&known| known == gpu).unwrap_or_else(|| {
-            self.gpus.push(gpu);
-            self.gpus.len() - 1
-        });
-        let id = AgentId(at as u32);
-        self.last_agent = Some((gpu, id));
-        id
     }
 
     #[inline]
@@ -358,7 +336,7 @@ impl OpPart {
         if let (true, Some(id)) = (plain, self.recent_track(gpu, queue)) {
             return id;
         }
-        let agent = self.agent(gpu);
+        let agent = self.gpus.intern(gpu);
         let id = self.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
         if plain {
             self.recent_tracks.resize(RECENT, None);
@@ -456,8 +434,8 @@ impl OpPart {
             (Direction::DeviceToDevice, _) => (peer, own.filter(|_| peer.is_some())),
             (Direction::HostToHost | Direction::Unknown, _) => (None, None),
         };
-        copy.source = source.map(|gpu| self.agent(gpu));
-        copy.destination = destination.map(|gpu| self.agent(gpu));
+        copy.source = source.map(|gpu| self.gpus.intern(gpu));
+        copy.destination = destination.map(|gpu| self.gpus.intern(gpu));
         copy.track = self.track(row, context, cause.process, gpu, None);
         copy.tid = cause.tid;
         copy.correlation = cause.correlation;

@@ -50,15 +50,12 @@ impl Processes {
 
     /// The process of rows that name none: the only one there is, else one of which nothing is known.
     pub(crate) fn unnamed(&mut self, tables: &mut Vec<Process>) -> ProcessId {
-        match (tables.len(), self.unknown) {
-            (1, None) => ProcessId(0),
-            (_, Some(unknown)) => unknown,
-            _ => {
-                tables.push(Process::default());
-                let unknown = ProcessId(tables.len() as u32 - 1);
-                self.unknown = Some(unknown);
-                unknown
-            }
+        if tables.len() == 1 && self.unknown.is_none() {
+            return ProcessId(0);
         }
+        *self.unknown.get_or_insert_with(|| {
+            tables.push(Process::default());
+            ProcessId(tables.len() as u32 - 1)
+        })
     }
 }

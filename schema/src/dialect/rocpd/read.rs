@@ -48,7 +48,7 @@ fn read<E: From<Error>>(
     let Header { variant, names, references, mut tables } = header;
     let (variant, names) = (&variant, &names);
     let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
-    let mut agents = Agents::of(references.agents);
+    let mut agents = Agents(references.agents);
     let rpd = variant.cause_by_link;
     let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
     let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
@@ -74,9 +74,15 @@ fn read<E: From<Error>>(
     } else {
         secondary_tables::CopyEnds::default()
     };
-    let mut join = join::Join::new(variant, &references.queues, &mut agents, &mut processes);
-    // The columns that complete a copy are known only after the last op.
-    join.hold_copies = !launches.copies.is_empty() || !ends.is_empty();
+    let mut join = join::Join {
+        variant,
+        queues: &references.queues,
+        agents: &mut agents,
+        processes: &mut processes,
+        // The columns that complete a copy are known only after the last op.
+        hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
+        met: join::Met::default(),
+    };
     let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
     loop {
         let context = ops::Context {
@@ -98,7 +104,7 @@ fn read<E: From<Error>>(
         join.join(parts, &mut tables);
         each(&mut tables)?;
     }
-    tables.info.linked = !linked.is_empty() || join.correlated;
+    tables.info.linked = !linked.is_empty() || join.met.correlated;
     join.finish(&linked, &mut tables);
     ends.complete(&agents, &mut tables.copies);
     secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }

@@ -1,6 +1,6 @@
 use super::reading::Reading;
 use crate::sqlite::scanned;
-use crate::table::{AgentKind, Dispatch, Dispatches, Shape, Shapes, Track, Tracks, all};
+use crate::table::{AgentKind, Dispatch, Dispatches, Interned, Shape, Shapes, Track, Tracks, all};
 use crate::{AgentId, Id, NameId, ProblemKind, Problems, Result, TrackId};
 
 /// One thread's share of the rows. Agents that no row describes are numbered past all known ones until
@@ -11,7 +11,7 @@ struct Part {
     tracks: Tracks,
     shapes: Shapes,
     problems: Problems,
-    undescribed: Vec<Id>,
+    undescribed: Interned<Id, u32>,
 }
 
 impl Reading<'_> {
@@ -32,16 +32,11 @@ impl Reading<'_> {
                 return;
             };
             let agent = row.int(agent_id).unwrap_or(-1);
-            let agent = references.agent(agent).unwrap_or_else(|| {
+            let agent = references.agents.get(&agent).copied().unwrap_or_else(|| {
                 problems.add_in(ProblemKind::DanglingReference, TABLE, "agent_id", timed.id);
-                let known = undescribed.iter().position(|&known| known == agent);
-                let position = known.unwrap_or_else(|| {
-                    undescribed.push(agent);
-                    undescribed.len() - 1
-                });
-                AgentId(agents + position as u32)
+                AgentId(agents + undescribed.intern(agent))
             });
-            let symbol = row.int(kernel_id).and_then(|kernel| references.symbol(kernel));
+            let symbol = row.int(kernel_id).and_then(|kernel| references.symbols.get(kernel));
             if symbol.is_none() {
                 problems.add_in(ProblemKind::DanglingReference, TABLE, "kernel_id", timed.id);
             }
@@ -78,6 +73,7 @@ impl Reading<'_> {
         for part in parts {
             let added: Vec<AgentId> = part
                 .undescribed
+                .rows()
                 .iter()
                 .map(|&id| self.references.add_agent(id, AgentKind::Gpu, self.devices, self.tables))
                 .collect();

@@ -24,7 +24,7 @@ impl Reading<'_> {
 
     /// The agent `id` of a row; one that no row describes is added (and counted).
     pub(super) fn agent(&mut self, table: &str, column: &str, row: Id, id: Id) -> AgentId {
-        self.references.agent(id).unwrap_or_else(|| {
+        self.references.agents.get(&id).copied().unwrap_or_else(|| {
             self.tables.problems.add_in(ProblemKind::DanglingReference, table, column, row);
             self.references.add_agent(id, AgentKind::Unknown, self.devices, self.tables)
         })

@@ -18,8 +18,8 @@ pub(super) struct References {
     first: ProcessId,
     node: u32,
     threads: FxHashMap<Id, i64>,
-    agents: FxHashMap<Id, AgentId>,
-    symbols: IdMap<SymbolId>,
+    pub(super) agents: FxHashMap<Id, AgentId>,
+    pub(super) symbols: IdMap<SymbolId>,
 }
 
 /// The fields in the extdata of agents and kernel symbols that have no column.
@@ -62,16 +62,6 @@ impl References {
             problems.add_in(ProblemKind::DanglingReference, table, "tid", row);
             id
         }))
-    }
-
-    /// The agent behind `id`.
-    pub(super) fn agent(&self, id: Id) -> Option<AgentId> {
-        self.agents.get(&id).copied()
-    }
-
-    /// The loaded kernel behind `id`.
-    pub(super) fn symbol(&self, id: Id) -> Option<SymbolId> {
-        self.symbols.get(id)
     }
 
     /// Adds an agent that rows name and no row describes.
