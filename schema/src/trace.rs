@@ -7,6 +7,7 @@ use tempfile::NamedTempFile;
 use crate::content::{GZIP, SQLITE, foreign_database, io, not_a_trace, read_head, unpack};
 use crate::dialect::{Reader, registry};
 use crate::sqlite::Database;
+use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
 
 /// An opened trace: its dialect is known, its rows are not read yet.
@@ -84,7 +85,7 @@ impl Trace {
             (Reader::Text { read, .. }, _) => {
                 let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
                 let file = File::open(content).map_err(io("read", &self.path))?;
-                return read(&self.path, BufReader::with_capacity(1 << 20, file), select);
+                read(&self.path, BufReader::with_capacity(1 << 20, file), select)?
             }
             (_, None) => unreachable!("opened with its database"),
             (Reader::Ops { header, .. }, Some(database)) => {
@@ -98,6 +99,9 @@ impl Trace {
             }
         };
         tables.info.left_journal = self.database.as_ref().is_some_and(Database::left_journal);
+        if tables.processes.is_empty() {
+            tables.processes.push(Process::default());
+        }
         Ok(tables)
     }
 

@@ -18,8 +18,7 @@ use crate::table::{
     Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track,
 };
 use crate::{
-    AgentId, Dialect, Error, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TraceInfo,
-    TrackId,
+    AgentId, Dialect, Error, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TrackId,
 };
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
@@ -39,7 +38,9 @@ fn recognise(head: &[u8]) -> bool {
 
 /// Reads line by line; a line that starts as a record and is none is a problem, all else is the application's.
 fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tables> {
-    let mut trace = Parser::new(*select);
+    let mut trace = Parser { select: *select, ..Parser::default() };
+    let info = &mut trace.tables.info;
+    (info.dialect, info.tool) = (Dialect::Rtg, "RTG".to_owned());
     let mut bytes = Vec::new();
     for number in 1.. {
         bytes.clear();
@@ -54,16 +55,7 @@ fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tab
         let text = String::from_utf8_lossy(&bytes);
         trace.line(number, text.trim_end_matches(['\n', '\r']));
     }
-    Ok(trace.finish())
-}
-
-/// An agent by the numbering of its line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum AgentKey {
-    /// HCC_PROFILE counts devices from 0.
-    Device(i64),
-    /// Handles are addresses within one process.
-    Handle(ProcessId, i64),
+    Ok(trace.tables)
 }
 
 /// The host line of a dispatch that the device reports later.
@@ -75,39 +67,22 @@ struct Launch {
     enqueued: i64,
 }
 
+#[derive(Default)]
 struct Parser {
     select: Select,
     tables: Tables,
-    agents: FxHashMap<AgentKey, AgentId>,
+    agents: FxHashMap<(Option<ProcessId>, i64), AgentId>,
     processes: FxHashMap<Option<i64>, ProcessId>,
     launches: FxHashMap<(ProcessId, i64), Launch>,
 }
 
 impl Parser {
-    fn new(select: Select) -> Self {
-        let info = TraceInfo { dialect: Dialect::Rtg, tool: "RTG".to_owned(), ..TraceInfo::default() };
-        Self {
-            select,
-            tables: Tables { info, ..Tables::default() },
-            agents: FxHashMap::default(),
-            processes: FxHashMap::default(),
-            launches: FxHashMap::default(),
-        }
-    }
-
-    fn finish(mut self) -> Tables {
-        if self.tables.processes.is_empty() {
-            self.tables.processes.push(Process::default());
-        }
-        self.tables
-    }
-
     fn line(&mut self, number: Id, text: &str) {
         match line::parse(text) {
             Line::Profile(profile) => self.profile(number, &profile),
             Line::Device { from, packet, start, end } => self.device(number, from, &packet, start, end),
             Line::Host { from, packet, tick, shape } => self.host(number, from, &packet, tick, shape),
-            Line::Call(call) => self.call(number, &call),
+            Line::Call(call) => self.call(number, &call, 0),
             Line::Range { from, message, start, duration } => {
                 self.range(number, from, message, start, duration);
             }
@@ -122,7 +97,7 @@ impl Parser {
         }
         let (device, queue) = profile.place.unwrap_or_default();
         let process = self.process(None);
-        let agent = self.agent(AgentKey::Device(device), device, device);
+        let agent = self.agent(None, device, device);
         let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
         let op = self.op(number, profile.name, track, profile.start, profile.end);
         self.push(profile.kind, Copy { bytes: profile.bytes, ..op }, None);
@@ -131,7 +106,7 @@ impl Parser {
     fn device(&mut self, number: Id, from: Thread, packet: &Packet<'_>, start: i64, end: i64) {
         let process = self.process(Some(from.pid));
         let next = self.tables.agents.len() as i64;
-        let agent = self.agent(AgentKey::Handle(process, packet.agent), next, packet.agent);
+        let agent = self.agent(Some(process), packet.agent, next);
         let queue = packet.queue.unwrap_or(0);
         let track = self.tables.tracks.intern(Track { process, agent, queue, ..Track::default() });
         let launch = packet.id.and_then(|id| self.launches.remove(&(process, id)));
@@ -184,34 +159,37 @@ impl Parser {
         }
     }
 
-    fn host(
-        &mut self,
-        number: Id,
-        from: Thread,
-        packet: &Packet<'_>,
-        tick: i64,
-        shape: Option<([u32; 3], [u64; 3])>,
-    ) {
+    fn host(&mut self, number: Id, from: Thread, packet: &Packet<'_>, tick: i64, shape: Option<Shape>) {
         let process = self.process(Some(from.pid));
         if let Some(id) = packet.id {
-            let shape = shape
-                .filter(|_| self.select.any_shape())
-                .map(|(workgroup, items)| self.tables.shapes.intern(Shape::from_items(workgroup, items)));
+            let shape = shape.filter(|_| self.select.any_shape());
+            let shape = shape.map(|shape| self.tables.shapes.intern(shape));
             self.launches.insert((process, id), Launch { tid: from.tid, shape, enqueued: tick });
         }
-        if self.select.api {
-            let word = if packet.kind == Kind::Kernel { "dispatch" } else { packet.name };
-            let call = self.api_call(number, from, word, "HSA", tick, 0);
-            self.tables.api_calls.push(ApiCall { correlation: correlation(packet), ..call });
-        }
+        let name = if packet.kind == Kind::Kernel { "dispatch" } else { packet.name };
+        let (library, args, kernel, duration, result) = ("HSA", None, None, 0, 0);
+        let call = Call { from, library, name, args, kernel, start: tick, duration, result };
+        self.call(number, &call, correlation(packet));
     }
 
-    fn call(&mut self, number: Id, call: &Call<'_>) {
+    fn call(&mut self, number: Id, call: &Call<'_>, correlation: Id) {
         if !self.select.api {
             return;
         }
-        let mut row = self.api_call(number, call.from, call.name, call.library, call.start, call.duration);
-        row.result = call.result;
+        let mut row = ApiCall {
+            id: self.id(number),
+            process: self.process(Some(call.from.pid)),
+            tid: Some(call.from.tid),
+            name: self.tables.strings.intern(call.name),
+            domain: self.tables.strings.intern(call.library),
+            category: NameId::NONE,
+            args: NameId::NONE,
+            start: call.start,
+            duration: Some(call.duration),
+            correlation,
+            result: call.result,
+            ..ApiCall::default()
+        };
         if self.select.args {
             if let Some(args) = call.args {
                 row.args = self.tables.strings.intern(args);
@@ -224,29 +202,6 @@ impl Parser {
             }
         }
         self.tables.api_calls.push(row);
-    }
-
-    fn api_call(
-        &mut self,
-        number: Id,
-        from: Thread,
-        name: &str,
-        library: &str,
-        start: i64,
-        duration: i64,
-    ) -> ApiCall {
-        ApiCall {
-            id: self.id(number),
-            process: self.process(Some(from.pid)),
-            tid: Some(from.tid),
-            name: self.tables.strings.intern(name),
-            domain: self.tables.strings.intern(library),
-            category: NameId::NONE,
-            args: NameId::NONE,
-            start,
-            duration: Some(duration),
-            ..ApiCall::default()
-        }
     }
 
     fn range(&mut self, number: Id, from: Thread, message: &str, start: i64, duration: Option<i64>) {
@@ -281,13 +236,10 @@ impl Parser {
         })
     }
 
-    fn agent(&mut self, key: AgentKey, number: i64, source_id: i64) -> AgentId {
+    /// The agent of that number: HCC_PROFILE counts devices from 0, handles are addresses within one process.
+    fn agent(&mut self, process: Option<ProcessId>, source_id: i64, number: i64) -> AgentId {
         let agents = &mut self.tables.agents;
-        *self.agents.entry(key).or_insert_with(|| {
-            let process = match key {
-                AgentKey::Device(_) => None,
-                AgentKey::Handle(process, _) => Some(process),
-            };
+        *self.agents.entry((process, source_id)).or_insert_with(|| {
             agents.push(Agent { number, process, source_id, ..Agent::default() });
             AgentId(agents.len() as u32 - 1)
         })

@@ -30,7 +30,7 @@ pub use interned::{Distinct, Interned};
 pub use opaque::{OpaqueTable, Value};
 pub use processes::{Process, Thread};
 pub use ranges::{Range, RangeKind, Ranges};
-pub(crate) use shapes::all;
 pub use shapes::{Shape, Shapes};
+pub(crate) use shapes::{all, axes};
 pub use symbols::Symbol;
 pub use tracks::{Track, Tracks};

@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use super::interned::{Distinct, Interned};
 use crate::ShapeId;
 
@@ -41,6 +43,13 @@ impl Shape {
 /// The sizes along all axes, if all are known.
 pub(crate) fn all<T>([x, y, z]: [Option<T>; 3]) -> Option<[T; 3]> {
     Some([x?, y?, z?])
+}
+
+/// Reads `x,y,z`.
+pub(crate) fn axes<T: FromStr>(text: &str) -> Option<[T; 3]> {
+    let mut numbers = text.split(',').map(|number| number.trim().parse().ok());
+    let axes = all([numbers.next()?, numbers.next()?, numbers.next()?])?;
+    numbers.next().is_none().then_some(axes)
 }
 
 impl Distinct for Shape {}

@@ -1,4 +1,4 @@
-use crate::table::Shape;
+use crate::table::{Shape, axes};
 
 /// Reads rocm-trace-lite's `completionSignal`: `hwq=0x7f1200 wg=256,1,1 grid=1024,1,1`, any part of which
 /// may be missing. The grid counts work-items; the result is the shape and the hardware queue.
@@ -12,19 +12,13 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
                 let digits = value.strip_prefix("0x").unwrap_or(value);
                 queue = u64::from_str_radix(digits, 16).ok();
             }
-            Some(("wg", value)) => workgroup = triple::<u32>(value),
-            Some(("grid", value)) => items = triple::<u64>(value),
+            Some(("wg", value)) => workgroup = axes(value),
+            Some(("grid", value)) => items = axes(value),
             _ => {}
         }
     }
     let known = workgroup.is_some() || items.is_some();
     (known.then(|| Shape::of_items(workgroup, items)), queue)
-}
-
-fn triple<T: std::str::FromStr>(text: &str) -> Option<[T; 3]> {
-    let mut numbers = text.split(',').map(|number| number.parse().ok());
-    let triple = [numbers.next()??, numbers.next()??, numbers.next()??];
-    numbers.next().is_none().then_some(triple)
 }
 
 #[cfg(test)]

@@ -24,8 +24,7 @@ use self::set::{Set, suffixes};
 use super::reader::Reader;
 use crate::layout::tags;
 use crate::sqlite::Database;
-use crate::table::Process;
-use crate::{Dialect, Error, ProblemKind, Result, Select, Tables, TraceInfo};
+use crate::{Dialect, Error, ProblemKind, Result, Select, Tables};
 
 /// The newest schema whose meaning is known; later third numbers only add columns and tables.
 const KNOWN: &str = "3.0";
@@ -41,14 +40,8 @@ fn read(database: &Database, select: &Select) -> Result<Tables> {
     let suffixes = suffixes(database);
     let sets: Vec<Set<'_>> =
         (0..).zip(&suffixes).map(|(space, suffix)| Set { database, suffix, space }).collect();
-    let mut tables = Tables {
-        info: TraceInfo {
-            dialect: Dialect::Rocprofiler,
-            tool: "rocprofv3".to_owned(),
-            ..TraceInfo::default()
-        },
-        ..Tables::default()
-    };
+    let mut tables = Tables::default();
+    (tables.info.dialect, tables.info.tool) = (Dialect::Rocprofiler, "rocprofv3".to_owned());
     for &set in &sets {
         metadata(set, &mut tables)?;
     }
@@ -68,9 +61,6 @@ fn read(database: &Database, select: &Select) -> Result<Tables> {
             reading.counters()?;
             opaque::read(set, reading.tables)?;
         }
-    }
-    if tables.processes.is_empty() {
-        tables.processes.push(Process::default());
     }
     devices.finish(&mut tables);
     Ok(tables)

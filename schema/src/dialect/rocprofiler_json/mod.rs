@@ -18,7 +18,6 @@ use serde::de::DeserializeSeed;
 use self::collected::Collected;
 use self::document::{KEY, Place};
 use super::reader::Reader;
-use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
@@ -38,9 +37,6 @@ fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables>
     let document = collected.at(Place::Document).deserialize(&mut json);
     document.and_then(|()| json.end()).map_err(|error| failed(path, error))?;
     let Collected { mut tables, devices, .. } = collected;
-    if tables.processes.is_empty() {
-        tables.processes.push(Process::default());
-    }
     devices.finish(&mut tables);
     Ok(tables)
 }

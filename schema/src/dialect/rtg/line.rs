@@ -1,5 +1,7 @@
 //! Parses one line of RTG's text, independently of other lines.
 
+use crate::table::{Shape, axes};
+
 /// A parsed line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
@@ -8,7 +10,7 @@ pub(super) enum Line<'a> {
     /// A packet as the device executed it.
     Device { from: Thread, packet: Packet<'a>, start: i64, end: i64 },
     /// A packet as the host wrote it into a queue.
-    Host { from: Thread, packet: Packet<'a>, tick: i64, shape: Option<([u32; 3], [u64; 3])> },
+    Host { from: Thread, packet: Packet<'a>, tick: i64, shape: Option<Shape> },
     /// A call of HIP or HSA.
     Call(Call<'a>),
     /// A roctx range, or a marker where there is no duration.
@@ -195,21 +197,12 @@ fn packet<'a>(from: Thread, kind: Kind, word: &'a str, rest: &'a str) -> Option<
         return None;
     }
     if let Some(tick) = number("tick") {
-        let shape = field("workgroup").and_then(triple).zip(field("grid").and_then(triple));
+        let sizes = |key: &str| field(key)?.strip_prefix('{')?.strip_suffix('}');
+        let shape = sizes("workgroup").and_then(axes).zip(sizes("grid").and_then(axes));
+        let shape = shape.map(|(workgroup, items)| Shape::from_items(workgroup, items));
         return Some(Line::Host { from, packet, tick, shape });
     }
     Some(Line::Device { from, packet, start: number("start")?, end: number("stop")? })
-}
-
-/// Reads `{x,y,z}`.
-fn triple<T: std::str::FromStr>(text: &str) -> Option<[T; 3]> {
-    let values: Vec<T> = text
-        .strip_prefix('{')?
-        .strip_suffix('}')?
-        .split(',')
-        .map(|value| value.trim().parse().ok())
-        .collect::<Option<_>>()?;
-    values.try_into().ok()
 }
 
 #[cfg(test)]
