@@ -1,7 +1,7 @@
 //! The bytes of a file before its dialect is known: its beginning, gzip, and files that are no trace.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -83,7 +83,6 @@ pub(crate) fn unpack(path: &Path) -> Result<NamedTempFile> {
         }
         target.write_all(&buffer[..count]).map_err(io("create a temporary copy of", path))?;
     }
-    target.seek(SeekFrom::Start(0)).map_err(io("create a temporary copy of", path))?;
     Ok(target)
 }
 

@@ -41,7 +41,7 @@ impl Database {
 
     /// Whether a killed writer left a journal beside it; then a copy is read.
     pub fn left_journal(&self) -> bool {
-        self.opened.is_copy()
+        self.opened.copy.is_some()
     }
 
     /// Names of all tables and views.

@@ -44,27 +44,18 @@ impl Layout {
         let mut layout = Self { root, places: Vec::with_capacity(columns.len()), stored: Vec::new() };
         for column in columns {
             let found = present.iter().find(|candidate| candidate.name.eq_ignore_ascii_case(column));
-            let place = match found.map(|found| found.place) {
+            let place = match found {
                 None => Place::Absent,
-                Some(None) => return Ok(None),
-                Some(Some(place)) => place,
+                Some(Present { place: None, .. }) => return Ok(None),
+                Some(Present { place: Some(place), stored, .. }) => {
+                    if let Place::Stored(at) = *place {
+                        layout.stored.resize(layout.stored.len().max(at + 1), Stored::default());
+                        layout.stored[at] = *stored;
+                    }
+                    *place
+                }
             };
             layout.places.push(place);
-        }
-        let last = layout.places.iter().filter_map(|place| match place {
-            Place::Stored(at) => Some(*at),
-            _ => None,
-        });
-        if let Some(last) = last.max() {
-            let asked = |at| layout.places.contains(&Place::Stored(at));
-            layout.stored = vec![Stored::default(); last + 1];
-            for column in present {
-                if let Some(Place::Stored(at)) = column.place
-                    && asked(at)
-                {
-                    layout.stored[at] = column.stored;
-                }
-            }
         }
         Ok(Some(layout))
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::TempDir;
 
-use super::pages::{HEADER, stated_length};
+use super::pages::{self, HEADER, stated_length};
 use crate::content::io as io_error;
 use crate::{Error, Result};
 
@@ -32,15 +32,8 @@ pub(super) struct Opened {
     pub(super) tables: Vec<String>,
     /// The main file, if it alone holds all that is committed.
     pub(super) file: Option<File>,
-    /// Where a private copy lies.
-    copy: Option<TempDir>,
-}
-
-impl Opened {
-    /// Whether SQLite had to recover it, in a copy.
-    pub(super) fn is_copy(&self) -> bool {
-        self.copy.is_some()
-    }
+    /// Where a private copy lies, in which SQLite had to recover it.
+    pub(super) copy: Option<TempDir>,
 }
 
 /// Opens `content`, which the user knows as `path`.
@@ -170,11 +163,7 @@ pub(super) fn needs_writing(error: &rusqlite::Error) -> bool {
 }
 
 fn cut_off(file: &File) -> Option<String> {
-    let mut header = [0; HEADER];
-    let mut reader = file;
-    io::Seek::rewind(&mut reader).ok()?;
-    reader.read_exact(&mut header).ok()?;
-    let stated = stated_length(&header)?;
+    let stated = stated_length(&pages::read_header(file)?)?;
     let length = file.metadata().ok()?.len();
     (length < stated).then(|| format!("the file ends at byte {length} of {stated}"))
 }

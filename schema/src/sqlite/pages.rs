@@ -183,7 +183,7 @@ fn page_size(header: &[u8; HEADER]) -> Option<usize> {
     }
 }
 
-fn read_header(file: &File) -> Option<[u8; HEADER]> {
+pub(super) fn read_header(file: &File) -> Option<[u8; HEADER]> {
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, 0).ok()?;
     Some(header)

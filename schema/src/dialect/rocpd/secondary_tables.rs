@@ -1,7 +1,7 @@
 use super::calls::Calls;
-use super::{Agents, IdMap, Names, Plan, Processes};
+use super::{Agents, IdMap, Names, Processes};
 use crate::dialect::opaque_tables;
-use crate::sqlite::Database;
+use crate::sqlite::{Database, scanned};
 use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, StackFrame,
 };
@@ -79,37 +79,33 @@ impl SecondaryTables<'_> {
     }
 
     fn allocations(&mut self, tables: &mut Tables) -> Result<()> {
-        let mut plan = Plan::of(self.database, "rocpd_allocation")?;
-        let [pid, tid, gpu, queue, stream] =
-            ["pid", "tid", "gpuId", "queueId", "streamId"].map(|column| plan.add(column));
-        let [kind, level, start, end] = ["kind", "level", "start", "end"].map(|column| plan.add(column));
-        let [address, bytes, flags, correlation] =
-            ["address", "bytes", "flags", "correlationId"].map(|column| plan.add(column));
-        self.database.scan("rocpd_allocation", plan.columns(), |row| {
+        scanned!(columns: pid, tid, gpu = "gpuId", queue = "queueId", stream = "streamId", kind, level, start, end,
+            address, bytes, flags, correlation = "correlationId");
+        self.database.scan("rocpd_allocation", &columns, |row| {
             let id = row.id();
-            let Some(start) = start.int(row) else {
+            let Some(start) = row.int(start) else {
                 tables.problems.add(ProblemKind::MissingStart, "rocpd_allocation.start", id);
                 return;
             };
-            let kind = kind.text(row).as_deref().and_then(AllocationKind::parse).unwrap_or_default();
-            let level = level.text(row).as_deref().and_then(AllocationLevel::parse).unwrap_or_default();
-            let process = self.process(pid.int(row), tables);
+            let kind = row.text(kind).as_deref().and_then(AllocationKind::parse).unwrap_or_default();
+            let level = row.text(level).as_deref().and_then(AllocationLevel::parse).unwrap_or_default();
+            let process = self.process(row.int(pid), tables);
             tables.allocations.push(Allocation {
                 id,
                 process,
-                tid: tid.int(row),
-                agent: gpu.int(row).and_then(|gpu| self.agents.find(gpu)),
-                queue: queue.int(row),
-                stream: stream.int(row),
+                tid: row.int(tid),
+                agent: row.int(gpu).and_then(|gpu| self.agents.find(gpu)),
+                queue: row.int(queue),
+                stream: row.int(stream),
                 kind,
                 level,
                 start,
-                duration: end.int(row).and_then(|end| end.checked_sub(start)),
+                duration: row.int(end).and_then(|end| end.checked_sub(start)),
                 // SQLite's integers are signed: an address of the upper half reads as a negative one.
-                address: address.int(row).map(|address| address as u64),
-                bytes: bytes.unsigned(row).unwrap_or(0),
-                flags: flags.int(row),
-                correlation: correlation.int(row).unwrap_or(0),
+                address: row.int(address).map(|address| address as u64),
+                bytes: row.unsigned(bytes).unwrap_or(0),
+                flags: row.int(flags),
+                correlation: row.int(correlation).unwrap_or(0),
             });
         })
     }
