@@ -3,17 +3,9 @@ use rustc_hash::FxHashMap;
 use super::reading::Reading;
 use crate::sqlite::scanned;
 use crate::table::Counter;
-use crate::{AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result};
+use crate::{Id, NameId, ProblemKind, Problems, Result};
 
 const TABLE: &str = "rocpd_pmc_event";
-
-/// The dispatch that an event belongs to.
-#[derive(Clone, Copy, Default)]
-struct Owner {
-    dispatch: Id,
-    process: ProcessId,
-    agent: Option<AgentId>,
-}
 
 impl Reading<'_> {
     /// Reads the counter values, one row for each instance of a counter. Rows of a sampling over time (`sample_id`, from
@@ -27,9 +19,10 @@ impl Reading<'_> {
             let name = name.map_or(NameId::NONE, |name| tables.strings.intern(&name));
             names.insert(row.int(id).unwrap_or(row.id()), name);
         })?;
-        let mut owners: FxHashMap<Id, Owner> = FxHashMap::default();
+        // The dispatch that an event belongs to, as a counter without its value.
+        let mut owners: FxHashMap<Id, Counter> = FxHashMap::default();
         set.database.scan(&set.table(TABLE), &["event_id"], |row| {
-            owners.extend(row.int(0).map(|event| (event, Owner::default())));
+            owners.extend(row.int(0).map(|event| (event, Counter::default())));
         })?;
         if owners.is_empty() {
             return Ok(());
@@ -40,8 +33,8 @@ impl Reading<'_> {
                 let dispatch = row.int(id).unwrap_or(row.id());
                 let place = "rocpd_kernel_dispatch";
                 let process = references.process(&mut Problems::default(), place, dispatch, row.int(pid));
-                let agent = row.int(agent_id).and_then(|agent| references.agent(agent));
-                *owner = Owner { dispatch, process, agent };
+                let agent = row.int(agent_id).and_then(|agent| references.agents.get(&agent).copied());
+                *owner = Counter { dispatch, process, agent, ..Counter::default() };
             }
         })?;
         scanned!(columns: id, event_id, pmc_id, value, sample_id);
@@ -58,9 +51,7 @@ impl Reading<'_> {
                 tables.problems.add_in(ProblemKind::DanglingReference, TABLE, "pmc_id", id);
                 NameId::DANGLING
             });
-            let Owner { dispatch, process, agent } = owner;
-            let value = row.real(value).unwrap_or(0.0);
-            tables.counters.push(Counter { dispatch, process, agent, name, value });
+            tables.counters.push(Counter { name, value: row.real(value).unwrap_or(0.0), ..owner });
         })
     }
 }

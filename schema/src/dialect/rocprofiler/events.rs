@@ -90,6 +90,7 @@ impl Events {
 
     /// The values of a row that has a time, from its columns `id`, `pid`, `tid`, `start`, `end` and `event_id`. A row
     /// without a start is none (and counted). Thread and correlation id are those of `links` only.
+    #[inline]
     pub(super) fn timed(
         &self,
         references: &References,

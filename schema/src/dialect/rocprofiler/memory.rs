@@ -1,16 +1,10 @@
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::devices::Devices;
 use super::reading::Reading;
 use crate::sqlite::scanned;
 use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Track};
 use crate::{AgentId, ProblemKind, Result, Tables};
-
-/// The flags of a scratch event: text or a number.
-#[derive(Deserialize)]
-struct Flags {
-    flags: Option<serde_json::Value>,
-}
 
 impl Reading<'_> {
     /// Reads the copies.
@@ -78,7 +72,12 @@ impl Reading<'_> {
                 problems.add_in(ProblemKind::BadValue, TABLE, "level", timed.id);
                 AllocationLevel::default()
             });
-            let flags = row.text(extdata).and_then(|text| serde_json::from_str::<Flags>(&text).ok()?.flags);
+            let extdata: Option<Value> = row.text(extdata).and_then(|text| serde_json::from_str(&text).ok());
+            // The flags of a scratch event: text or a number.
+            let flags = extdata.and_then(|extdata| match &extdata["flags"] {
+                Value::String(text) => text.parse().ok(),
+                other => other.as_i64(),
+            });
             self.tables.allocations.push(Allocation {
                 id: timed.id,
                 process: timed.process,
@@ -92,10 +91,7 @@ impl Reading<'_> {
                 duration: timed.duration,
                 address: row.int(address).map(|address| address as u64),
                 bytes: row.int(size).unwrap_or(0) as u64,
-                flags: flags.and_then(|flags| match flags {
-                    serde_json::Value::String(text) => text.parse().ok(),
-                    other => other.as_i64(),
-                }),
+                flags,
                 correlation: timed.correlation,
             });
         })

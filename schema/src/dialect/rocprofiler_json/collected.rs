@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::rows;
-use super::scalars::{Argument, Operation, Whole};
+use super::scalars::{Argument, Scalar, Whole};
 use crate::dialect::rocprofiler::calls::call_of;
 use crate::dialect::rocprofiler::devices::Devices;
 use crate::table::{
@@ -71,8 +71,6 @@ pub(super) struct Collected {
 }
 
 impl Distinct for Function {}
-impl Distinct for i64 {}
-impl Distinct for Option<i64> {}
 
 impl Collected {
     /// The list of that name, with the name; `None` skips it.
@@ -242,10 +240,11 @@ impl Collected {
     }
 
     /// The position of a record's function, in the place of its name.
-    fn function(&mut self, list: NameId, kind: Whole, operation: &Operation) -> NameId {
+    fn function(&mut self, list: NameId, kind: Whole, operation: &Scalar) -> NameId {
         let (number, name) = match operation {
-            Operation::Number(number) => (*number, None),
-            Operation::Name(name) => (0, Some(self.tables.strings.intern(name))),
+            Scalar::Whole(number) => (*number, None),
+            Scalar::Text(name) => (0, Some(self.tables.strings.intern(name))),
+            Scalar::Real(_) | Scalar::Nothing => (0, None),
         };
         self.functions.intern(Function { list, kind: kind.0, number, name })
     }

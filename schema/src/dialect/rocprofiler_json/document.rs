@@ -24,9 +24,9 @@ pub(super) enum Place {
     /// `strings`: kinds, operations, marker texts.
     Strings,
     /// The lists of `buffer_records`.
-    BufferRecords,
+    Buffers,
     /// The lists of `callback_records`.
-    CallbackRecords,
+    Callbacks,
 }
 
 /// A value whose rows are collected.
@@ -41,8 +41,13 @@ struct Each<T, F> {
     element: PhantomData<T>,
 }
 
-fn each<T, F: FnMut(T)>(each: F) -> Each<T, F> {
-    Each { each, element: PhantomData }
+/// Passes the elements of a list to `each`.
+fn list<'de, A, T>(fields: &mut A, each: impl FnMut(T)) -> Result<(), A::Error>
+where
+    A: MapAccess<'de>,
+    T: Deserialize<'de>,
+{
+    fields.next_value_seed(Each { each, element: PhantomData })
 }
 
 impl Collected {
@@ -77,7 +82,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             Place::Processes => "a list of processes",
             Place::Process => "a process",
             Place::Strings => "kinds and operations",
-            Place::BufferRecords | Place::CallbackRecords => "lists of records",
+            Place::Buffers | Place::Callbacks => "lists of records",
         })
     }
 
@@ -97,7 +102,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             }
             // rocm-trace-lite's imitation writes an empty list.
             Place::Strings => self.collected.imitation = true,
-            Place::BufferRecords | Place::CallbackRecords => {}
+            Place::Buffers | Place::Callbacks => {}
         }
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
@@ -111,45 +116,29 @@ impl<'de> Visitor<'de> for Node<'_> {
             return Ok(());
         }
         while let Some(key) = fields.next_key::<String>()? {
-            match (place, key.as_str()) {
-                (Place::Document, KEY) => fields.next_value_seed(collected.at(Place::Processes))?,
-                (Place::Process, "metadata") => collected.metadata = fields.next_value()?,
-                (Place::Process, "agents") => {
-                    fields.next_value_seed(each(|agent| collected.agents.push(agent)))?;
+            let records = if place == Place::Buffers { collected.list(&key) } else { None };
+            match (place, key.as_str(), records) {
+                (_, _, Some((List::Dispatches, _))) => list(&mut fields, |row| collected.dispatch(row))?,
+                (_, _, Some(records)) => list(&mut fields, |row| collected.record(records, row))?,
+                (Place::Document, KEY, _) => fields.next_value_seed(collected.at(Place::Processes))?,
+                (Place::Process, "metadata", _) => collected.metadata = fields.next_value()?,
+                (Place::Process, "agents", _) => list(&mut fields, |agent| collected.agents.push(agent))?,
+                (Place::Process, "counters", _) => list(&mut fields, |counter| collected.counter(counter))?,
+                (Place::Process, "kernel_symbols", _) => list(&mut fields, |row| collected.symbol(row))?,
+                (Place::Process, "strings", _) => fields.next_value_seed(collected.at(Place::Strings))?,
+                (Place::Process, "buffer_records", _) => {
+                    fields.next_value_seed(collected.at(Place::Buffers))?;
                 }
-                (Place::Process, "counters") => {
-                    fields.next_value_seed(each(|counter| collected.counter(counter)))?;
+                (Place::Process, "callback_records", _) => {
+                    fields.next_value_seed(collected.at(Place::Callbacks))?;
                 }
-                (Place::Process, "strings") => fields.next_value_seed(collected.at(Place::Strings))?,
-                (Place::Process, "kernel_symbols") => {
-                    fields.next_value_seed(each(|symbol| collected.symbol(symbol)))?;
+                (Place::Strings, "buffer_records", _) => {
+                    list(&mut fields, |kind| collected.kinds.push(kind))?
                 }
-                (Place::Process, "callback_records") => {
-                    fields.next_value_seed(collected.at(Place::CallbackRecords))?;
+                (Place::Strings, "marker_api", _) => list(&mut fields, |text| collected.marker_text(text))?,
+                (Place::Callbacks, "counter_collection", _) => {
+                    list(&mut fields, |row| collected.counters_of_dispatch(row))?;
                 }
-                (Place::Process, "buffer_records") => {
-                    fields.next_value_seed(collected.at(Place::BufferRecords))?;
-                }
-                (Place::Strings, "buffer_records") => {
-                    fields.next_value_seed(each(|kind| collected.kinds.push(kind)))?;
-                }
-                (Place::Strings, "marker_api") => {
-                    fields.next_value_seed(each(|text| collected.marker_text(text)))?;
-                }
-                (Place::CallbackRecords, "counter_collection") => {
-                    fields.next_value_seed(each(|record| collected.counters_of_dispatch(record)))?;
-                }
-                (Place::BufferRecords, list) => match collected.list(list) {
-                    Some((List::Dispatches, _)) => {
-                        fields.next_value_seed(each(|dispatch| collected.dispatch(dispatch)))?;
-                    }
-                    Some(list) => {
-                        fields.next_value_seed(each(|record| collected.record(list, record)))?;
-                    }
-                    None => {
-                        fields.next_value::<IgnoredAny>()?;
-                    }
-                },
                 _ => {
                     fields.next_value::<IgnoredAny>()?;
                 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::scalars::{Arguments, Operation, Text, Whole};
+use super::scalars::{Arguments, Scalar, Text, Whole};
 use crate::dialect::rocprofiler::devices::Uuid;
 
 #[derive(Debug, Default, Deserialize)]
@@ -116,7 +116,8 @@ pub(super) struct CounterValue {
 #[serde(default)]
 pub(super) struct Record {
     pub(super) kind: Whole,
-    pub(super) operation: Operation,
+    /// A number to look up, or a name.
+    pub(super) operation: Scalar,
     pub(super) thread_id: Whole,
     pub(super) correlation_id: Correlation,
     pub(super) start_timestamp: Whole,

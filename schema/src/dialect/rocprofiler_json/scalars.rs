@@ -1,25 +1,13 @@
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A whole number in any spelling: signed, unsigned to 2^64 (its bits are kept), text, hexadecimal text, an
 /// object around it (`{"handle": 5}`, `{"hipError_t_retval": 1}`). Anything else is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Whole(pub(super) Option<i64>);
-
-/// An operation: a number to look up, or its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Operation {
-    Number(i64),
-    Name(String),
-}
-
-impl Default for Operation {
-    fn default() -> Self {
-        Self::Number(0)
-    }
-}
 
 /// Text, or a number spelled out; `None` for anything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,10 +26,12 @@ impl Whole {
 }
 
 /// A JSON value reduced to a scalar.
-enum Scalar {
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) enum Scalar {
     Whole(i64),
     Real(f64),
     Text(String),
+    #[default]
     Nothing,
 }
 
@@ -96,9 +86,15 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 }
 
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}
+
 impl<'de> Deserialize<'de> for Whole {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match deserializer.deserialize_any(ScalarVisitor)? {
+        Ok(Self(match Scalar::deserialize(deserializer)? {
             Scalar::Whole(value) => Some(value),
             Scalar::Real(value) if value.fract() == 0.0 && value.abs() < 9e18 => Some(value as i64),
             Scalar::Text(text) => parse(text.trim()),
@@ -107,19 +103,9 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
-impl<'de> Deserialize<'de> for Operation {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match deserializer.deserialize_any(ScalarVisitor)? {
-            Scalar::Whole(value) => Self::Number(value),
-            Scalar::Text(text) => Self::Name(text),
-            Scalar::Real(_) | Scalar::Nothing => Self::default(),
-        })
-    }
-}
-
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match deserializer.deserialize_any(ScalarVisitor)? {
+        Ok(Self(match Scalar::deserialize(deserializer)? {
             Scalar::Whole(value) => Some(value.to_string()),
             Scalar::Real(value) => Some(value.to_string()),
             Scalar::Text(text) => Some(text),
@@ -156,12 +142,8 @@ impl<'de> Deserialize<'de> for Arguments {
                 Ok(Arguments::default())
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Arguments, A::Error> {
-                let mut arguments = Vec::new();
-                while let Some(argument) = items.next_element()? {
-                    arguments.push(argument);
-                }
-                Ok(Arguments(arguments))
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Arguments, A::Error> {
+                Deserialize::deserialize(SeqAccessDeserializer::new(items)).map(Arguments)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Arguments, A::Error> {
@@ -186,7 +168,7 @@ fn parse(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Operation, Whole};
+    use super::{Scalar, Whole};
 
     #[test]
     fn a_whole_number_is_read_in_any_spelling() {
@@ -209,8 +191,8 @@ mod tests {
 
     #[test]
     fn an_operation_is_a_number_or_a_name() {
-        let read = |json| serde_json::from_str::<Operation>(json).expect("an operation");
-        assert_eq!(read("308"), Operation::Number(308));
-        assert_eq!(read("\"hipMalloc\""), Operation::Name("hipMalloc".to_owned()));
+        let read = |json| serde_json::from_str::<Scalar>(json).expect("an operation");
+        assert_eq!(read("308"), Scalar::Whole(308));
+        assert_eq!(read("\"hipMalloc\""), Scalar::Text("hipMalloc".to_owned()));
     }
 }
