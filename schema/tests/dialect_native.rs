@@ -6,7 +6,7 @@ mod fixture;
 use fixture::{RPD3, database, problems, texts};
 use rtl_schema::table::{AgentKind, AllocationLevel, Direction, RangeKind};
 use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 
 /// A native file in full, but for the tables that a test adds.
 fn native(rows: &str) -> Tables {
@@ -226,7 +226,7 @@ fn processes_agents_and_what_refers_to_them() {
 fn there_and_back(tables: &Tables) -> Tables {
     let folder = tempfile::TempDir::new().expect("a folder");
     let path = folder.path().join("native.db");
-    let mut writer = NativeWriter::create(&path, IfExists::Fail).expect("a new file");
+    let mut writer = NativeWriter::create(&path).expect("a new file");
     writer.push_tables(tables).expect("its rows");
     writer.finish().expect("the file");
     let trace = Trace::open(&path).expect("a trace");

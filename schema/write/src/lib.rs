@@ -2,8 +2,8 @@
 //!
 //! [`NativeWriter`] writes rows of the native layout one by one, or whole [`Tables`](rtl_schema::Tables); [`TraceImport`]
 //! takes a trace in pieces, so that memory does not grow with its rows. [`Recording`] adds publication: a file that is a valid
-//! database after every write. [`RpdWriter`] and [`RocpdWriter`] write other tools' files. An output appears under its name
-//! only with `finish`; a writer that is dropped leaves nothing behind.
+//! database after every write. [`RpdWriter`] and [`RocpdWriter`] write other tools' files. Who
+//! calls them makes the file, with crate `atomic-file` where the output has to appear complete or not at all.
 
 mod btree;
 mod native;
@@ -12,7 +12,6 @@ mod rocpd;
 mod rpd;
 mod script;
 
-pub use atomic_file::IfExists;
 pub use btree::Target;
 pub use native::{
     Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, LaunchParams, NO_SYMBOL, NativeWriter, Op,

@@ -73,7 +73,8 @@ impl RocpdWriter {
     /// # Errors
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        let (output, file) = OutputFile::given(place, path)?;
+        let output = OutputFile::new(place, path);
+        let file = output.open()?;
         let mut database = Database::create(output, file, None)?;
         let sequence = database.table("sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)", true);
         Ok(Self { database, sets: Vec::new(), sequence })
@@ -271,8 +272,7 @@ impl RocpdWriter {
         let views = views.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
         self.database.publish(views, None)?;
         let output = self.database.close();
-        info::write(&output, &self.sets, infos).map_err(|source| output.sqlite(source))?;
-        output.finish()
+        info::write(&output, &self.sets, infos).map_err(|source| output.sqlite(source))
     }
 
     /// Writes a row of a thread, and remembers that with its queue and stream: the views join it with their rows.

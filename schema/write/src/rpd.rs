@@ -48,7 +48,8 @@ impl RpdWriter {
     /// # Errors
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        let (output, file) = OutputFile::given(place, path)?;
+        let output = OutputFile::new(place, path);
+        let file = output.open()?;
         let mut database = Database::create(output, file, None)?;
         Table::create_all(&mut database);
         let mut rpd = Self {
@@ -110,7 +111,6 @@ impl RpdWriter {
         self.database.publish(views(), None)?;
         let output = self.database.close();
         add(&output, &[], FINISH)?;
-        output.finish()?;
         Ok(self.left_out)
     }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use rtl_schema::Error;
-use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind, Recording, Target};
+use rtl_write::{Call, NativeWriter, Op, OpKind, Recording, Target};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -143,7 +143,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 /// Takes the steps on both writers; after each publication, how many writes and ops there were.
 fn record(steps: &[Step], log: &Log, other: &Path) -> Result<Vec<(usize, usize)>> {
     let mut recording = Recording::start(log.clone(), Path::new("trace.db"), None)?;
-    let mut writer = NativeWriter::create(other, IfExists::Replace)?;
+    let mut writer = NativeWriter::create(other)?;
     let mut published = vec![(log.count(), 0)];
     let mut ops = 0;
     for step in steps {

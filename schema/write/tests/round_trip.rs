@@ -8,7 +8,7 @@ use rtl_schema::table::{
     Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Symbol, Track,
 };
 use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
-use rtl_write::{IfExists, NativeWriter, TraceImport};
+use rtl_write::{NativeWriter, TraceImport};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
 type Result<T = ()> = anyhow::Result<T>;
@@ -16,7 +16,7 @@ type Result<T = ()> = anyhow::Result<T>;
 fn written_and_read(tables: &Tables) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
+    let mut writer = NativeWriter::create(&path)?;
     writer.push_tables(tables)?;
     writer.finish()?;
     Ok(Trace::open(&path)?.read(&Select::everything())?)
@@ -26,7 +26,7 @@ fn written_and_read(tables: &Tables) -> Result<Tables> {
 fn streamed_and_read(path: &Path) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("trace.db");
-    let mut writer = NativeWriter::create(&copy, IfExists::Fail)?;
+    let mut writer = NativeWriter::create(&copy)?;
     let mut incoming = TraceImport::default();
     let last = Trace::open(path)?.stream(&Select::everything(), |piece| incoming.push(&mut writer, piece))?;
     incoming.finish(&mut writer, &last)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rtl_schema::table::Shape;
 use rtl_schema::{Dialect, NameId, Select, ShapeId, Tables, Trace, TrackId};
-use rtl_write::{IfExists, NativeWriter, RpdWriter, TraceImport};
+use rtl_write::{NativeWriter, RpdWriter, TraceImport};
 use rusqlite::Connection;
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 use tempfile::{NamedTempFile, TempPath};
@@ -22,7 +22,7 @@ fn rpd(path: &Path) -> Result<(TempPath, u64)> {
 
 fn native(path: &Path) -> Result<TempPath> {
     let target = NamedTempFile::new()?.into_temp_path();
-    let mut writer = NativeWriter::create(&target, IfExists::Replace)?;
+    let mut writer = NativeWriter::create(&target)?;
     let mut incoming = TraceImport::default();
     let last = Trace::open(path)?.stream(&Select::everything(), |piece| incoming.push(&mut writer, piece))?;
     incoming.finish(&mut writer, &last)?;

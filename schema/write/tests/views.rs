@@ -1,7 +1,7 @@
 //! The views of native files, against numbers worked out by hand and by brute force.
 
 use proptest::prelude::*;
-use rtl_write::{IfExists, NativeWriter, Op, OpKind};
+use rtl_write::{NativeWriter, Op, OpKind};
 use rusqlite::Connection;
 use support::fixture;
 
@@ -91,7 +91,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace.db");
-        let mut writer = NativeWriter::create(&path, IfExists::Fail).unwrap();
+        let mut writer = NativeWriter::create(&path).unwrap();
         for &(gpu, start, duration) in &ops {
             let op = Op { gpu: Some(gpu), start, end: Some(start + duration), ..Op::default() };
             writer.push_op(&op).unwrap();

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use atomic_file::{AtomicFile, IfExists};
 use rtl_schema::table::{
     Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch,
     Monitor, OpaqueTable, Process, Range, RangeKind, Shape, StackFrame, Symbol, Track, Value,
 };
-use rtl_schema::{AgentId, Error, NameId, ProcessId, Select, SymbolId, Tables, Trace};
-use rtl_write::{IfExists, NativeWriter, Op};
+use rtl_schema::{AgentId, NameId, ProcessId, Select, SymbolId, Tables, Trace};
+use rtl_write::{NativeWriter, Op};
 use rusqlite::Connection;
 use support::{Layout, Options, generate};
 
@@ -32,12 +33,14 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 fn a_file_appears_when_it_is_complete_and_not_before() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
+    let file = AtomicFile::create(&path, &atomic_file::Options::default())?;
+    let mut writer = NativeWriter::within(file.place(), &path)?;
     for start in 0..1_000 {
         writer.push_op(&Op { gpu: Some(0), start, end: Some(start + 1), ..Op::default() })?;
     }
-    assert!(!path.exists());
     writer.finish()?;
+    assert!(!path.exists());
+    file.commit()?;
     assert_eq!(names(folder.path())?, ["trace.db"]);
     assert_eq!(value(&path, "SELECT count(*) || ' ' || max(id) FROM rocpd_op")?, "1000 1000");
     Ok(())
@@ -46,9 +49,11 @@ fn a_file_appears_when_it_is_complete_and_not_before() -> Result {
 #[test]
 fn a_dropped_writer_leaves_nothing() -> Result {
     let folder = tempfile::tempdir()?;
-    let mut writer = NativeWriter::create(folder.path().join("trace.db"), IfExists::Fail)?;
+    let path = folder.path().join("trace.db");
+    let file = AtomicFile::create(&path, &atomic_file::Options::default())?;
+    let mut writer = NativeWriter::within(file.place(), &path)?;
     writer.push_op(&Op::default())?;
-    drop(writer);
+    drop((writer, file));
     assert!(names(folder.path())?.is_empty());
     Ok(())
 }
@@ -58,15 +63,19 @@ fn an_existing_file_stays_unless_it_may_be_replaced() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
     std::fs::write(&path, "mine")?;
-    assert!(matches!(NativeWriter::create(&path, IfExists::Fail), Err(Error::Refused { .. })));
+    let options = atomic_file::Options::default();
+    assert!(matches!(AtomicFile::create(&path, &options), Err(atomic_file::Error::Exists { .. })));
 
     let late = folder.path().join("late.db");
-    let writer = NativeWriter::create(&late, IfExists::Fail)?;
+    let file = AtomicFile::create(&late, &options)?;
+    NativeWriter::within(file.place(), &late)?.finish()?;
     std::fs::write(&late, "mine")?;
-    assert!(matches!(writer.finish(), Err(Error::Refused { .. })));
+    assert!(matches!(file.commit(), Err(atomic_file::Error::Exists { .. })));
     assert_eq!(std::fs::read_to_string(&late)?, "mine");
 
-    NativeWriter::create(&path, IfExists::Replace)?.finish()?;
+    let file = AtomicFile::create(&path, &atomic_file::Options { if_exists: IfExists::Replace, ..options })?;
+    NativeWriter::within(file.place(), &path)?.finish()?;
+    file.commit()?;
     assert_eq!(value(&path, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_schema'")?, "1");
     Ok(())
 }
@@ -75,7 +84,7 @@ fn an_existing_file_stays_unless_it_may_be_replaced() -> Result {
 fn a_file_has_three_tables_two_views_and_no_journal_of_its_own() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    NativeWriter::create(&path, IfExists::Fail)?.finish()?;
+    NativeWriter::create(&path)?.finish()?;
     let names =
         value(&path, "SELECT group_concat(name) FROM (SELECT name FROM sqlite_master ORDER BY name)")?;
     assert_eq!(names, "busy,rocpd_metadata,rocpd_op,rocpd_string,top");
@@ -102,7 +111,7 @@ fn a_moment_of_enqueueing_takes_20_bytes_more_at_most() -> Result {
     let mut tables = Trace::open(&before)?.read(&Select::everything())?;
     let starts = tables.dispatches.start.iter();
     tables.dispatches.enqueued = starts.map(|start| Some(start - 5_000)).collect();
-    let mut writer = NativeWriter::create(&after, IfExists::Fail)?;
+    let mut writer = NativeWriter::create(&after)?;
     writer.push_tables(&tables)?;
     writer.finish()?;
     let [before, after] = [std::fs::metadata(&before)?.len(), std::fs::metadata(&after)?.len()];
@@ -219,7 +228,7 @@ fn one_of_each() -> Tables {
 fn every_kind_of_row_finds_its_place() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let mut writer = NativeWriter::create(&path, IfExists::Fail)?;
+    let mut writer = NativeWriter::create(&path)?;
     writer.push_tables(&one_of_each())?;
     writer.finish()?;
     let op =

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind};
+use rtl_write::{Call, NativeWriter, Op, OpKind};
 
 use crate::library;
 use crate::outcome::Outcome;
@@ -61,7 +61,7 @@ pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
 /// # Panics
 /// If one is not as `embedder.c` writes it, or says that something is wrong.
 pub fn rebuild(records: &str, path: &Path) {
-    let mut writer = NativeWriter::create(path, IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(path).unwrap();
     for line in records.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let number = |column: usize| columns[column].parse::<i64>().unwrap_or_else(|_| panic!("{line}"));

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use rtl_schema::table::{Agent, ApiCall, Dispatch, Process, Track};
 use rtl_schema::{NameId, Select, Tables, Trace};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 use support::{Layout, Options};
 
 /// Every format that our own reader opens.
@@ -31,7 +31,7 @@ fn converted(folder: &Path, ending: &str) -> (Tables, String) {
 }
 
 fn write(tables: &Tables, folder: &Path) {
-    let mut writer = NativeWriter::create(folder.join("in.db"), IfExists::Fail).unwrap();
+    let mut writer = NativeWriter::create(folder.join("in.db")).unwrap();
     writer.push_tables(tables).unwrap();
     writer.finish().unwrap();
 }

@@ -9,7 +9,7 @@ use rtl_schema::table::{
     Agent, Allocation, AllocationKind, AllocationLevel, Counter, Dispatch, Process, Track,
 };
 use rtl_schema::{AgentId, ProcessId, Tables};
-use rtl_write::{IfExists, NativeWriter, Op};
+use rtl_write::{NativeWriter, Op};
 use serde_json::Value;
 
 /// The slices of the pftrace that `rtl-convert in.db` and more words write.
@@ -32,7 +32,7 @@ fn texts(values: &[&str]) -> Vec<String> {
 #[test]
 fn ops_are_drawn_by_stream_where_they_have_one() {
     let folder = Folder::new();
-    let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(folder.path("in.db")).unwrap();
     writer.push_metadata("schema_version", "rtl-1").unwrap();
     let name = writer.intern("k").unwrap();
     for (queue, stream, start) in [(0, Some(7), 10), (1, Some(7), 20), (1, None, 30)] {
@@ -166,7 +166,7 @@ fn counted() -> Tables {
 #[test]
 fn memory_and_hardware_counters_are_drawn_where_the_trace_has_them() {
     let folder = Folder::new();
-    let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(folder.path("in.db")).unwrap();
     writer.push_tables(&counted()).unwrap();
     writer.finish().unwrap();
     let events = events(&folder, "");

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rtl_schema::table::{Agent, Dispatch, Process, Range, Track};
 use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 
 /// Exit code, answer and messages of `rtl-convert` with these words, in this folder.
 fn run(folder: &Path, line: &str) -> (i32, String, String) {
@@ -56,7 +56,7 @@ fn trace(folder: &Path) {
         let process = ProcessId(process);
         tables.ranges.push(Range { id: start, process, name, start, duration: Some(5), ..Range::default() });
     }
-    let mut writer = NativeWriter::create(folder.join("in.db"), IfExists::Fail).unwrap();
+    let mut writer = NativeWriter::create(folder.join("in.db")).unwrap();
     writer.push_tables(&tables).unwrap();
     writer.finish().unwrap();
 }

@@ -120,10 +120,11 @@ impl NativeWriter {
         texts: &Path,
         state: &[u8],
     ) -> Result<Option<(Self, StringLog)>> {
-        let (output, file) = OutputFile::given(place, path)?;
+        let output = OutputFile::new(place, path);
         let Ok(state) = serde_json::from_slice::<State>(state) else { return Ok(None) };
         let list = StringLog::resume(texts, state.strings).map_err(|source| output.io(source))?;
         let Some((list, strings)) = list else { return Ok(None) };
+        let file = output.open()?;
         let Some(database) = Database::restored(output, file, state.database)? else { return Ok(None) };
         let State { tables, queues, ranges, range_numbers, .. } = state;
         let opaque_tables = Vec::new();

@@ -66,7 +66,7 @@ impl<T: Target> Recording<T> {
     /// # Errors
     /// Those of [`Recording::create`].
     pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
-        let mut recording = Self(NativeWriter::start(OutputFile::named(path), target, limit)?);
+        let mut recording = Self(NativeWriter::start(OutputFile::new(path, path), target, limit)?);
         // From the first moment the file says that its writer has not finished.
         recording.publish(&[(COMPLETE, "0".to_owned())])?;
         Ok(recording)

@@ -13,7 +13,6 @@ use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
 use crate::btree::{Database, Datum, Pattern, TableId, Target};
-use atomic_file::IfExists;
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
 use rtl_schema::{Id, Result};
@@ -37,13 +36,13 @@ pub struct NativeWriter<T = File> {
 }
 
 impl NativeWriter {
-    /// Starts a file that will be at `path`, in a temporary one beside it.
+    /// Starts a file at `path`, in the place of one that is there.
     ///
     /// # Errors
-    /// [`Error::Refused`](rtl_schema::Error::Refused) if the target exists and must stay;
-    /// [`Error::Io`](rtl_schema::Error::Io) if its folder cannot be written.
-    pub fn create(path: impl AsRef<Path>, if_exists: IfExists) -> Result<Self> {
-        let (output, file) = OutputFile::create(path.as_ref(), if_exists)?;
+    /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let output = OutputFile::new(path.as_ref(), path.as_ref());
+        let file = File::create(path).map_err(|source| output.io(source))?;
         Self::start(output, file, None)
     }
 
@@ -52,19 +51,19 @@ impl NativeWriter {
     /// # Errors
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
-        let (output, file) = OutputFile::given(place, path)?;
+        let output = OutputFile::new(place, path);
+        let file = output.open()?;
         Self::start(output, file, None)
     }
 
-    /// Completes the file and gives it its name.
+    /// Completes the file.
     ///
     /// # Errors
-    /// [`Error::Refused`](rtl_schema::Error::Refused) if meanwhile another file has the name and must stay.
+    /// [`Error::Io`](rtl_schema::Error::Io), or [`Error::Sqlite`](rtl_schema::Error::Sqlite) for tables of other tools.
     pub fn finish(mut self) -> Result<()> {
         self.database.publish(views(), None)?;
         let output = self.database.close();
-        add(&output, &self.opaque_tables, "")?;
-        output.finish()
+        add(&output, &self.opaque_tables, "")
     }
 }
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use rtl_write::{Call, IfExists, NativeWriter, Op as Row, OpKind, StringId};
+use rtl_write::{Call, NativeWriter, Op as Row, OpKind, StringId};
 
 use super::{Kernel, Kind, Op, Options, PID, Range, Sink};
 
@@ -14,7 +14,7 @@ pub(super) struct Native {
 
 impl Native {
     pub(super) fn create(path: &Path, options: &Options, kernels: &[Kernel]) -> Result<Self> {
-        let mut writer = NativeWriter::create(path, IfExists::Replace)?;
+        let mut writer = NativeWriter::create(path)?;
         for (tag, value) in [
             ("schema_version", "rtl-1"),
             ("tool", "rtl generate"),

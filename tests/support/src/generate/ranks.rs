@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
+use rtl_write::{Call, NativeWriter, Op, OpKind, StringId};
 
 use super::random::Random;
 
@@ -125,7 +125,7 @@ impl Job {
 
     fn rank(&self, rank: u32, ends: &[i64], path: &Path) -> Result<()> {
         let (node, local) = (rank / self.ranks_per_node, rank % self.ranks_per_node);
-        let mut writer = NativeWriter::create(path, IfExists::Replace)?;
+        let mut writer = NativeWriter::create(path)?;
         let over = ends.last().copied().unwrap_or(0) + 1_000_000;
         self.metadata(&mut writer, (rank, node, local), over)?;
         let mut random = Random::new(!self.seed ^ u64::from(rank));

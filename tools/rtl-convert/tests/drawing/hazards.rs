@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtl_write::{Call, IfExists, NativeWriter, Op, OpKind, StringId};
+use rtl_write::{Call, NativeWriter, Op, OpKind, StringId};
 
 /// Random numbers: the same for the same seed.
 struct Random(u64);
@@ -29,7 +29,7 @@ pub fn names() -> Vec<String> {
 /// not, and as many markers as all else together, many at one moment.
 pub fn write(seed: u64, path: &Path) {
     let mut random = Random(seed);
-    let mut writer = NativeWriter::create(path, IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(path).unwrap();
     for (tag, value) in [("schema_version", "rtl-1"), ("pid", "77")] {
         writer.push_metadata(tag, value).unwrap();
     }

@@ -12,7 +12,7 @@ use std::process::Command;
 
 use rtl_schema::table::{ApiCall, Process};
 use rtl_schema::{NameId, Select, Tables, Trace};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 
 /// A folder in which the program runs.
 pub struct Folder(tempfile::TempDir);
@@ -60,7 +60,7 @@ impl Folder {
             });
         }
         let path = self.path("in.db");
-        let mut writer = NativeWriter::create(&path, IfExists::Fail).unwrap();
+        let mut writer = NativeWriter::create(&path).unwrap();
         writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         path

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rtl_schema::table::{Direction, Dispatch, Dispatches, Track, Tracks};
 use rtl_schema::{Dialect, Tables, TrackId};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 use support::Layout;
 use support::rusqlite::{Connection, OpenFlags};
 
@@ -301,7 +301,7 @@ proptest! {
     #[test]
     fn what_a_database_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();
-        let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Fail).unwrap();
+        let mut writer = NativeWriter::create(folder.path("in.db")).unwrap();
         writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         folder.answer("in.db -o out_results.db");

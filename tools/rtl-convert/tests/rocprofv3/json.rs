@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 use serde_json::Value;
 
 use crate::lines::held;
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn what_json_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();
-        let mut writer = NativeWriter::create(folder.path("in.db"), IfExists::Fail).unwrap();
+        let mut writer = NativeWriter::create(folder.path("in.db")).unwrap();
         writer.push_tables(&tables).unwrap();
         writer.finish().unwrap();
         folder.answer("in.db -o out_results.json");

@@ -1,6 +1,6 @@
 //! The books as a user reads them, and kernels that have another name.
 
-use rtl_write::{IfExists, NativeWriter, Op};
+use rtl_write::{NativeWriter, Op};
 
 use crate::{Folder, status};
 
@@ -71,7 +71,7 @@ fn the_same_question_has_the_same_answer() {
 
 /// A trace of one kernel that runs in 100 us with 256 work-items and in 200 us with 512, so often each.
 fn in_two_shapes(folder: &Folder, file: &str, calls: [i64; 2]) {
-    let mut writer = NativeWriter::create(folder.path(file), IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(folder.path(file)).unwrap();
     let name = writer.intern("gemm").unwrap();
     let mut now = 1_000;
     for (items, count) in [256, 512].into_iter().zip(calls) {

@@ -6,7 +6,7 @@ use rtl_analysis::Categories;
 use rtl_analysis::categories::COLLECTIVE;
 use rtl_schema::table::Dispatches;
 use rtl_schema::{Select, Tables, Trace, identity};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 
 use crate::Folder;
 
@@ -42,7 +42,7 @@ fn write(recording: &Tables, path: &Path, blocks: usize, side: usize, factor: f6
     let longer = |duration: Option<i64>| duration.map(|duration| (duration as f64 * factor).round() as i64);
     let durations = &part.dispatches.duration;
     part.dispatches.duration = (0..durations.len()).map(|row| longer(durations.get(row))).collect();
-    let mut writer = NativeWriter::create(path, IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(path).unwrap();
     writer.push_tables(&part).unwrap();
     writer.finish().unwrap();
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use rtl_schema::{Select, Trace};
-use rtl_write::{IfExists, NativeWriter};
+use rtl_write::NativeWriter;
 use snapbox::{assert_data_eq, str};
 use support::Layout;
 use support::json_schema::JsonSchema;
@@ -137,7 +137,7 @@ fn only_so_many_kernels_are_shown_as_are_asked_for() {
 fn native(folder: &Folder, name: &str) -> Option<PathBuf> {
     let path = support::shared()?.join("traces").join(name);
     let native = folder.path("native.db");
-    let mut writer = NativeWriter::create(&native, IfExists::Replace).unwrap();
+    let mut writer = NativeWriter::create(&native).unwrap();
     writer.push_tables(&Trace::open(&path).unwrap().read(&Select::everything()).unwrap()).unwrap();
     writer.finish().unwrap();
     Some(native)
