@@ -18,8 +18,10 @@ pub struct Symbol {
     #[serde(skip)]
     pub mangled: NameId,
     /// The code object's id; 0 is unknown.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub code_object: Id,
     /// The handle that packets carry; 0 is unknown.
+    #[serde(skip_serializing_if = "is_unknown")]
     pub kernel_object: u64,
     /// Size of its arguments in bytes, if known.
     pub kernarg: Option<u32>,
@@ -33,4 +35,8 @@ pub struct Symbol {
     pub vgprs: Option<u32>,
     /// Accumulation registers, if known.
     pub agprs: Option<u32>,
+}
+
+fn is_unknown<T: Default + PartialEq>(id: &T) -> bool {
+    *id == T::default()
 }

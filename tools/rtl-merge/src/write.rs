@@ -81,7 +81,7 @@ fn write_head(
         writer.push_metadata(CLOCK, &json!({ field: id }).to_string())?;
     }
     for (number, process) in &plan.processes {
-        writer.push_process(process, *number)?;
+        writer.push_process(process, Some(*number))?;
     }
     for device in &devices.all {
         writer.push_agent(&device.agent, None, device.number)?;

@@ -1,7 +1,9 @@
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::numbering::{Places, is_renamed};
 use super::writer::NativeWriter;
+use rtl_schema::layout::objects::known;
 use rtl_schema::layout::tags;
 use rtl_schema::table::{Agent, AgentKind, Process};
 use rtl_schema::{Dialect, NameId, ProcessId, Result, Tables, TrackId};
@@ -64,7 +66,7 @@ pub(super) fn write(writer: &mut NativeWriter, tables: &Tables, places: &Places)
     processes(writer, tables, places)?;
     for (at, agent) in tables.agents.iter().enumerate() {
         let process = agent.process.and_then(|process| places.process(process, tables));
-        self::agent(writer, agent, process, places.gpus[at])?;
+        writer.push_agent(agent, process, places.gpus[at])?;
     }
     write_details(writer, tables, places)
 }
@@ -73,11 +75,8 @@ pub(super) fn write(writer: &mut NativeWriter, tables: &Tables, places: &Places)
 pub(super) fn write_details(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     queues(writer, tables, places)?;
     for thread in &tables.threads {
-        let mut row = Map::new();
-        insert(&mut row, "pid", places.process(thread.process, tables));
-        insert(&mut row, "tid", Some(thread.tid));
-        insert(&mut row, "name", thread.name.clone());
-        object(writer, tags::THREAD, row)?;
+        let pid = places.process(thread.process, tables);
+        writer.push_object(tags::THREAD, &(), json!({ "pid": pid, "tid": thread.tid, "name": thread.name }))?;
     }
     symbols(writer, tables, places)
 }
@@ -115,62 +114,9 @@ fn processes(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Res
             // Its rows have no pid, because it was alone when they came.
             writer.push_metadata(tags::PID, &number.to_string())?;
         }
-        self::process(writer, process, number)?;
+        writer.push_process(process, number)?;
     }
     Ok(())
-}
-
-/// Writes who a process is; `number` is what pid columns hold for it.
-pub(super) fn process(writer: &mut NativeWriter, process: &Process, number: Option<i64>) -> Result<()> {
-    let mut row = Map::new();
-    insert(&mut row, "pid", process.pid);
-    insert(&mut row, "ppid", process.ppid);
-    insert(&mut row, "guid", process.guid.clone());
-    insert(&mut row, "space", Some(process.space));
-    insert(&mut row, "node", process.node);
-    insert(&mut row, "host", process.host.clone());
-    insert(&mut row, "machineId", process.machine_id.clone());
-    insert(&mut row, "bootId", process.boot_id.clone());
-    insert(&mut row, "rank", process.rank);
-    insert(&mut row, "world", process.world);
-    insert(&mut row, "command", process.command.clone());
-    insert(&mut row, "environment", process.environment.clone());
-    insert(&mut row, "start", process.start);
-    insert(&mut row, "end", process.end);
-    insert(&mut row, "id", number.filter(|&number| process.pid != Some(number)));
-    object(writer, tags::PROCESS, row)
-}
-
-/// Writes what an agent is; `number` is what gpuId columns hold for it, `process` what stands for the one that listed it.
-pub(super) fn agent(
-    writer: &mut NativeWriter,
-    agent: &Agent,
-    process: Option<i64>,
-    number: Option<i64>,
-) -> Result<()> {
-    let mut row = Map::new();
-    insert(&mut row, "number", Some(agent.number));
-    insert(&mut row, "node", agent.node);
-    insert(&mut row, "sourceId", Some(agent.source_id));
-    insert(&mut row, "absoluteIndex", agent.absolute_index);
-    insert(&mut row, "logicalIndex", agent.logical_index);
-    insert(&mut row, "typeIndex", agent.type_index);
-    insert(&mut row, "target", agent.target.clone());
-    insert(&mut row, "product", agent.product.clone());
-    insert(&mut row, "uuid", agent.uuid.clone());
-    insert(&mut row, "details", agent.details.clone());
-    insert(&mut row, "pid", process);
-    if agent.kind == AgentKind::Gpu {
-        return object(writer, tags::GPU, row);
-    }
-    insert(&mut row, "id", number);
-    let kind = match agent.kind {
-        AgentKind::Cpu => "cpu",
-        AgentKind::Other | AgentKind::Gpu => "other",
-        AgentKind::Unknown => "unknown",
-    };
-    insert(&mut row, "kind", Some(kind));
-    object(writer, tags::AGENT, row)
 }
 
 /// One row for each queue that had to be renumbered: its own number and its address on the device.
@@ -182,57 +128,54 @@ fn queues(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result
             continue;
         }
         written.push(queue);
-        let mut row = Map::new();
-        insert(&mut row, "pid", places.process(track.process, tables));
-        insert(&mut row, "gpuId", places.gpu(track.agent));
-        insert(&mut row, "queueId", Some(queue));
-        insert(&mut row, "source", Some(track.queue));
-        insert(&mut row, "hardware", track.hardware_queue);
-        object(writer, tags::QUEUE, row)?;
+        let more = json!({
+            "pid": places.process(track.process, tables),
+            "gpuId": places.gpu(track.agent),
+            "queueId": queue,
+            "source": track.queue,
+            "hardware": track.hardware_queue,
+        });
+        writer.push_object(tags::QUEUE, &(), more)?;
     }
     Ok(())
 }
 
 fn symbols(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     for symbol in &tables.symbols {
-        let text = |name: NameId| name.is_some().then(|| tables.strings.get(name).to_owned());
-        let mut row = Map::new();
-        insert(&mut row, "id", Some(symbol.id));
-        insert(&mut row, "pid", places.process(symbol.process, tables));
-        insert(&mut row, "name", text(symbol.name));
-        insert(&mut row, "mangled", text(symbol.mangled));
-        insert(&mut row, "codeObject", Some(symbol.code_object).filter(|&id| id != 0));
-        insert(&mut row, "kernelObject", Some(symbol.kernel_object).filter(|&handle| handle != 0));
-        insert(&mut row, "kernarg", symbol.kernarg);
-        insert(&mut row, "lds", symbol.lds);
-        insert(&mut row, "scratch", symbol.scratch);
-        insert(&mut row, "sgprs", symbol.sgprs);
-        insert(&mut row, "vgprs", symbol.vgprs);
-        insert(&mut row, "agprs", symbol.agprs);
-        object(writer, tags::KERNEL, row)?;
+        let text = |name: NameId| name.is_some().then(|| tables.strings.get(name));
+        let more = json!({
+            "pid": places.process(symbol.process, tables),
+            "name": text(symbol.name),
+            "mangled": text(symbol.mangled),
+        });
+        writer.push_object(tags::KERNEL, symbol, more)?;
     }
     Ok(())
 }
 
-fn insert(row: &mut Map<String, Value>, key: &str, value: Option<impl Into<Value>>) {
-    if let Some(value) = value {
-        row.insert(key.to_owned(), value.into());
-    }
-}
-
-fn object(writer: &mut NativeWriter, tag: &str, row: Map<String, Value>) -> Result<()> {
-    writer.push_metadata(tag, &json!(row).to_string())
-}
-
 impl NativeWriter {
     /// Adds a process; `number` is its value in pid columns.
-    pub fn push_process(&mut self, process: &Process, number: i64) -> Result<()> {
-        self::process(self, process, Some(number))
+    pub fn push_process(&mut self, process: &Process, number: Option<i64>) -> Result<()> {
+        let id = number.filter(|&number| process.pid != Some(number));
+        self.push_object(tags::PROCESS, process, json!({ "id": id }))
     }
 
     /// Adds an agent; `number` is its value in gpuId columns, `process` the value in pid columns of the process that listed
     /// it.
     pub fn push_agent(&mut self, agent: &Agent, process: Option<i64>, number: Option<i64>) -> Result<()> {
-        self::agent(self, agent, process, number)
+        let kind = match agent.kind {
+            AgentKind::Gpu => return self.push_object(tags::GPU, agent, json!({ "pid": process })),
+            AgentKind::Cpu => "cpu",
+            AgentKind::Other => "other",
+            AgentKind::Unknown => "unknown",
+        };
+        self.push_object(tags::AGENT, agent, json!({ "pid": process, "id": number, "kind": kind }))
+    }
+
+    /// Adds a row of what is known of `object`, if there is one, and of `more`.
+    fn push_object(&mut self, tag: &str, object: &impl Serialize, more: Value) -> Result<()> {
+        let mut fields = known(object);
+        fields.extend(known(&more));
+        self.push_metadata(tag, &Value::Object(fields).to_string())
     }
 }
