@@ -76,7 +76,11 @@ pub(super) fn write_details(writer: &mut NativeWriter, tables: &Tables, places: 
     queues(writer, tables, places)?;
     for thread in &tables.threads {
         let pid = places.process(thread.process, tables);
-        writer.push_object(tags::THREAD, &(), json!({ "pid": pid, "tid": thread.tid, "name": thread.name }))?;
+        writer.push_object(
+            tags::THREAD,
+            &(),
+            json!({ "pid": pid, "tid": thread.tid, "name": thread.name }),
+        )?;
     }
     symbols(writer, tables, places)
 }

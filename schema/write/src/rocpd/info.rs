@@ -1,6 +1,8 @@
 //! What records refer to. These tables are small, so SQLite writes them.
 
-use rusqlite::{Connection, Result, params};
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, Result, ToSql};
 
 use super::{INFO, Set, VIEWS, filled};
 use crate::native::opaque_tables::open;
@@ -101,175 +103,146 @@ struct Rows<'a> {
     info: &'a ProcessInfo<'a>,
 }
 
+type Column<'a> = (&'a str, &'a dyn ToSql);
+
 impl Rows<'_> {
     fn write(&self) -> Result<()> {
-        self.metadata()?;
-        self.texts()?;
-        self.process()?;
-        self.places()?;
-        self.agents()?;
-        self.kernels()?;
-        self.counters()
-    }
-
-    fn prepare(&self, sql: &str) -> Result<rusqlite::Statement<'_>> {
-        self.connection.prepare(&filled(sql, &self.set.uuid, &self.set.origin.guid))
-    }
-
-    fn metadata(&self) -> Result<()> {
-        let mut insert = self.prepare("INSERT INTO rocpd_metadata{uuid}(tag, value) VALUES (?1, ?2)")?;
-        for (tag, value) in
-            [("schema_version", "3"), ("uuid", self.set.uuid.as_str()), ("guid", &self.set.origin.guid)]
-        {
-            insert.execute((tag, value))?;
+        let origin = &self.set.origin;
+        for (tag, value) in [("schema_version", "3"), ("uuid", &self.set.uuid), ("guid", &origin.guid)] {
+            self.insert("metadata", &[("tag", &tag), ("value", &value)])?;
         }
-        Ok(())
-    }
-
-    fn texts(&self) -> Result<()> {
         let mut texts: Vec<(i64, &str)> = self.set.texts.iter().map(|(text, &id)| (id, &**text)).collect();
         texts.sort_unstable();
-        let mut insert = self.prepare("INSERT INTO rocpd_string{uuid}(id, string) VALUES (?1, ?2)")?;
-        texts.into_iter().try_for_each(|row| insert.execute(row).map(drop))
+        for (id, text) in texts {
+            self.insert("string", &[("id", &id), ("string", &text)])?;
+        }
+        self.process()?;
+        self.threads()?;
+        self.numbered("queue", "Queue", &self.set.queues)?;
+        self.numbered("stream", "Stream", &self.set.streams)?;
+        self.info.agents.iter().try_for_each(|agent| self.agent(agent))?;
+        self.code_objects()?;
+        self.info.kernels.iter().try_for_each(|kernel| self.kernel(kernel))?;
+        self.info.counters.iter().try_for_each(|counter| self.counter(counter))
+    }
+
+    fn insert(&self, table: &str, row: &[Column<'_>]) -> Result<()> {
+        let (columns, values): (Vec<&str>, Vec<&dyn ToSql>) = row.iter().copied().unzip();
+        let marks = vec!["?"; columns.len()].join(", ");
+        let (uuid, columns) = (&self.set.uuid, columns.join(", "));
+        let sql = format!("INSERT INTO rocpd_{table}{uuid}({columns}) VALUES ({marks})");
+        self.connection.prepare_cached(&sql)?.execute(values.as_slice()).map(drop)
+    }
+
+    /// Adds a row of the process.
+    fn info(&self, table: &str, id: i64, row: &[Column<'_>]) -> Result<()> {
+        let head: [Column<'_>; 3] =
+            [("id", &id), ("nid", &self.set.origin.node), ("pid", &self.set.origin.pid)];
+        self.insert(&format!("info_{table}"), &[&head, row].concat())
     }
 
     fn process(&self) -> Result<()> {
         let (origin, process) = (&self.set.origin, self.info.process);
-        let machine = process.machine_id.as_deref().or(process.host.as_deref()).unwrap_or_default();
-        self.prepare(
-            "INSERT INTO rocpd_info_node{uuid}(id, hash, machine_id, system_name, hostname) VALUES (?1, ?1, ?2, 'Linux', ?3)",
-        )?
-        .execute((origin.node, machine, &process.host))?;
+        let node: [Column<'_>; 5] = [
+            ("id", &origin.node),
+            ("hash", &origin.node),
+            ("machine_id", &process.machine_id.as_deref().or(process.host.as_deref()).unwrap_or_default()),
+            ("system_name", &"Linux"),
+            ("hostname", &process.host),
+        ];
+        self.insert("info_node", &node)?;
         let (first, last) = self.info.span;
-        self.prepare(
-            "INSERT INTO rocpd_info_process{uuid}(id, nid, ppid, pid, init, fini, start, end, command, environment)
-             VALUES (?1, ?2, ?3, ?1, ?4, ?5, ?4, ?5, ?6, ?7)",
-        )?
-        .execute((
-            origin.pid,
-            origin.node,
-            origin.parent,
-            process.start.unwrap_or(first),
-            process.end.unwrap_or(last),
-            &process.command,
-            self.info.environment.as_deref().unwrap_or("{}"),
-        ))?;
-        Ok(())
+        let [start, end] = [process.start.unwrap_or(first), process.end.unwrap_or(last)];
+        let row: [Column<'_>; 7] = [
+            ("ppid", &origin.parent),
+            ("init", &start),
+            ("fini", &end),
+            ("start", &start),
+            ("end", &end),
+            ("command", &process.command),
+            ("environment", &self.info.environment.as_deref().unwrap_or("{}")),
+        ];
+        self.info("process", origin.pid, &row)
     }
 
-    fn places(&self) -> Result<()> {
-        let (set, origin) = (self.set, &self.set.origin);
-        let mut threads: Vec<i64> = set.threads.iter().copied().collect();
-        threads.extend(self.info.threads.iter().map(|(tid, _)| *tid));
-        threads.sort_unstable();
-        threads.dedup();
-        let mut insert = self.prepare(
-            "INSERT INTO rocpd_info_thread{uuid}(id, nid, ppid, pid, tid, name) VALUES (?1, ?2, ?3, ?4, ?1, ?5)",
-        )?;
+    fn threads(&self) -> Result<()> {
+        let named: BTreeMap<i64, &str> = self.info.threads.iter().rev().copied().collect();
+        let threads: BTreeSet<i64> = self.set.threads.iter().chain(named.keys()).copied().collect();
         for tid in threads {
-            let name = self.info.threads.iter().find(|(of, _)| *of == tid).map(|(_, name)| *name);
-            insert.execute((tid, origin.node, origin.parent, origin.pid, name))?;
-        }
-        for (table, word, ids) in [("queue", "Queue", &set.queues), ("stream", "Stream", &set.streams)] {
-            let mut insert = self.prepare(&format!(
-                "INSERT INTO rocpd_info_{table}{{uuid}}(id, nid, pid, name) VALUES (?1, ?2, ?3, ?4)"
-            ))?;
-            // Handles are not numbers that anybody knows, so they are counted through, behind the default one.
-            let mut number = 0;
-            for &id in ids {
-                let name = match id {
-                    0 => format!("Default {word}"),
-                    _ => {
-                        number += 1;
-                        format!("{word} {}", number - 1)
-                    }
-                };
-                insert.execute((id, origin.node, origin.pid, name))?;
-            }
+            let row: [Column<'_>; 3] =
+                [("ppid", &self.set.origin.parent), ("tid", &tid), ("name", &named.get(&tid))];
+            self.info("thread", tid, &row)?;
         }
         Ok(())
     }
 
-    fn agents(&self) -> Result<()> {
-        let origin = &self.set.origin;
-        let mut insert = self.prepare(
-            "INSERT INTO rocpd_info_agent{uuid}(id, nid, pid, type, absolute_index, logical_index, type_index, name,
-                product_name, user_name, extdata)
-             VALUES (?1, ?2, ?3, ?4, ?1, ?5, ?6, ?7, ?8, ?8, ?9)",
-        )?;
-        for agent in &self.info.agents {
-            insert.execute(params![
-                agent.id,
-                origin.node,
-                origin.pid,
-                agent.kind,
-                agent.logical,
-                agent.of_kind,
-                agent.name,
-                agent.product,
-                agent.details,
-            ])?;
+    /// Adds queues or streams. Handles are not numbers that anybody knows, so they are counted through, behind the default
+    /// one.
+    fn numbered(&self, table: &str, word: &str, ids: &BTreeSet<i64>) -> Result<()> {
+        let mut numbers = 0..;
+        for &id in ids {
+            let number = if id == 0 { None } else { numbers.next() };
+            let name = number.map_or(format!("Default {word}"), |number: i64| format!("{word} {number}"));
+            self.info(table, id, &[("name", &name)])?;
         }
         Ok(())
     }
 
-    fn kernels(&self) -> Result<()> {
-        let origin = &self.set.origin;
-        let mut objects: Vec<i64> =
+    fn agent(&self, agent: &AgentInfo) -> Result<()> {
+        let row: [Column<'_>; 8] = [
+            ("type", &agent.kind),
+            ("absolute_index", &agent.id),
+            ("logical_index", &agent.logical),
+            ("type_index", &agent.of_kind),
+            ("name", &agent.name),
+            ("product_name", &agent.product),
+            ("user_name", &agent.product),
+            ("extdata", &agent.details),
+        ];
+        self.info("agent", agent.id, &row)
+    }
+
+    fn code_objects(&self) -> Result<()> {
+        let objects: BTreeSet<i64> =
             self.info.kernels.iter().map(|kernel| kernel.symbol.code_object).collect();
-        objects.sort_unstable();
-        objects.dedup();
         // Which agent a code object was loaded for is unknown; the view of code objects wants one.
         let gpu = self.info.agents.iter().find(|agent| agent.kind == Some("GPU")).map(|agent| agent.id);
-        let mut insert = self.prepare(
-            "INSERT INTO rocpd_info_code_object{uuid}(id, nid, pid, agent_id) VALUES (?1, ?2, ?3, ?4)",
-        )?;
-        for object in objects {
-            insert.execute((object, origin.node, origin.pid, gpu))?;
-        }
-        let mut insert = self.prepare(
-            "INSERT INTO rocpd_info_kernel_symbol{uuid}(id, nid, pid, code_object_id, kernel_name, display_name,
-                kernel_object, kernarg_segment_size, group_segment_size, private_segment_size, sgpr_count,
-                arch_vgpr_count, accum_vgpr_count, extdata)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        )?;
-        for kernel in &self.info.kernels {
-            let symbol = &kernel.symbol;
-            let names = serde_json::json!({
-                "kernel_id": kernel.id,
-                "formatted_kernel_name": kernel.shown,
-                "demangled_kernel_name": kernel.shown,
-                "truncated_kernel_name": kernel.short,
-            });
-            insert.execute(params![
-                kernel.id,
-                origin.node,
-                origin.pid,
-                symbol.code_object,
-                kernel.mangled,
-                kernel.shown,
-                Some(symbol.kernel_object as i64).filter(|&object| object != 0),
-                symbol.kernarg,
-                symbol.lds,
-                symbol.scratch,
-                symbol.sgprs,
-                symbol.vgprs,
-                symbol.agprs,
-                names.to_string(),
-            ])?;
-        }
-        Ok(())
+        objects.into_iter().try_for_each(|object| self.info("code_object", object, &[("agent_id", &gpu)]))
     }
 
-    fn counters(&self) -> Result<()> {
-        let origin = &self.set.origin;
-        let mut insert = self.prepare(
-            "INSERT INTO rocpd_info_pmc{uuid}(id, nid, pid, agent_id, target_arch, name, symbol, component, value_type)
-             VALUES (?1, ?2, ?3, ?4, 'GPU', ?5, ?5, 'rocm', 'ABS')",
-        )?;
-        for counter in &self.info.counters {
-            insert.execute((counter.id, origin.node, origin.pid, counter.agent, counter.name))?;
-        }
-        Ok(())
+    fn kernel(&self, kernel: &KernelInfo<'_>) -> Result<()> {
+        let symbol = &kernel.symbol;
+        let names = serde_json::json!({
+            "kernel_id": kernel.id,
+            "formatted_kernel_name": kernel.shown,
+            "demangled_kernel_name": kernel.shown,
+            "truncated_kernel_name": kernel.short,
+        });
+        let row: [Column<'_>; 11] = [
+            ("code_object_id", &symbol.code_object),
+            ("kernel_name", &kernel.mangled),
+            ("display_name", &kernel.shown),
+            ("kernel_object", &Some(symbol.kernel_object as i64).filter(|&object| object != 0)),
+            ("kernarg_segment_size", &symbol.kernarg),
+            ("group_segment_size", &symbol.lds),
+            ("private_segment_size", &symbol.scratch),
+            ("sgpr_count", &symbol.sgprs),
+            ("arch_vgpr_count", &symbol.vgprs),
+            ("accum_vgpr_count", &symbol.agprs),
+            ("extdata", &names.to_string()),
+        ];
+        self.info("kernel_symbol", kernel.id, &row)
+    }
+
+    fn counter(&self, counter: &CounterInfo<'_>) -> Result<()> {
+        let row: [Column<'_>; 6] = [
+            ("agent_id", &counter.agent),
+            ("target_arch", &"GPU"),
+            ("name", &counter.name),
+            ("symbol", &counter.name),
+            ("component", &"rocm"),
+            ("value_type", &"ABS"),
+        ];
+        self.info("pmc", counter.id, &row)
     }
 }
