@@ -19,7 +19,8 @@ use crate::btree::{Database, Datum};
 use crate::native::numbering::{Places, Queues, RenumberedOps};
 use crate::native::opaque_tables::add;
 use crate::output::OutputFile;
-use layout::{FINISH, Table, views};
+use crate::script::views_of;
+use layout::{FINISH, Table, VIEWS};
 use rtl_schema::{Id, NameId, Result, Tables};
 use state::{Calls, GPU_STRIDE, Launches, Numbers, PID_STRIDE};
 use texts::Texts;
@@ -108,7 +109,7 @@ impl RpdWriter {
             }
         }
         self.source(last)?;
-        self.database.publish(views(), None)?;
+        self.database.publish(views_of(VIEWS), None)?;
         let output = self.database.close();
         add(&output, &[], FINISH)?;
         Ok(self.left_out)

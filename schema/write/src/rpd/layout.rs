@@ -1,10 +1,10 @@
 use std::fs::File;
 
 use crate::btree::{Database, TableId};
-use crate::script::{tables_of, views_of};
+use crate::script::tables_of;
 
 const TABLES: &str = include_str!("../../../../sql/rpd/tables.sql");
-const VIEWS: &str = include_str!("../../../../sql/rpd/views.sql");
+pub(super) const VIEWS: &str = include_str!("../../../../sql/rpd/views.sql");
 /// What SQLite itself adds.
 pub(super) const FINISH: &str = include_str!("../../../../sql/rpd/finish.sql");
 
@@ -36,11 +36,6 @@ impl Table {
     pub(super) fn id(self) -> TableId {
         TableId(self as usize)
     }
-}
-
-/// The names and statements of the views.
-pub(super) fn views() -> impl Iterator<Item = (&'static str, &'static str)> {
-    views_of(VIEWS)
 }
 
 #[cfg(test)]
