@@ -14,7 +14,7 @@ use cli::{Exit, Failure, Output};
 
 /// See, compare and record what AMD GPUs do
 #[derive(Parser, Debug)]
-#[command(name = "rtl", version, after_help = HELP)]
+#[command(name = "rtl", version, after_help = help())]
 #[command(override_usage = "rtl <VERB> [ARGUMENTS]...", disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -30,23 +30,30 @@ pub enum Verb {
     Of(Vec<OsString>),
 }
 
-const VERBS: &str = "trace, summary, diff, merge, convert and info; see `--help`";
+/// The verbs: name, program, its first flags, help. The programs are the folders `tools/rtl-*`.
+const VERBS: &[(&str, &str, &[&str], &str)] = &[
+    ("trace", "rtl-trace", &[], "run a command and record its GPU work"),
+    ("summary", "rtl-summary", &[], "where did the GPU time go?"),
+    ("diff", "rtl-diff", &[], "did it get slower?"),
+    ("merge", "rtl-merge", &[], "merge the traces of many ranks into one"),
+    ("convert", "rtl-convert", &[], "convert a trace to another format"),
+    ("info", "rtl-summary", &["--info"], "show the contents of a trace file"),
+];
 
-const HELP: &str = "\
+fn help() -> String {
+    let verbs: String = VERBS.iter().map(|(verb, .., help)| format!("  {verb:<8} {help}\n")).collect();
+    format!(
+        "\
 Verbs:
-  trace    run a command and record its GPU work
-  summary  where did the GPU time go?
-  diff     did it get slower?
-  merge    merge the traces of many ranks into one
-  convert  convert a trace to another format
-  info     show the contents of a trace file
-  `rtl VERB --help` shows the flags of a verb, as `rtl-VERB --help` does.
+{verbs}  `rtl VERB --help` shows the flags of a verb, as `rtl-VERB --help` does.
 
 Examples:
   rtl trace python3 train.py --epochs 1
       trace.db, trace_summary.txt and trace.json.gz
   rtl diff before.db after.db
-      what got slower, and whether that is noise";
+      what got slower, and whether that is noise"
+    )
+}
 
 /// Replaces this process by the program of the verb; returns only on failure.
 ///
@@ -55,7 +62,7 @@ Examples:
 pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
     let words = arguments.verb.map(|Verb::Of(words)| words).unwrap_or_default();
     let [verb, arguments @ ..] = words.as_slice() else {
-        return Err(Failure::usage("missing: <VERB>").with_hint(VERBS));
+        return Err(Failure::usage("missing: <VERB>").with_hint(verbs()));
     };
     let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
     let error = Command::new(locate(program, std::env::current_exe().ok().as_deref()))
@@ -73,19 +80,17 @@ pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
 
 /// The program of a verb and its first flags.
 fn program(verb: &OsStr) -> Option<(&'static str, &'static [&'static str])> {
-    match verb.to_str()? {
-        "trace" => Some(("rtl-trace", &[])),
-        "summary" => Some(("rtl-summary", &[])),
-        "diff" => Some(("rtl-diff", &[])),
-        "merge" => Some(("rtl-merge", &[])),
-        "convert" => Some(("rtl-convert", &[])),
-        "info" => Some(("rtl-summary", &["--info"])),
-        _ => None,
-    }
+    VERBS.iter().find(|(name, ..)| verb == *name).map(|&(_, program, flags, _)| (program, flags))
+}
+
+fn verbs() -> String {
+    let names: Vec<&str> = VERBS.iter().map(|(verb, ..)| *verb).collect();
+    let (last, others) = names.split_last().unwrap_or((&"", &[]));
+    format!("{} and {last}; see `--help`", others.join(", "))
 }
 
 fn unknown(verb: &OsStr) -> Failure {
-    Failure::usage(format!("no such verb: {}", verb.to_string_lossy())).with_hint(VERBS)
+    Failure::usage(format!("no such verb: {}", verb.to_string_lossy())).with_hint(verbs())
 }
 
 /// The program beside `this` one, else its name, for the PATH.

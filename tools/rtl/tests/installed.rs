@@ -5,7 +5,12 @@ use std::process::Command;
 
 use support::{Need, skip};
 
-const PROGRAMS: [&str; 6] = ["rtl", "rtl-trace", "rtl-summary", "rtl-diff", "rtl-merge", "rtl-convert"];
+/// `rtl` and the folders `tools/rtl-*`.
+fn programs() -> Vec<String> {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().read_dir().unwrap();
+    let names = tools.map(|tool| tool.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name == "rtl" || name.starts_with("rtl-")).collect()
+}
 
 #[test]
 fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_tracer_is_there_to_link() {
@@ -13,7 +18,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     let is_there = |name: &str| built.join(name).exists();
     let libraries = ["librtl.so", "librtl_hip.so"];
     let are_built = libraries.iter().all(|name| is_there(name) || is_there(&format!("deps/{name}")));
-    if !PROGRAMS.iter().all(|name| is_there(name)) || !are_built {
+    if !programs().iter().all(|name| is_there(name)) || !are_built {
         return skip(Need::Build, "not everything is built (cargo build --workspace)");
     }
     let prefix = tempfile::tempdir().unwrap();
@@ -21,7 +26,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     let mut install = Command::new(script);
     let output = install.arg("--from").arg(built).arg(prefix.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    for name in PROGRAMS {
+    for name in programs() {
         for file in [
             format!("share/man/man1/{name}.1"),
             format!("share/bash-completion/completions/{name}"),
@@ -29,7 +34,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
             format!("share/fish/vendor_completions.d/{name}.fish"),
         ] {
             let text = std::fs::read_to_string(prefix.path().join(&file)).unwrap();
-            assert!(text.contains(name), "{file}: {text}");
+            assert!(text.contains(&name), "{file}: {text}");
         }
     }
     let header = std::fs::read_to_string(prefix.path().join("include/rtl.h")).unwrap();
@@ -47,8 +52,8 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
 /// What `cargo install --path tools/PROGRAM` needs: a package of that name with a program of that name.
 #[test]
 fn every_program_is_a_package_that_can_be_installed_alone() {
-    for name in PROGRAMS {
-        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    for name in programs() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&name);
         let manifest = std::fs::read_to_string(package.join("Cargo.toml")).unwrap();
         assert!(manifest.contains(&format!("[package]\nname = \"{name}\"\n")), "{manifest}");
         assert!(package.join("src/main.rs").exists() && package.join("../../Cargo.lock").exists(), "{name}");
