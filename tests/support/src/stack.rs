@@ -139,8 +139,8 @@ impl Stack {
             command.env_remove(name);
         }
         command.env("HIP_LIBRARY", self.hip_library);
-        // Where HIP keeps kernels that it compiles at its start; by default in the home folder.
-        command.env("AMD_COMGR_CACHE_DIR", cache().join("comgr"));
+        // HIP compiles kernels at its start. Before ROCm 7 it keeps them only when asked, and in the home folder.
+        command.env("AMD_COMGR_CACHE", "1").env("AMD_COMGR_CACHE_DIR", cache().join("comgr"));
     }
 
     /// Makes `path` a command that is `program` on this runtime and simulated GPUs. It has the name by which it is called,
