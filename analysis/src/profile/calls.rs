@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use rtl_schema::Tables;
 
-use super::shared_slice::SharedSlice;
 use super::strata::{Group, Groups, Strata};
-use super::types::{Calls, Mix};
 use super::warmup::Warmup;
-use crate::compare::Run;
+use crate::compare::mix::{Calls, Mix};
+use crate::compare::{Run, SharedSlice};
 use crate::ops::{self, Op, Order};
 use crate::stats::begins;
 use crate::union_length::{UnionLength, to_ns};

@@ -1,7 +1,6 @@
 //! One run reduced to the numbers that a comparison needs: the calls of each kernel, and wall and busy time of each GPU.
 
 mod calls;
-mod shared_slice;
 mod strata;
 mod types;
 mod waiting;
@@ -10,11 +9,11 @@ mod warmup;
 use rtl_schema::Tables;
 
 use self::calls::{CallBuffer, GroupCalls};
-pub use self::shared_slice::SharedSlice;
 use self::strata::Strata;
-pub use self::types::{ActivityTotal, Calls, CollectiveWaits, GpuProfile, Kernel, KernelKey, Mix, Profile};
+pub use self::types::{ActivityTotal, CollectiveWaits, GpuProfile, Kernel, KernelKey, Profile};
 pub use self::warmup::Warmup;
 use crate::Analysis;
+pub use crate::compare::mix::Mix;
 pub use crate::streaming::Activity;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several

@@ -4,7 +4,8 @@ use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::types::{Calls, KernelKey, Mix};
+use super::types::KernelKey;
+use crate::compare::mix::{Calls, Mix};
 use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 use crate::labels;

@@ -1,7 +1,7 @@
 //! A run reduced to its kernels and GPUs.
 
-use super::shared_slice::SharedSlice;
 use crate::compare::Run;
+use crate::compare::mix::Mix;
 use crate::streaming::Activity;
 
 /// The key of a kernel.
@@ -46,27 +46,6 @@ pub struct Kernel {
     pub waiting: Option<CollectiveWaits>,
     /// The kernels before and after its first call on the first GPU that ran it.
     pub neighbours: [Option<String>; 2],
-}
-
-/// The launch shapes of the calls of a kernel in a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Mix {
-    /// Unknown for some calls, or kernels are distinguished by shape.
-    #[default]
-    Unknown,
-    /// All calls are of the one in [`Kernel::shapes`].
-    One,
-    /// Call by call.
-    Several(Calls),
-}
-
-/// The calls of a kernel in a run, one by one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Calls {
-    /// Durations in ns.
-    pub durations: SharedSlice<i64>,
-    /// The position in [`Kernel::shapes`] of the shape of each.
-    pub shapes: SharedSlice<u32>,
 }
 
 /// A GPU of a run.

@@ -8,11 +8,12 @@ use rtl_schema::table::{AgentKind, Track};
 use rustc_hash::FxHashMap;
 
 use super::strata::{Group, Groups, Strata};
-use super::types::{Calls, CollectiveWaits};
+use super::types::CollectiveWaits;
 use super::warmup::Warmup;
 use crate::Stats;
 use crate::align::{self, MatchedCollective, Sequence, synchronises};
 use crate::compare::Run;
+use crate::compare::mix::Calls;
 use crate::kernel_names::KernelNames;
 use crate::ranks::members::Members;
 

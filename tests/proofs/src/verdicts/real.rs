@@ -78,7 +78,11 @@ impl Recording {
             .iter()
             .map(|sides| {
                 let [baseline, candidate] = sides.each_ref().map(|runs| {
-                    runs.iter().map(|(durations, shapes)| Calls { durations, shapes }).collect::<Vec<_>>()
+                    let calls = |(durations, shapes): &(Vec<i64>, Vec<u32>)| Calls {
+                        durations: durations.clone().into(),
+                        shapes: shapes.clone().into(),
+                    };
+                    runs.iter().map(calls).collect::<Vec<_>>()
                 });
                 mix::runs(&baseline, &candidate)
             })

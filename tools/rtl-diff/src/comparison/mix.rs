@@ -1,11 +1,10 @@
 //! Compares kernels of several launch shapes at equal mix of the shapes: [`rtl_analysis::compare::mix`].
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use rtl_analysis::compare::mix::{self, Calls, Mix};
+use rtl_analysis::compare::mix::{self, Mix, NumberedMix};
 use rtl_analysis::identity::Matching;
-use rtl_analysis::profile::{self, Kernel};
+use rtl_analysis::profile::Kernel;
 
 use super::join::JoinedKernels;
 use crate::input::Run;
@@ -32,40 +31,14 @@ pub(super) fn equalize<'a>(joined: &mut JoinedKernels, matching: &Matching, side
             continue;
         }
         let words: Vec<&str> = words.into_iter().collect();
-        let shapes = both.map(|side| {
-            side.iter()
-                .map(|kernel| {
-                    kernel.map_or_else(Cow::default, |kernel| numbers(kernel, mix_of(kernel), &words))
-                })
-                .collect::<Vec<_>>()
-        });
-        let [before, after] = [0, 1].map(|side| {
-            mixes(&both[side].iter().map(|kernel| kernel.map(mix_of)).collect::<Vec<_>>(), &shapes[side])
-        });
+        let number = |shape: &String| words.partition_point(|&other| other < shape.as_str()) as u32;
+        let numbered = |kernel: &Option<&'a Kernel>| match kernel {
+            Some(kernel) => {
+                NumberedMix { mix: mix_of(kernel), numbers: kernel.shapes.iter().map(number).collect() }
+            }
+            None => NumberedMix { mix: &Mix::Unknown, numbers: Vec::new() },
+        };
+        let [before, after] = both.map(|side| side.iter().map(numbered).collect::<Vec<_>>());
         mix::normalise([&mut baseline[pair.baseline], &mut candidate[pair.candidate]], [&before, &after]);
     }
-}
-
-/// The launch shapes of all calls by numbers that mean the same in every run; of one where all calls are alike.
-fn numbers<'a>(kernel: &Kernel, mix: &'a profile::Mix, words: &[&str]) -> Cow<'a, [u32]> {
-    let calls = match mix {
-        profile::Mix::Unknown => return Cow::default(),
-        profile::Mix::One => &[0][..],
-        profile::Mix::Several(calls) => &calls.shapes,
-    };
-    if kernel.shapes.len() == words.len() {
-        return Cow::Borrowed(calls);
-    }
-    let number = |word: &String| words.partition_point(|&other| other < word.as_str()) as u32;
-    let numbers: Vec<u32> = kernel.shapes.iter().map(number).collect();
-    calls.iter().map(|&shape| numbers[shape as usize]).collect()
-}
-
-fn mixes<'a>(mixes: &[Option<&'a profile::Mix>], shapes: &'a [Cow<'a, [u32]>]) -> Vec<Mix<'a>> {
-    let mix = |(mix, shapes): (&Option<&'a profile::Mix>, &'a Cow<'a, [u32]>)| match mix {
-        None | Some(profile::Mix::Unknown) => Mix::Unknown,
-        Some(profile::Mix::One) => shapes.first().map_or(Mix::Unknown, |&shape| Mix::One(shape)),
-        Some(profile::Mix::Several(calls)) => Mix::Several(Calls { durations: &calls.durations, shapes }),
-    };
-    mixes.iter().zip(shapes).map(mix).collect()
 }
