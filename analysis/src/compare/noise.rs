@@ -1,6 +1,7 @@
 //! The noise floor: the differences between repeated runs of one build.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::spread::{Observed, Spread, VarianceEstimate};
 use super::uncertainty::Uncertainty;
@@ -21,14 +22,23 @@ pub struct Noise {
 }
 
 /// The noise of one kernel.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelNoise {
     /// The kernel.
     pub name: String,
-    /// The kernel's own part, from its own runs.
-    pub own: VarianceEstimate,
+    /// The kernel's own part, from its own runs, as in [`VarianceEstimate`].
+    pub variance: f64,
+    /// Its degrees of freedom.
+    pub freedom: f64,
     /// The variance of ln(trimmed mean) that calls within a run explain.
     pub within: f64,
+}
+
+impl KernelNoise {
+    fn own(&self) -> VarianceEstimate {
+        VarianceEstimate { variance: self.variance, freedom: self.freedom }
+    }
 }
 
 /// How far apart two sides of one build may lie, for any number of runs per side.
@@ -61,7 +71,10 @@ impl Noise {
         let mut kernels: Vec<KernelNoise> = kernels
             .iter()
             .zip(observed.own.iter().zip(&observed.within))
-            .map(|((name, _), (&own, &within))| KernelNoise { name: (*name).to_owned(), own, within })
+            .map(|((name, _), (&own, &within))| {
+                let VarianceEstimate { variance, freedom } = own;
+                KernelNoise { name: (*name).to_owned(), variance, freedom, within }
+            })
             .collect();
         kernels.sort_by(|one, other| one.name.cmp(&other.name));
         let runs = groups.first().map_or(0, |groups| groups[0].len());
@@ -72,7 +85,7 @@ impl Noise {
     pub fn floors(&self) -> Floors {
         let observed = Observed {
             shared: self.shared,
-            own: self.kernels.iter().map(|kernel| kernel.own).collect(),
+            own: self.kernels.iter().map(KernelNoise::own).collect(),
             within: self.kernels.iter().map(|kernel| kernel.within).collect(),
         };
         let rows = self.kernels.iter().enumerate().map(|(row, kernel)| (kernel.name.clone(), row)).collect();
@@ -83,7 +96,7 @@ impl Noise {
     pub(super) fn join(&self, pairs: &[KernelPair<'_>], observed: &mut Observed) {
         observed.shared = observed.shared.pooled(self.shared);
         let known: FxHashMap<&str, VarianceEstimate> =
-            self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.own)).collect();
+            self.kernels.iter().map(|kernel| (kernel.name.as_str(), kernel.own())).collect();
         for (pair, own) in pairs.iter().zip(&mut observed.own) {
             *own = own.pooled(known.get(pair.name).copied().unwrap_or_default());
         }
@@ -106,7 +119,7 @@ mod tests {
     fn four_runs_a_side_have_half_the_floor_of_one() {
         let noise = calibrated(&[0.01, -0.01, 0.01, -0.01]);
         // Squares of the distances to the mean: 4e-4 over 3 degrees of freedom.
-        assert!((noise.kernels[0].own.variance - 4e-4 / 3.0).abs() < 1e-9);
+        assert!((noise.kernels[0].variance - 4e-4 / 3.0).abs() < 1e-9);
         let floor = |runs| noise.floors().get("gemm", runs, runs).unwrap().ln_1p();
         assert!((floor(1) / floor(4) - 2.0).abs() < 1e-9);
         // Student's 99.95 % for 3 degrees of freedom is 12.924.

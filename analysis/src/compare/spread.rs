@@ -8,6 +8,8 @@
 //! - What is left for each kernel is drawn towards what kernels with as many calls show, as far as kernels prove to be
 //!   alike (the moderated variance of Smyth 2004). A kernel far noisier than the rest keeps its own.
 
+use serde::{Deserialize, Serialize};
+
 use super::Run;
 use super::distributions::{chi_square, digamma, trigamma, trigamma_inverse};
 
@@ -21,7 +23,8 @@ const MOST_BORROWED: f64 = 40.0;
 const OUTLIER: f64 = 3.09;
 
 /// A variance, and how many independent differences it was estimated from.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct VarianceEstimate {
     /// Of ln(trimmed mean) of one run. As observed it may be below 0 where it is a difference of two estimates.
     pub variance: f64,

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failu
         return Err(Failure::input(anyhow::anyhow!("{} runs show too little of how runs vary", runs.len()))
             .with_hint("record the same build at least three times, better ten"));
     }
-    let text = noise::to_text(&measure(&runs))?;
+    let text = noise::to_text(measure(&runs))?;
     match &arguments.output {
         None => out.write_all(text.as_bytes())?,
         Some(path) => {

@@ -17,43 +17,15 @@ struct NoiseFile {
     schema: String,
     /// The number of runs that were measured.
     runs: usize,
-    shared: Variance,
+    shared: VarianceEstimate,
     #[serde(default)]
-    kernel: Vec<KernelEntry>,
-}
-
-/// Variance of ln(trimmed mean) of one run, and its degrees of freedom.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Variance {
-    variance: f64,
-    freedom: f64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KernelEntry {
-    name: String,
-    variance: f64,
-    freedom: f64,
-    /// The part of the variance that calls within a run explain.
-    within: f64,
+    kernel: Vec<KernelNoise>,
 }
 
 /// The text of a noise file.
-pub(crate) fn to_text(noise: &Noise) -> Result<String, toml::ser::Error> {
-    let kernel = |kernel: &KernelNoise| KernelEntry {
-        name: kernel.name.clone(),
-        variance: kernel.own.variance,
-        freedom: kernel.own.freedom,
-        within: kernel.within,
-    };
-    toml::to_string(&NoiseFile {
-        schema: SCHEMA.to_owned(),
-        runs: noise.runs,
-        shared: Variance { variance: noise.shared.variance, freedom: noise.shared.freedom },
-        kernel: noise.kernels.iter().map(kernel).collect(),
-    })
+pub(crate) fn to_text(noise: Noise) -> Result<String, toml::ser::Error> {
+    let Noise { runs, shared, kernels: kernel } = noise;
+    toml::to_string(&NoiseFile { schema: SCHEMA.to_owned(), runs, shared, kernel })
 }
 
 /// Reads a noise file.
@@ -69,14 +41,5 @@ pub(crate) fn read(path: &Path) -> Result<Noise, Failure> {
     if file.schema != SCHEMA {
         return Err(unusable(anyhow::anyhow!("its schema is {}, not {SCHEMA}", file.schema)));
     }
-    let kernel = |KernelEntry { name, variance, freedom, within }| KernelNoise {
-        name,
-        own: VarianceEstimate { variance, freedom },
-        within,
-    };
-    Ok(Noise {
-        runs: file.runs,
-        shared: VarianceEstimate { variance: file.shared.variance, freedom: file.shared.freedom },
-        kernels: file.kernel.into_iter().map(kernel).collect(),
-    })
+    Ok(Noise { runs: file.runs, shared: file.shared, kernels: file.kernel })
 }
