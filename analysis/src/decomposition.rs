@@ -7,12 +7,14 @@
 //! `(n' - n)(m + m')/2` is for the number of calls, `(m' - m)(n + n')/2` for their duration. Where a kernel runs in
 //! several launch shapes the second part is again two: what each shape changed by itself, and the mix of shapes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::{Activity, GpuProfile};
+
 /// How a kernel was matched between the two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KernelMatch {
     /// Both sides ran it.
     Matched,
@@ -22,32 +24,6 @@ pub enum KernelMatch {
     New,
     /// Only the baseline ran it.
     Removed,
-}
-
-/// The calls of one kernel in one launch shape on one GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct KernelTime {
-    /// Which kernel: a position in the list of matches.
-    pub item: usize,
-    /// Which launch shape; any number that means the same on both sides.
-    pub stratum: u32,
-    /// How often.
-    pub calls: u64,
-    /// How long, in ns.
-    pub total_ns: i64,
-}
-
-/// One GPU of one side.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct GpuTime {
-    /// Its number, the same on both sides.
-    pub gpu: i64,
-    /// First start to last end in ns.
-    pub wall_ns: i64,
-    /// Union of all ops in ns.
-    pub busy_ns: i64,
-    /// Its ops. Several with the same item and stratum are added.
-    pub amounts: Vec<KernelTime>,
 }
 
 /// The terms of a change of wall, in ns; positive made it longer.
@@ -137,18 +113,21 @@ pub struct WallDecomposition {
     pub gpus: Vec<GpuWallChange>,
 }
 
-/// Explains the change from `baseline` to `candidate`. `matches` has one entry for each item that an amount names; an
-/// item without one counts as matched. A GPU that only one side used is explained against nothing.
-pub fn decompose(matches: &[KernelMatch], baseline: &[GpuTime], candidate: &[GpuTime]) -> WallDecomposition {
-    let mut sides: BTreeMap<i64, [Side; 2]> = BTreeMap::new();
-    for (side, places) in [baseline, candidate].into_iter().enumerate() {
-        for place in places {
-            sides.entry(place.gpu).or_default()[side].add(place);
+/// Explains the change between the GPUs of two runs, baseline first. `item` gives an activity of a side (0 or 1) the name
+/// that both sides have for it, and how it was matched. A GPU that only one side used is explained against nothing.
+pub fn decompose(
+    gpus: [&[GpuProfile]; 2],
+    item: impl Fn(usize, Activity) -> (Activity, KernelMatch),
+) -> WallDecomposition {
+    let mut sides: BTreeMap<i64, [Side<'_>; 2]> = BTreeMap::new();
+    for (side, gpus) in gpus.into_iter().enumerate() {
+        for gpu in gpus {
+            sides.entry(gpu.gpu).or_default()[side].add(gpu, |activity| item(side, activity));
         }
     }
     let mut decomposition = WallDecomposition::default();
     for (gpu, [before, after]) in sides {
-        let change = change(matches, &before, &after);
+        let change = change(&before, &after);
         let total = &mut decomposition.total;
         total.baseline_wall_ns = total.baseline_wall_ns.saturating_add(change.baseline_wall_ns);
         total.candidate_wall_ns = total.candidate_wall_ns.saturating_add(change.candidate_wall_ns);
@@ -166,51 +145,53 @@ struct Work {
     total: i128,
 }
 
+/// Calls by launch shape.
+type Shapes<'a> = BTreeMap<Option<&'a str>, Work>;
+
 /// One GPU of one side, added up.
 #[derive(Debug, Default)]
-struct Side {
+struct Side<'a> {
     wall: i128,
     busy: i128,
     sum: i128,
-    items: BTreeMap<usize, BTreeMap<u32, Work>>,
+    items: BTreeMap<(Activity, KernelMatch), Shapes<'a>>,
 }
 
-impl Side {
-    fn add(&mut self, place: &GpuTime) {
-        self.wall += i128::from(place.wall_ns);
-        self.busy += i128::from(place.busy_ns);
-        for amount in &place.amounts {
-            let work = self.items.entry(amount.item).or_default().entry(amount.stratum).or_default();
-            work.calls += i128::from(amount.calls);
-            work.total += i128::from(amount.total_ns);
-            self.sum += i128::from(amount.total_ns);
+impl<'a> Side<'a> {
+    fn add(&mut self, gpu: &'a GpuProfile, item: impl Fn(Activity) -> (Activity, KernelMatch)) {
+        self.wall += i128::from(gpu.wall_ns);
+        self.busy += i128::from(gpu.busy_ns);
+        for part in &gpu.work {
+            let shapes = self.items.entry(item(part.item)).or_default();
+            let work = shapes.entry(part.shape.as_deref()).or_default();
+            work.calls += i128::from(part.calls);
+            work.total += i128::from(part.total_ns);
+            self.sum += i128::from(part.total_ns);
         }
     }
 }
 
-fn change(matches: &[KernelMatch], before: &Side, after: &Side) -> WallChange {
-    let none = BTreeMap::new();
-    let mut items: Vec<usize> = before.items.keys().chain(after.items.keys()).copied().collect();
-    items.sort_unstable();
-    items.dedup();
+fn change(before: &Side<'_>, after: &Side<'_>) -> WallChange {
+    let none = Shapes::new();
+    let items: BTreeSet<_> = before.items.keys().chain(after.items.keys()).collect();
     let mut wide = [0_i128; 8];
     for item in items {
-        let strata = [before, after].map(|side| side.items.get(&item).unwrap_or(&none));
-        let change = total(strata[1]).total - total(strata[0]).total;
-        match matches.get(item).copied().unwrap_or(KernelMatch::Matched) {
+        let shapes = [before, after].map(|side| side.items.get(item).unwrap_or(&none));
+        let change = total(shapes[1]).total - total(shapes[0]).total;
+        match item.1 {
             KernelMatch::New => wide[3] += change,
             KernelMatch::Removed => wide[4] += change,
             KernelMatch::Renamed => wide[5] += change,
             KernelMatch::Matched => {
-                let [count, duration, mix] = split(strata[0], strata[1]);
+                let [count, duration, mix] = split(shapes[0], shapes[1]);
                 wide[0] += count;
                 wide[1] += duration;
                 wide[2] += mix;
             }
         }
     }
-    let overlap = |side: &Side| side.sum - side.busy;
-    let idle = |side: &Side| side.wall - side.busy;
+    let overlap = |side: &Side<'_>| side.sum - side.busy;
+    let idle = |side: &Side<'_>| side.wall - side.busy;
     wide[6] = overlap(before) - overlap(after);
     wide[7] = idle(after) - idle(before);
     let mut terms = WallTerms::default();
@@ -223,15 +204,15 @@ fn change(matches: &[KernelMatch], before: &Side, after: &Side) -> WallChange {
     }
 }
 
-fn total(strata: &BTreeMap<u32, Work>) -> Work {
-    strata.values().fold(Work::default(), |sum, work| Work {
+fn total(shapes: &Shapes<'_>) -> Work {
+    shapes.values().fold(Work::default(), |sum, work| Work {
         calls: sum.calls + work.calls,
         total: sum.total + work.total,
     })
 }
 
 /// The change of one kernel as count, duration and mix. Each is rounded to whole ns so that the three keep the sum.
-fn split(before: &BTreeMap<u32, Work>, after: &BTreeMap<u32, Work>) -> [i128; 3] {
+fn split(before: &Shapes<'_>, after: &Shapes<'_>) -> [i128; 3] {
     let (old, new) = (total(before), total(after));
     let change = new.total - old.total;
     if old.calls == 0 || new.calls == 0 {
@@ -245,8 +226,8 @@ fn split(before: &BTreeMap<u32, Work>, after: &BTreeMap<u32, Work>) -> [i128; 3]
         return [count, change - count, 0];
     }
     let mut within = 0.0;
-    for (stratum, old_work) in before {
-        if let Some(new_work) = after.get(stratum).filter(|work| work.calls > 0 && old_work.calls > 0) {
+    for (shape, old_work) in before {
+        if let Some(new_work) = after.get(shape).filter(|work| work.calls > 0 && old_work.calls > 0) {
             let (n, m) = (old_work.calls as f64, new_work.calls as f64);
             let faster = new_work.total as f64 / m - old_work.total as f64 / n;
             within += faster * (n / old_calls + m / new_calls) / 2.0;
@@ -269,17 +250,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::profile::ActivityTotal;
 
-    fn amount(item: usize, stratum: u32, calls: u64, total_ns: i64) -> KernelTime {
-        KernelTime { item, stratum, calls, total_ns }
+    fn amount(item: usize, shape: u32, calls: u64, total_ns: i64) -> ActivityTotal {
+        ActivityTotal { item: Activity::Kernel(item), shape: Some(shape.to_string()), calls, total_ns }
     }
 
-    fn place(wall_ns: i64, busy_ns: i64, amounts: &[KernelTime]) -> GpuTime {
-        GpuTime { gpu: 0, wall_ns, busy_ns, amounts: amounts.to_vec() }
+    fn place(wall_ns: i64, busy_ns: i64, work: &[ActivityTotal]) -> GpuProfile {
+        GpuProfile { gpu: 0, wall_ns, busy_ns, work: work.to_vec() }
     }
 
-    fn terms(matches: &[KernelMatch], before: GpuTime, after: GpuTime) -> WallTerms {
-        decompose(matches, &[before], &[after]).total.terms
+    /// Kernels have the same numbers on both sides; `matches` says how each was matched.
+    fn decomposed(matches: &[KernelMatch], before: &[GpuProfile], after: &[GpuProfile]) -> WallDecomposition {
+        decompose([before, after], |_, item| match item {
+            Activity::Kernel(kernel) => (item, matches[kernel]),
+            Activity::Copies(_) => (item, KernelMatch::Matched),
+        })
+    }
+
+    fn terms(matches: &[KernelMatch], before: GpuProfile, after: GpuProfile) -> WallTerms {
+        decomposed(matches, &[before], &[after]).total.terms
     }
 
     #[test]
@@ -340,10 +330,10 @@ mod tests {
 
     #[test]
     fn a_gpu_that_only_one_side_used_is_explained_against_nothing() {
-        let extra = GpuTime { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
+        let extra = GpuProfile { gpu: 3, ..place(110, 100, &[amount(0, 0, 1, 100)]) };
         let both = place(100, 100, &[amount(0, 0, 1, 100)]);
         let decomposition =
-            decompose(&[KernelMatch::Matched], std::slice::from_ref(&both), &[both.clone(), extra]);
+            decomposed(&[KernelMatch::Matched], std::slice::from_ref(&both), &[both.clone(), extra]);
         assert_eq!(
             decomposition.gpus[1].change.terms,
             WallTerms { count_ns: 100, idle_ns: 10, ..WallTerms::default() }
@@ -351,20 +341,21 @@ mod tests {
         assert_eq!((decomposition.total.wall_delta_ns, decomposition.gpus[0].change.wall_delta_ns), (110, 0));
     }
 
-    fn places() -> impl Strategy<Value = Vec<GpuTime>> {
+    fn places() -> impl Strategy<Value = Vec<GpuProfile>> {
         let amount = (0..6_usize, 0..3_u32, 0..2000_u64, 0..10_000_000_i64)
-            .prop_map(|(item, stratum, calls, total_ns)| KernelTime { item, stratum, calls, total_ns });
+            .prop_map(|(item, shape, calls, total_ns)| amount(item, shape, calls, total_ns));
         let place =
             (0..3_i64, 0..10_000_000_000_i64, 0..10_000_000_000_i64, prop::collection::vec(amount, 0..9))
-                .prop_map(|(gpu, wall_ns, busy_ns, amounts)| GpuTime { gpu, wall_ns, busy_ns, amounts });
+                .prop_map(|(gpu, wall_ns, busy_ns, work)| GpuProfile { gpu, wall_ns, busy_ns, work });
         prop::collection::vec(place, 0..4)
     }
 
     proptest! {
         #[test]
         fn the_terms_sum_to_the_change_of_wall(before in places(), after in places()) {
-            let matches = [KernelMatch::Matched, KernelMatch::Matched, KernelMatch::New, KernelMatch::Removed, KernelMatch::Renamed];
-            let decomposition = decompose(&matches, &before, &after);
+            let mut matches = [KernelMatch::Matched; 6];
+            matches[2..5].copy_from_slice(&[KernelMatch::New, KernelMatch::Removed, KernelMatch::Renamed]);
+            let decomposition = decomposed(&matches, &before, &after);
             for change in decomposition.gpus.iter().map(|gpu| &gpu.change).chain([&decomposition.total]) {
                 prop_assert_eq!(change.terms.sum(), i128::from(change.wall_delta_ns));
                 prop_assert_eq!(change.candidate_wall_ns - change.baseline_wall_ns, change.wall_delta_ns);
@@ -376,8 +367,8 @@ mod tests {
         #[test]
         fn the_way_back_is_the_change_reversed(before in places(), after in places()) {
             let matched = [KernelMatch::Matched; 6];
-            let there = decompose(&matched, &before, &after).total.terms;
-            let back = decompose(&matched, &after, &before).total.terms;
+            let there = decomposed(&matched, &before, &after).total.terms;
+            let back = decomposed(&matched, &after, &before).total.terms;
             prop_assert_eq!(there.overlap_ns, -back.overlap_ns);
             prop_assert_eq!(there.count_ns, -back.count_ns);
             prop_assert_eq!(there.duration_ns, -back.duration_ns);
