@@ -11,75 +11,20 @@ use rtl_analysis::categories::COLLECTIVE;
 use rtl_analysis::compare;
 use rtl_analysis::facts::Fact;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
+use rtl_report::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 
 use super::group::Origin;
 use super::run::Run;
 
+/// The other sections are skipped as they are read.
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
-    inputs: Vec<Input>,
+    inputs: Vec<Input<StreamedInfo>>,
     kernels: Option<Vec<Row>>,
-    gpus: Option<Vec<Gpu>>,
-}
-
-#[derive(Deserialize)]
-struct Input {
-    #[serde(default)]
-    facts: Vec<Pair>,
-    run: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Pair {
-    what: String,
-    value: String,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    name: String,
-    category: Option<String>,
-    calls: u64,
-    total_ns: i64,
-    min_ns: i64,
-    p50_ns: i64,
-    p95_ns: i64,
-    stddev_ns: f64,
-    trimmed_mean_ns: Option<f64>,
-    transfers: Option<Transfers>,
-}
-
-#[derive(Deserialize)]
-struct Transfers {
-    collectives: u64,
-    total_ns: i64,
-    calls: u64,
-    transfer_ns: i64,
-    wait_ns: i64,
-    trimmed_mean_ns: f64,
-    min_ns: i64,
-    p50_ns: i64,
-    p95_ns: i64,
-    stddev_ns: f64,
-}
-
-#[derive(Deserialize)]
-struct Gpu {
-    gpu: i64,
-    wall_ns: i64,
-    busy_ns: i64,
-    work: Option<Vec<Part>>,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    kernel: Option<String>,
-    copies: Option<String>,
-    calls: u64,
-    total_ns: i64,
+    gpus: Option<Vec<GpuRow>>,
 }
 
 /// Whether a file starts like a JSON report of rtl-summary.
@@ -109,7 +54,7 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     kernels.sort_by(|one, other| one.name.cmp(&other.name));
     let positions: BTreeMap<&str, usize> =
         kernels.iter().enumerate().map(|(at, kernel)| (kernel.name.as_str(), at)).collect();
-    let work = |part: &Part| -> anyhow::Result<ActivityTotal> {
+    let work = |part: &Work| -> anyhow::Result<ActivityTotal> {
         let item = match (&part.kernel, &part.copies) {
             (Some(name), _) => match positions.get(name.as_str()) {
                 Some(&at) => Activity::Kernel(at),
@@ -120,24 +65,19 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
         };
         Ok(ActivityTotal { item, shape: None, calls: part.calls, total_ns: part.total_ns })
     };
-    let gpus = gpus
-        .iter()
-        .map(|gpu| {
-            let parts =
-                gpu.work.as_ref().ok_or_else(|| anyhow::anyhow!("what ran on each GPU is missing"))?;
-            let work = parts.iter().map(work).collect::<anyhow::Result<_>>()?;
-            Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, work })
-        })
-        .collect::<anyhow::Result<_>>()
-        .map_err(unusable)?;
+    let gpu = |GpuRow { gpu, work: parts, .. }: &GpuRow| {
+        let parts = parts.as_ref().ok_or_else(|| anyhow::anyhow!("what ran on each GPU is missing"))?;
+        let work = parts.iter().map(work).collect::<anyhow::Result<_>>()?;
+        Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, work })
+    };
+    let gpus = gpus.iter().map(gpu).collect::<anyhow::Result<_>>().map_err(unusable)?;
+    let run = document.inputs.iter().find_map(|input| input.run.clone());
     let mut facts: Vec<Fact> = Vec::new();
-    for pair in document.inputs.iter().flat_map(|input| &input.facts) {
-        let fact = Fact { what: pair.what.clone(), value: pair.value.clone() };
+    for fact in document.inputs.into_iter().filter_map(|input| input.facts).flatten() {
         if !facts.contains(&fact) {
             facts.push(fact);
         }
     }
-    let run = document.inputs.iter().find_map(|input| input.run.clone());
     let origin = Origin { path: path.to_owned(), run, rank: None };
     let profile = Profile { kernels, gpus, straggler: None };
     Ok((origin, Run { files: vec![path.to_owned()], profile, facts, is_report: true }))
@@ -158,41 +98,24 @@ fn named(label: &str) -> Direction {
 }
 
 fn kernel(row: Row) -> Kernel {
-    let stats = Stats {
-        calls: row.calls,
-        total_ns: row.total_ns,
-        min_ns: row.min_ns,
-        p50_ns: row.p50_ns,
-        p95_ns: row.p95_ns,
-        stddev_ns: row.stddev_ns,
-        ..Stats::default()
-    };
     Kernel {
         name: row.name,
         collective: row.category.as_deref() == Some(COLLECTIVE),
-        run: compare::Run::of_report(&stats, row.trimmed_mean_ns),
+        run: compare::Run::of_report(&row.stats, row.trimmed_mean_ns),
         waiting: row.transfers.as_ref().map(waiting),
         ..Kernel::default()
     }
 }
 
 fn waiting(transfers: &Transfers) -> CollectiveWaits {
-    let &Transfers { collectives, total_ns, calls, transfer_ns, wait_ns, .. } = transfers;
-    let stats = Stats {
-        calls: collectives,
-        total_ns,
-        min_ns: transfers.min_ns,
-        p50_ns: transfers.p50_ns,
-        p95_ns: transfers.p95_ns,
-        stddev_ns: transfers.stddev_ns,
-        ..Stats::default()
-    };
+    let &Transfers { collectives, total_ns, min_ns, p50_ns, p95_ns, stddev_ns, .. } = transfers;
+    let stats = Stats { calls: collectives, total_ns, min_ns, p50_ns, p95_ns, stddev_ns, ..Stats::default() };
     CollectiveWaits {
         run: compare::Run::of_report(&stats, Some(transfers.trimmed_mean_ns)),
-        deviation_ns: transfers.stddev_ns,
-        calls,
-        transfer_ns,
-        wait_ns,
+        deviation_ns: stddev_ns,
+        calls: transfers.calls,
+        transfer_ns: transfers.transfer_ns,
+        wait_ns: transfers.wait_ns,
         ..CollectiveWaits::default()
     }
 }
