@@ -4,60 +4,27 @@
 //! median of the slopes between any two runs (Theil 1950, Sen 1968), which a few bad runs do not move, with the interval
 //! that Kendall's rank correlation gives it.
 
-use serde::{Deserialize, Serialize};
-
 use super::distributions::{normal_quantile, two_sided};
-use super::{Interval, Judgement, KernelPair, Noise, Rules, Run, judge};
+use super::{Drift, Interval, Judgement, KernelPair, Noise, Rules, Run, judge};
 
 /// Fewer runs show no drift: with five, even strictly rising ones happen once in 120.
 const ENOUGH_RUNS: usize = 6;
 
-/// The drift from the oldest run to the newest.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Drift {
-    /// From how many runs.
-    pub runs: usize,
-    /// The newest over the oldest, by the slope: 1.06 for +6 %.
-    pub ratio: f64,
-    /// Its bounds.
-    pub interval: Interval,
-    /// How rarely runs in random order look so sorted (Mann-Kendall, two-sided).
-    pub p: f64,
-    /// Slower by more than the threshold beyond doubt, with all kernels looked at together.
-    pub slower: bool,
-}
-
-/// One kernel judged against its past runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HistoryJudgement {
-    /// The candidate against all past runs as one side.
-    pub judgement: Judgement,
-    /// The drift, with the candidate's runs as the newest. `None` for fewer than six runs.
-    pub drift: Option<Drift>,
-}
-
-/// Judges candidates whose baseline is all past runs, oldest first.
-pub fn judge_history(
-    pairs: &[KernelPair<'_>],
-    rules: &Rules,
-    noise: Option<&Noise>,
-) -> Vec<HistoryJudgement> {
+/// Judges candidates whose baseline is all past runs, oldest first, and adds [`Judgement::drift`].
+pub fn judge_history(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> Vec<Judgement> {
     let sane = rules.sane();
     let gated = pairs.iter().filter(|pair| pair.gated && pair.share >= sane.min_share).count().max(1);
-    judge(pairs, rules, noise)
-        .into_iter()
-        .zip(pairs)
-        .map(|(judgement, pair)| {
-            let runs: Vec<&Run> = pair.baseline.iter().chain(pair.candidate).collect();
-            let mut drift = drift(&runs, sane.confidence);
-            if let Some(drift) = &mut drift {
-                drift.slower = pair.share >= sane.min_share
-                    && drift.interval.low > 1.0 + judgement.threshold.value
-                    && drift.p < sane.family_error / gated as f64;
-            }
-            HistoryJudgement { judgement, drift }
-        })
-        .collect()
+    let mut judgements = judge(pairs, rules, noise);
+    for (judgement, pair) in judgements.iter_mut().zip(pairs) {
+        let runs: Vec<&Run> = pair.baseline.iter().chain(pair.candidate).collect();
+        judgement.drift = drift(&runs, sane.confidence).map(|drift| {
+            let slower = pair.share >= sane.min_share
+                && drift.interval.low > 1.0 + judgement.threshold.value
+                && drift.p < sane.family_error / gated as f64;
+            Drift { slower, ..drift }
+        });
+    }
+    judgements
 }
 
 /// The drift over runs, oldest first; runs without calls are left out. `slower` is left open.
@@ -120,7 +87,7 @@ mod tests {
             .collect()
     }
 
-    fn look(kernels: &[Vec<Run>]) -> Vec<HistoryJudgement> {
+    fn look(kernels: &[Vec<Run>]) -> Vec<Judgement> {
         let pairs: Vec<KernelPair<'_>> = kernels
             .iter()
             .map(|runs| {
@@ -162,7 +129,7 @@ mod tests {
         let mut kernels: Vec<Vec<Run>> = (0..40).map(|kernel| runs(30, 0.0, 100 + kernel)).collect();
         kernels[3][29].trimmed_mean_ns *= 1.1;
         let past = look(&kernels);
-        let regressed = |past: &HistoryJudgement| past.judgement.status == Status::Regressed;
+        let regressed = |past: &Judgement| past.status == Status::Regressed;
         assert!(regressed(&past[3]) && past.iter().filter(|past| regressed(past)).count() == 1);
     }
 

@@ -44,25 +44,16 @@ pub enum Reason {
 
 /// Where the uncertainty comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Several runs (or calibration runs) show how runs differ.
+    #[serde(rename = "between runs")]
     BetweenRuns,
     /// One run per side: only how calls within it differ.
+    #[serde(rename = "within-run only")]
     WithinRunOnly,
     /// Nothing is known.
+    #[serde(rename = "no uncertainty known")]
     None,
-}
-
-impl Method {
-    /// In words, for reports.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::BetweenRuns => "between runs",
-            Self::WithinRunOnly => "within-run only",
-            Self::None => "no uncertainty known",
-        }
-    }
 }
 
 /// The source of the threshold.
@@ -110,9 +101,27 @@ pub struct Side {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
+    #[serde(rename = "ci_low")]
     pub low: f64,
     /// The upper bound.
+    #[serde(rename = "ci_high")]
     pub high: f64,
+}
+
+/// The drift from the oldest run to the newest.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    /// From how many runs.
+    pub runs: usize,
+    /// The newest over the oldest, by the slope: 1.06 for +6 %.
+    pub ratio: f64,
+    /// Its bounds.
+    #[serde(flatten)]
+    pub interval: Interval,
+    /// How rarely runs in random order look so sorted (Mann-Kendall, two-sided).
+    pub p: f64,
+    /// Slower by more than the threshold beyond doubt, with all kernels looked at together.
+    pub slower: bool,
 }
 
 /// The judgement of one kernel that both sides ran. All numbers are finite.
@@ -146,4 +155,7 @@ pub struct Judgement {
     pub method: Method,
     /// The tolerated slowdown and its source.
     pub threshold: Threshold,
+    /// The drift over past runs, with the candidate's runs as the newest: only of [`super::history::judge_history`], and
+    /// of six runs or more.
+    pub drift: Option<Drift>,
 }

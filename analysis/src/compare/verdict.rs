@@ -114,6 +114,7 @@ impl Change {
             detectable: None,
             method: self.method,
             threshold,
+            drift: None,
         };
         if self.method == Method::None {
             if self.baseline.calls > 0 && self.candidate.calls > 0 {

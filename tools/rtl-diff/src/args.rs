@@ -22,7 +22,6 @@ pub struct Arguments {
     pub command: Option<Command>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub diff: Diff,
 }
 
@@ -64,15 +63,12 @@ pub struct Diff {
     pub require_comparable: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub reading: Reading,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub gates: Gates,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub output: Output,
 }
 
@@ -96,7 +92,6 @@ pub struct Reading {
     pub skip_warmup: Option<Warmup>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub filter: filter::FilterArgs,
 }
 
@@ -128,7 +123,6 @@ pub struct Gates {
     pub gate: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub thresholds: Thresholds,
 
     /// Compare the candidate with all runs in this folder, oldest first by name
@@ -271,7 +265,6 @@ pub struct Output {
     pub full_names: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 
@@ -310,11 +303,9 @@ pub struct Calibrate {
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub reading: Reading,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 

@@ -2,13 +2,15 @@
 
 use cli::Exit;
 use rtl_analysis::compare::{Method, Reason};
+use serde::{Serialize, Serializer};
 
 use crate::args::Inconclusive;
 use crate::comparison::{Change, Comparison, Row, Total};
 use crate::settings::Settings;
 
 /// The figure that a gate limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Rule {
     /// The recordings of both sides.
     Comparable,
@@ -31,34 +33,25 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// Its names in machine formats and for people.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Comparable => ("comparable", "recorded alike"),
-            Self::Kernel => ("kernel", "any kernel"),
-            Self::Drift => ("drift", "any kernel over the past runs"),
-            Self::Total => ("total", "total GPU time"),
-            Self::Wall => ("wall", "wall"),
-            Self::Idle => ("idle", "idle part of wall"),
-            Self::Launches => ("launches", "kernel launches"),
-            Self::New => ("new", "new kernels"),
-            Self::Removed => ("removed", "removed kernels"),
-        }
-    }
-
-    /// Its name in machine formats.
-    pub(crate) fn label(self) -> &'static str {
-        self.names().0
-    }
-
     /// Its name for people.
     pub(crate) fn title(self) -> &'static str {
-        self.names().1
+        match self {
+            Self::Comparable => "recorded alike",
+            Self::Kernel => "any kernel",
+            Self::Drift => "any kernel over the past runs",
+            Self::Total => "total GPU time",
+            Self::Wall => "wall",
+            Self::Idle => "idle part of wall",
+            Self::Launches => "kernel launches",
+            Self::New => "new kernels",
+            Self::Removed => "removed kernels",
+        }
     }
 }
 
 /// The result of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
     /// It holds.
     Pass,
@@ -88,8 +81,8 @@ impl Outcome {
 }
 
 /// One gate.
-#[derive(Debug)]
-pub(crate) struct Gate {
+#[derive(Debug, Serialize)]
+pub(crate) struct Gate<'a> {
     pub(crate) rule: Rule,
     /// The largest change that passes, as a fraction; `None` for gates without a number.
     pub(crate) threshold: Option<f64>,
@@ -98,36 +91,27 @@ pub(crate) struct Gate {
     pub(crate) value: Option<f64>,
     /// The reason of the outcome.
     pub(crate) message: String,
-    /// The kernels that fail it or that it cannot decide on: positions in [`Comparison::rows`].
-    pub(crate) rows: Vec<usize>,
-    /// Kernels that would have failed and are allowed to: position and reason.
-    pub(crate) allowed: Vec<(usize, String)>,
+    /// The kernels that fail it or that it cannot decide on.
+    #[serde(rename = "kernels", serialize_with = "names")]
+    pub(crate) rows: Vec<&'a Row>,
+    /// Kernels that would have failed and are allowed to.
+    pub(crate) allowed: Vec<Allowed<'a>>,
 }
 
-/// The result of all gates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// All gates hold, or there is none.
-    Pass,
-    /// One does not hold.
-    Fail,
-    /// None fails, but one could not be decided or measured.
-    Inconclusive,
-}
-
-impl Verdict {
-    /// Its name in every format.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
+/// A kernel that would have failed a gate.
+#[derive(Debug, Serialize)]
+pub(crate) struct Allowed<'a> {
+    #[serde(rename = "kernel", serialize_with = "name")]
+    pub(crate) row: &'a Row,
+    pub(crate) reason: String,
 }
 
 /// Evaluates all gates that are set, in a fixed order.
-pub(crate) fn gates(comparison: &Comparison, settings: &Settings, require_comparable: bool) -> Vec<Gate> {
+pub(crate) fn gates<'a>(
+    comparison: &'a Comparison,
+    settings: &Settings,
+    require_comparable: bool,
+) -> Vec<Gate<'a>> {
     let set = &settings.thresholds;
     let totals = &comparison.totals;
     let mut gates = Vec::new();
@@ -160,21 +144,21 @@ pub(crate) fn gates(comparison: &Comparison, settings: &Settings, require_compar
     gates
 }
 
-/// The result of all gates.
-pub(crate) fn verdict(gates: &[Gate]) -> Verdict {
-    match gates.iter().map(|gate| gate.outcome).max() {
-        None | Some(Outcome::Pass) => Verdict::Pass,
-        Some(Outcome::Fail)
-            if gates.iter().any(|gate| gate.outcome == Outcome::Fail && gate.rule != Rule::Comparable) =>
-        {
-            Verdict::Fail
-        }
-        Some(_) => Verdict::Inconclusive,
+/// The result of all gates: a pass if there is none, and inconclusive if none fails but one could not be decided or
+/// measured.
+pub(crate) fn verdict(gates: &[Gate<'_>]) -> Outcome {
+    let fails = |gate: &Gate<'_>| gate.outcome == Outcome::Fail && gate.rule != Rule::Comparable;
+    if gates.iter().all(|gate| gate.outcome == Outcome::Pass) {
+        Outcome::Pass
+    } else if gates.iter().any(fails) {
+        Outcome::Fail
+    } else {
+        Outcome::Inconclusive
     }
 }
 
 /// The exit code.
-pub(crate) fn exit(gates: &[Gate], inconclusive: Inconclusive) -> Exit {
+pub(crate) fn exit(gates: &[Gate<'_>], inconclusive: Inconclusive) -> Exit {
     let any = |outcome| gates.iter().any(|gate| gate.outcome == outcome);
     if gates.iter().any(|gate| gate.rule == Rule::Comparable && gate.outcome != Outcome::Pass) {
         Exit::Input
@@ -189,60 +173,67 @@ pub(crate) fn exit(gates: &[Gate], inconclusive: Inconclusive) -> Exit {
     }
 }
 
-/// A gate that holds so far.
-fn gate(rule: Rule, threshold: Option<f64>) -> Gate {
-    let (outcome, message) = (Outcome::Pass, String::new());
-    Gate { rule, threshold, outcome, value: None, message, rows: Vec::new(), allowed: Vec::new() }
-}
+impl<'a> Gate<'a> {
+    /// A gate that holds so far.
+    fn new(rule: Rule, threshold: Option<f64>) -> Self {
+        let (outcome, message) = (Outcome::Pass, String::new());
+        Self { rule, threshold, outcome, value: None, message, rows: Vec::new(), allowed: Vec::new() }
+    }
 
-impl Gate {
     fn ended(self, outcome: Outcome, message: impl Into<String>) -> Self {
         Self { outcome, message: message.into(), ..self }
     }
 
     /// Adds a kernel that fails, unless the settings allow it under this name.
-    fn add_failure(&mut self, at: usize, name: &str, settings: &Settings) {
+    fn add_failure(&mut self, row: &'a Row, name: &str, settings: &Settings) {
         match settings.allowance(name) {
-            Some(reason) => self.allowed.push((at, reason)),
-            None => self.rows.push(at),
+            Some(reason) => self.allowed.push(Allowed { row, reason }),
+            None => self.rows.push(row),
         }
     }
 }
 
-fn comparable(comparison: &Comparison) -> Gate {
+fn names<S: Serializer>(rows: &[&Row], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.iter().map(|row| &row.name))
+}
+
+fn name<S: Serializer>(row: &&Row, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&row.name)
+}
+
+fn comparable(comparison: &Comparison) -> Gate<'_> {
     let differences = comparison.differences.iter().map(|difference| difference.what.as_str());
     let differences: Vec<&str> =
         differences.chain(comparison.other_work.as_ref().map(|_| "amount of work")).collect();
-    let gate = gate(Rule::Comparable, None);
+    let gate = Gate::new(Rule::Comparable, None);
     if differences.is_empty() {
         return gate.ended(Outcome::Pass, "no difference is known");
     }
     gate.ended(Outcome::Fail, format!("the sides differ in {}", differences.join(", ")))
 }
 
-fn gated(comparison: &Comparison) -> impl Iterator<Item = (usize, &Row)> {
-    comparison.rows.iter().enumerate().filter(|(_, row)| row.is_gated())
+fn gated(comparison: &Comparison) -> impl Iterator<Item = &Row> {
+    comparison.rows.iter().filter(|row| row.is_gated())
 }
 
-fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
-    let mut gate = gate(Rule::Kernel, Some(threshold));
+fn kernel<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) -> Gate<'a> {
+    let mut gate = Gate::new(Rule::Kernel, Some(threshold));
     let min_share = settings.rules.min_share;
     let (mut all, mut measured, mut large) = (0, 0, 0);
     let mut undecided = Vec::new();
-    for (at, row) in gated(comparison) {
-        let judgement = &row.judgement;
-        let is_measured = judgement.method != Method::None;
+    for row in gated(comparison) {
+        let is_measured = row.uncertainty != Method::None;
         all += 1;
         measured += usize::from(is_measured);
-        let is_small = matches!(judgement.reason, Reason::FewCalls | Reason::SmallShare);
-        large += usize::from(is_measured && !is_small && row.share() >= min_share);
+        let is_small = matches!(row.reason, Reason::FewCalls | Reason::SmallShare);
+        large += usize::from(is_measured && !is_small && row.share >= min_share);
         if row.change == Change::Regressed {
-            gate.add_failure(at, &row.name, settings);
-        } else if judgement.reason == Reason::Straddles
-            && judgement.ratio > 1.0 + judgement.threshold.value
-            && row.share() >= min_share
+            gate.add_failure(row, &row.name, settings);
+        } else if row.reason == Reason::Straddles
+            && row.ratio.is_some_and(|ratio| ratio > 1.0 + row.threshold)
+            && row.share >= min_share
         {
-            undecided.push(at);
+            undecided.push(row);
         }
     }
     let failed = gate.rows.len();
@@ -269,14 +260,14 @@ fn kernel(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate 
 }
 
 /// Finds a change that no threshold between two builds finds: ten builds, each slower by 1 %.
-fn drift(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
-    let mut gate = gate(Rule::Drift, Some(threshold));
+fn drift<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) -> Gate<'a> {
+    let mut gate = Gate::new(Rule::Drift, Some(threshold));
     let mut measured = 0;
-    for (at, row) in gated(comparison) {
+    for row in gated(comparison) {
         let Some(drift) = &row.drift else { continue };
         measured += 1;
         if drift.slower {
-            gate.add_failure(at, &row.name, settings);
+            gate.add_failure(row, &row.name, settings);
         }
     }
     if measured == 0 {
@@ -287,8 +278,8 @@ fn drift(comparison: &Comparison, settings: &Settings, threshold: f64) -> Gate {
     gate.ended(outcome, format!("{failed} of {measured} kernels became slower run by run"))
 }
 
-fn figure(rule: Rule, threshold: f64, total: &Total, comparison: &Comparison) -> Gate {
-    let mut gate = gate(rule, Some(threshold));
+fn figure<'a>(rule: Rule, threshold: f64, total: &Total, comparison: &'a Comparison) -> Gate<'a> {
+    let mut gate = Gate::new(rule, Some(threshold));
     gate.value = total.change;
     let Some(change) = total.change else {
         return gate.ended(Outcome::NotMeasured, "one of the sides has nothing of it");
@@ -312,14 +303,14 @@ fn figure(rule: Rule, threshold: f64, total: &Total, comparison: &Comparison) ->
 }
 
 /// A kernel that is paired only by a guess counts as new and removed until the settings pair it.
-fn presence(rule: Rule, threshold: f64, comparison: &Comparison, settings: &Settings) -> Gate {
+fn presence<'a>(rule: Rule, threshold: f64, comparison: &'a Comparison, settings: &Settings) -> Gate<'a> {
     let (side, change, word) =
         if rule == Rule::New { (1, Change::New, "new") } else { (0, Change::Removed, "removed") };
-    let mut gate = gate(rule, Some(threshold));
-    for (at, row) in comparison.rows.iter().enumerate() {
+    let mut gate = Gate::new(rule, Some(threshold));
+    for row in &comparison.rows {
         if (row.change == change || row.change == Change::Renamed) && row.shares[side] >= threshold {
             let name = row.former.as_ref().filter(|_| side == 0).unwrap_or(&row.name);
-            gate.add_failure(at, name, settings);
+            gate.add_failure(row, name, settings);
         }
     }
     match gate.rows.len() {

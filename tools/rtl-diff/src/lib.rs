@@ -1,11 +1,11 @@
 //! Did it get slower? The library behind `rtl-diff`.
 //!
-//! The modules in the order of the data: [`args`] are the flags, `settings` adds `rtl-diff.toml` and defaults, `input`
+//! The modules in the order of the data: `args` are the flags, `settings` adds `rtl-diff.toml` and defaults, `input`
 //! reads files into runs, `comparison` compares the runs, `gates` evaluates thresholds and `export` has one file per
 //! format. Statistics, the pairing of kernels and the decomposition of wall are in `rtl_analysis`, table names in
 //! `rtl_schema`.
 
-pub mod args;
+mod args;
 mod calibrate;
 mod comparison;
 mod config;
@@ -13,7 +13,7 @@ mod export;
 mod gates;
 mod input;
 mod noise;
-pub mod quantity;
+mod quantity;
 mod settings;
 
 use std::path::{Path, PathBuf};

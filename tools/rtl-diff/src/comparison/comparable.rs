@@ -83,7 +83,7 @@ pub(super) fn other_work(rows: &[Row]) -> Option<String> {
         })
         .filter_map(|row| {
             let [before, after] = row.sides().map(|side| side.calls as f64 / side.runs.max(1) as f64);
-            (before > 0.0).then_some((after / before, row.share()))
+            (before > 0.0).then_some((after / before, row.share))
         })
         .collect();
     ratios.sort_by(|one, other| one.0.total_cmp(&other.0));

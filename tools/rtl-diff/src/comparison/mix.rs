@@ -6,27 +6,19 @@ use rtl_analysis::compare::mix::{self, Mix, NumberedMix};
 use rtl_analysis::identity::Matching;
 use rtl_analysis::profile::Kernel;
 
-use super::join::JoinedKernels;
-use crate::input::Run;
+use super::join::JoinedSide;
 
 /// Brings the runs of every pair to equal mix, where the shapes of all calls on both sides are known.
-pub(super) fn equalize<'a>(joined: &mut JoinedKernels, matching: &Matching, sides: [&'a [Run]; 2]) {
-    let kernels = [0, 1].map(|side| joined.by_position(side, sides[side]));
-    let waits = &joined.waits;
-    let [baseline, candidate] = &mut joined.runs;
+pub(super) fn equalize<'a>([baseline, candidate]: &mut [JoinedSide<'a>; 2], matching: &Matching) {
     for pair in &matching.pairs {
-        let both = [&kernels[0][pair.baseline][..], &kernels[1][pair.candidate]];
-        let transfer = waits[0][pair.baseline].is_some();
+        let both = [&mut baseline.kernels[pair.baseline], &mut candidate.kernels[pair.candidate]];
+        let transfer = both[0].waits.is_some();
         let mix_of = |kernel: &'a Kernel| match &kernel.waiting {
             Some(waiting) if transfer => &waiting.mix,
             _ => &kernel.mix,
         };
-        let words: BTreeSet<&str> = both
-            .iter()
-            .flat_map(|side| side.iter().flatten())
-            .flat_map(|kernel| &kernel.shapes)
-            .map(String::as_str)
-            .collect();
+        let kernels = both.iter().flat_map(|kernel| kernel.in_runs.iter().flatten());
+        let words: BTreeSet<&str> = kernels.flat_map(|kernel| &kernel.shapes).map(String::as_str).collect();
         if words.len() < 2 {
             continue;
         }
@@ -38,7 +30,9 @@ pub(super) fn equalize<'a>(joined: &mut JoinedKernels, matching: &Matching, side
             }
             None => NumberedMix { mix: &Mix::Unknown, numbers: Vec::new() },
         };
-        let [before, after] = both.map(|side| side.iter().map(numbered).collect::<Vec<_>>());
-        mix::normalise([&mut baseline[pair.baseline], &mut candidate[pair.candidate]], [&before, &after]);
+        let [before, after] =
+            both.each_ref().map(|side| side.in_runs.iter().map(numbered).collect::<Vec<_>>());
+        let [baseline, candidate] = both;
+        mix::normalise([&mut baseline.runs, &mut candidate.runs], [&before, &after]);
     }
 }

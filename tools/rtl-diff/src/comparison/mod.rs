@@ -12,31 +12,32 @@ mod waits;
 use rtl_analysis::facts::CUT_OFF;
 use rtl_analysis::identity;
 
-use self::join::JoinedKernels;
-pub(crate) use self::types::{Change, Comparison, Difference, RenameCandidates, Row, Total, Totals, Waits};
+use self::join::JoinedSide;
+pub(crate) use self::types::{Change, Comparison, Difference, Pairing, RenameCandidates, Row, Total, Totals};
 use crate::input::Run;
 use crate::settings::Settings;
 
 /// Compares. [`Comparison::incomparable`] is set for a side without runs or without kernels.
 pub(crate) fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Comparison {
     let sides = [baseline, candidate];
-    let mut joined = JoinedKernels::of(sides);
-    let matching =
-        identity::matching(&joined.subjects[0], &joined.subjects[1], &joined.exact(), &settings.renames);
-    waits::use_transfers(&mut joined, &matching, sides);
-    mix::equalize(&mut joined, &matching, sides);
+    let mut joined = sides.map(JoinedSide::of);
+    let features = joined.each_ref().map(JoinedSide::features);
+    let matching = identity::matching(&features[0], &features[1], &join::exact(&joined), &settings.renames);
+    waits::use_transfers(&mut joined, &matching);
+    mix::equalize(&mut joined, &matching);
     let mut rows = rows::rows(&joined, &matching, settings);
     rows.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
     let typical = decomposition::typical(baseline).zip(decomposition::typical(candidate));
     let typical_runs = typical.map(|(one, other)| [&baseline[one], &candidate[other]]);
-    let positions = typical.map(|(one, other)| [&*joined.of_run[0][one], &*joined.of_run[1][other]]);
+    let positions = typical.map(|(one, other)| [&*joined[0].of_run[one], &*joined[1].of_run[other]]);
     let decomposition = typical_runs.zip(positions);
     let decomposition =
         decomposition.map(|(runs, positions)| decomposition::decompose(runs, positions, &matching));
     let incomparable = comparable::nothing_in_common(sides, &rows);
     let mut notes = notes(sides);
     notes.extend(waits::notes(&rows, typical_runs));
-    if joined.runs.iter().flatten().flatten().any(|run| run.at_equal_mix.is_some()) {
+    let kernels = joined.iter().flat_map(|side| &side.kernels);
+    if kernels.flat_map(|kernel| &kernel.runs).any(|run| run.at_equal_mix.is_some()) {
         notes.push(
             "kernels of several launch shapes are compared at equal mix of them; before and after are as they ran"
                 .to_owned(),

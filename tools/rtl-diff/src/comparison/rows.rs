@@ -1,60 +1,64 @@
 //! Judges every kernel of a comparison.
 
 use rtl_analysis::compare::history::judge_history;
-use rtl_analysis::compare::{self, KernelPair, Run as KernelRun, Status};
-use rtl_analysis::identity::{Matching, Method};
+use rtl_analysis::compare::{Judgement, KernelPair, Status, judge};
+use rtl_analysis::identity::Matching;
 
-use super::join::JoinedKernels;
-use super::types::{Change, Row, Waits};
+use super::join::{JoinedKernel, JoinedSide};
+use super::types::{Change, Pairing, Row, Sides, Waits};
 use crate::settings::Settings;
 
 /// One row for each pair and for each kernel of one side.
-pub(super) fn rows(joined: &JoinedKernels, matching: &Matching, settings: &Settings) -> Vec<Row> {
-    let pairs = matching.pairs.iter().map(|pair| Pair {
-        at: [Some(pair.baseline), Some(pair.candidate)],
-        method: Some((pair.method, pair.score)),
+pub(super) fn rows(sides: &[JoinedSide<'_>; 2], matching: &Matching, settings: &Settings) -> Vec<Row> {
+    let pairs = matching.pairs.iter().map(|pair| {
+        let pairing = Pairing { method: pair.method, score: pair.score };
+        Pair::of(sides, [Some(pair.baseline), Some(pair.candidate)], Some(pairing))
     });
-    let alone = |at| Pair { at, method: None };
-    let removed = matching.removed.iter().map(|&at| alone([Some(at), None]));
-    let new = matching.new.iter().map(|&at| alone([None, Some(at)]));
+    let removed = matching.removed.iter().map(|&at| Pair::of(sides, [Some(at), None], None));
+    let new = matching.new.iter().map(|&at| Pair::of(sides, [None, Some(at)], None));
     // Guesses and kernels of one side must not count among those that are judged together.
-    let (certain, rest): (Vec<Pair>, Vec<Pair>) = pairs.chain(removed).chain(new).partition(Pair::is_certain);
+    let (certain, rest): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
+        pairs.chain(removed).chain(new).flatten().partition(Pair::is_certain);
     let mut rows = Vec::with_capacity(certain.len() + rest.len());
     for group in [certain, rest] {
-        let evidence: Vec<Evidence<'_>> =
-            group.into_iter().map(|pair| Evidence::of(pair, joined, settings)).collect();
-        let pairs: Vec<KernelPair<'_>> = evidence.iter().map(Evidence::pair).collect();
-        let noise = settings.noise.as_ref();
-        if settings.history {
-            let pasts = judge_history(&pairs, &settings.rules, noise);
-            rows.extend(
-                evidence
-                    .into_iter()
-                    .zip(pasts)
-                    .map(|(kernel, past)| Row { drift: past.drift, ..kernel.row(past.judgement, joined) }),
-            );
-        } else {
-            let judgements = compare::judge(&pairs, &settings.rules, noise);
-            let rows_of = evidence.into_iter().zip(judgements);
-            rows.extend(rows_of.map(|(kernel, judgement)| kernel.row(judgement, joined)));
-        }
+        let pairs: Vec<KernelPair<'_>> = group.iter().map(|pair| pair.evidence(settings)).collect();
+        let judge = if settings.history { judge_history } else { judge };
+        let judgements = judge(&pairs, &settings.rules, settings.noise.as_ref());
+        rows.extend(group.iter().zip(judgements).map(|(pair, judgement)| pair.row(judgement)));
     }
     rows
 }
 
-/// The positions of one kernel on both sides.
-struct Pair {
-    at: [Option<usize>; 2],
-    method: Option<(Method, f64)>,
+/// A kernel of both sides, or of one.
+struct Pair<'a> {
+    kernels: [Option<&'a JoinedKernel<'a>>; 2],
+    /// Its kernel in the baseline, else in the candidate.
+    first: &'a JoinedKernel<'a>,
+    pairing: Option<Pairing>,
+    shares: [f64; 2],
+    waits: Option<Sides<Waits>>,
 }
 
-impl Pair {
+impl<'a> Pair<'a> {
+    /// The kernels at these positions; `None` without any.
+    fn of(sides: &'a [JoinedSide<'a>; 2], at: [Option<usize>; 2], pairing: Option<Pairing>) -> Option<Self> {
+        let kernels = [0, 1].map(|side| at[side].map(|at| &sides[side].kernels[at]));
+        let [baseline, candidate] = kernels.map(|kernel| kernel.and_then(|kernel| kernel.waits));
+        Some(Self {
+            kernels,
+            first: kernels[0].or(kernels[1])?,
+            pairing,
+            shares: [0, 1].map(|side| kernels[side].map_or(0.0, |kernel| sides[side].share(kernel))),
+            waits: baseline.zip(candidate).map(|(baseline, candidate)| Sides { baseline, candidate }),
+        })
+    }
+
     fn is_certain(&self) -> bool {
-        self.method.is_some_and(|(method, _)| !method.is_guess())
+        self.pairing.is_some_and(|pairing| !pairing.method.is_guess())
     }
 
     fn change(&self, status: Status) -> Change {
-        match (self.at, self.is_certain(), status) {
+        match (self.kernels, self.is_certain(), status) {
             ([Some(_), None], ..) => Change::Removed,
             ([None, _], ..) => Change::New,
             (_, false, _) => Change::Renamed,
@@ -64,70 +68,60 @@ impl Pair {
             (.., Status::Inconclusive) => Change::Inconclusive,
         }
     }
-}
 
-/// The input of a judgement.
-struct Evidence<'a> {
-    pair: Pair,
-    /// The name by which calibration identifies it.
-    label: &'a str,
-    runs: [&'a [KernelRun]; 2],
-    shares: [f64; 2],
-    collective: bool,
-    waits: Option<[Waits; 2]>,
-    threshold: Option<f64>,
-}
-
-impl<'a> Evidence<'a> {
-    fn of(pair: Pair, joined: &'a JoinedKernels, settings: &Settings) -> Self {
-        let runs = [0, 1].map(|side| pair.at[side].map_or(&[][..], |at| &joined.runs[side][at]));
-        let shares = [0, 1].map(|side| pair.at[side].map_or(0.0, |at| joined.share(side, at)));
-        let waits = |side: usize| pair.at[side].and_then(|at| joined.waits[side][at]);
-        let side = usize::from(pair.at[0].is_none());
-        let at = pair.at[side].unwrap_or_default();
-        Self {
-            label: &joined.labels[side][at],
-            runs,
-            shares,
-            collective: joined.collective[side][at],
-            waits: waits(0).zip(waits(1)).map(|(before, after)| [before, after]),
-            threshold: settings.threshold_of(&joined.subjects[side][at].name),
-            pair,
-        }
-    }
-
-    fn pair(&self) -> KernelPair<'a> {
+    /// The input of a judgement.
+    fn evidence(&self, settings: &Settings) -> KernelPair<'a> {
+        let [baseline, candidate] = self.kernels.map(|kernel| kernel.map_or(&[][..], |kernel| &kernel.runs));
         KernelPair {
-            name: self.label,
-            baseline: self.runs[0],
-            candidate: self.runs[1],
-            share: self.shares[0].max(self.shares[1]),
-            gated: self.pair.is_certain() && (!self.collective || self.waits.is_some()),
-            threshold: self.threshold,
+            name: &self.first.label,
+            baseline,
+            candidate,
+            share: self.share(),
+            gated: self.is_certain() && (!self.first.first.collective || self.waits.is_some()),
+            threshold: settings.threshold_of(&self.first.first.name),
         }
     }
 
-    fn row(self, judgement: compare::Judgement, joined: &JoinedKernels) -> Row {
-        let [before, after] = [0, 1].map(|side| self.pair.at[side].map(|at| &joined.subjects[side][at]));
-        let name = after.or(before).map(|subject| subject.name.clone()).unwrap_or_default();
+    /// The share on the side where it is larger.
+    fn share(&self) -> f64 {
+        self.shares[0].max(self.shares[1])
+    }
+
+    fn row(&self, judgement: Judgement) -> Row {
+        let last = self.kernels[1].unwrap_or(self.first).first;
+        let [baseline, candidate] =
+            [judgement.baseline, judgement.candidate].map(|side| Some(side).filter(|side| side.calls > 0));
+        let is_on_both_sides = baseline.is_some() && candidate.is_some();
         // All of its time, waits included.
-        let average = |side: usize, total: i64| {
-            let all =
-                self.waits.map_or(total, |waits| waits[side].transfer_ns.saturating_add(waits[side].wait_ns));
-            all as f64 / joined.run_counts[side].max(1) as f64
+        let average = |side: usize, total: i64, waits: Option<Waits>| {
+            let all = waits.map_or(total, |waits| waits.transfer_ns.saturating_add(waits.wait_ns));
+            all as f64 / self.kernels[side].map_or(1, |kernel| kernel.runs.len()) as f64
         };
+        let before = average(0, judgement.baseline.total_ns, self.waits.map(|waits| waits.baseline));
+        let after = average(1, judgement.candidate.total_ns, self.waits.map(|waits| waits.candidate));
         Row {
-            former: before.map(|subject| subject.name.clone()).filter(|former| *former != name),
-            launch: after.or(before).and_then(|subject| subject.launch.clone()),
-            name,
-            collective: self.collective,
+            name: last.name.clone(),
+            former: self.kernels[0].map(|kernel| kernel.first.name.clone()).filter(|name| *name != last.name),
+            launch: last.launch.clone(),
+            change: self.change(judgement.status),
+            reason: judgement.reason,
+            collective: self.first.first.collective,
             waits: self.waits,
-            change: self.pair.change(judgement.status),
-            pairing: self.pair.method,
+            ratio: is_on_both_sides.then_some(judgement.ratio),
+            ci_low: judgement.interval.map(|interval| interval.low),
+            ci_high: judgement.interval.map(|interval| interval.high),
+            p: is_on_both_sides.then_some(judgement.p),
+            q: is_on_both_sides.then_some(judgement.q),
+            uncertainty: judgement.method,
+            threshold: judgement.threshold.value,
+            threshold_source: judgement.threshold.source,
+            detectable: judgement.detectable,
+            share: self.share(),
+            change_ns: after - before,
+            sides: Sides { baseline, candidate },
+            pairing: self.pairing,
+            drift: judgement.drift,
             shares: self.shares,
-            change_ns: average(1, judgement.candidate.total_ns) - average(0, judgement.baseline.total_ns),
-            judgement,
-            drift: None,
         }
     }
 }

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use rtl_analysis::compare::history::Drift;
-use rtl_analysis::compare::{Judgement, Side};
+use rtl_analysis::compare::{Drift, Method as Uncertainty, Reason, Side, ThresholdSource};
 use rtl_analysis::decomposition::WallDecomposition;
 use rtl_analysis::identity::Method;
 use serde::Serialize;
@@ -98,7 +97,8 @@ impl Waits {
 }
 
 /// The status of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Change {
     /// Slower beyond doubt.
     Regressed,
@@ -109,6 +109,7 @@ pub(crate) enum Change {
     /// Only the baseline has it.
     Removed,
     /// Paired with another name by a guess.
+    #[serde(rename = "renamed?")]
     Renamed,
     /// The data does not decide.
     Inconclusive,
@@ -131,8 +132,23 @@ impl Change {
     }
 }
 
+/// A figure of each side.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Sides<T> {
+    pub(crate) baseline: T,
+    pub(crate) candidate: T,
+}
+
+/// How two names were paired.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Pairing {
+    pub(crate) method: Method,
+    /// How sure it is, 0 to 1.
+    pub(crate) score: f64,
+}
+
 /// One kernel.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Row {
     /// Its name in the candidate; in the baseline if it is removed.
     pub(crate) name: String,
@@ -140,20 +156,40 @@ pub(crate) struct Row {
     pub(crate) former: Option<String>,
     /// The launch shape, if kernels are told apart by it.
     pub(crate) launch: Option<String>,
+    #[serde(rename = "status")]
+    pub(crate) change: Change,
+    pub(crate) reason: Reason,
     pub(crate) collective: bool,
     /// Waits on both sides, if the ranks of a collective were matched: then the rest of the row is about transfers, and
     /// gated. Other collectives are shown and never gated.
-    pub(crate) waits: Option<[Waits; 2]>,
-    pub(crate) change: Change,
-    pub(crate) judgement: Judgement,
-    /// The slope over many past runs.
-    pub(crate) drift: Option<Drift>,
-    /// The method that paired the two names and its score, if both sides have the kernel.
-    pub(crate) pairing: Option<(Method, f64)>,
-    /// Its share of the GPU time on each side.
-    pub(crate) shares: [f64; 2],
+    pub(crate) waits: Option<Sides<Waits>>,
+    /// The candidate over the baseline. This, `p` and `q` are known if both sides have the kernel.
+    pub(crate) ratio: Option<f64>,
+    /// The bounds of `ratio`, if anything is known of its uncertainty.
+    pub(crate) ci_low: Option<f64>,
+    pub(crate) ci_high: Option<f64>,
+    pub(crate) p: Option<f64>,
+    pub(crate) q: Option<f64>,
+    pub(crate) uncertainty: Uncertainty,
+    /// The tolerated slowdown as a fraction.
+    pub(crate) threshold: f64,
+    pub(crate) threshold_source: ThresholdSource,
+    /// The smallest slowdown that the comparison would find.
+    pub(crate) detectable: Option<f64>,
+    /// Its share of the GPU time, on the side where that is larger.
+    pub(crate) share: f64,
     /// Change of its time in a run, averaged over runs, in ns.
     pub(crate) change_ns: f64,
+    /// Its calls on each side that has the kernel.
+    #[serde(flatten)]
+    pub(crate) sides: Sides<Option<Side>>,
+    /// The method that paired the two names, if both sides have the kernel.
+    pub(crate) pairing: Option<Pairing>,
+    /// The slope over many past runs.
+    pub(crate) drift: Option<Drift>,
+    /// Its share of the GPU time on each side.
+    #[serde(skip)]
+    pub(crate) shares: [f64; 2],
 }
 
 impl Row {
@@ -162,19 +198,9 @@ impl Row {
         crate::input::label(&self.name, self.launch.as_deref())
     }
 
-    /// The baseline and the candidate.
-    pub(crate) fn sides(&self) -> [&Side; 2] {
-        [&self.judgement.baseline, &self.judgement.candidate]
-    }
-
-    /// Whether both sides ran it.
-    pub(crate) fn is_on_both_sides(&self) -> bool {
-        self.sides().iter().all(|side| side.calls > 0)
-    }
-
-    /// Its share of the GPU time, on the side where that is larger.
-    pub(crate) fn share(&self) -> f64 {
-        self.shares[0].max(self.shares[1])
+    /// The baseline and the candidate; without calls where a side lacks the kernel.
+    pub(crate) fn sides(&self) -> [Side; 2] {
+        [self.sides.baseline, self.sides.candidate].map(Option::unwrap_or_default)
     }
 
     /// Whether its change is beyond doubt, or it is new, removed or renamed.

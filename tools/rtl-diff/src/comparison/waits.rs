@@ -6,7 +6,7 @@
 use rtl_analysis::identity::Matching;
 use rtl_analysis::profile::Kernel;
 
-use super::join::JoinedKernels;
+use super::join::JoinedSide;
 use super::types::{Row, Waits};
 use crate::input::Run;
 
@@ -31,21 +31,16 @@ fn waits(kernels: &[Option<&Kernel>]) -> Option<Waits> {
 }
 
 /// Replaces the calls by the transfers for every pair of collectives whose ranks were matched in all runs of both sides.
-pub(super) fn use_transfers(joined: &mut JoinedKernels, matching: &Matching, sides: [&[Run]; 2]) {
-    if !joined.collective.iter().flatten().any(|&collective| collective) {
-        return;
-    }
-    let kernels = [0, 1].map(|side| joined.by_position(side, sides[side]));
+pub(super) fn use_transfers([baseline, candidate]: &mut [JoinedSide<'_>; 2], matching: &Matching) {
     for pair in &matching.pairs {
-        let at = [pair.baseline, pair.candidate];
-        let [Some(before), Some(after)] = [0, 1].map(|side| waits(&kernels[side][at[side]])) else {
+        let both = [&mut baseline.kernels[pair.baseline], &mut candidate.kernels[pair.candidate]];
+        let [Some(before), Some(after)] = both.each_ref().map(|kernel| waits(&kernel.in_runs)) else {
             continue;
         };
-        for (side, waits) in [before, after].into_iter().enumerate() {
-            joined.waits[side][at[side]] = Some(waits);
-            let runs = joined.runs[side][at[side]].iter_mut();
-            for (run, kernel) in runs.zip(&kernels[side][at[side]]) {
-                if let Some(waiting) = kernel.and_then(|kernel| kernel.waiting.as_ref()) {
+        for (kernel, waits) in both.into_iter().zip([before, after]) {
+            kernel.waits = Some(waits);
+            for (run, own) in kernel.runs.iter_mut().zip(&kernel.in_runs) {
+                if let Some(waiting) = own.and_then(|own| own.waiting.as_ref()) {
                     run.clone_from(&waiting.run);
                 }
             }

@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::json;
-use super::report::{Benchmark, Report};
+use super::report::Report;
+use crate::comparison::Row;
 
 /// The longest name of a benchmark.
 const MAX_NAME: usize = 1_024;
@@ -27,15 +28,16 @@ struct Metric {
 }
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let measures = |Benchmark { name, row, interval }: Benchmark<'_>| {
+    let measures = |(name, row): (String, &Row)| {
         let [before, after] = row.sides().map(|side| side.trimmed_mean_ns);
+        // Bounds of the ratio times the baseline are bounds of the candidate.
         let latency = Metric {
             value: after,
-            lower_value: interval.map(|ratio| before * ratio.low),
-            upper_value: interval.map(|ratio| before * ratio.high),
+            lower_value: row.ci_low.map(|low| before * low),
+            upper_value: row.ci_high.map(|high| before * high),
         };
         (name, Measures { latency })
     };
-    let benchmarks: BTreeMap<_, _> = report.benchmarks(MAX_NAME).into_iter().map(measures).collect();
+    let benchmarks: BTreeMap<_, _> = report.benchmarks(MAX_NAME).map(measures).collect();
     json::write(&benchmarks, out)
 }

@@ -22,7 +22,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
             Outcome::Pass => {}
             Outcome::Inconclusive => warnings.push((title, gate.message.clone())),
             Outcome::Fail if !gate.rows.is_empty() => {
-                errors.extend(report.rows_of(gate).map(|row| (title.clone(), message(row))));
+                errors.extend(gate.rows.iter().map(|row| (title.clone(), message(row))));
             }
             Outcome::Fail | Outcome::NotMeasured => errors.push((title, gate.message.clone())),
         }
@@ -41,13 +41,13 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn message(row: &Row) -> String {
-    let details = if row.is_on_both_sides() {
-        let change = signed(row.judgement.ratio - 1.0, false);
+    let details = if let Some(ratio) = row.ratio {
+        let change = signed(ratio - 1.0, false);
         let time = |mean: f64| cli::units::duration(mean.round() as i64);
         let [before, after] = row.sides().map(|side| time(side.trimmed_mean_ns));
         format!("{change}, {before} to {after} a call")
     } else {
-        format!("{} of GPU time", cli::units::percent(row.share()))
+        format!("{} of GPU time", cli::units::percent(row.share))
     };
     format!("{}: {} ({details})", row.change.label(), row.label())
 }

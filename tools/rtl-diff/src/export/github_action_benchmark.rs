@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::json;
-use super::report::{Benchmark, Report};
+use super::report::Report;
+use crate::comparison::Row;
 
 /// Longer names make its charts unreadable.
 const MAX_NAME: usize = 200;
@@ -21,9 +22,10 @@ struct Entry {
 }
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let entry = |Benchmark { name, row, interval }: Benchmark<'_>| {
+    let entry = |(name, row): (String, &Row)| {
         let [before, after] = row.sides();
-        let half = interval.map(|ratio| before.trimmed_mean_ns * (ratio.high - ratio.low) / 2.0);
+        let interval = row.ci_low.zip(row.ci_high);
+        let half = interval.map(|(low, high)| before.trimmed_mean_ns * (high - low) / 2.0);
         Entry {
             name,
             unit: "ns",
@@ -32,6 +34,6 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
             extra: format!("{}, {} calls in {} runs", row.change.label(), after.calls, after.runs),
         }
     };
-    let entries: Vec<Entry> = report.benchmarks(MAX_NAME).into_iter().map(entry).collect();
+    let entries: Vec<Entry> = report.benchmarks(MAX_NAME).map(entry).collect();
     json::write(&entries, out)
 }

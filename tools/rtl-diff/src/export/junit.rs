@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::report::Report;
-use crate::gates::{Outcome, signed};
+use crate::gates::{Allowed, Outcome, signed};
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let count = |outcome| report.gates.iter().filter(|gate| gate.outcome == outcome).count();
@@ -19,11 +19,11 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     )?;
     for gate in report.gates {
         let mut details = String::new();
-        for row in report.rows_of(gate) {
-            let change = signed(row.judgement.ratio - 1.0, false);
+        for row in &gate.rows {
+            let change = signed(row.ratio.map_or(0.0, |ratio| ratio - 1.0), false);
             let _ = writeln!(details, "{} {}: {change}", row.change.label(), row.label());
         }
-        for (row, reason) in report.allowed(gate) {
+        for Allowed { row, reason } in &gate.allowed {
             let _ = writeln!(details, "allowed {}: {reason}", row.label());
         }
         let (name, message, details) =

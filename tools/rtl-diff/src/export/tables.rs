@@ -3,16 +3,15 @@
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
 use rtl_analysis::compare::{Method, Side, ThresholdSource};
-use rtl_analysis::decomposition::WallTerms;
+use rtl_analysis::decomposition::{WallChange, WallDecomposition, WallTerms};
 
 use super::report::Report;
-use crate::comparison::{Change, Row, Total};
-use crate::gates::{Rule, signed};
+use crate::comparison::{Pairing, Row, Total};
+use crate::gates::{Allowed, Rule, signed};
 
 /// At most `shown` kernels.
 pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
-    let rows = &report.comparison.rows;
-    let rows = &rows[..shown.min(rows.len())];
+    let rows = report.first_rows(shown);
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let has_waits = report.comparison.rows.iter().any(|row| row.waits.is_some());
     Table::of(rows)
@@ -21,65 +20,74 @@ pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
             Cell::text(row.launch.as_deref().unwrap_or_default())
         })
         .column(Column::left("Status").field("status"), |row| Cell::text(row.change.label()))
-        .column(Column::right("Change").field("ratio"), |row| {
-            if row.is_on_both_sides() { change(row.judgement.ratio) } else { Cell::none() }
-        })
+        .column(Column::right("Change").field("ratio"), |row| change(row.ratio))
         .column(Column::left("95% interval").field("interval"), |row| interval(row))
-        .column(Column::right("Would find").field("detectable"), |row| {
-            signed_cell(row.judgement.detectable, false)
-        })
+        .column(Column::right("Would find").field("detectable"), |row| signed_cell(row.detectable, false))
         .column(Column::right("Share").field("share"), |row| {
-            Cell::number(units::percent(row.share()), row.share())
+            Cell::number(units::percent(row.share), row.share)
         })
         .column(Column::right("Calls").field("calls"), |row| calls(row))
-        .column(Column::right("Before").field("baseline_trimmed_mean_ns"), |row| trimmed_mean(row.sides()[0]))
-        .column(Column::right("After").field("candidate_trimmed_mean_ns"), |row| trimmed_mean(row.sides()[1]))
-        .column_if(has_waits, Column::right("Wait before").field("baseline_mean_wait_ns"), |row| wait(row, 0))
-        .column_if(has_waits, Column::right("Wait after").field("candidate_mean_wait_ns"), |row| wait(row, 1))
+        .column(Column::right("Before").field("baseline_trimmed_mean_ns"), |row| {
+            trimmed_mean(row.sides.baseline)
+        })
+        .column(Column::right("After").field("candidate_trimmed_mean_ns"), |row| {
+            trimmed_mean(row.sides.candidate)
+        })
+        .column_if(has_waits, Column::right("Wait before").field("baseline_mean_wait_ns"), |row| {
+            optional(row.waits, |waits| duration(waits.baseline.mean_wait_ns()))
+        })
+        .column_if(has_waits, Column::right("Wait after").field("candidate_mean_wait_ns"), |row| {
+            optional(row.waits, |waits| duration(waits.candidate.mean_wait_ns()))
+        })
         .column(Column::right("Median").field("median_ratio").optional(), |row| {
             ratio(row, |side| side.median_ns)
         })
         .column(Column::right("p95").field("p95_ratio").optional(), |row| ratio(row, |side| side.p95_ns))
         .column(Column::right("Min").field("min_ratio").optional(), |row| ratio(row, |side| side.min_ns))
-        .column(Column::right("p").field("p").optional(), |row| probability(row, row.judgement.p))
-        .column(Column::right("q").field("q").optional(), |row| probability(row, row.judgement.q))
+        .column(Column::right("p").field("p").optional(), |row| probability(row, row.p))
+        .column(Column::right("q").field("q").optional(), |row| probability(row, row.q))
         .build()
 }
 
 /// The name, and the former one with the method that paired them and its score.
 fn name(row: &Row) -> String {
     match (&row.former, row.pairing) {
-        (Some(former), Some((method, score))) => {
+        (Some(former), Some(Pairing { method, score })) => {
             format!("{} (was {former}: {} {})", row.name, method.label(), units::fixed(score, 2))
         }
         _ => row.name.clone(),
     }
 }
 
-fn change(ratio: f64) -> Cell {
-    Cell::number(signed(ratio - 1.0, false), ratio)
+fn optional<T>(value: Option<T>, cell: impl Fn(T) -> Cell) -> Cell {
+    value.map_or_else(Cell::none, cell)
+}
+
+fn change(ratio: Option<f64>) -> Cell {
+    optional(ratio, |ratio| Cell::number(signed(ratio - 1.0, false), ratio))
 }
 
 fn signed_cell(change: Option<f64>, points: bool) -> Cell {
-    change.map_or_else(Cell::none, |change| Cell::number(signed(change, points), change))
+    optional(change, |change| Cell::number(signed(change, points), change))
 }
 
 fn interval(row: &Row) -> Cell {
-    row.judgement.interval.map_or_else(Cell::none, |interval| {
-        let [low, high] = [interval.low, interval.high].map(|bound| signed(bound - 1.0, false));
-        Cell::number(format!("{low} .. {high}"), format!("{} {}", interval.low, interval.high))
+    optional(row.ci_low.zip(row.ci_high), |(low, high)| {
+        let texts = [low, high].map(|bound| signed(bound - 1.0, false));
+        Cell::number(texts.join(" .. "), format!("{low} {high}"))
     })
 }
 
 /// The change of one figure, if it is positive on both sides.
 fn ratio(row: &Row, figure: fn(&Side) -> i64) -> Cell {
-    let [before, after] = row.sides().map(figure);
-    if before <= 0 || after <= 0 { Cell::none() } else { change(after as f64 / before as f64) }
+    let [before, after] = row.sides().each_ref().map(figure);
+    change((before > 0 && after > 0).then(|| after as f64 / before as f64))
 }
 
-fn probability(row: &Row, value: f64) -> Cell {
-    let known = row.is_on_both_sides() && row.judgement.method != Method::None;
-    if known { Cell::number(units::fixed(value, 3), value) } else { Cell::none() }
+fn probability(row: &Row, value: Option<f64>) -> Cell {
+    optional(value.filter(|_| row.uncertainty != Method::None), |value| {
+        Cell::number(units::fixed(value, 3), value)
+    })
 }
 
 /// Calls of a run; the value has all calls of both sides, the baseline's first.
@@ -90,12 +98,8 @@ fn calls(row: &Row) -> Cell {
     Cell::number(text, format!("{} {}", before.calls, after.calls))
 }
 
-fn trimmed_mean(side: &Side) -> Cell {
-    if side.calls == 0 { Cell::none() } else { duration(side.trimmed_mean_ns) }
-}
-
-fn wait(row: &Row, side: usize) -> Cell {
-    row.waits.map_or_else(Cell::none, |waits| duration(waits[side].mean_wait_ns()))
+fn trimmed_mean(side: Option<Side>) -> Cell {
+    optional(side, |side| duration(side.trimmed_mean_ns))
 }
 
 fn duration(nanoseconds: f64) -> Cell {
@@ -143,32 +147,29 @@ pub(super) fn totals(report: &Report<'_>) -> Table {
 
 /// The terms of the change of wall, for all GPUs and each.
 pub(super) fn decomposition(report: &Report<'_>) -> Table {
-    let decomposition = &report.comparison.decomposition;
-    let all =
-        std::iter::once((Cell::text("all"), &decomposition.total)).filter(|_| decomposition.gpus.len() > 1);
-    let gpus = decomposition.gpus.iter();
-    let each = gpus.map(|gpu| (Cell::number(gpu.gpu.to_string(), gpu.gpu), &gpu.change));
-    let terms = |delta: i64, terms: &WallTerms| std::iter::once(("wall_delta", delta)).chain(terms.named());
-    let largest = decomposition.gpus.iter().map(|gpu| &gpu.change).chain([&decomposition.total]);
-    let largest = largest.flat_map(|change| terms(change.wall_delta_ns, &change.terms));
-    let largest = largest.map(|(_, term)| term.unsigned_abs()).max().unwrap_or(0);
+    let WallDecomposition { total, gpus } = &report.comparison.decomposition;
+    let all = Some((Cell::text("all"), total)).filter(|_| gpus.len() > 1);
+    let each = gpus.iter().map(|gpu| (Cell::number(gpu.gpu.to_string(), gpu.gpu), &gpu.change));
+    let rows: Vec<(Cell, &WallChange)> = all.into_iter().chain(each).collect();
+    let terms = rows.iter().flat_map(|(_, change)| change.terms.named().map(|(_, term)| term));
+    let walls = rows.iter().map(|(_, change)| change.wall_delta_ns);
+    let largest = terms.chain(walls).map(i64::unsigned_abs).max().unwrap_or(0);
     let unit = TimeUnit::of(i64::try_from(largest).unwrap_or(i64::MAX) / 10);
-    let header = |name: &str| match name {
-        "wall_delta" => format!("Wall ({})", unit.symbol()),
-        _ => name[..1].to_uppercase() + &name[1..],
+    let time = |value: i64| {
+        let sign = if value > 0 { "+" } else { "" };
+        Cell::number(format!("{sign}{}", unit.number(value)), value)
     };
-    let columns = terms(0, &WallTerms::default())
-        .map(|(name, _)| Column::right(header(name)).field(format!("{name}_ns")))
-        .collect::<Vec<_>>();
-    let mut table = Table::new(std::iter::once(Column::left("GPU").field("gpu")).chain(columns));
-    for (gpu, change) in all.chain(each) {
-        let time = |(_, value): (&str, i64)| {
-            let sign = if value > 0 { "+" } else { "" };
-            Cell::number(format!("{sign}{}", unit.number(value)), value)
-        };
-        table.row(std::iter::once(gpu).chain(terms(change.wall_delta_ns, &change.terms).map(time)));
+    let mut table = Table::of(rows)
+        .column(Column::left("GPU").field("gpu"), |(gpu, _)| gpu.clone())
+        .column(Column::right(format!("Wall ({})", unit.symbol())).field("wall_delta_ns"), |(_, change)| {
+            time(change.wall_delta_ns)
+        });
+    for (at, (name, _)) in WallTerms::default().named().into_iter().enumerate() {
+        let header = name[..1].to_uppercase() + &name[1..];
+        let column = Column::right(header).field(format!("{name}_ns"));
+        table = table.column(column, |(_, change)| time(change.terms.named()[at].1));
     }
-    table
+    table.build()
 }
 
 /// Differences of the recordings.
@@ -182,18 +183,9 @@ pub(super) fn differences(report: &Report<'_>) -> Table {
 
 /// The number of kernels of each status: `1 regressed, 79 unchanged`.
 pub(super) fn change_counts(rows: &[Row]) -> String {
-    let changes = [
-        Change::Regressed,
-        Change::Improved,
-        Change::New,
-        Change::Removed,
-        Change::Renamed,
-        Change::Inconclusive,
-        Change::Unchanged,
-    ];
-    let counts = changes.map(|change| (change, rows.iter().filter(|row| row.change == change).count()));
-    let counts: Vec<String> = (counts.into_iter().filter(|&(_, count)| count > 0))
-        .map(|(change, count)| format!("{} {}", units::count(count as u64), change.label()))
+    // Rows are sorted by status.
+    let counts: Vec<String> = (rows.chunk_by(|one, other| one.change == other.change))
+        .map(|rows| format!("{} {}", units::count(rows.len() as u64), rows[0].change.label()))
         .collect();
     if counts.is_empty() { "no kernels".to_owned() } else { counts.join(", ") }
 }
@@ -204,10 +196,9 @@ pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
     let incomparable = comparison.incomparable.iter().map(|reason| format!("cannot compare: {reason}"));
     let mut notes: Vec<String> = incomparable.collect();
     notes.extend(comparison.other_work.iter().chain(&comparison.notes).cloned());
-    let thresholds = comparison.rows.iter().map(|row| row.judgement.threshold);
-    let raised: Vec<f64> = (thresholds.filter(|threshold| threshold.source == ThresholdSource::SingleRun))
-        .map(|threshold| threshold.value)
-        .collect();
+    let rows = comparison.rows.iter();
+    let raised = rows.filter(|row| row.threshold_source == ThresholdSource::SingleRun);
+    let raised: Vec<f64> = raised.map(|row| row.threshold).collect();
     notes.extend(raised.first().map(|&threshold| {
         format!(
             "the threshold of {} kernels was raised to {}: one run a side cannot tell less",
@@ -226,6 +217,6 @@ pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
 
 /// Kernels that would have failed and are allowed to.
 pub(super) fn allowed(report: &Report<'_>) -> Vec<String> {
-    let allowed = report.gates.iter().flat_map(|gate| report.allowed(gate));
-    allowed.map(|(row, reason)| format!("allowed: {}: {reason}", row.label())).collect()
+    let allowed = report.gates.iter().flat_map(|gate| &gate.allowed);
+    allowed.map(|Allowed { row, reason }| format!("allowed: {}: {reason}", row.label())).collect()
 }

@@ -54,10 +54,10 @@ fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io
     table.render(options.layout, out)?;
     for gate in report.gates {
         let shown = gate.rows.len().min(options.rows);
-        for row in report.rows_of(gate).take(shown) {
-            let change = match row.is_on_both_sides() {
-                true => signed(row.judgement.ratio - 1.0, false),
-                false => format!("{} of GPU time", cli::units::percent(row.share())),
+        for row in &gate.rows[..shown] {
+            let change = match row.ratio {
+                Some(ratio) => signed(ratio - 1.0, false),
+                None => format!("{} of GPU time", cli::units::percent(row.share)),
             };
             let line = format!("{} {}: {}: {change}", gate.outcome.text(), gate.rule.title(), row.label());
             writeln!(out, "  {}", cli::escape_control(&line))?;
