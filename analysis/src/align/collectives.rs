@@ -84,7 +84,7 @@ pub fn collectives(tables: &Tables) -> Vec<CollectiveCalls> {
 #[must_use]
 pub fn sequences(
     collectives: Vec<CollectiveCalls>,
-    rank: impl Fn(ProcessId, AgentId) -> Option<usize>,
+    mut rank: impl FnMut(ProcessId, AgentId) -> Option<usize>,
 ) -> (Vec<Sequence>, Vec<String>) {
     let sequence = |found: CollectiveCalls| {
         let CollectiveCalls { process, agent, name, kind, calls } = found;

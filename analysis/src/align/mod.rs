@@ -19,9 +19,9 @@ pub mod waits;
 pub use clock::Clock;
 pub use collectives::{CollectiveCalls, CollectiveFinder, collectives, sequences};
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
-pub use groups::{Group, MatchedCollective, Sequence, group_sequences, matched_collectives};
+pub use groups::{Group, Groups, MatchedCollective, Sequence, group_sequences, matched_collectives};
 pub use synchronising::synchronises;
-pub use waits::{RankWaits, Waits, waits};
+pub use waits::{RankWaits, Waits, violations, waits};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";

@@ -4,19 +4,29 @@
 //! the member with the shortest stay arrived last, its stay is the transfer, and what the others stayed longer is how long
 //! they waited. The two agree where the clocks are right; the second needs none.
 
+use std::borrow::Borrow;
+
+use serde::Serialize;
+
 use super::groups::MatchedCollective;
 use crate::stats::median;
 
-/// The waits of one rank.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// A larger share of collectives in which a member ends before the last one starts says that the clocks of their
+/// members are not one.
+const MAX_VIOLATIONS: f64 = 0.01;
+
+/// The waits of one rank. Field names of serialised fields are those of `rtl-merge/1`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct RankWaits {
     /// Collectives that it was in.
     pub collectives: u64,
     /// Those among them whose members are on one clock: figures by clock cover only these.
+    #[serde(skip)]
     pub timed: u64,
     /// ns that it waited for later ones, by the clocks.
     pub wait_ns: i64,
     /// ns that were left of its stay when the last one had come, by the clocks.
+    #[serde(skip)]
     pub transfer_ns: i64,
     /// ns that the others would not have waited had it come when the last but one did, by the clocks.
     pub delay_ns: i64,
@@ -25,6 +35,7 @@ pub struct RankWaits {
     /// ns that it waited, without clocks.
     pub clock_free_wait_ns: i64,
     /// ns of its stay that it did not wait, without clocks.
+    #[serde(skip)]
     pub clock_free_transfer_ns: i64,
     /// How often it came last, without clocks.
     pub clock_free_last: u64,
@@ -69,6 +80,12 @@ impl RankWaits {
 }
 
 impl Waits {
+    /// No collectives of so many ranks.
+    #[must_use]
+    pub fn none(ranks: usize) -> Self {
+        Self { ranks: vec![RankWaits::default(); ranks], ..Self::default() }
+    }
+
     /// Adds further collectives of the same ranks.
     pub fn append(&mut self, other: &Self) {
         self.ranks.iter_mut().zip(&other.ranks).for_each(|(rank, more)| rank.append(more));
@@ -94,9 +111,17 @@ impl Waits {
 
 /// Counts them; `matched` on one clock where `aligned`, else only what needs no clocks.
 #[must_use]
-pub fn waits(matched: &[MatchedCollective], ranks: usize, aligned: bool) -> Waits {
-    let mut waits = Waits { ranks: vec![RankWaits::default(); ranks], ..Waits::default() };
-    for collective in matched.iter().filter(|collective| collective.len() > 1) {
+pub fn waits(
+    matched: impl IntoIterator<Item = impl Borrow<MatchedCollective>>,
+    ranks: usize,
+    aligned: bool,
+) -> Waits {
+    let mut waits = Waits::none(ranks);
+    for collective in matched {
+        let collective = collective.borrow();
+        if collective.len() < 2 {
+            continue;
+        }
         waits.collectives += 1;
         for &(rank, ..) in collective {
             waits.ranks[rank].collectives += 1;
@@ -107,6 +132,21 @@ pub fn waits(matched: &[MatchedCollective], ranks: usize, aligned: bool) -> Wait
         }
     }
     waits
+}
+
+/// Counts the collectives in which a member ends before the last one starts. The second result is whether they are so few
+/// that the clocks of the members can be one.
+#[must_use]
+pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollective>>) -> (u64, bool) {
+    let (mut all, mut violations) = (0_u64, 0);
+    for collective in matched {
+        let collective = collective.borrow();
+        let last_start = collective.iter().map(|&(_, start, _)| start).max();
+        let first_end = collective.iter().map(|&(.., end)| end).min();
+        all += 1;
+        violations += u64::from(first_end < last_start);
+    }
+    (violations, violations as f64 <= MAX_VIOLATIONS * all as f64)
 }
 
 impl Waits {
@@ -177,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_rank_waits_for_the_last_arriver() {
-        let waits = waits(&aligned(), 3, true);
+        let waits = waits(aligned(), 3, true);
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.wait_ns / 12).collect();
         assert_eq!(waited, [30, 0, 10]);
         assert_eq!((waits.spread_ns, waits.transfer_ns), (12 * 30, 12 * 10));
@@ -192,7 +232,7 @@ mod tests {
         matched
             .iter_mut()
             .for_each(|collective| collective[2] = (2, collective[2].1 + 5_000, collective[2].2 + 5_000));
-        let waits = waits(&matched, 3, false);
+        let waits = waits(matched, 3, false);
         let waited: Vec<i64> = waits.ranks.iter().map(|rank| rank.clock_free_wait_ns / 12).collect();
         assert_eq!((waited, waits.clock_free_transfer_ns), (vec![30, 0, 10], 120));
         assert!(waits.ranks.iter().all(|rank| rank.clock_free_transfer_ns == 120 && rank.timed == 0));
@@ -203,11 +243,11 @@ mod tests {
     fn where_all_come_alike_nobody_is_named() {
         let matched: Vec<MatchedCollective> =
             (0..12).map(|at| (0..3).map(|rank| (rank, at * 100, at * 100 + 50)).collect()).collect();
-        assert_eq!(waits(&matched, 3, true).straggler(), None);
+        assert_eq!(waits(matched, 3, true).straggler(), None);
     }
 
     #[test]
     fn one_rank_alone_meets_nobody() {
-        assert_eq!(waits(&[vec![(0, 1, 2)]], 1, true).collectives, 0);
+        assert_eq!(waits([MatchedCollective::from([(0, 1, 2)])], 1, true).collectives, 0);
     }
 }

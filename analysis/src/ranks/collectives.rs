@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::members::{Member, Members};
 use crate::align::{self, MatchedCollective, RankWaits, Waits};
 
-/// A larger share of collectives in which a member ends before the last one starts says that the clocks of their
-/// members are not one.
-const CONTRADICTED: f64 = 0.01;
-
 /// The collectives of one kernel in one group of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CollectiveGroup {
@@ -56,8 +52,7 @@ pub(super) struct Collectives {
 
 /// Matches the collectives of all members.
 pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
-    let count = members.all.len();
-    let mut sums = Waits { ranks: vec![RankWaits::default(); count], ..Waits::default() };
+    let mut sums = Waits::none(members.all.len());
     let found = align::collectives(tables);
     let (sequences, kernels) = align::sequences(found, |process, agent| members.of_place(process, agent));
     let matched = align::group_sequences(&sequences);
@@ -90,15 +85,15 @@ fn describe(
 ) -> (CollectiveGroup, Waits) {
     let first = all.first().into_iter().flatten();
     let ranks: Vec<&Member> = first.map(|&(member, ..)| &members.all[member]).collect();
-    let violations = all.iter().filter(|collective| is_violated(collective)).count();
-    let on_one_clock = share_a_clock(tables, &ranks) && violations as f64 <= CONTRADICTED * all.len() as f64;
+    let (violations, is_consistent) = align::violations(all);
+    let on_one_clock = share_a_clock(tables, &ranks) && is_consistent;
     let waits = align::waits(all, members.all.len(), on_one_clock);
     let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
     let group = CollectiveGroup {
         kernel: kernel.to_owned(),
         ranks: ranks.iter().map(|member| member.name.clone()).collect(),
         collectives: waits.collectives,
-        violations: violations as u64,
+        violations,
         on_one_clock,
         arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
         wait_ns: on_one_clock.then(|| sum(|rank| rank.wait_ns)),
@@ -107,12 +102,6 @@ fn describe(
         clock_free_transfer_ns: waits.clock_free_transfer_ns,
     };
     (group, waits)
-}
-
-/// Whether a member ends before the last one starts.
-fn is_violated(collective: &MatchedCollective) -> bool {
-    let last_start = collective.iter().map(|&(_, start, _)| start).max();
-    collective.iter().map(|&(.., end)| end).min() < last_start
 }
 
 /// Whether the trace says that these ran on one boot of one machine, or that its times were put on one clock.

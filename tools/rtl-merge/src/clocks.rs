@@ -2,11 +2,11 @@
 
 use cli::Failure;
 use rtl_analysis::align::{
-    self, Alignment, AlignmentError, Clock, Group, MatchedCollective, NodeClock, Sequence, Waits,
+    self, Alignment, AlignmentError, Clock, Groups, MatchedCollective, NodeClock, Sequence,
 };
-use rtl_analysis::ranks::steps::{StepTotals, step_group};
 use rtl_schema::{AgentId, ProcessId};
 use rtl_write::ClockCorrection;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::ClockOptions;
@@ -14,28 +14,40 @@ use crate::input::Input;
 use crate::machines::{Evidence, Machines};
 use crate::output::CLOCK;
 
-/// With a larger share of violated collectives, the clocks of their members are not aligned.
-const MAX_VIOLATIONS: f64 = 0.01;
-
 /// The number of calls that alignment uses at most; more do not improve it.
 const MAX_CALLS: usize = 1 << 18;
 
-/// The number of collectives that are in memory at a time.
-const CHUNK: usize = 256;
-
 /// How the clock of a trace was aligned with the merged one.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Method {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
     /// It is the merged clock: all processes of one machine share it.
     Reference,
-    /// By the collectives of its machine with others: their number, and the error in ns.
-    Collectives(usize, f64),
-    /// By the real-time clocks of the machines; the reason for no better method.
-    Anchors(String),
+    /// By the collectives of its machine with others.
+    Collectives,
+    /// By the real-time clocks of the machines.
+    Anchors,
     /// By `--offset`.
-    Offset,
-    /// Not aligned, with the reason.
-    Unaligned(String),
+    Given,
+    /// Not aligned.
+    Stored,
+}
+
+/// The alignment of the clock of one trace.
+#[derive(Debug, Clone, Serialize)]
+pub struct InputClock {
+    /// The method.
+    pub method: Method,
+    /// The reason for no better method.
+    pub reason: Option<String>,
+    /// The offset at the first row of the trace, in ns.
+    pub added_first_ns: i64,
+    /// The offset at the last row, in ns.
+    pub added_last_ns: i64,
+    /// The error bound in ns, with 95 % confidence.
+    pub error_ns: Option<f64>,
+    /// The number of collectives behind `error_ns`.
+    pub collectives: Option<usize>,
 }
 
 /// A process and a GPU that it launched collectives on.
@@ -46,45 +58,23 @@ pub(crate) struct Member {
     pub(crate) agent: AgentId,
 }
 
-/// The collectives of one group of ranks and one kernel, on the merged clock.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CollectiveGroup {
-    pub(crate) name: String,
-    /// Its members, as positions in [`Clocks::members`].
-    pub(crate) members: Vec<usize>,
-    pub(crate) collectives: usize,
-    /// Collectives in which a member ends before the last one starts.
-    pub(crate) violations: usize,
-    /// Time from the first arrival to the last in ns, summed, if the clocks of the members are aligned.
-    pub(crate) spread_ns: i64,
-    /// Time from the last arrival to the last end in ns, summed, if the clocks of the members are aligned.
-    pub(crate) transfer_ns: i64,
-    /// The shortest duration in ns, summed: the transfer estimated without clocks.
-    pub(crate) clock_free_transfer_ns: i64,
-}
-
 /// The clocks of a merge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clocks {
     /// By input, the offset of its times.
     pub(crate) corrections: Vec<ClockCorrection>,
-    pub(crate) methods: Vec<Method>,
+    /// By input, the method and its result.
+    pub(crate) inputs: Vec<InputClock>,
     /// The machine of the merged clock, if known.
     pub(crate) reference: Option<Evidence>,
-    pub(crate) members: Vec<Member>,
-    pub(crate) groups: Vec<CollectiveGroup>,
-    /// The waits by member.
-    pub(crate) waits: Waits,
-    /// The group whose collectives separate steps, as a position in `groups`, and its steps.
-    pub(crate) steps: Option<(usize, StepTotals)>,
-    /// Calls of collectives that were not matched with another rank's.
-    pub(crate) unmatched: usize,
+    /// The collectives of all inputs, on their own clocks.
+    pub(crate) found: Sequences,
+    pub(crate) groups: Groups,
 }
 
-impl CollectiveGroup {
-    /// Whether the clocks of its members are aligned, judged by violations.
-    pub(crate) fn is_on_one_clock(&self) -> bool {
-        self.violations as f64 <= MAX_VIOLATIONS * self.collectives as f64
+impl InputClock {
+    fn by(method: Method, reason: Option<String>) -> Self {
+        Self { method, reason, added_first_ns: 0, added_last_ns: 0, error_ns: None, collectives: None }
     }
 }
 
@@ -127,122 +117,74 @@ impl Clocks {
                 (0..found.members.len()).map(|member| domain(member).unwrap_or(reference)).collect();
             align::align(&known, &machine_of, machines.all.len(), reference)
         });
-        let mut clocks = Self {
-            reference: reference.map(|machine| machines.all[machine].evidence.clone()),
-            unmatched: groups.unmatched.iter().map(|&at| found.sequences[at].calls.len()).sum(),
-            ..Self::default()
-        };
+        let reference = reference.map(|machine| machines.all[machine].evidence.clone());
+        let mut clocks = Self { reference, found, groups, ..Self::default() };
         for (at, input) in inputs.iter().enumerate() {
-            let (correction, method) = match (offsets[at], domains[at], &alignment) {
-                (Some(offset), ..) => (ClockCorrection::constant(offset), Method::Offset),
+            let (correction, clock) = match (offsets[at], domains[at], &alignment) {
+                (Some(offset), ..) => {
+                    (ClockCorrection::constant(offset), InputClock::by(Method::Given, None))
+                }
                 (_, Some(domain), Some(alignment)) => {
                     let others = anchors(inputs, &domains, alignment.reference);
                     of_domain(input, domain, alignment, anchors(inputs, &domains, domain).zip(others))
                 }
-                _ if options.no_align => {
-                    (ClockCorrection::default(), Method::Unaligned("--no-align".to_owned()))
+                _ => {
+                    let reason =
+                        if options.no_align { "--no-align" } else { "its machine or boot is unknown" };
+                    (ClockCorrection::default(), InputClock::by(Method::Stored, Some(reason.to_owned())))
                 }
-                _ => (
-                    ClockCorrection::default(),
-                    Method::Unaligned("its machine or boot is unknown".to_owned()),
-                ),
             };
+            let (first, last) = input.span.unwrap_or_default();
+            let added = |moment: i64| correction.apply(moment).saturating_sub(moment);
+            let (added_first_ns, added_last_ns) = (added(first), added(last));
+            clocks.inputs.push(InputClock { added_first_ns, added_last_ns, ..clock });
             clocks.corrections.push(correction);
-            clocks.methods.push(method);
         }
-        clocks.waits = align::waits(&[], found.members.len(), false);
-        for group in &groups.groups {
-            let group = clocks.add_waits(group, &found);
-            clocks.groups.push(group);
-        }
-        let sizes = clocks.groups.iter();
-        let sizes =
-            sizes.map(|group| (group.members.len(), group.collectives, rtl_schema::identity(&group.name)));
-        clocks.steps = step_group(sizes).map(|at| {
-            let matched = align::matched_collectives(&groups.groups[at], &found.sequences);
-            (at, StepTotals::between(matched.map(|collective| clocks.apply(collective, &found.members))))
-        });
-        clocks.members = found.members;
         Ok(clocks)
     }
 
-    /// A collective on the merged clock.
-    fn apply(&self, collective: MatchedCollective, members: &[Member]) -> MatchedCollective {
+    /// The collectives of a group, on the merged clock. Their ranks are positions in [`Sequences::members`].
+    pub(crate) fn matched<'a>(
+        &'a self,
+        group: &'a align::Group,
+    ) -> impl Iterator<Item = MatchedCollective> + 'a {
         let moved = |(member, start, end): (usize, i64, i64)| {
-            let correction = &self.corrections[members[member].input];
+            let correction = &self.corrections[self.found.members[member].input];
             (member, correction.apply(start), correction.apply(end))
         };
-        collective.into_iter().map(moved).collect()
-    }
-
-    /// Adds up the waits of a group, a few collectives at a time.
-    fn add_waits(&mut self, group: &Group, found: &Sequences) -> CollectiveGroup {
-        let matched = || {
-            let matched = align::matched_collectives(group, &found.sequences);
-            matched.map(|collective| self.apply(collective, &found.members))
-        };
-        let is_violated = |collective: &MatchedCollective| {
-            let last_start = collective.iter().map(|&(_, start, _)| start).max();
-            collective.iter().map(|&(.., end)| end).min() < last_start
-        };
-        let mut result = CollectiveGroup {
-            name: group.members.first().map(|&at| found.names[at].clone()).unwrap_or_default(),
-            members: group.members.iter().map(|&at| found.sequences[at].rank).collect(),
-            collectives: matched().count(),
-            violations: matched().filter(is_violated).count(),
-            ..CollectiveGroup::default()
-        };
-        let is_on_one_clock = result.is_on_one_clock();
-        let mut matched = matched();
-        let mut all = align::waits(&[], found.members.len(), is_on_one_clock);
-        loop {
-            let some: Vec<MatchedCollective> = matched.by_ref().take(CHUNK).collect();
-            if some.is_empty() {
-                break;
-            }
-            all.append(&align::waits(&some, found.members.len(), is_on_one_clock));
-        }
-        drop(matched);
-        (result.spread_ns, result.transfer_ns) = (all.spread_ns, all.transfer_ns);
-        result.clock_free_transfer_ns = all.clock_free_transfer_ns;
-        self.waits.append(&all);
-        result
-    }
-
-    /// Inputs whose clocks are not aligned, with the reasons.
-    pub(crate) fn unaligned(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.methods.iter().enumerate().filter_map(|(at, method)| match method {
-            Method::Unaligned(reason) | Method::Anchors(reason) => Some((at, reason.as_str())),
-            Method::Reference | Method::Collectives(..) | Method::Offset => None,
-        })
+        let matched = align::matched_collectives(group, &self.found.sequences);
+        matched.map(move |collective| collective.into_iter().map(moved).collect())
     }
 }
 
 /// The collectives of all inputs.
-#[derive(Debug, Default)]
-struct Sequences {
-    members: Vec<Member>,
-    sequences: Vec<Sequence>,
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sequences {
+    pub(crate) members: Vec<Member>,
+    pub(crate) sequences: Vec<Sequence>,
     /// The kernel of each sequence.
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 impl Sequences {
     fn of(inputs: &mut [Input]) -> Self {
         let mut found = Self::default();
         for (at, input) in inputs.iter_mut().enumerate() {
-            for collective in std::mem::take(&mut input.collectives) {
-                let member = Member { input: at, process: collective.process, agent: collective.agent };
-                // Members of one input are adjacent, at the end.
-                let known = found.members.iter().rev().take_while(|known| known.input == at);
-                let known = known.zip(1..).find(|(known, _)| **known == member).map(|(_, back)| back);
-                let rank = known.map_or(found.members.len(), |back| found.members.len() - back);
-                if known.is_none() {
-                    found.members.push(member);
-                }
-                found.sequences.push(Sequence { rank, kind: collective.kind, calls: collective.calls });
-                found.names.push(collective.name);
-            }
+            let (first, members) = (found.members.len(), &mut found.members);
+            let collectives = std::mem::take(&mut input.collectives);
+            let (sequences, names) = align::sequences(collectives, |process, agent| {
+                let member = Member { input: at, process, agent };
+                let known = members[first..].iter().position(|known| *known == member);
+                Some(known.map_or_else(
+                    || {
+                        members.push(member);
+                        members.len() - 1
+                    },
+                    |known| first + known,
+                ))
+            });
+            found.sequences.extend(sequences);
+            found.names.extend(names);
         }
         found
     }
@@ -299,13 +241,15 @@ fn of_domain(
     domain: usize,
     alignment: &Alignment,
     ahead: Option<(i64, i64)>,
-) -> (ClockCorrection, Method) {
+) -> (ClockCorrection, InputClock) {
     if domain == alignment.reference {
-        return (ClockCorrection::default(), Method::Reference);
+        return (ClockCorrection::default(), InputClock::by(Method::Reference, None));
     }
     let reason = match &alignment.nodes[domain] {
-        Ok(NodeClock { clock, collectives, error_ns }) => {
-            return (sampled(clock, input, *error_ns), Method::Collectives(*collectives, *error_ns));
+        &Ok(NodeClock { ref clock, collectives, error_ns }) => {
+            let (error, collectives) = (Some(error_ns), Some(collectives));
+            let by = InputClock::by(Method::Collectives, None);
+            return (sampled(clock, input, error_ns), InputClock { error_ns: error, collectives, ..by });
         }
         Err(AlignmentError::TooFew(0)) => "no collective in common with the reference".to_owned(),
         Err(AlignmentError::TooFew(count)) => format!("only {count} collectives in common with others"),
@@ -313,9 +257,10 @@ fn of_domain(
     };
     match ahead {
         Some((own, reference)) => {
-            (ClockCorrection::constant(own.saturating_sub(reference)), Method::Anchors(reason))
+            let correction = ClockCorrection::constant(own.saturating_sub(reference));
+            (correction, InputClock::by(Method::Anchors, Some(reason)))
         }
-        None => (ClockCorrection::default(), Method::Unaligned(reason)),
+        None => (ClockCorrection::default(), InputClock::by(Method::Stored, Some(reason))),
     }
 }
 

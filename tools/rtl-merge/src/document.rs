@@ -6,7 +6,8 @@ use cli::Failure;
 use rtl_analysis::ranks::streaming::KernelIndex;
 use serde::Serialize;
 
-use crate::clocks::{Clocks, Method};
+use crate::clocks::Clocks;
+pub use crate::clocks::{InputClock, Method};
 use crate::gpus::Devices;
 use crate::imbalance::Imbalance;
 use crate::input::Input;
@@ -47,30 +48,13 @@ pub struct Document {
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Clock {
     /// Matched collectives, of two or more members.
-    pub collectives: usize,
+    pub collectives: u64,
     /// Collectives in which a member ends before the last one starts, on the merged clock.
-    pub violations: usize,
+    pub violations: u64,
     /// Calls of collectives that were not matched with another rank's.
     pub unmatched: usize,
     /// The clock of each trace.
     pub inputs: Vec<InputClock>,
-}
-
-/// The alignment of the clock of one trace.
-#[derive(Debug, Clone, Serialize)]
-pub struct InputClock {
-    /// `reference`, `collectives`, `anchors`, `given` or `stored`.
-    pub method: &'static str,
-    /// The reason for no better method.
-    pub reason: Option<String>,
-    /// The offset at the first row of the trace, in ns.
-    pub added_first_ns: i64,
-    /// The offset at the last row, in ns.
-    pub added_last_ns: i64,
-    /// The error bound in ns, with 95 % confidence.
-    pub error_ns: Option<f64>,
-    /// The number of collectives behind `error_ns`.
-    pub collectives: Option<usize>,
 }
 
 /// One trace.
@@ -158,17 +142,23 @@ impl Document {
         }
     }
 
-    /// Adds clocks, waits and imbalance.
+    /// Adds clocks, waits and imbalance; the calls of collectives are dropped before rows are merged.
     pub(crate) fn add_ranks(
         &mut self,
         inputs: &[Input],
-        clocks: &Clocks,
+        clocks: Clocks,
         members: &Members,
         kernels: &KernelIndex,
     ) {
-        self.clock = Clock::of(clocks, inputs);
-        self.waits = Waits::of(clocks, members);
-        self.imbalance = Imbalance::of(inputs, members, clocks, kernels);
+        self.waits = Waits::of(&clocks, members);
+        self.imbalance = Imbalance::of(inputs, members, &self.waits, kernels);
+        let unmatched = clocks.groups.unmatched.iter().map(|&at| clocks.found.sequences[at].calls.len());
+        self.clock = Clock {
+            collectives: self.waits.groups.iter().map(|group| group.collectives).sum(),
+            violations: self.waits.groups.iter().map(|group| group.violations).sum(),
+            unmatched: unmatched.sum(),
+            inputs: clocks.inputs,
+        };
     }
 
     /// Adds the counts of the rows that were read, and written to `output` if there is one.
@@ -176,36 +166,6 @@ impl Document {
         self.output = output.map(|output| output.display().to_string());
         let table = |(table, rows_in, rows_out)| Table { table, rows_in, rows_out: output.map(|_| rows_out) };
         self.rows = rows.beside(rows).map(table).collect();
-    }
-}
-
-impl Clock {
-    fn of(clocks: &Clocks, inputs: &[Input]) -> Self {
-        let input = |(at, method): (usize, &Method)| {
-            let (first, last) = inputs[at].span.unwrap_or_default();
-            let added = |moment: i64| clocks.corrections[at].apply(moment).saturating_sub(moment);
-            let (name, reason, error) = match method {
-                Method::Reference => ("reference", None, None),
-                Method::Collectives(count, error) => ("collectives", None, Some((*count, *error))),
-                Method::Anchors(why) => ("anchors", Some(why.clone()), None),
-                Method::Offset => ("given", None, None),
-                Method::Unaligned(why) => ("stored", Some(why.clone()), None),
-            };
-            InputClock {
-                method: name,
-                reason,
-                added_first_ns: added(first),
-                added_last_ns: added(last),
-                error_ns: error.map(|(_, error)| error),
-                collectives: error.map(|(count, _)| count),
-            }
-        };
-        Self {
-            collectives: clocks.groups.iter().map(|group| group.collectives).sum(),
-            violations: clocks.groups.iter().map(|group| group.violations).sum(),
-            unmatched: clocks.unmatched,
-            inputs: clocks.methods.iter().enumerate().map(input).collect(),
-        }
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use rtl_analysis::ranks::kernels::{KernelTotals, imbalances};
 use rtl_analysis::ranks::outliers::{RankValues, outliers};
 use rtl_analysis::ranks::streaming::KernelIndex;
-use rtl_analysis::ranks::{KernelImbalance, Outlier, StepMethod, Steps};
+use rtl_analysis::ranks::{KernelImbalance, Outlier, Steps};
 use rtl_analysis::stats::CallTotal;
 use serde::Serialize;
 
-use crate::clocks::Clocks;
 use crate::input::Input;
 use crate::members::Members;
+use crate::waits::Waits;
 
 /// So many kernels and outliers are told at most.
 pub const MOST: usize = 200;
@@ -51,7 +51,7 @@ pub struct Imbalance {
 
 impl Imbalance {
     /// From what each trace said of its own ranks.
-    pub(crate) fn of(inputs: &[Input], members: &Members, clocks: &Clocks, kernels: &KernelIndex) -> Self {
+    pub(crate) fn of(inputs: &[Input], members: &Members, waits: &Waits, kernels: &KernelIndex) -> Self {
         let names = members.names();
         let mut busy: Vec<Option<(i64, i64)>> = vec![Some((0, 0)); names.len()];
         let mut totals: Vec<BTreeMap<usize, CallTotal>> = Vec::new();
@@ -78,8 +78,8 @@ impl Imbalance {
         let mut imbalance =
             Self { ranks: members.all.iter().zip(&busy).map(rank).collect(), ..Self::default() };
         if names.len() > 1 {
-            imbalance.steps = steps(members, clocks);
-            imbalance.compare(&names, &waits(members, clocks), &named(totals, kernels));
+            imbalance.steps.clone_from(&waits.steps);
+            imbalance.compare(&names, &waits.by_member, &named(totals, kernels));
         }
         imbalance
     }
@@ -111,29 +111,4 @@ fn named(totals: Vec<BTreeMap<usize, CallTotal>>, kernels: &KernelIndex) -> Vec<
         .collect();
     named.sort_by(|one, other| one.name.cmp(&other.name));
     named
-}
-
-/// By member, the ns that it waited in collectives, told without clocks, and in how many.
-fn waits(members: &Members, clocks: &Clocks) -> Vec<(i64, u64)> {
-    let mut waits = vec![(0_i64, 0); members.all.len()];
-    for (place, own) in clocks.members.iter().zip(&clocks.waits.ranks) {
-        if let Some(member) = members.position(place.input, place.process, place.agent) {
-            let (wait_ns, collectives) = &mut waits[member];
-            *wait_ns = wait_ns.saturating_add(own.clock_free_wait_ns);
-            *collectives += own.collectives;
-        }
-    }
-    waits
-}
-
-fn steps(members: &Members, clocks: &Clocks) -> Option<Steps> {
-    let (group, balance) = clocks.steps.as_ref()?;
-    let together = &clocks.groups[*group];
-    let name = |&at: &usize| {
-        let place = clocks.members[at];
-        let member = members.position(place.input, place.process, place.agent)?;
-        Some(members.all[member].name.as_str())
-    };
-    let names: Vec<&str> = together.members.iter().map(name).collect::<Option<_>>()?;
-    Some(balance.steps(StepMethod::Collectives, rtl_schema::identity(&together.name), &names))
 }

@@ -169,7 +169,7 @@ fn attempt(
     }
     let plan = Plan::of(&inputs, &machines, &devices, &clocks);
     let mut document = Document::of(&inputs, &machines, &devices, &traces.failures);
-    document.add_ranks(&inputs, &clocks, &Members::of(&inputs, &plan, &devices), &kernels);
+    document.add_ranks(&inputs, clocks, &Members::of(&inputs, &plan, &devices), &kernels);
     if options.check {
         let mut read = Rows::default();
         inputs.iter().for_each(|input| read.append(&input.rows));
@@ -183,8 +183,10 @@ fn attempt(
 
 /// Fails if a clock could not be aligned.
 fn require_alignment(clocks: &Clocks, inputs: &[Input]) -> Result<(), Failure> {
+    let reasons =
+        inputs.iter().zip(&clocks.inputs).filter_map(|(input, clock)| Some((input, clock.reason.as_ref()?)));
     let unaligned: Vec<String> =
-        clocks.unaligned().map(|(at, reason)| format!("{} ({reason})", inputs[at].name())).collect();
+        reasons.map(|(input, reason)| format!("{} ({reason})", input.name())).collect();
     if unaligned.is_empty() {
         return Ok(());
     }

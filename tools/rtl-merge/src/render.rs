@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use cli::color::Paint;
 use cli::{Cell, Column, Layout, Table, terminal, units};
 
-use crate::document::Document;
+use crate::document::{Document, InputClock, Method};
+use crate::waits::Group;
 
 /// Prints it.
 ///
@@ -36,83 +37,62 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
 }
 
 fn inputs(document: &Document) -> Table {
-    let mut table = Table::new([
-        Column::right("Rank"),
-        Column::name("Trace"),
-        Column::left("Machine"),
-        Column::left("Layout"),
-        Column::right("Processes").optional(),
-        Column::right("Rows"),
-        Column::right("Problems").optional(),
-    ]);
-    for input in &document.inputs {
-        table.row([
-            Cell::text(numbers(&input.ranks)),
-            Cell::text(&input.path),
-            Cell::text(input.machine.as_deref().unwrap_or(units::NONE)),
-            Cell::text(input.dialect),
-            Cell::text(input.processes.to_string()),
-            Cell::text(units::count(input.rows)),
-            Cell::text(units::count(input.problems)),
-        ]);
-    }
-    table
+    Table::of(&document.inputs)
+        .column(Column::right("Rank"), |input| Cell::text(numbers(&input.ranks)))
+        .column(Column::name("Trace"), |input| Cell::text(&input.path))
+        .column(Column::left("Machine"), |input| known(input.machine.as_ref()))
+        .column(Column::left("Layout"), |input| Cell::text(input.dialect))
+        .column(Column::right("Processes").optional(), |input| Cell::text(input.processes.to_string()))
+        .column(Column::right("Rows"), |input| Cell::text(units::count(input.rows)))
+        .column(Column::right("Problems").optional(), |input| Cell::text(units::count(input.problems)))
+        .build()
 }
 
 fn gpus(document: &Document) -> Table {
-    let mut table =
-        Table::new([Column::right("GPU"), Column::name("Where"), Column::left("What").optional()]);
-    for gpu in &document.gpus {
-        let ranks = match gpu.ranks.as_slice() {
-            [] => String::new(),
-            [rank] => format!(" (rank {rank})"),
-            ranks => format!(" (ranks {})", numbers(ranks)),
-        };
-        table.row([
-            Cell::text(gpu.number.to_string()),
-            Cell::text(format!("{}{ranks}", gpu.place)),
-            Cell::text(gpu.product.as_deref().unwrap_or_default()),
-        ]);
-    }
-    table
+    let ranks = |ranks: &[u32]| match ranks {
+        [] => String::new(),
+        [rank] => format!(" (rank {rank})"),
+        ranks => format!(" (ranks {})", numbers(ranks)),
+    };
+    Table::of(&document.gpus)
+        .column(Column::right("GPU"), |gpu| Cell::text(gpu.number.to_string()))
+        .column(Column::name("Where"), |gpu| Cell::text(format!("{}{}", gpu.place, ranks(&gpu.ranks))))
+        .column(Column::left("What").optional(), |gpu| Cell::text(gpu.product.as_deref().unwrap_or_default()))
+        .build()
 }
 
 /// What was done to the clocks, if anything had to be.
 fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let clock = &document.clock;
-    if clock.inputs.iter().any(|input| input.method != "reference") {
-        let mut table = Table::new([
-            Column::name("Clock of"),
-            Column::left("Put right by"),
-            Column::right("Added"),
-            Column::right("May be off by"),
-            Column::left("Why not better"),
-        ]);
-        for (input, clock) in document.inputs.iter().zip(&clock.inputs) {
-            let error = clock.error_ns.map(|error| units::duration(error.ceil() as i64));
-            table.row([
-                Cell::text(&input.path),
-                Cell::text(match (clock.method, clock.collectives) {
-                    ("collectives", Some(count)) => format!("{} collectives", units::count(count as u64)),
-                    ("reference", _) => "nothing: the others follow it".to_owned(),
-                    ("anchors", _) => "real time as each machine had it".to_owned(),
-                    ("given", _) => "--offset".to_owned(),
-                    _ => "nothing".to_owned(),
-                }),
-                Cell::text(units::duration(clock.added_first_ns)),
-                Cell::text(error.as_deref().unwrap_or(units::NONE)),
-                Cell::text(clock.reason.as_deref().unwrap_or_default()),
-            ]);
-        }
+    if clock.inputs.iter().any(|input| input.method != Method::Reference) {
+        let by = |clock: &InputClock| match clock.method {
+            Method::Collectives => {
+                format!("{} collectives", units::count(clock.collectives.unwrap_or_default() as u64))
+            }
+            Method::Reference => "nothing: the others follow it".to_owned(),
+            Method::Anchors => "real time as each machine had it".to_owned(),
+            Method::Given => "--offset".to_owned(),
+            Method::Stored => "nothing".to_owned(),
+        };
+        let table = Table::of(document.inputs.iter().zip(&clock.inputs))
+            .column(Column::name("Clock of"), |(input, _)| Cell::text(&input.path))
+            .column(Column::left("Put right by"), |(_, clock)| Cell::text(by(clock)))
+            .column(Column::right("Added"), |(_, clock)| Cell::text(units::duration(clock.added_first_ns)))
+            .column(Column::right("May be off by"), |(_, clock)| {
+                known(clock.error_ns.map(|error| units::duration(error.ceil() as i64)))
+            })
+            .column(Column::left("Why not better"), |(_, clock)| {
+                Cell::text(clock.reason.as_deref().unwrap_or_default())
+            });
         writeln!(out)?;
-        table.render(layout, out)?;
+        table.build().render(layout, out)?;
     }
     if clock.collectives > 0 {
         writeln!(
             out,
             "\n{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched",
-            units::count(clock.collectives as u64),
-            units::count(clock.violations as u64),
+            units::count(clock.collectives),
+            units::count(clock.violations),
             units::count(clock.unmatched as u64)
         )?;
     }
@@ -120,51 +100,39 @@ fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Resul
 }
 
 fn groups(document: &Document) -> Table {
-    let mut table = Table::new([
-        Column::name("Collective"),
-        Column::right("Ranks"),
-        Column::right("Calls"),
-        Column::right("Arrival spread"),
-        Column::right("Transfer"),
-        Column::right("without clocks").optional(),
-    ]);
-    for group in &document.waits.groups {
-        let mean = |sum: i64| units::duration(sum / group.collectives.max(1) as i64);
-        let known = |sum: Option<i64>| sum.map_or_else(|| units::NONE.to_owned(), mean);
-        table.row([
-            Cell::text(&group.kernel),
-            Cell::text(group.members.len().to_string()),
-            Cell::text(units::count(group.collectives)),
-            Cell::text(known(group.arrival_spread_ns)),
-            Cell::text(known(group.transfer_ns)),
-            Cell::text(mean(group.clock_free_transfer_ns)),
-        ]);
-    }
-    table
+    let mean = |group: &Group, sum: i64| units::duration(sum / group.collectives.max(1) as i64);
+    Table::of(&document.waits.groups)
+        .column(Column::name("Collective"), |group| Cell::text(&group.kernel))
+        .column(Column::right("Ranks"), |group| Cell::text(group.members.len().to_string()))
+        .column(Column::right("Calls"), |group| Cell::text(units::count(group.collectives)))
+        .column(Column::right("Arrival spread"), |group| {
+            known(group.arrival_spread_ns.map(|sum| mean(group, sum)))
+        })
+        .column(Column::right("Transfer"), |group| known(group.transfer_ns.map(|sum| mean(group, sum))))
+        .column(Column::right("without clocks").optional(), |group| {
+            Cell::text(mean(group, group.clock_free_transfer_ns))
+        })
+        .build()
 }
 
 fn ranks(document: &Document) -> Table {
-    let mut table = Table::new([
-        Column::name("Waits of"),
-        Column::right("Calls"),
-        Column::right("Waited"),
-        Column::right("Came last"),
-        Column::right("Held up the others"),
-        Column::right("Waited, without clocks").optional(),
-        Column::right("last").optional(),
-    ]);
-    for rank in &document.waits.ranks {
-        table.row([
-            Cell::text(&rank.member),
-            Cell::text(units::count(rank.collectives)),
-            Cell::text(units::duration(rank.wait_ns)),
-            Cell::text(units::count(rank.last)),
-            Cell::text(units::duration(rank.delay_ns)),
-            Cell::text(units::duration(rank.clock_free_wait_ns)),
-            Cell::text(units::count(rank.clock_free_last)),
-        ]);
-    }
-    table
+    let duration = |nanoseconds: i64| Cell::text(units::duration(nanoseconds));
+    let count = |number: u64| Cell::text(units::count(number));
+    Table::of(&document.waits.ranks)
+        .column(Column::name("Waits of"), |rank| Cell::text(&rank.member))
+        .column(Column::right("Calls"), |rank| count(rank.waits.collectives))
+        .column(Column::right("Waited"), |rank| duration(rank.waits.wait_ns))
+        .column(Column::right("Came last"), |rank| count(rank.waits.last))
+        .column(Column::right("Held up the others"), |rank| duration(rank.waits.delay_ns))
+        .column(Column::right("Waited, without clocks").optional(), |rank| {
+            duration(rank.waits.clock_free_wait_ns)
+        })
+        .column(Column::right("last").optional(), |rank| count(rank.waits.clock_free_last))
+        .build()
+}
+
+fn known(text: Option<impl Into<String>>) -> Cell {
+    text.map_or_else(Cell::none, Cell::text)
 }
 
 /// Sorted numbers with runs drawn together: `0-3, 8`.

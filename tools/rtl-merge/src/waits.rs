@@ -1,9 +1,12 @@
 //! Who waited for whom, as it is reported.
 
-use rtl_analysis::align::RankWaits;
+use rtl_analysis::align::{self, RankWaits};
+use rtl_analysis::ranks::steps::{StepTotals, step_group};
+use rtl_analysis::ranks::{StepMethod, Steps};
+use rtl_schema::identity;
 use serde::Serialize;
 
-use crate::clocks::{Clocks, CollectiveGroup, Member};
+use crate::clocks::Clocks;
 use crate::members::Members;
 
 /// What one group of ranks did together with one kernel.
@@ -32,18 +35,9 @@ pub struct Group {
 pub struct Rank {
     /// What it is called: its rank, or its trace where that is unknown.
     pub member: String,
-    /// Collectives that it was in.
-    pub collectives: u64,
-    /// ns that it waited for later ones, where clocks tell.
-    pub wait_ns: i64,
-    /// ns that the others would not have waited had it come when the last but one did, where clocks tell.
-    pub delay_ns: i64,
-    /// How often it came last, where clocks tell.
-    pub last: u64,
-    /// ns that it waited, told without clocks.
-    pub clock_free_wait_ns: i64,
-    /// How often it came last, told without clocks.
-    pub clock_free_last: u64,
+    /// Its waits.
+    #[serde(flatten)]
+    pub waits: RankWaits,
 }
 
 /// All that collectives say.
@@ -55,43 +49,56 @@ pub struct Waits {
     pub ranks: Vec<Rank>,
     /// The rank that the others waited for, told without clocks, where one stands out.
     pub straggler: Option<String>,
+    /// The steps between the collectives of the largest group, where it has enough.
+    #[serde(skip)]
+    pub(crate) steps: Option<Steps>,
+    /// By member, the ns that it waited, told without clocks, and in how many collectives.
+    #[serde(skip)]
+    pub(crate) by_member: Vec<(i64, u64)>,
 }
 
 impl Waits {
     /// From what the ranks did together.
     pub(crate) fn of(clocks: &Clocks, members: &Members) -> Self {
-        let names: Vec<String> = clocks.members.iter().map(|member| name(member, members)).collect();
-        let group = |together: &CollectiveGroup| {
-            let on_one_clock = together.is_on_one_clock();
+        let places = &clocks.found.members;
+        let positions: Vec<Option<usize>> =
+            places.iter().map(|place| members.position(place.input, place.process, place.agent)).collect();
+        let name = |place: usize| positions[place].map(|member| members.all[member].name.clone());
+        let mut sums = align::Waits::none(places.len());
+        let group = |group: &align::Group| {
+            let (violations, on_one_clock) = align::violations(clocks.matched(group));
+            let waits = align::waits(clocks.matched(group), places.len(), on_one_clock);
+            sums.append(&waits);
+            let sequences = group.members.iter().map(|&at| &clocks.found.sequences[at]);
             Group {
-                kernel: together.name.clone(),
-                members: together.members.iter().map(|&member| names[member].clone()).collect(),
-                collectives: together.collectives as u64,
-                violations: together.violations as u64,
+                kernel: clocks.found.names[group.members[0]].clone(),
+                members: sequences.map(|sequence| name(sequence.rank).unwrap_or_default()).collect(),
+                collectives: waits.collectives,
+                violations,
                 on_one_clock,
-                arrival_spread_ns: on_one_clock.then_some(together.spread_ns),
-                transfer_ns: on_one_clock.then_some(together.transfer_ns),
-                clock_free_transfer_ns: together.clock_free_transfer_ns,
+                arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
+                transfer_ns: on_one_clock.then_some(waits.transfer_ns),
+                clock_free_transfer_ns: waits.clock_free_transfer_ns,
             }
         };
-        let groups = clocks.groups.iter().map(group).collect();
-        let sums = &clocks.waits;
-        let straggler = sums.straggler().map(|rank| names[rank].clone());
-        let rank = |(member, waits): (String, &RankWaits)| Rank {
-            member,
-            collectives: waits.collectives,
-            wait_ns: waits.wait_ns,
-            delay_ns: waits.delay_ns,
-            last: waits.last,
-            clock_free_wait_ns: waits.clock_free_wait_ns,
-            clock_free_last: waits.clock_free_last,
-        };
-        let ranks = names.into_iter().zip(&sums.ranks).map(rank).filter(|rank| rank.collectives > 0);
-        Self { groups, ranks: ranks.collect(), straggler }
+        let groups: Vec<Group> = clocks.groups.groups.iter().map(group).collect();
+        let sizes = groups.iter();
+        let sizes =
+            sizes.map(|group| (group.members.len(), group.collectives as usize, identity(&group.kernel)));
+        let steps = step_group(sizes).map(|at| {
+            let names: Vec<&str> = groups[at].members.iter().map(String::as_str).collect();
+            let totals = StepTotals::between(clocks.matched(&clocks.groups.groups[at]));
+            totals.steps(StepMethod::Collectives, identity(&groups[at].kernel), &names)
+        });
+        let mut by_member = vec![(0_i64, 0); members.all.len()];
+        for (position, own) in positions.iter().zip(&sums.ranks) {
+            if let Some((wait_ns, collectives)) = position.map(|position| &mut by_member[position]) {
+                *wait_ns = wait_ns.saturating_add(own.clock_free_wait_ns);
+                *collectives += own.collectives;
+            }
+        }
+        let ranks = sums.ranks.iter().enumerate().filter(|(_, waits)| waits.collectives > 0);
+        let ranks = ranks.map(|(at, &waits)| Rank { member: name(at).unwrap_or_default(), waits }).collect();
+        Self { ranks, straggler: sums.straggler().and_then(name), groups, steps, by_member }
     }
-}
-
-fn name(member: &Member, members: &Members) -> String {
-    let position = members.position(member.input, member.process, member.agent);
-    position.map(|position| members.all[position].name.clone()).unwrap_or_default()
 }

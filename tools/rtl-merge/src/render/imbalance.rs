@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 
 use cli::{Cell, Column, Layout, Table, units};
-use rtl_analysis::ranks::{Outlier, Quantity};
+use rtl_analysis::ranks::steps::RankSteps;
+use rtl_analysis::ranks::{Outlier, Quantity, Steps};
 
-use crate::imbalance::Imbalance;
+use crate::imbalance::{Imbalance, Rank};
 
 /// So many ranks are told.
 const RANKS: usize = 16;
@@ -51,56 +52,38 @@ fn others(count: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn ranks(imbalance: &Imbalance) -> Table {
-    let mut table = Table::new([
-        Column::name("Work of"),
-        Column::right("Busy"),
-        Column::right("Own work"),
-        Column::right("A step"),
-        Column::right("Slowest"),
-    ]);
-    let known =
-        |duration: Option<i64>| Cell::text(duration.map_or_else(|| units::NONE.to_owned(), units::duration));
-    for rank in imbalance.ranks.iter().take(RANKS) {
-        let steps = imbalance.steps.as_ref();
-        let own = steps.and_then(|steps| {
-            let own = steps.ranks.iter().find(|own| own.name == rank.member)?;
-            Some((own.total_ns / steps.steps.max(1) as i64, own.slowest))
-        });
-        table.row([
-            Cell::text(&rank.member),
-            known(rank.busy_ns),
-            known(rank.compute_ns),
-            known(own.map(|(mean, _)| mean)),
-            Cell::text(own.map_or_else(|| units::NONE.to_owned(), |(_, slowest)| units::count(slowest))),
-        ]);
-    }
-    table
+    let known = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
+    let of_steps = |rank: &Rank| {
+        let steps = imbalance.steps.as_ref()?;
+        Some((steps, steps.ranks.iter().find(|own| own.name == rank.member)?))
+    };
+    Table::of(imbalance.ranks.iter().take(RANKS))
+        .column(Column::name("Work of"), |rank| Cell::text(&rank.member))
+        .column(Column::right("Busy"), |rank| known(rank.busy_ns.map(units::duration)))
+        .column(Column::right("Own work"), |rank| known(rank.compute_ns.map(units::duration)))
+        .column(Column::right("A step"), |rank| {
+            let mean = |(steps, own): (&Steps, &RankSteps)| own.total_ns / steps.steps.max(1) as i64;
+            known(of_steps(rank).map(mean).map(units::duration))
+        })
+        .column(Column::right("Slowest"), |rank| {
+            known(of_steps(rank).map(|(_, own)| units::count(own.slowest)))
+        })
+        .build()
 }
 
 fn kernels(imbalance: &Imbalance) -> Table {
-    let mut table = Table::new([
-        Column::name("Kernel"),
-        Column::right("Ranks"),
-        Column::right("Mean"),
-        Column::right("Most"),
-        Column::right("More than the mean"),
-        Column::left("Of"),
-        Column::right("A call").optional(),
-        Column::left("of").optional(),
-    ]);
-    for kernel in imbalance.kernels.iter().take(ROWS) {
-        table.row([
-            Cell::text(&kernel.name),
-            Cell::text(units::count(kernel.ranks)),
-            Cell::text(time(kernel.mean_ns)),
-            Cell::text(units::duration(kernel.most_ns)),
-            Cell::text(units::percent(kernel.imbalance)),
-            Cell::text(&kernel.rank),
-            Cell::text(units::percent(kernel.call_imbalance)),
-            Cell::text(&kernel.call_rank),
-        ]);
-    }
-    table
+    Table::of(imbalance.kernels.iter().take(ROWS))
+        .column(Column::name("Kernel"), |kernel| Cell::text(&kernel.name))
+        .column(Column::right("Ranks"), |kernel| Cell::text(units::count(kernel.ranks)))
+        .column(Column::right("Mean"), |kernel| Cell::text(time(kernel.mean_ns)))
+        .column(Column::right("Most"), |kernel| Cell::text(units::duration(kernel.most_ns)))
+        .column(Column::right("More than the mean"), |kernel| Cell::text(units::percent(kernel.imbalance)))
+        .column(Column::left("Of"), |kernel| Cell::text(&kernel.rank))
+        .column(Column::right("A call").optional(), |kernel| {
+            Cell::text(units::percent(kernel.call_imbalance))
+        })
+        .column(Column::left("of").optional(), |kernel| Cell::text(&kernel.call_rank))
+        .build()
 }
 
 fn stands_out(outlier: &Outlier) -> String {
