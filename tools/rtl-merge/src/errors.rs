@@ -5,12 +5,21 @@ use std::path::PathBuf;
 use cli::Failure;
 use rtl_schema::Error;
 
+use crate::input::Input;
+
 /// The reason why a merge ended.
 #[derive(Debug)]
 pub(crate) enum MergeError {
     /// The trace at this path cannot be read to its end any more.
     Input(PathBuf, Failure),
     Other(Failure),
+}
+
+impl MergeError {
+    /// An error of this input.
+    pub(crate) fn input(input: &Input, error: impl Into<Failure>) -> Self {
+        Self::Input(input.path.clone(), error.into())
+    }
 }
 
 impl From<Failure> for MergeError {
@@ -22,17 +31,5 @@ impl From<Failure> for MergeError {
 impl From<Error> for MergeError {
     fn from(error: Error) -> Self {
         Self::Other(error.into())
-    }
-}
-
-/// An error of the trace that is read, or of the one that is written.
-pub(crate) enum StreamError {
-    Read(Error),
-    Write(Error),
-}
-
-impl From<Error> for StreamError {
-    fn from(error: Error) -> Self {
-        Self::Read(error)
     }
 }

@@ -10,22 +10,13 @@ use rtl_write::{ClockCorrection, NativeWriter, TraceImport};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
-use crate::errors::{MergeError, StreamError};
+use crate::errors::MergeError;
 use crate::gpus::Devices;
 use crate::input::Input;
 use crate::machines::Evidence;
 use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
-
-impl StreamError {
-    fn of_input(self, input: &Input) -> MergeError {
-        match self {
-            Self::Read(error) => MergeError::Input(input.path.clone(), error.into()),
-            Self::Write(error) => error.into(),
-        }
-    }
-}
 
 /// Writes the merged trace, reads it back and counts its rows. With `resume` it continues an interrupted merge of the same
 /// traces.
@@ -47,8 +38,7 @@ pub(crate) fn write(
     }
     for (at, input) in inputs.iter().enumerate() {
         if state.done.is_some_and(|done| at < done) {
-            keep_opaque_tables(&mut state.writer, input)
-                .map_err(|error| StreamError::Read(error).of_input(input))?;
+            keep_opaque_tables(&mut state.writer, input).map_err(|error| MergeError::input(input, error))?;
         } else {
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
             all.append(&write_rows(&mut state.writer, input, plan, at)?);
@@ -103,21 +93,25 @@ fn keep_opaque_tables(writer: &mut NativeWriter, input: &Input) -> Result<(), Er
 fn write_rows(writer: &mut NativeWriter, input: &Input, plan: &Plan, at: usize) -> Result<Rows, MergeError> {
     let mut import = TraceImport::with_mapping(plan.parts[at].clone());
     let mut rows = Rows::default();
-    let mut changed = false;
-    let mut stream = || -> Result<Tables, StreamError> {
+    let (mut changed, mut is_written) = (false, true);
+    let mut stream = || {
         Trace::open(&input.path)?.stream(&Select::everything(), |chunk| {
             rows.add(chunk);
             changed |= has_changed(input, chunk);
-            if changed { Ok(()) } else { import.push(writer, chunk).map_err(StreamError::Write) }
+            let written = if changed { Ok(()) } else { import.push(writer, chunk) };
+            is_written = written.is_ok();
+            written
         })
     };
-    let last = stream().map_err(|error| error.of_input(input))?;
+    let last = stream();
+    let last =
+        last.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
     rows.add_last(&last);
     if changed || has_changed(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
         let failure = Failure::input(anyhow::anyhow!(what));
         let failure = failure.with_hint("merge traces when their programs have ended");
-        return Err(MergeError::Input(input.path.clone(), failure));
+        return Err(MergeError::input(input, failure));
     }
     import.finish(writer, &last)?;
     copy_metadata(writer, at, &last)?;
