@@ -53,19 +53,6 @@ pub enum Mode {
     Full,
 }
 
-impl Mode {
-    /// The value of RTL_MODE.
-    #[must_use]
-    pub fn value(self) -> &'static str {
-        match self {
-            Self::Lite => "lite",
-            Self::Standard => "standard",
-            Self::Hip => "hip",
-            Self::Full => "full",
-        }
-    }
-}
-
 macro_rules! examples {
     () => {
         "\

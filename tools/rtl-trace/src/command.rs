@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use cli::Failure;
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -28,25 +28,18 @@ pub struct Signals {
     end_requests: Arc<AtomicU32>,
 }
 
-/// The pid of the command.
+/// The pid of the command: not set before the start, 0 after the end.
 #[derive(Debug, Default)]
-struct CommandPid {
-    /// `None` before the start, 0 after the end.
-    pid: Mutex<Option<u32>>,
-    started: Condvar,
-}
+struct CommandPid(OnceLock<AtomicU32>);
 
 impl CommandPid {
     fn set(&self, pid: u32) {
-        *self.pid.lock().unwrap_or_else(PoisonError::into_inner) = Some(pid);
-        self.started.notify_all();
+        self.0.get_or_init(|| AtomicU32::new(pid)).store(pid, Ordering::Relaxed);
     }
 
     /// Waits for the start: signals that arrive earlier are forwarded too.
     fn get(&self) -> u32 {
-        let pid = self.pid.lock().unwrap_or_else(PoisonError::into_inner);
-        let started = self.started.wait_while(pid, |pid| pid.is_none());
-        started.unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+        self.0.wait().load(Ordering::Relaxed)
     }
 }
 

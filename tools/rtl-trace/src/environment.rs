@@ -5,6 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use clap::ValueEnum;
 use cli::Failure;
 
 use crate::args::Mode;
@@ -39,7 +40,8 @@ pub fn variables(
         // A program that embeds the tracer sets it, and its children would write no files.
         ("RTL_EMBEDDED", OsString::new()),
     ];
-    variables.extend(mode.map(|mode| ("RTL_MODE", mode.value().into())));
+    let mode = mode.and_then(|mode| mode.to_possible_value());
+    variables.extend(mode.map(|mode| ("RTL_MODE", mode.get_name().into())));
     Ok(variables)
 }
 
