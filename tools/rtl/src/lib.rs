@@ -101,6 +101,8 @@ fn locate(program: &str, this: Option<&Path>) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -114,11 +116,13 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_of_the_help_has_a_program() {
-        let verbs = HELP.lines().skip(1).take_while(|line| !line.contains('`'));
-        let verbs: Vec<&str> = verbs.filter_map(|line| line.split_whitespace().next()).collect();
-        assert_eq!(verbs.len(), 6);
-        assert!(verbs.iter().all(|verb| program(OsStr::new(verb)).is_some()));
+    fn every_verb_has_a_program_and_every_program_a_verb() {
+        let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").read_dir().unwrap();
+        let names = tools.map(|tool| tool.unwrap().file_name().into_string().unwrap());
+        let folders: BTreeSet<String> = names.filter(|name| name.starts_with("rtl-")).collect();
+        let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
+        assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
         assert!(program(OsStr::new("sumary")).is_none());
+        assert_eq!(verbs(), "trace, summary, diff, merge, convert and info; see `--help`");
     }
 }

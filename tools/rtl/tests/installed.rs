@@ -7,8 +7,8 @@ use support::{Need, skip};
 
 /// `rtl` and the folders `tools/rtl-*`.
 fn programs() -> Vec<String> {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().read_dir().unwrap();
-    let names = tools.map(|tool| tool.unwrap().file_name().into_string().unwrap());
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").read_dir().expect("the folder of the tools");
+    let names = tools.map(|tool| tool.expect("a tool").file_name().to_string_lossy().into_owned());
     names.filter(|name| name == "rtl" || name.starts_with("rtl-")).collect()
 }
 
