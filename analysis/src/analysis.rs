@@ -1,4 +1,4 @@
-//! What several sections of a report need, each computed once.
+//! The intermediate results that several sections of a report share, each computed once.
 
 use std::sync::OnceLock;
 

@@ -175,7 +175,7 @@ fn about(tables: &mut Tables, other: &Tables) {
             None => mine.losses.push((reason.clone(), *count)),
         }
     }
-    // What several traces were put on one clock by says nothing of the others.
+    // The clock tag of a merged trace does not hold for the others.
     mine.metadata.retain(|tag| tag.0 != crate::align::CLOCK || other.metadata.contains(tag));
     mine.linked |= other.linked;
     mine.range_ids |= other.range_ids;

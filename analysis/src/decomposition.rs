@@ -140,13 +140,13 @@ pub fn decompose(
 
 /// Calls and time.
 #[derive(Debug, Clone, Copy, Default)]
-struct Work {
+struct ShapeTotals {
     calls: i128,
     total: i128,
 }
 
 /// Calls by launch shape.
-type Shapes<'a> = BTreeMap<Option<&'a str>, Work>;
+type Shapes<'a> = BTreeMap<Option<&'a str>, ShapeTotals>;
 
 /// One GPU of one side, added up.
 #[derive(Debug, Default)]
@@ -204,8 +204,8 @@ fn change(before: &Side<'_>, after: &Side<'_>) -> WallChange {
     }
 }
 
-fn total(shapes: &Shapes<'_>) -> Work {
-    shapes.values().fold(Work::default(), |sum, work| Work {
+fn total(shapes: &Shapes<'_>) -> ShapeTotals {
+    shapes.values().fold(ShapeTotals::default(), |sum, work| ShapeTotals {
         calls: sum.calls + work.calls,
         total: sum.total + work.total,
     })

@@ -129,7 +129,7 @@ struct Record {
     kind: Kind,
 }
 
-/// What the tables say of an op.
+/// The fields of an op in the tables.
 struct Details {
     end: i64,
     track: TrackId,

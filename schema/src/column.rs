@@ -168,7 +168,7 @@ impl FromIterator<Option<i64>> for Durations {
     }
 }
 
-/// What a table does with each of its columns, whatever their storage.
+/// The operations of a table on each of its columns, whatever their storage.
 pub(crate) trait Storage<T> {
     /// The value of row `row`.
     fn value(&self, row: usize) -> T;

@@ -80,7 +80,7 @@ impl RankWaits {
 }
 
 impl Waits {
-    /// No collectives of so many ranks.
+    /// No collectives of this number of ranks.
     #[must_use]
     pub fn none(ranks: usize) -> Self {
         Self { ranks: vec![RankWaits::default(); ranks], ..Self::default() }

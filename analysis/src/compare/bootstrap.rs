@@ -9,7 +9,7 @@ use super::uncertainty::Uncertainty;
 /// How often a run is drawn anew.
 const DRAWS: usize = 999;
 
-/// How sure one pair of runs makes ln(ratio), as far as calls within a run can tell.
+/// The uncertainty of ln(ratio) from one pair of runs, by the calls within each run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Within {
     /// The standard deviation of ln(ratio).

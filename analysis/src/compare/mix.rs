@@ -41,7 +41,7 @@ pub struct NumberedMix<'a> {
 }
 
 /// Summaries of all runs of one kernel on both sides, at equal mix of launch shapes, whose positions are the same in every
-/// run: [`Run::of`], then [`normalise`]. Fewer shapes than calls tell nothing.
+/// run: [`Run::of`], then [`normalise`]. Fewer shapes than calls count as unknown.
 pub fn runs(baseline: &[Calls], candidate: &[Calls]) -> [Vec<Run>; 2] {
     let sides = [baseline, candidate];
     let [mut before, mut after] =

@@ -1,10 +1,10 @@
 //! Is the candidate slower than the baseline, kernel by kernel, and how sure is that?
 //!
-//! What it is: numbers in, judgements out. [`Run::of`] turns the durations of one kernel in one run into a small
+//! Numbers in, judgements out. [`Run::of`] turns the durations of one kernel in one run into a small
 //! summary, [`judge`] compares summaries of both sides, [`Noise::calibrate`] learns from repeated runs of one build
 //! what differs by itself, [`history::judge_history`] looks along many past runs, [`mix::normalise`] compares launch shapes with
 //! their like. What it is not: it opens nothing, matches no names and knows no gate but the one on kernels. The same
-//! input gives the same answer, whatever the order of kernels; no answer is NaN or infinite.
+//! input gives the same result, whatever the order of kernels; no result is NaN or infinite.
 //!
 //! The method and the evidence for it: `docs/design/statistics.md`.
 //!

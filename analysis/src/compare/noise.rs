@@ -89,7 +89,7 @@ impl Noise {
             within: self.kernels.iter().map(|kernel| kernel.within).collect(),
         };
         let rows = self.kernels.iter().enumerate().map(|(row, kernel)| (kernel.name.clone(), row)).collect();
-        Floors { spread: observed.settle(), rows }
+        Floors { spread: observed.shrink(), rows }
     }
 
     /// Pools the calibration with the observations of a comparison.

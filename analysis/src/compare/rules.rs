@@ -5,7 +5,7 @@
 pub struct Rules {
     /// The slowdown that is tolerated, as a fraction: 0.05 for +5 %.
     pub threshold: f64,
-    /// What a comparison of one uncalibrated run per side tolerates at least, because nothing in it shows how runs
+    /// The minimum threshold of a comparison of one uncalibrated run per side, because it does not show how runs
     /// differ.
     pub single_run_threshold: f64,
     /// How often the interval shown is to contain the true ratio.
@@ -20,7 +20,7 @@ pub struct Rules {
     pub min_calls: u64,
     /// How often the slowdown given as detectable is found.
     pub power: f64,
-    /// Where resampling starts; the same seed gives the same answer.
+    /// Where resampling starts; the same seed gives the same result.
     pub seed: u64,
 }
 

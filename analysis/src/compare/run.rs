@@ -95,7 +95,7 @@ impl Run {
         }
     }
 
-    /// ln of the trimmed mean, at equal mix where that is known. Below the clock's unit nothing can be told apart, so less than 1 ns counts as 1 ns.
+    /// ln of the trimmed mean, at equal mix where that is known. Less than 1 ns, the clock's unit, counts as 1 ns.
     pub fn log_mean(&self) -> f64 {
         self.at_equal_mix.unwrap_or(self.trimmed_mean_ns).max(1.0).ln()
     }

@@ -91,8 +91,8 @@ impl Observed {
         Self { shared, own, within }
     }
 
-    /// Draws each kernel towards the others.
-    pub fn settle(&self) -> Spread {
+    /// Shrinks the variance of each kernel towards that of the others.
+    pub fn shrink(&self) -> Spread {
         let shared = VarianceEstimate { variance: self.shared.variance.max(0.0), ..self.shared };
         let Some(prior) = Prior::of(self) else {
             return Spread { shared, own: self.own.clone() };
@@ -251,14 +251,14 @@ mod tests {
             .collect()
     }
 
-    fn settled(runs: &[Vec<Run>]) -> Spread {
+    fn shrunk(runs: &[Vec<Run>]) -> Spread {
         let groups: Vec<Vec<&[Run]>> = runs.iter().map(|runs| vec![&runs[..3], &runs[3..]]).collect();
-        Observed::of(&groups).settle()
+        Observed::of(&groups).shrink()
     }
 
     #[test]
     fn noise_that_each_kernel_has_alone_is_not_called_shared() {
-        let spread = settled(&runs(80, 6, false, 3));
+        let spread = shrunk(&runs(80, 6, false, 3));
         assert!(spread.shared.variance < 0.05e-4, "{:?}", spread.shared);
         // One in a thousand is an outlier by chance and stands alone.
         let alike = |own: &&VarianceEstimate| (0.6e-4..1.8e-4).contains(&own.variance) && own.freedom > 20.0;
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn noise_that_all_kernels_share_keeps_its_few_degrees_of_freedom() {
-        let spread = settled(&runs(80, 6, true, 4));
+        let spread = shrunk(&runs(80, 6, true, 4));
         assert_eq!(spread.shared.freedom, 4.0);
         assert!((0.2e-4..3e-4).contains(&spread.shared.variance), "{:?}", spread.shared);
         assert!(spread.own.iter().all(|own| own.variance < 1e-6));
@@ -279,15 +279,15 @@ mod tests {
         for (position, run) in runs[7].iter_mut().enumerate() {
             run.trimmed_mean_ns = 50_000.0 * if position % 2 == 0 { 1.2 } else { 0.8 };
         }
-        let spread = settled(&runs);
+        let spread = shrunk(&runs);
         assert!(spread.own[7].variance > 0.02 && spread.own[7].freedom == 4.0, "{:?}", spread.own[7]);
     }
 
     #[test]
     fn a_kernel_alone_and_runs_that_never_differ_have_answers() {
         let one = runs(1, 6, false, 6);
-        assert_eq!(settled(&one).own[0].freedom, 4.0);
+        assert_eq!(shrunk(&one).own[0].freedom, 4.0);
         let constant = vec![vec![Run { calls: 3, trimmed_mean_ns: 40.0, ..Run::default() }; 6]; 20];
-        assert!(settled(&constant).own.iter().all(|own| own.variance == 0.0));
+        assert!(shrunk(&constant).own.iter().all(|own| own.variance == 0.0));
     }
 }

@@ -20,7 +20,7 @@ pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> 
     if let Some(noise) = noise {
         noise.join(pairs, &mut observed);
     }
-    let spread = observed.settle();
+    let spread = observed.shrink();
     let floors = noise.map(Noise::floors).unwrap_or_default();
     let changes: Vec<Change> =
         pairs.iter().enumerate().map(|(row, pair)| Change::of(pair, row, &spread, &rules)).collect();

@@ -4,7 +4,7 @@ pub enum Warmup {
     /// None.
     #[default]
     Keep,
-    /// So many.
+    /// This number of calls.
     Calls(usize),
     /// The first ones that are longer than all but outliers: above the third quartile by three times the distance of
     /// the quartiles. At most a tenth of the calls, so that a kernel that got faster halfway is not halved.

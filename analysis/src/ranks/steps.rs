@@ -1,6 +1,6 @@
 //! Steps: the repeated work of every rank, and its imbalance.
 //!
-//! Where ranges tell, a step is a range that every process goes through equally often, and its time on a rank is that of the
+//! Where ranges repeat, a step is a range that every process goes through equally often, and its time on a rank is that of the
 //! kernels launched in it that are no collectives. Else a step is what a rank does from leaving one collective of the
 //! largest group to coming to the next, on its own clock: idle time and waiting in smaller groups count.
 

@@ -1,4 +1,4 @@
-//! What each rank of a trace ran itself, from a trace that arrives in chunks: memory grows with its kernels and GPUs, not
+//! The totals of each rank's own ops, from a trace that arrives in chunks: memory grows with its kernels and GPUs, not
 //! with its ops.
 
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
@@ -11,7 +11,7 @@ use crate::streaming::window::{Pass, Timed};
 use crate::streaming::{Accumulator, OpKey, OpStream};
 use crate::union_length::Origin;
 
-/// What one process ran on one GPU.
+/// The totals of one process on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlaceTotals {
     /// The process.

@@ -132,7 +132,7 @@ struct Sums {
     is_first_pass: bool,
 }
 
-/// Whose ops of a GPU are added.
+/// The owner of the ops of a GPU that are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Scope {
     All,

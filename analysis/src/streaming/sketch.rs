@@ -15,10 +15,10 @@ const PIECES: u32 = 8;
 /// than that part of its durations.
 pub const PERCENTILE_ERROR: f64 = 1.0 / (1_u32 << PIECES) as f64;
 
-/// Buckets come in so many at once.
+/// The number of buckets that are added at once.
 const BESIDE: usize = 32;
 
-/// How much of the calls a trimmed mean leaves out at each end: one in so many.
+/// A trimmed mean omits one call in this number at each end.
 const CUT: u64 = 10;
 
 /// Durations in ns, none of them negative, as counts and sums of similar ones. At most 231 KiB, whatever there is; 8 KiB

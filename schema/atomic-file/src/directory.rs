@@ -40,7 +40,7 @@ impl AtomicDir {
         if options.inputs.iter().any(holds) {
             return Err(Error::HoldsInput { path: path.to_owned() });
         }
-        // Who may read a file may also list its folder.
+        // Readers of a file may also list its folder.
         let mode = options.file_mode();
         let mode = 0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022);
         let create = || -> io::Result<Self> {

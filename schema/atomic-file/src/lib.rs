@@ -62,7 +62,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the user can try, without the `hint:` in front.
+    /// The hint for the user, without the `hint:` in front.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Temporary files with a recognisable name and a lock that tells whether their owner lives.
+//! Temporary files with a recognisable name and a lock that shows whether their owner lives.
 
 use std::fs::{self, File, Metadata, Permissions, TryLockError};
 use std::io;

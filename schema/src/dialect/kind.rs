@@ -17,7 +17,7 @@ macro_rules! declare {
                 }
             }
 
-            /// What the dialect is, in words.
+            /// The description for people.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => $description,)*

@@ -10,8 +10,8 @@ pub(super) const SECOND: Reader =
 pub(super) const THIRD: Reader =
     Reader::Ops { recognise: |database| Ok(version(database)? == Some(Dialect::Rpd3)), header };
 
-/// RPD states its version since 2, and rocprofv3 uses the same tag: the tables decide. The columns tell RPD's versions
-/// apart, because tools that post-process a file do not always keep the tag.
+/// RPD states its version since 2, and rocprofv3 uses the same tag: the tables decide. The columns distinguish RPD's versions
+/// because tools that post-process a file do not always keep the tag.
 fn version(database: &Database) -> Result<Option<Dialect>> {
     if !["rocpd_op", "rocpd_string"].iter().all(|table| database.has_table(table)) {
         return Ok(None);

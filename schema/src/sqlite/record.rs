@@ -199,7 +199,7 @@ type Key = [u64; HEADER_WORDS];
 #[derive(Debug)]
 struct Shapes<'a> {
     layout: &'a Layout,
-    known: Vec<Known>,
+    known: Vec<CachedHeader>,
     /// The selected columns of every cached header, and of one that is not cached.
     slots: Vec<Slot>,
     /// The stored columns of the header that is being read.
@@ -207,7 +207,7 @@ struct Shapes<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
+struct CachedHeader {
     key: Key,
     end: usize,
     exhausted: bool,
@@ -218,7 +218,7 @@ impl<'a> Shapes<'a> {
         let remembered = if leaves < FEW_LEAVES { REMEMBERED_OF_FEW } else { REMEMBERED };
         Self {
             layout,
-            known: vec![Known::default(); remembered],
+            known: vec![CachedHeader::default(); remembered],
             slots: vec![Slot::default(); (remembered + 1) * layout.places.len()],
             stored: vec![Slot::default(); layout.stored.len()],
         }
@@ -240,11 +240,11 @@ impl<'a> Shapes<'a> {
         let shape = place(&key) & (self.known.len() - 1);
         if self.known[shape].key != key {
             // A shape that cannot be read must not be taken for the one that it displaced.
-            self.known[shape] = Known::default();
+            self.known[shape] = CachedHeader::default();
             let (end, exhausted) = self.read(record, shape)?;
-            self.known[shape] = Known { key, end, exhausted };
+            self.known[shape] = CachedHeader { key, end, exhausted };
         }
-        let Known { end, exhausted, .. } = self.known[shape];
+        let CachedHeader { end, exhausted, .. } = self.known[shape];
         fits(end, exhausted, payload).then_some((shape, end))
     }
 

@@ -44,7 +44,7 @@ macro_rules! named {
                 }
             }
 
-            /// What either name stands for.
+            /// The variant of either name.
             pub(crate) fn parse(name: &str) -> Option<Self> {
                 match name {
                     $($label | $rocprofv3 => Some(Self::$variant),)+

@@ -36,7 +36,7 @@ columns! {
     extra {}
 }
 
-/// What a copy has in common with dispatches.
+/// The fields that a copy shares with dispatches.
 impl From<&CopyOp> for Dispatch {
     fn from(copy: &CopyOp) -> Self {
         let &CopyOp { id, name, track, start, duration, tid, correlation, range, enqueued, .. } = copy;
@@ -44,7 +44,7 @@ impl From<&CopyOp> for Dispatch {
     }
 }
 
-/// What a barrier has in common with dispatches.
+/// The fields that a barrier shares with dispatches.
 impl From<&Barrier> for Dispatch {
     fn from(barrier: &Barrier) -> Self {
         let &Barrier { id, name, track, start, duration, correlation, enqueued } = barrier;

@@ -63,7 +63,7 @@ struct Set {
 pub struct RocpdWriter {
     database: Database<File>,
     sets: Vec<Set>,
-    /// What SQLite keeps of the ids of each table.
+    /// SQLite's table of the last id of each table.
     sequence: TableId,
 }
 

@@ -92,11 +92,11 @@ impl RpdWriter {
         self.ranges(piece)?;
         self.all_ops(piece)?;
         self.links.extend_from_slice(&piece.extra_links);
-        self.ops.settle();
+        self.ops.sort();
         self.secondary_tables(piece)
     }
 
-    /// Writes what only the end tells and completes the file. `last` is what is left when all pieces were given. The
+    /// Writes the rows that are known only at the end and completes the file. `last` is what is left when all pieces were given. The
     /// result says how many rows were left out because they have no end.
     ///
     /// # Errors

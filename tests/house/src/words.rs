@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::checkout::{File, files};
 
 /// A name and its replacement.
-const NAMES: [(&str, &str); 33] = [
+const NAMES: [(&str, &str); 36] = [
     ("story", "log"),
     ("handover", "batch_channel"),
     ("News", "Wakeup"),
@@ -42,11 +42,21 @@ const NAMES: [(&str, &str); 33] = [
     ("Records", "RecordSink"),
     ("relieve", "flush_if_full"),
     ("pour", "copy_to"),
+    ("settle", "finish"),
+    ("Known", "RecorderState"),
+    ("Work", "Checkpoint"),
 ];
 
 /// A phrase, in lower case, and what to write.
-const PHRASES: [(&str, &str); 3] =
-    [("whosever", "a noun"), ("so can anyone", "the program or the user"), ("as ever", "unchanged")];
+const PHRASES: [(&str, &str); 7] = [
+    ("whosever", "a noun"),
+    ("whoever", "a noun"),
+    ("so can anyone", "the program or the user"),
+    ("as ever", "unchanged"),
+    ("told without clocks", "computed without clocks"),
+    ("told apart", "distinguished"),
+    ("so many", "the number of"),
+];
 
 static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*""#).expect("a constant"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant"));

@@ -56,7 +56,7 @@ impl Failure {
         &self.error
     }
 
-    /// What the user can try.
+    /// The hint for the user.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

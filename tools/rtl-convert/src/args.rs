@@ -33,7 +33,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What to convert, and how. `--to` limits the time in every tool; here its value may also name a format.
+    /// The options of the conversion. `--to` limits the time in every tool; here its value may also name a format.
     ///
     /// # Errors
     /// A usage error for an invalid filter.

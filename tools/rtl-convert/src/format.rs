@@ -21,7 +21,7 @@ pub struct Format {
     pub help: &'static str,
     /// Endings of file names that select this format; the longest match over all formats wins.
     pub endings: &'static [&'static str],
-    /// What replaces the ending of the trace's name where no output is named.
+    /// The ending that replaces that of the trace's name where no output is named.
     pub default_ending: &'static str,
     /// Whether one output holds all parts of a split trace; otherwise each part is a separate output.
     pub partitioned: bool,
@@ -76,7 +76,7 @@ pub struct Written {
     pub paths: Vec<PathBuf>,
     /// How many rows were read and written.
     pub rows: RowCounts,
-    /// What the user should know about the output.
+    /// Warnings about the output.
     pub warnings: Vec<String>,
 }
 

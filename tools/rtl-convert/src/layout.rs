@@ -1,4 +1,4 @@
-//! What viewer formats have in common: events on lanes of tracks, flow arrows, counter tracks. A format implements
+//! The layout that viewer formats share: events on lanes of tracks, flow arrows, counter tracks. A format implements
 //! [`EventWriter`].
 
 use std::collections::HashSet;

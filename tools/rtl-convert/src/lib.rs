@@ -55,7 +55,7 @@ use crate::source::Source;
 pub struct Converted {
     /// One for each part of a split trace, otherwise exactly one.
     pub outputs: Vec<Written>,
-    /// What the user should know about the outputs and the trace.
+    /// Warnings about the outputs and the trace.
     pub warnings: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ impl SplitBy {
 /// A part: its rows and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// What the trace is divided by.
+    /// The key of the partition.
     pub by: SplitBy,
     /// The number of the GPU or rank, or the pid; `None` for the rows that have none.
     pub value: Option<i64>,

@@ -126,7 +126,7 @@ pub enum Sorted<R> {
     File {
         /// The file.
         file: File,
-        /// What is left of each run.
+        /// The rest of each run.
         runs: Vec<Run>,
         /// The next record of each run.
         heads: BinaryHeap<Reverse<(R, usize)>>,

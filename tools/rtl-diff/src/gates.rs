@@ -250,7 +250,8 @@ fn kernel<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) -
     } else if !undecided.is_empty() {
         let count = undecided.len();
         gate.rows = undecided;
-        let message = format!("{count} {} may be slower than allowed: more runs would tell", kernels(count));
+        let message =
+            format!("{count} {} may be slower than allowed: more runs narrow the interval", kernels(count));
         gate.ended(Outcome::Inconclusive, message)
     } else {
         let message =

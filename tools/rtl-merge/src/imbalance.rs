@@ -13,13 +13,13 @@ use crate::input::Input;
 use crate::members::Members;
 use crate::waits::Waits;
 
-/// So many kernels and outliers are told at most.
+/// The number of kernels and outliers in the document, at most.
 pub const MOST: usize = 200;
 
 /// One rank's own work.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rank {
-    /// What it is called, as among those that waited.
+    /// Its name, as in the table of waits.
     pub member: String,
     /// Its number in the job, where it has one.
     pub rank: Option<u32>,
@@ -32,7 +32,7 @@ pub struct Rank {
     pub compute_ns: Option<i64>,
 }
 
-/// What is said of ranks beside each other. All but `ranks` needs two of them.
+/// The comparison of ranks. All but `ranks` needs two of them.
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Imbalance {
     /// By rank, then by trace, process and GPU.
@@ -43,7 +43,7 @@ pub struct Imbalance {
     pub kernels: Vec<KernelImbalance>,
     /// How many more kernels there are.
     pub other_kernels: usize,
-    /// What stands out from the other ranks; [`MOST`] at most.
+    /// The outliers among ranks; [`MOST`] at most.
     pub outliers: Vec<Outlier>,
     /// How many more there are.
     pub other_outliers: usize,

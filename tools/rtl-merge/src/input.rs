@@ -51,8 +51,8 @@ impl Input {
     /// Where it cannot be read to its end.
     pub(crate) fn of(path: &Path, whole: bool, kernels: &mut KernelIndex) -> Result<Self, Error> {
         let trace = Trace::open(path)?;
-        // The same tables as the merge reads, so that processes and agents have the same ids in both. Launch shapes tell
-        // collectives apart, but those of rocm-trace-lite are text and cost more than the rest of a row.
+        // The same tables as the merge reads, so that processes and agents have the same ids in both. Launch shapes distinguish
+        // collectives, but those of rocm-trace-lite are text and cost more than the rest of a row.
         let select = match (whole, trace.dialect()) {
             (true, _) => Select::everything(),
             (false, dialect) => {

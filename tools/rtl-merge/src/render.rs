@@ -26,7 +26,7 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
         writeln!(out)?;
         ranks(document).render(layout, out)?;
         if let Some(straggler) = &document.waits.straggler {
-            writeln!(out, "the others waited for {straggler}, told without clocks")?;
+            writeln!(out, "the others waited for {straggler} (computed without clocks)")?;
         }
     }
     imbalance::text(&document.imbalance, layout, out)?;
@@ -61,7 +61,7 @@ fn gpus(document: &Document) -> Table {
         .build()
 }
 
-/// What was done to the clocks, if anything had to be.
+/// The corrections of the clocks, if any.
 fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let clock = &document.clock;
     if clock.inputs.iter().any(|input| input.method != Method::Reference) {
@@ -122,7 +122,7 @@ fn ranks(document: &Document) -> Table {
         .column(Column::name("Waits of"), |rank| Cell::text(&rank.member))
         .column(Column::right("Calls"), |rank| count(rank.waits.collectives))
         .column(Column::right("Waited"), |rank| duration(rank.waits.wait_ns))
-        .column(Column::right("Came last"), |rank| count(rank.waits.last))
+        .column(Column::right("Arrived last"), |rank| count(rank.waits.last))
         .column(Column::right("Held up the others"), |rank| duration(rank.waits.delay_ns))
         .column(Column::right("Waited, without clocks").optional(), |rank| {
             duration(rank.waits.clock_free_wait_ns)

@@ -1,4 +1,4 @@
-//! Who waited for whom, as it is reported.
+//! The report of waits in collectives.
 
 use rtl_analysis::align::{self, RankWaits};
 use rtl_analysis::ranks::steps::{StepTotals, step_group};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::clocks::Clocks;
 use crate::members::Members;
 
-/// What one group of ranks did together with one kernel.
+/// The collectives of one group of ranks with one kernel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Group {
     /// The kernel.
@@ -26,14 +26,14 @@ pub struct Group {
     pub arrival_spread_ns: Option<i64>,
     /// From the last arrival to the last end in ns, summed.
     pub transfer_ns: Option<i64>,
-    /// The shortest stays in ns, summed: transfer, told without clocks.
+    /// The sum of the shortest durations in ns: transfer, computed without clocks.
     pub clock_free_transfer_ns: i64,
 }
 
-/// What the collectives say of one rank.
+/// The waits of one rank in collectives.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rank {
-    /// What it is called: its rank, or its trace where that is unknown.
+    /// Its name: its rank, or its trace where that is unknown.
     pub member: String,
     /// Its waits.
     #[serde(flatten)]
@@ -47,12 +47,12 @@ pub struct Waits {
     pub groups: Vec<Group>,
     /// By rank.
     pub ranks: Vec<Rank>,
-    /// The rank that the others waited for, told without clocks, where one stands out.
+    /// The rank that the others waited for, computed without clocks, where one is an outlier.
     pub straggler: Option<String>,
     /// The steps between the collectives of the largest group, where it has enough.
     #[serde(skip)]
     pub(crate) steps: Option<Steps>,
-    /// By member, the ns that it waited, told without clocks, and in how many collectives.
+    /// By member, the ns that it waited, computed without clocks, and in how many collectives.
     #[serde(skip)]
     pub(crate) by_member: Vec<(i64, u64)>,
 }

@@ -17,7 +17,7 @@ pub struct Report {
     pub styled: Option<String>,
 }
 
-/// What a file contains, beside its metadata.
+/// The contents of a file, beside its metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInfo {
     /// The size in bytes, compressed or not.

@@ -17,7 +17,7 @@ use crate::sections::{GPUS, KERNELS, SANITY, SECTIONS, TRACE};
 /// The number of rows of a table in formats for people.
 const ROWS: usize = 20;
 
-/// What to read, compute and print.
+/// The requested traces, sections and formats.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) options: &'a Options,

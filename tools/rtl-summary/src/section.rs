@@ -29,7 +29,7 @@ pub struct Section {
     pub prepare: fn(&Analysis<'_>),
     /// Computes its JSON fields.
     pub compute: fn(&Context<'_>, &mut Report),
-    /// What text, CSV and Markdown print: nothing where `compute` was not called or had no rows.
+    /// The blocks of text, CSV and Markdown: none where `compute` was not called or had no rows.
     pub blocks: fn(&Report, RenderOptions) -> Vec<Block>,
 }
 
@@ -48,7 +48,7 @@ impl Section {
     };
 }
 
-/// What sections are computed from.
+/// The input of sections.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The rows of the region of interest, and what is known of them.

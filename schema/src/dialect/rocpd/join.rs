@@ -17,7 +17,7 @@ pub(super) struct Join<'a> {
     pub(super) met: Met,
 }
 
-/// What the parts had that no table keeps.
+/// Facts about the parts that no table keeps.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     /// Whether any dispatch names the call that caused it.

@@ -21,7 +21,7 @@ pub(crate) struct KernelLaunch {
     pub(crate) shape: Option<ShapeId>,
 }
 
-/// What rows of both tables refer to.
+/// The rows to which both tables refer.
 struct Source<'a> {
     database: &'a Database,
     variant: &'a Variant,

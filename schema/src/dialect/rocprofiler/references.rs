@@ -85,7 +85,7 @@ impl References {
     }
 
     fn read_processes(&mut self, set: Set<'_>, devices: &mut Devices, tables: &mut Tables) -> Result<()> {
-        // What the processes of a machine have in common.
+        // The fields that the processes of a machine share.
         let mut nodes: FxHashMap<Id, Process> = FxHashMap::default();
         let on = |node| {
             let guid = Some(set.guid());

@@ -57,7 +57,7 @@ struct Tables<T> {
     has_failed: bool,
 }
 
-/// What [`Database::restored`] needs.
+/// The state that [`Database::restored`] needs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedDatabase {
     /// The page after the last finished one.
@@ -209,7 +209,7 @@ impl<T: Target> Tables<T> {
         self.add(table, record.len(), |tree, store| tree.push(record, store))
     }
 
-    /// Adds a record of so many bytes to a table.
+    /// Adds a record of `record` bytes to a table.
     #[inline]
     fn add<R>(
         &mut self,
@@ -223,7 +223,7 @@ impl<T: Target> Tables<T> {
         push(&mut self.all[table.0].tree, &mut self.store).map_err(|error| self.fail(error))
     }
 
-    /// Refuses a record of so many bytes if it has no room.
+    /// Refuses a record of `record` bytes where the file has no room for it.
     #[inline]
     fn check_room(&self, table: TableId, record: usize) -> Result<()> {
         let tree = &self.all[table.0].tree;

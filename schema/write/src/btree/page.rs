@@ -10,10 +10,10 @@ use super::pattern::{LONGEST, Pattern};
 pub(crate) const SIZE: usize = 4096;
 pub(crate) type Page = [u8; SIZE];
 
-/// What a record may have on its leaf; the rest of a longer one lies on overflow pages.
+/// The bytes of a record on its leaf, at most; the rest of a longer one is on overflow pages.
 const MOST_LOCAL: usize = SIZE - 35;
 const LEAST_LOCAL: usize = (SIZE - 12) * 32 / 255 - 23;
-/// What an overflow page holds behind the number of the next one.
+/// The payload of an overflow page, after the number of the next one.
 pub(crate) const OVERFLOW: usize = SIZE - 4;
 
 /// A page of rows.
@@ -147,7 +147,7 @@ impl TryFrom<Vec<u8>> for Leaf {
     }
 }
 
-/// What stands before a record on its leaf, its length and its rowid, and how many bytes that are.
+/// The bytes before a record on its leaf (its length and its rowid), and their number.
 #[inline]
 pub(crate) fn head(record: usize, row: i64) -> ([u8; 18], usize) {
     let mut head = [0; 18];

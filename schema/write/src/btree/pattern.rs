@@ -24,7 +24,7 @@ struct Hole {
     more: u64,
     /// Where the word begins.
     at: usize,
-    /// What of it is the number.
+    /// The bits of the number in it.
     mask: u64,
     /// The rest of it, before the number.
     before: u64,
@@ -42,7 +42,7 @@ impl<const N: usize> Pattern<N> {
         let serials = record.get(2..usize::from(header))?;
         let mut holes = [Hole::default(); N];
         for (hole, column) in holes.iter_mut().zip(columns) {
-            // What is NULL at the end of a row is not in its record.
+            // A record omits the NULL columns at the end of its row.
             let before = serials.get(..column).unwrap_or(serials);
             let serial = serials.get(column).copied().unwrap_or_default();
             let width = self::width(serial)?;

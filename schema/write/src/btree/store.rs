@@ -72,7 +72,7 @@ pub(crate) struct Store<T> {
     is_gone: bool,
 }
 
-/// What a page was used for: when a reader comes to it.
+/// The use of a page, which orders it for readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadOrder {
     /// As soon as it begins.
@@ -92,7 +92,7 @@ struct Free {
     list: Option<u32>,
 }
 
-/// What to go back to.
+/// The state to which a failed publication returns.
 #[derive(Debug, Clone, Default)]
 struct Published {
     next: u32,
@@ -132,7 +132,7 @@ impl<T: Target> Store<T> {
         self.next as usize - 1 - self.borrowed
     }
 
-    /// How many free pages are left alone while the file has so many in use.
+    /// The number of free pages to keep, by the number of pages in use.
     pub(crate) fn at_rest(kept: usize) -> usize {
         (kept / REST).clamp(*AT_REST.start(), *AT_REST.end())
     }
@@ -204,7 +204,7 @@ impl<T: Target> Store<T> {
         checked
     }
 
-    /// What was written to.
+    /// The target of the writes.
     pub(crate) fn into_target(self) -> T {
         self.target
     }

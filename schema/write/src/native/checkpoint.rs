@@ -19,7 +19,7 @@ use crate::btree::{Database, SavedDatabase, TableId};
 use crate::output::OutputFile;
 use rtl_schema::{Id, Result, Tables};
 
-/// What a checkpoint holds beside the finished pages and the strings.
+/// The state in a checkpoint, beside the finished pages and the strings.
 #[derive(Serialize, Deserialize)]
 struct State {
     strings: Written,

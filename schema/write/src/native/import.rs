@@ -18,7 +18,7 @@ pub struct TraceImport {
     pub(super) places: Places,
     /// The file's text for each string of the trace.
     texts: Vec<StringId>,
-    /// The first symbol of each name, of so many symbols.
+    /// The first symbol of each name, among the first `symbols_seen` symbols.
     symbols: FxHashMap<(ProcessId, NameId), SymbolId>,
     symbols_seen: usize,
     ops: RenumberedOps,
@@ -50,13 +50,13 @@ impl TraceImport {
         self.calls(writer, piece)?;
         self.all_ops(writer, piece)?;
         self.links.extend_from_slice(&piece.extra_links);
-        self.ops.settle();
+        self.ops.sort();
         secondary_tables::write(self, writer, piece)
     }
 
-    /// Writes what only the end tells: the metadata, and links. `last` is what is left when all pieces were given. Of
-    /// one among several, processes and agents are left to [`NativeWriter::push_process`] and [`NativeWriter::push_agent`], and what it says
-    /// of itself as a whole to whoever knows the others.
+    /// Writes the rows that are known only at the end: the metadata, and links. `last` holds the rows after all pieces.
+    /// For one trace among several the caller writes processes and agents by [`NativeWriter::push_process`] and
+    /// [`NativeWriter::push_agent`], and the metadata of the trace as a whole.
     ///
     /// # Errors
     /// As [`Self::push`].
@@ -81,7 +81,7 @@ impl TraceImport {
         }
     }
 
-    /// What a moment is on the file's clock.
+    /// The time on the file's clock.
     #[inline]
     pub(super) fn file_time(&self, moment: i64) -> i64 {
         self.mapping.as_ref().map_or(moment, |mapping| mapping.clock.apply(moment))
@@ -217,7 +217,7 @@ impl TraceImport {
 
     fn copy(&mut self, writer: &mut NativeWriter, piece: &Tables, row: &Copy) -> Result<()> {
         let own = piece.tracks.get(row.track).agent;
-        // What a reader infers from gpuId, direction and peer; the rest needs a row of its own.
+        // A reader infers these from gpuId, direction and peer; the rest needs a row of its own.
         let (peer, source, destination) = match row.direction {
             Direction::HostToDevice | Direction::Fill => (None, None, Some(own)),
             Direction::DeviceToHost => (None, Some(own), None),
@@ -292,7 +292,7 @@ impl TraceImport {
             self.calls.push(0, row.id, id);
             first.get_or_insert(id);
         }
-        self.calls.settle();
+        self.calls.sort();
         let first = first.unwrap_or_default();
         secondary_tables::call_details(self, writer, piece, |row| first + i64::from(row))
     }

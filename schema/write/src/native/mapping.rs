@@ -1,19 +1,19 @@
 use rustc_hash::FxHashMap;
 
-/// How a trace is told in a file that holds other traces too: what its processes, agents and moments are called there.
+/// The numbers of a trace's processes and agents, and its times, in a file that holds other traces too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceMapping {
-    /// What pid columns hold, by process.
+    /// The values of pid columns, by process.
     pub pids: Vec<i64>,
     /// The id space of each process in the file.
     pub spaces: Vec<u32>,
     /// Whether a later part has processes of this one: then its ranges may be named there too.
     pub continues: bool,
-    /// What gpuId columns hold, by agent: the number of a GPU, below -1 that of another agent, nothing for an unknown one.
+    /// The values of gpuId columns, by agent: the number of a GPU, below -1 that of another agent, nothing for an unknown one.
     pub gpus: Vec<Option<i64>>,
-    /// What `rocpd_monitor` calls a GPU, by the number that the trace's own monitors have for it.
+    /// The number of a GPU in `rocpd_monitor`, by its number in the trace's own monitors.
     pub monitor_devices: FxHashMap<i64, i64>,
-    /// What its moments become.
+    /// The correction of its times.
     pub clock: ClockCorrection,
 }
 
@@ -49,7 +49,7 @@ impl ClockCorrection {
         &self.0
     }
 
-    /// What a moment becomes, in ns.
+    /// The corrected time, in ns.
     #[inline]
     #[must_use]
     pub fn apply(&self, moment: i64) -> i64 {

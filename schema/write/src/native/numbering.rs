@@ -9,17 +9,17 @@ use rtl_schema::{AgentId, Id, ProcessId, Tables, TrackId};
 /// stays.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// What pid columns hold for each process: nothing for one that was alone when it was met, else its pid, or a
+    /// The values of pid columns for each process: nothing for one that was alone when it was met, else its pid, or a
     /// negative number where another one has that or it is unknown.
     pids: Vec<Option<i64>>,
-    /// What gpuId columns hold for each agent: a GPU's number, a number below -1 for another one.
+    /// The values of gpuId columns for each agent: a GPU's number, a number below -1 for another one.
     pub(crate) gpus: Vec<Option<i64>>,
-    /// What queueId columns hold for each track.
+    /// The values of queueId columns for each track.
     queues: Vec<i64>,
 }
 
 impl Places {
-    /// For a trace of which it is known before how it is told among others.
+    /// For a trace whose mapping is known in advance.
     pub(crate) fn given(mapping: &TraceMapping) -> Self {
         let pids = mapping.pids.iter().copied().map(Some).collect();
         Self { pids, gpus: mapping.gpus.clone(), queues: Vec::new() }
@@ -61,7 +61,7 @@ impl Places {
         self.queues[track.index()]
     }
 
-    /// What stands for a process in metadata rows: what pid columns hold, or would if it was not alone.
+    /// The pid of a process in metadata rows: that of pid columns, also where a single process leaves those empty.
     pub(crate) fn process(&self, process: ProcessId, tables: &Tables) -> Option<i64> {
         self.pid(process).or_else(|| match tables.processes.len() {
             0 | 1 => tables.processes.get(process.index())?.pid,
@@ -80,7 +80,7 @@ fn explicit(process: usize, tables: &Tables) -> i64 {
 /// Queues beyond this are addresses; they get small numbers and a metadata row each.
 const LARGEST_QUEUE: i64 = i16::MAX as i64;
 
-/// What queueId columns hold: a queue's own number where that is small, no other queue got it and there is nothing else
+/// The values of queueId columns: a queue's own number where that is small, no other queue got it and there is nothing else
 /// to say of it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Queues {
@@ -162,9 +162,9 @@ pub(crate) struct RenumberedOps {
 }
 
 impl RenumberedOps {
-    pub(crate) fn settle(&mut self) {
-        self.dispatches.settle();
-        self.others.settle();
+    pub(crate) fn sort(&mut self) {
+        self.dispatches.sort();
+        self.others.sort();
     }
 
     /// The new id of an op that a link names.
@@ -194,7 +194,7 @@ impl Renumbered {
     }
 
     /// Makes [`Self::get`] find what was pushed.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn sort(&mut self) {
         if !self.0.is_sorted_by_key(|run| (run.space, run.old)) {
             self.0.sort_by_key(|run| (run.space, run.old));
         }
@@ -259,7 +259,7 @@ mod tests {
         for (space, old, new) in [(0, 10, 1), (0, 11, 2), (1, 10, 3), (0, 5, 4), (0, 12, 5)] {
             ids.push(space, old, new);
         }
-        ids.settle();
+        ids.sort();
         assert_eq!(ids.0.len(), 4);
         let found = [(0, 10), (0, 11), (0, 12), (0, 5), (1, 10), (1, 11), (0, 6), (0, 4)];
         let expected = [Some(1), Some(2), Some(5), Some(4), Some(3), None, None, None];

@@ -17,7 +17,7 @@ impl Default for StringId {
     }
 }
 
-/// What a row of `rocpd_op` is: its `opType`. The texts are the first of every file.
+/// The kind of a row of `rocpd_op`: its `opType`. The texts are the first of every file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OpKind {
     /// A kernel.
@@ -97,7 +97,7 @@ pub(crate) fn address(address: u64) -> String {
     format!("0x{address:x}")
 }
 
-/// What [`Op::symbol`] is for a kernel of which less is known than of others of its name.
+/// [`Op::symbol`] of a kernel with less information than others of its name.
 pub const NO_SYMBOL: i64 = -1;
 
 /// A row of `rocpd_op` in the file's own terms; `sql/tables.sql` says what each column means.

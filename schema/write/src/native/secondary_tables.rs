@@ -13,7 +13,7 @@ fn words(tables: &Tables, name: NameId) -> Datum<'_> {
     if name.is_some() { tables.strings.get(name).into() } else { Datum::Null }
 }
 
-/// Writes arguments, launches and copies of calls; `id` tells which call a row of the piece became.
+/// Writes arguments, launches and copies of calls; `id` maps a row of the piece to its call.
 pub(super) fn call_details(
     import: &TraceImport,
     writer: &mut NativeWriter,

@@ -88,7 +88,7 @@ impl StringIds {
 mod tests {
     use super::*;
 
-    /// So many strings of one byte are met of newer at capacity.
+    /// The number of newer strings of one byte in a bucket at capacity.
     const FEW: usize = 4;
 
     fn few() -> StringIds {

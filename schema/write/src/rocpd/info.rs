@@ -1,4 +1,4 @@
-//! What records refer to. These tables are small, so SQLite writes them.
+//! The objects to which records refer. These tables are small, so SQLite writes them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::output::OutputFile;
 use crate::script::{tables_of, views_of};
 use rtl_schema::table::Process;
 
-/// What is known of a process beside its records.
+/// A process, beside its records.
 #[derive(Debug)]
 pub struct ProcessInfo<'a> {
     /// As the source has it.
@@ -32,7 +32,7 @@ pub struct ProcessInfo<'a> {
 /// An agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentInfo {
-    /// What records call it: its number on the machine.
+    /// Its id in records: its number on the machine.
     pub id: i64,
     /// `CPU`, `GPU`, or unknown.
     pub kind: Option<&'static str>,
@@ -51,7 +51,7 @@ pub struct AgentInfo {
 /// A kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelInfo<'a> {
-    /// What records call it.
+    /// Its id in records.
     pub id: i64,
     /// As it was loaded; what is unknown stays so.
     pub symbol: rtl_schema::table::Symbol,
@@ -66,7 +66,7 @@ pub struct KernelInfo<'a> {
 /// A hardware counter on one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterInfo<'a> {
-    /// What records call it.
+    /// Its id in records.
     pub id: i64,
     /// Its agent, if known.
     pub agent: Option<i64>,

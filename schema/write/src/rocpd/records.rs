@@ -1,6 +1,6 @@
 //! Records as their writer takes them; times are ns.
 
-/// Who the records of a set are from.
+/// The process of the records of a set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessIdentity {
     /// Five groups of hexadecimal digits, joined by `-`; unique in the file.
@@ -13,7 +13,7 @@ pub struct ProcessIdentity {
     pub parent: Option<i64>,
 }
 
-/// What every record states.
+/// The fields of every record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Event<'a> {
     /// The kind of record: `KERNEL_DISPATCH`.
@@ -22,7 +22,7 @@ pub struct Event<'a> {
     pub correlation: i64,
     /// That of what caused it.
     pub parent: i64,
-    /// What a range or marker is called.
+    /// The text of a range or marker.
     pub message: Option<&'a str>,
     /// The thread.
     pub tid: Option<i64>,

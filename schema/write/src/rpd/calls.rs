@@ -42,7 +42,7 @@ impl RpdWriter {
                 correlated.push((space(piece, row.process), row.correlation, id));
             }
         }
-        self.calls.ids.settle();
+        self.calls.ids.sort();
         correlated.sort_by_key(|&(space, correlation, _)| (space, correlation));
         correlated.dedup_by_key(|(space, correlation, _)| (*space, *correlation));
         for (space, correlation, id) in correlated {

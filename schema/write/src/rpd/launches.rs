@@ -1,4 +1,4 @@
-//! `rocpd_kernelapi` and `rocpd_copyapi`: what calls asked for.
+//! `rocpd_kernelapi` and `rocpd_copyapi`: the parameters of calls.
 
 use super::state::{CopyLaunch, KernelLaunch, LaunchSource};
 use super::{RpdWriter, Table};
@@ -9,7 +9,7 @@ use rtl_schema::table::{Copy, Shape};
 use rtl_schema::{NameId, Result, Tables};
 
 impl RpdWriter {
-    /// Writes what the source says that its calls asked for; `ids` has the call of each row.
+    /// Writes the parameters of calls in the source; `ids` has the call of each row.
     pub(super) fn asked_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
         let LaunchSource::Recorded { executed } = self.launches.source else { return Ok(()) };
         for row in &piece.api_calls.launches {
@@ -41,7 +41,7 @@ impl RpdWriter {
         Ok(())
     }
 
-    /// Notes what a kernel tells of its call, which was `recorded` or not.
+    /// Keeps the parameters of a kernel for its call, which was `recorded` or not.
     #[inline]
     pub(super) fn kernel_launch(
         &mut self,
@@ -60,7 +60,7 @@ impl RpdWriter {
         }
     }
 
-    /// Notes what a copy tells of its call.
+    /// Keeps the parameters of a copy for its call.
     pub(super) fn copy_launch(
         &mut self,
         piece: &Tables,

@@ -5,7 +5,7 @@ use crate::script::tables_of;
 
 const TABLES: &str = include_str!("../../../../sql/rpd/tables.sql");
 pub(super) const VIEWS: &str = include_str!("../../../../sql/rpd/views.sql");
-/// What SQLite itself adds.
+/// The objects that SQLite itself adds.
 pub(super) const FINISH: &str = include_str!("../../../../sql/rpd/finish.sql");
 
 /// A table of a file, in the order of `sql/rpd/tables.sql`; a file has all of them.

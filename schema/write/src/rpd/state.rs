@@ -6,7 +6,7 @@ use rtl_schema::layout::tags::{LAUNCHES, LAUNCHES_EXECUTED, SOURCE_PREFIX};
 use rtl_schema::table::{AgentKind, Direction};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, ShapeId, Tables, TrackId};
 
-/// What separates the machines in numbers of GPUs.
+/// The distance between machines in numbers of GPUs.
 pub(super) const GPU_STRIDE: i64 = 1_000;
 /// The same in pids and tids.
 pub(super) const PID_STRIDE: i64 = 10_000_000;
@@ -47,7 +47,7 @@ impl Numbers {
                 // A number from a file of RPD's has its machine already.
                 AgentKind::Gpu if agent.number < machine => machine + agent.number,
                 AgentKind::Gpu => agent.number,
-                // What is no GPU goes by a number that no GPU has; -1 would be a range.
+                // Other agents get a number that no GPU has; -1 would be a range.
                 _ => -2 - at as i64,
             });
         }
@@ -88,7 +88,7 @@ pub(super) enum LaunchSource {
     OpsLater,
 }
 
-/// What was not written yet.
+/// Launches that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     pub(super) source: LaunchSource,
@@ -97,7 +97,7 @@ pub(super) struct Launches {
     pub(super) copies: Vec<(i64, CopyLaunch)>,
 }
 
-/// A launch as its op tells it.
+/// A launch, from its op.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KernelLaunch {
     pub(super) name: NameId,
@@ -105,7 +105,7 @@ pub(super) struct KernelLaunch {
     pub(super) track: TrackId,
 }
 
-/// A copy as its op tells it.
+/// A copy, from its op.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CopyLaunch {
     pub(super) direction: Direction,

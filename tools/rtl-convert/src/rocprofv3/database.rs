@@ -38,7 +38,7 @@ impl<'a> Database<'a> {
         Self { file, set, unknown: false, events: FxHashMap::default() }
     }
 
-    /// What the records refer to, behind the set of the process, which orders processes.
+    /// The objects to which the records refer, after the set of the process, which orders processes.
     pub fn info<'t>(
         &self,
         id: ProcessId,

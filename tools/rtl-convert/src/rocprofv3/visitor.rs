@@ -14,7 +14,7 @@ use crate::rows::RowCounts;
 /// name of a range is found by this id.
 const FIRST_OWN_ID: Id = 1 << 52;
 
-/// What the records of one process refer to.
+/// The objects to which the records of one process refer.
 #[derive(Debug, Default)]
 pub struct ProcessState {
     /// Its agents.
@@ -88,12 +88,12 @@ impl ProcessState {
     }
 }
 
-/// What every record states.
+/// The fields of every record.
 #[derive(Debug, Clone, std::marker::Copy)]
 pub struct Record<'a> {
     /// The process.
     pub process: ProcessId,
-    /// What its records refer to.
+    /// The objects to which it refers.
     pub state: &'a ProcessState,
     /// The batch that the row belongs to.
     pub tables: &'a Tables,
@@ -171,7 +171,7 @@ pub struct RecordVisitor<S, F> {
     pub rows: RowCounts,
     /// The kinds and numbers of all functions.
     pub operations: Operations,
-    /// What the records of each process refer to, if it has any, and its sink.
+    /// The objects to which the records of each process refer, if it has any, and its sink.
     processes: Vec<Option<Box<(ProcessState, S)>>>,
     sink: F,
     own_ids: Id,

@@ -154,7 +154,7 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// Its name in the baseline, if different.
     pub(crate) former: Option<String>,
-    /// The launch shape, if kernels are told apart by it.
+    /// The launch shape, if it distinguishes kernels.
     pub(crate) launch: Option<String>,
     #[serde(rename = "status")]
     pub(crate) change: Change,

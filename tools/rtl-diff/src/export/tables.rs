@@ -201,7 +201,7 @@ pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
     let raised: Vec<f64> = raised.map(|row| row.threshold).collect();
     notes.extend(raised.first().map(|&threshold| {
         format!(
-            "the threshold of {} kernels was raised to {}: one run a side cannot tell less",
+            "the threshold of {} kernels was raised to {}: one run a side cannot resolve less",
             raised.len(),
             signed(threshold, false)
         )

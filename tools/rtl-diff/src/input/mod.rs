@@ -62,7 +62,7 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<(Origin, Run), Failur
 /// A report has no rows left to select from.
 fn check_report(path: &Path, options: &ReadOptions) -> Result<(), Failure> {
     let what = if options.by == KernelKey::Launch {
-        "told apart by launch shape"
+        "distinguished by launch shape"
     } else if options.warmup != Warmup::Keep {
         "freed from its warm-up"
     } else if options.filtered {

@@ -24,7 +24,7 @@ impl Run {
     }
 }
 
-/// The name of a kernel, with the launch shape if kernels are told apart by it.
+/// The name of a kernel, with the launch shape if that distinguishes kernels.
 pub(crate) fn label(name: &str, launch: Option<&str>) -> String {
     launch.map_or_else(|| name.to_owned(), |launch| format!("{name} [{launch}]"))
 }

@@ -8,10 +8,10 @@ use rtl_analysis::ranks::{Outlier, Quantity, Steps};
 
 use crate::imbalance::{Imbalance, Rank};
 
-/// So many ranks are told.
+/// The number of ranks in the table.
 const RANKS: usize = 16;
 
-/// So many kernels and outliers are told.
+/// The number of kernels and outliers in the tables.
 const ROWS: usize = 5;
 
 /// Prints it, where there are ranks to compare.

@@ -1,4 +1,4 @@
-//! What the trace is and how far to trust it.
+//! The origin of the trace and its losses.
 
 use std::collections::BTreeMap;
 
