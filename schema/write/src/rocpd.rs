@@ -6,6 +6,7 @@
 
 mod info;
 mod records;
+mod set;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,6 +14,7 @@ use std::path::Path;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::set::{RECORDS, Set, filled};
 use crate::btree::{Database, Datum, TableId};
 use crate::output::OutputFile;
 use crate::script::tables_of;
@@ -20,10 +22,7 @@ use rtl_schema::Result;
 
 pub use info::{AgentInfo, CounterInfo, KernelInfo, ProcessInfo};
 pub use records::{Argument, Event, KernelDispatch, MemoryAllocation, MemoryCopy, ProcessIdentity};
-
-const RECORDS: &str = include_str!("../../../sql/rocprofv3/records.sql");
-const INFO: &str = include_str!("../../../sql/rocprofv3/info.sql");
-const VIEWS: &str = include_str!("../../../sql/rocprofv3/views.sql");
+pub use set::TableSetId;
 
 /// The tables that grow with the records, in the order of [`RECORDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,25 +36,6 @@ enum Table {
     Dispatch,
     Copy,
     Allocation,
-}
-
-/// The set of a process; sets are in the order of their addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TableSetId(usize);
-
-/// The tables of one process.
-#[derive(Debug)]
-struct Set {
-    origin: ProcessIdentity,
-    uuid: String,
-    tables: Vec<TableId>,
-    texts: FxHashMap<Box<str>, i64>,
-    threads: FxHashSet<i64>,
-    queues: BTreeSet<i64>,
-    streams: BTreeSet<i64>,
-    tracks: FxHashMap<(i64, i64), i64>,
-    /// The place that was last noted, which the next record most often has too.
-    recent: Option<(i64, i64, i64)>,
 }
 
 /// A database in the making. Memory grows with the distinct texts and threads.
@@ -312,11 +292,6 @@ impl RocpdWriter {
         row[start..end].copy_from_slice(cells);
         self.database.push_row(set.tables[table as usize], &row[..end])
     }
-}
-
-/// A statement for one set.
-fn filled(sql: &str, uuid: &str, guid: &str) -> String {
-    sql.replace("{uuid}", uuid).replace("{guid}", guid)
 }
 
 #[cfg(test)]

@@ -6,11 +6,8 @@ use std::fmt::Write as _;
 use crate::checkout::{File, files};
 use crate::module_graph::{Module, ModuleGraph};
 
-/// How many files of a crate may import each other, where it is more than two.
-const ALLOWED: [(&str, usize); 1] = [("schema/write", 4)];
-
-/// The cycles of the crates that are larger than allowed, as text.
-fn too_large(files: &[File], allowed: &[(&str, usize)]) -> Vec<String> {
+/// The cycles of each crate, as text.
+fn cycles(files: &[File]) -> Vec<String> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.is_rust() && !file.is_test() && !file.is_within(&["tracer/"]))
     {
@@ -24,11 +21,8 @@ fn too_large(files: &[File], allowed: &[(&str, usize)]) -> Vec<String> {
             if sources.iter().any(|(path, _)| *path == "lib.rs") {
                 sources.retain(|(path, _)| *path != "main.rs");
             }
-            let largest = allowed.iter().find(|(of, _)| *of == folder).map_or(2, |(_, largest)| *largest);
             let graph = ModuleGraph::new(sources);
-            let cycles = graph.cycles();
-            let large = cycles.iter().filter(|cycle| cycle.len() > largest);
-            large.map(|cycle| picture(folder, cycle)).collect::<Vec<_>>()
+            graph.cycles().iter().map(|cycle| picture(folder, cycle)).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -44,14 +38,14 @@ fn picture(folder: &str, cycle: &BTreeMap<&Module, Vec<&Module>>) -> String {
 }
 
 #[test]
-fn no_files_import_each_other_in_large_circles() {
-    let faults = too_large(&files(), &ALLOWED);
+fn no_files_import_each_other() {
+    let faults = cycles(&files());
     assert!(faults.is_empty(), "{}", faults.concat());
 }
 
 fn made_up(files: &[(&str, &str)]) -> Vec<String> {
     let files: Vec<File> = files.iter().map(|(path, text)| File::new(path, text)).collect();
-    too_large(&files, &[])
+    cycles(&files)
 }
 
 #[test]
@@ -66,13 +60,13 @@ fn a_circle_of_three_files_is_found_and_drawn() {
 }
 
 #[test]
-fn two_files_that_import_each_other_are_accepted() {
+fn a_circle_of_two_files_is_found() {
     let faults = made_up(&[
         ("x/src/lib.rs", "mod a;\nmod b;\n"),
         ("x/src/a.rs", "use crate::b;\n"),
         ("x/src/b.rs", "use crate::a;\n"),
     ]);
-    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(faults, ["x: 2 files import each other\n    a -> b\n    b -> a\n"]);
 }
 
 #[test]

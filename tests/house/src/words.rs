@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::checkout::{File, files};
 
 /// A name and its replacement.
-const NAMES: [(&str, &str); 36] = [
+const NAMES: [(&str, &str); 35] = [
     ("story", "log"),
     ("handover", "batch_channel"),
     ("News", "Wakeup"),
@@ -44,7 +44,6 @@ const NAMES: [(&str, &str); 36] = [
     ("pour", "copy_to"),
     ("settle", "finish"),
     ("Known", "RecorderState"),
-    ("Work", "Checkpoint"),
 ];
 
 /// A phrase, in lower case, and what to write.

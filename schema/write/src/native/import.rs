@@ -2,10 +2,10 @@ use rustc_hash::FxHashMap;
 
 use super::layout::Table;
 use super::mapping::TraceMapping;
+use super::metadata;
 use super::numbering::{Places, Renumbered, RenumberedOps};
 use super::rows::{Call, NO_SYMBOL, Op, OpKind, StringId};
 use super::writer::NativeWriter;
-use super::{metadata, secondary_tables};
 use crate::btree::Datum;
 use rtl_schema::table::{Copy, Direction, Dispatch, Range, RangeKind};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Result, SymbolId, Tables, TrackId};
@@ -51,7 +51,7 @@ impl TraceImport {
         self.all_ops(writer, piece)?;
         self.links.extend_from_slice(&piece.extra_links);
         self.ops.sort();
-        secondary_tables::write(self, writer, piece)
+        self.secondary_tables(writer, piece)
     }
 
     /// Writes the rows that are known only at the end: the metadata, and links. `last` holds the rows after all pieces.
@@ -294,7 +294,7 @@ impl TraceImport {
         }
         self.calls.sort();
         let first = first.unwrap_or_default();
-        secondary_tables::call_details(self, writer, piece, |row| first + i64::from(row))
+        self.call_details(writer, piece, |row| first + i64::from(row))
     }
 }
 

@@ -13,27 +13,66 @@ fn words(tables: &Tables, name: NameId) -> Datum<'_> {
     if name.is_some() { tables.strings.get(name).into() } else { Datum::Null }
 }
 
-/// Writes arguments, launches and copies of calls; `id` maps a row of the piece to its call.
-pub(super) fn call_details(
-    import: &TraceImport,
-    writer: &mut NativeWriter,
-    piece: &Tables,
-    id: impl Fn(u32) -> i64,
-) -> Result<()> {
-    for row in &piece.api_calls.arguments {
-        let text = |name| Datum::from(import.text(name).map(|text| text.0));
-        let (call, position) = (id(row.call), i64::from(row.position));
-        let cells = [call.into(), position.into(), text(row.kind), text(row.name), text(row.value)];
-        writer.row(Table::Arg, &cells)?;
-    }
-    for row in &piece.api_calls.launches {
-        if row.kernel != NameId::NONE || row.shape.is_some() {
-            kernel(import, writer, piece, id(row.call), row)?;
-        } else {
-            copy(writer, piece, id(row.call), row)?;
+impl TraceImport {
+    /// Writes arguments, launches and copies of calls; `id` maps a row of the piece to its call.
+    pub(super) fn call_details(
+        &self,
+        writer: &mut NativeWriter,
+        piece: &Tables,
+        id: impl Fn(u32) -> i64,
+    ) -> Result<()> {
+        for row in &piece.api_calls.arguments {
+            let text = |name| Datum::from(self.text(name).map(|text| text.0));
+            let (call, position) = (id(row.call), i64::from(row.position));
+            let cells = [call.into(), position.into(), text(row.kind), text(row.name), text(row.value)];
+            writer.row(Table::Arg, &cells)?;
         }
+        for row in &piece.api_calls.launches {
+            if row.kernel != NameId::NONE || row.shape.is_some() {
+                kernel(self, writer, piece, id(row.call), row)?;
+            } else {
+                copy(writer, piece, id(row.call), row)?;
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Writes counters, monitors, stack frames and allocations.
+    pub(super) fn secondary_tables(&self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
+        for row in &piece.counters {
+            // Where only a part of the dispatches is written, counters of others belong to none.
+            let Some(op) = self.dispatched(piece, row.process, row.dispatch) else { continue };
+            let cells = [
+                row.value.into(),
+                op.into(),
+                self.text(row.name).map(|text| text.0).into(),
+                self.places.pid(row.process).into(),
+                row.agent.and_then(|agent| self.places.gpu(agent)).into(),
+            ];
+            writer.row(Table::Counter, &cells)?;
+        }
+        for row in &piece.monitors {
+            let cells = [
+                words(piece, row.device_kind),
+                watched(self, piece, row).into(),
+                words(piece, row.name),
+                self.file_time(row.start).into(),
+                self.file_time(row.end).into(),
+                words(piece, row.value),
+            ];
+            writer.row(Table::Monitor, &cells)?;
+        }
+        for row in &piece.stack_frames {
+            let call = self.calls.get(0, row.call);
+            let name = self.text(row.name).map(|text| text.0);
+            writer.row(Table::Stackframe, &[call.into(), row.depth.into(), name.into()])?;
+        }
+        for row in &piece.allocations {
+            allocation(self, writer, row)?;
+        }
+        writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
+        Ok(())
+    }
 }
 
 fn kernel(
@@ -79,43 +118,6 @@ fn copy(writer: &mut NativeWriter, piece: &Tables, call: i64, row: &ApiLaunch) -
         i64::from(row.pinned).into(),
     ];
     writer.row_at(Table::Copyapi, call, &cells)
-}
-
-/// Writes what is sampled, counted, allocated or stacked.
-pub(super) fn write(import: &TraceImport, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
-    for row in &piece.counters {
-        // Where only a part of the dispatches is written, counters of others belong to none.
-        let Some(op) = import.dispatched(piece, row.process, row.dispatch) else { continue };
-        let cells = [
-            row.value.into(),
-            op.into(),
-            import.text(row.name).map(|text| text.0).into(),
-            import.places.pid(row.process).into(),
-            row.agent.and_then(|agent| import.places.gpu(agent)).into(),
-        ];
-        writer.row(Table::Counter, &cells)?;
-    }
-    for row in &piece.monitors {
-        let cells = [
-            words(piece, row.device_kind),
-            watched(import, piece, row).into(),
-            words(piece, row.name),
-            import.file_time(row.start).into(),
-            import.file_time(row.end).into(),
-            words(piece, row.value),
-        ];
-        writer.row(Table::Monitor, &cells)?;
-    }
-    for row in &piece.stack_frames {
-        let call = import.calls.get(0, row.call);
-        let name = import.text(row.name).map(|text| text.0);
-        writer.row(Table::Stackframe, &[call.into(), row.depth.into(), name.into()])?;
-    }
-    for row in &piece.allocations {
-        allocation(import, writer, row)?;
-    }
-    writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
-    Ok(())
 }
 
 /// The number of what a monitor watched.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, Result, ToSql};
 
-use super::{INFO, Set, VIEWS, filled};
+use super::set::{INFO, RECORDS, Set, VIEWS, filled};
 use crate::native::opaque_tables::open;
 use crate::output::OutputFile;
 use crate::script::{tables_of, views_of};
@@ -76,7 +76,7 @@ pub struct CounterInfo<'a> {
 
 /// The views of a file: for each table all sets together, and on those what rocprofv3 ships.
 pub(super) fn views(sets: &[Set]) -> Vec<(String, String)> {
-    let tables = tables_of(INFO).chain(tables_of(super::RECORDS)).map(|(name, _)| {
+    let tables = tables_of(INFO).chain(tables_of(RECORDS)).map(|(name, _)| {
         let all: Vec<String> = sets.iter().map(|set| format!("SELECT * FROM {name}{}", set.uuid)).collect();
         (name.to_owned(), format!("CREATE VIEW {name} AS {}", all.join(" UNION ALL ")))
     });
