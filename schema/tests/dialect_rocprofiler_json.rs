@@ -115,6 +115,22 @@ fn a_dispatch_carries_all_that_its_record_says() -> Outcome {
 }
 
 #[test]
+fn names_of_lists_are_strings_only_where_a_row_needs_them() -> Outcome {
+    let mut named = process();
+    named["buffer_records"] = json!({
+        "kernel_dispatch": [dispatch(9, 101, 1000, 1500)], "memory_copy": [], "scratch_memory": [],
+        "hip_api": [record(99, 1, 21, 900, 950)]
+    });
+    let tables = parsed(&document(named))?;
+    for unused in ["kernel_dispatch", "memory_copy", "scratch_memory"] {
+        assert_eq!(tables.strings.lookup(unused), None, "{unused}");
+    }
+    // The kind is unknown, so the list is the domain of the call.
+    assert_eq!(tables.strings.get(tables.api_calls.get(0).domain), "hip_api");
+    Ok(())
+}
+
+#[test]
 fn records_may_stand_before_what_they_refer_to() -> Outcome {
     let Value::Object(fields) = process() else { return Err("no object".into()) };
     let mut backwards: Vec<String> =

@@ -10,7 +10,7 @@ use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, ApiCall, ApiCalls, Copy, Counter, Dispatch,
     Dispatches, Distinct, Interned, Range, RangeKind, Shape, Symbol, Track, Tracks, all,
 };
-use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, SymbolId, Tables};
+use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, Strings, SymbolId, Tables};
 
 /// A list of `buffer_records` that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) const NO_AGENT: AgentId = AgentId(u32::MAX);
 /// The function of a record, to be looked up once the kinds are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct Function {
-    /// The name of its list: the domain of functions of an unknown kind.
+    /// The name of its list in [`Collected::lists`]: the domain of functions of an unknown kind.
     pub(super) list: NameId,
     pub(super) kind: Option<i64>,
     /// The number of the operation, where the record does not name it.
@@ -49,6 +49,8 @@ pub(super) struct Collected {
     pub(super) metadata: serde_json::Value,
     pub(super) agents: Vec<serde_json::Value>,
     pub(super) kinds: Vec<rows::KindInfo>,
+    /// The names of lists; the strings of the trace hold only those that a row needs.
+    pub(super) lists: Strings,
     /// Whether rocm-trace-lite wrote the file: it numbers copies differently.
     pub(super) imitation: bool,
     pub(super) counter_names: FxHashMap<i64, NameId>,
@@ -84,7 +86,7 @@ impl Collected {
             "marker_api" => (List::Markers, select.ranges || select.api),
             _ => (List::Calls, select.api && (name.ends_with("_api") || name == "ompt")),
         };
-        is_selected.then(|| (list, self.tables.strings.intern(name)))
+        is_selected.then(|| (list, self.lists.intern(name)))
     }
 
     pub(super) fn counter(&mut self, counter: rows::CounterInfo) {

@@ -123,23 +123,23 @@ impl Collected {
 
     fn resolve(&mut self, function: &Function) -> Resolved {
         let strings = &mut self.tables.strings;
+        let list = self.lists.get(function.list);
         let kind = function.kind.and_then(|kind| self.kinds.get(usize::try_from(kind).ok()?));
         let domain = match kind.and_then(|kind| kind.kind.0.as_deref()) {
             Some(kind) => strings.intern(kind),
-            None => function.list,
+            None => strings.intern(list),
         };
         let name = match (function.name, function.number) {
             (Some(name), _) => name,
             (None, number) => {
                 let operation = kind.and_then(|kind| kind.operations.get(usize::try_from(number).ok()?));
-                let imitated = (self.imitation && strings.get(function.list) == "memory_copy")
-                    .then(|| imitated_copy(number))
-                    .flatten();
+                let imitated =
+                    (self.imitation && list == "memory_copy").then(|| imitated_copy(number)).flatten();
                 match (operation, imitated) {
                     (Some(Text(Some(name))), _) => strings.intern(name),
                     (_, Some(name)) => strings.intern(name),
                     _ => {
-                        let name = format!("{} operation {number}", strings.get(function.list));
+                        let name = format!("{list} operation {number}");
                         strings.intern(&name)
                     }
                 }

@@ -1,4 +1,4 @@
-//! Saved reports, `rtl-summary/1`, as runs. Only the fields that a comparison needs are read.
+//! Saved reports, `rtl-summary/1`, as runs. Only the sections that a comparison needs are read.
 
 use std::collections::BTreeMap;
 use std::fs::File;
