@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use support::code_object::{Kernel, Symbols, Target, code_object};
-use support::{Stack, program, stacks, until_whole};
+use support::{Stack, program, stack, stacks, until_whole};
 use tempfile::TempDir;
 
 use crate::library;
@@ -56,11 +56,11 @@ impl Process {
     /// compiler is missing.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
-        let stack = stacks().into_iter().find(|stack| stack.name == "bookworm")?;
+        let stack = stack("bookworm")?;
         Self::on(&stack, name)
     }
 
-    /// The program on every runtime of this machine.
+    /// The program on every runtime that a test runs on.
     #[must_use]
     pub fn on_every_stack(name: &str) -> Vec<Self> {
         stacks().iter().filter_map(|stack| Self::on(stack, name)).collect()

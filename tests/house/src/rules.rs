@@ -178,3 +178,52 @@ fn every_link_between_documents_leads_somewhere() {
     let faults = links_to_nowhere(&file, |path| path == Path::new("docs/../README.md"));
     assert_eq!(faults, ["docs/a.md: b.md"]);
 }
+
+/// Test modules of targets whose manifest says `test = false`: cargo would never run them. A library is its package's `src`
+/// without programs; a program is its first file.
+fn tests_that_cargo_leaves_out(files: &[File]) -> Vec<String> {
+    let manifests = files.iter().filter_map(|file| Some((file.path.strip_suffix("Cargo.toml")?, &file.text)));
+    let untested = manifests.flat_map(|(package, text)| {
+        let targets = text.split("\n[").filter(|section| section.contains("\ntest = false"));
+        targets.map(move |target| {
+            let value = |key: &str| target.split_once(&format!("\n{key} = \""))?.1.split('"').next();
+            let programs = [format!("{package}src/main.rs"), format!("{package}src/bin/")];
+            let program = match value("path") {
+                Some(path) => vec![format!("{package}{path}")],
+                None => vec![
+                    format!("{package}src/bin/{}.rs", value("name").unwrap_or_default()),
+                    programs[0].clone(),
+                ],
+            };
+            let is_library = target.starts_with("lib]");
+            (is_library, if is_library { vec![format!("{package}src/")] } else { program }, programs)
+        })
+    });
+    untested
+        .flat_map(|(is_library, paths, programs)| {
+            let within = |file: &&File, paths: &[String]| {
+                paths.iter().any(|path| file.path.starts_with(path.as_str()))
+            };
+            let own = files.iter().filter(move |file| {
+                file.is_rust() && within(file, &paths) && !(is_library && within(file, &programs))
+            });
+            own.flat_map(|file| file.faults(|line| line.contains("#[cfg(test)]"))).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[test]
+fn cargo_runs_every_test() {
+    let faults = tests_that_cargo_leaves_out(&files());
+    assert!(faults.is_empty(), "{faults:#?}");
+    let tests = "\n#[cfg(test)]\nmod tests {}\n";
+    let found = |manifest: &str, path: &str| {
+        tests_that_cargo_leaves_out(&[File::new("tools/a/Cargo.toml", manifest), File::new(path, tests)])
+    };
+    let (library, program) =
+        ("[package]\n\n[lib]\ntest = false\n", "[package]\n\n[[bin]]\nname = \"b\"\ntest = false\n");
+    assert_eq!(found(library, "tools/a/src/c.rs"), ["tools/a/src/c.rs:2"]);
+    assert_eq!(found(library, "tools/a/src/main.rs"), [""; 0]);
+    assert_eq!(found(program, "tools/a/src/bin/b.rs"), ["tools/a/src/bin/b.rs:2"]);
+    assert_eq!(found(program, "tools/a/src/c.rs"), [""; 0]);
+}

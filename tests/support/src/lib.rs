@@ -24,7 +24,7 @@ pub use rerun::until_whole;
 /// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
 pub use rusqlite;
 pub use skip::{Need, skip, skipped};
-pub use stack::{Stack, roctx, simulator, stacks};
+pub use stack::{Stack, every_stack, roctx, simulator, stack, stacks};
 
 /// The folder of foreign traces and golden files beside the checkout. `None`, and one line, where there is none.
 pub fn shared() -> Option<PathBuf> {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::stack::{LIBRARIES, Stack, cache, stacks};
+use crate::stack::{LIBRARIES, Stack, cache, stack};
 use crate::{Need, skipped};
 
 /// The version that `scripts/fetch/real-programs` pins.
@@ -16,7 +16,7 @@ const TINYGRAD: &str = "programs/tinygrad-0.14.0";
 /// As [`crate::simulator`].
 pub fn tinygrad(steps: u32) -> Option<Command> {
     let python = python()?;
-    let stack = stacks().into_iter().find(|stack| stack.name == "experimental")?;
+    let stack = stack("experimental")?;
     let mut command = stack.command(&python);
     command.arg(source("train.py")).arg(steps.to_string());
     with_tinygrad(&mut command, &stack)?;

@@ -37,8 +37,35 @@ const KNOWN: [(&str, &str, &str, &str); 4] = [
     ("experimental", "7.2.4", "7.2.4", "libamdhip64.so.7"),
 ];
 
-/// The runtimes that this machine has, oldest first. What it has not is said in one line each.
+/// The runtimes that a test runs on, oldest first: all that this machine has, or, where `RTL_STACKS` is `two`, the newest
+/// and one older that the name of the test picks. A runtime that is missing is said in one line.
+///
+/// # Panics
+/// If `RTL_STACKS` is neither `two` nor `all` nor empty.
 pub fn stacks() -> Vec<Stack> {
+    let stacks = every_stack();
+    match std::env::var("RTL_STACKS").as_deref() {
+        Ok("two") => newest_and_one_older(stacks, std::thread::current().name().unwrap_or_default()),
+        Ok("all" | "") | Err(_) => stacks,
+        Ok(other) => panic!("RTL_STACKS={other}: neither `two` nor `all`"),
+    }
+}
+
+/// A named runtime, whatever `RTL_STACKS` says. One that is missing is said in one line.
+pub fn stack(name: &str) -> Option<Stack> {
+    every_stack().into_iter().find(|stack| stack.name == name)
+}
+
+/// The sum of bytes changes with the slightest change of a name, and with nothing else.
+fn newest_and_one_older<T>(mut stacks: Vec<T>, test: &str) -> Vec<T> {
+    let Some(newest) = stacks.pop() else { return stacks };
+    let sum: usize = test.bytes().map(usize::from).sum();
+    let older = (!stacks.is_empty()).then(|| stacks.swap_remove(sum % stacks.len()));
+    older.into_iter().chain([newest]).collect()
+}
+
+/// The runtimes that this machine has, oldest first. One that is missing is said in one line.
+pub fn every_stack() -> Vec<Stack> {
     let stacks = KNOWN.map(|(name, rocr, hip, hip_library)| {
         let installed = name == "bookworm";
         let root = if installed { "/".into() } else { cache().join(format!("stacks/{name}-{rocr}")) };
@@ -177,5 +204,20 @@ impl Stack {
     /// AMD's program that lists what the runtime sees.
     pub fn rocminfo(&self) -> PathBuf {
         self.root.join("usr/bin/rocminfo")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_and_one_older;
+
+    #[test]
+    fn every_older_runtime_is_picked_by_some_name_and_the_newest_by_all() {
+        let of = |test| newest_and_one_older(vec![5, 6, 7], test);
+        assert_eq!((of("a"), of("b"), of("a")), (vec![6, 7], vec![5, 7], vec![6, 7]));
+        assert_eq!(
+            (newest_and_one_older(vec![7], "a"), newest_and_one_older::<i32>(vec![], "a")),
+            (vec![7], vec![])
+        );
     }
 }

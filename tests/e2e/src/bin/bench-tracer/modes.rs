@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use e2e::library;
-use support::stacks;
+use support::stack;
 
 use crate::Arguments;
 use crate::runs::{Bench, Column, Cost};
@@ -20,7 +20,7 @@ const BOUNDS: (f64, f64) = (1.2, 1.05);
 pub(crate) fn measure(bench: &Bench, arguments: &Arguments, mut show: impl FnMut(Table)) -> Result<()> {
     let of_hsa = Bench { columns: columns(), ..bench.clone() };
     show(table(&of_hsa, "kernels of HSA", true, arguments)?);
-    let hip = stacks().into_iter().find(|stack| stack.name == "bookworm").map(|stack| stack.hip_library);
+    let hip = stack("bookworm").map(|stack| stack.hip_library);
     let kernels = support::code_object("kernels", "gfx90a");
     if let (Some(hip), Some(one_kernel), Some(submit)) = (hip, kernels, support::program("hip_loop")) {
         let columns = columns().into_iter().map(|column| column.setting("HIP_LIBRARY", hip)).collect();

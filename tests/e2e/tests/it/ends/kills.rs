@@ -43,7 +43,7 @@ fn assert_has_the_first(outcome: &Outcome) -> Loss {
 #[test]
 fn a_process_that_is_killed_at_any_moment_has_all_of_its_work_but_the_last() {
     let kills: u64 = std::env::var("RTL_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
-    let stacks = support::stacks();
+    let stacks = support::every_stack();
     let mut losses: Vec<Loss> = (0..kills)
         .filter_map(|kill| {
             let stack = stacks.get(kill as usize % stacks.len().max(1))?;

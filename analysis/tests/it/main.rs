@@ -1,0 +1,13 @@
+//! Analysis of traces, against values by hand, generated truth and real traces.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
+mod common;
+mod judgements;
+mod launches;
+mod profile;
+mod properties;
+mod ranks;
+mod rocprofv3;
+mod rpt;
+mod stories;

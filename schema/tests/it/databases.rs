@@ -1,0 +1,126 @@
+//! What SQLite itself reads, to be compared with a scan.
+
+pub(crate) mod recipe;
+
+use std::path::Path;
+
+use rtl_schema::sqlite::{Database, Row};
+use rusqlite::{Connection, OpenFlags, types::ValueRef};
+
+/// Rows as (rowid, values); a value as what each of [`Row`]'s functions makes of it.
+pub(crate) type Answer = Vec<(i64, Vec<Value>)>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Value {
+    int: Option<i64>,
+    real: Option<u64>,
+    text: Option<String>,
+    null: bool,
+}
+
+/// The rows as the library steps through them.
+pub(crate) fn by_library(path: &Path, table: &str, columns: &[&str]) -> rusqlite::Result<Answer> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    // Without it SQLite reads past the end of damaged pages, and answers by what happens to lie there.
+    connection.execute_batch("pragma cell_size_check = on")?;
+    let present: Vec<String> = connection
+        .prepare("select name from pragma_table_xinfo(?1)")?
+        .query_map([table], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    let list: String = columns
+        .iter()
+        .map(|column| match present.iter().find(|name| name.eq_ignore_ascii_case(column)) {
+            Some(name) => format!(", \"{name}\""),
+            None => ", NULL".to_owned(),
+        })
+        .collect();
+    let ordered = format!("select _rowid_{list} from \"{table}\" order by _rowid_");
+    let (mut statement, numbered) = match connection.prepare(&ordered) {
+        Ok(statement) => (statement, false),
+        Err(_) => (connection.prepare(&format!("select NULL{list} from \"{table}\""))?, true),
+    };
+    let mut rows = statement.query([])?;
+    let mut answer = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = if numbered { answer.len() as i64 + 1 } else { row.get(0)? };
+        let values = (1..=columns.len()).map(|at| value(row.get_ref(at).unwrap())).collect();
+        answer.push((id, values));
+    }
+    Ok(answer)
+}
+
+/// The rows as a scan gives them.
+pub(crate) fn by_scan(database: &Database, table: &str, columns: &[&str]) -> rtl_schema::Result<Answer> {
+    let mut answer = Vec::new();
+    database.scan(table, columns, |row| answer.push(values(row, columns.len())))?;
+    Ok(answer)
+}
+
+/// The rows as a scan in parts gives them.
+pub(crate) fn by_scan_parts(
+    database: &Database,
+    table: &str,
+    columns: &[&str],
+) -> rtl_schema::Result<Answer> {
+    let each = |part: &mut Answer, row: &Row<'_>| part.push(values(row, columns.len()));
+    Ok(database.scan_parts(table, columns, Vec::new, each)?.concat())
+}
+
+fn values(row: &Row<'_>, columns: usize) -> (i64, Vec<Value>) {
+    let value = |at| Value {
+        int: row.int(at),
+        real: row.real(at).map(f64::to_bits),
+        text: row.text(at).map(|text| text.into_owned()),
+        null: row.is_null(at),
+    };
+    (row.id(), (0..columns).map(value).collect())
+}
+
+fn value(value: ValueRef<'_>) -> Value {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let spelled = |bytes| std::str::from_utf8(bytes).ok().map(str::trim);
+    match value {
+        ValueRef::Null => Value { int: None, real: None, text: None, null: true },
+        ValueRef::Integer(value) => Value {
+            int: Some(value),
+            real: Some((value as f64).to_bits()),
+            text: Some(value.to_string()),
+            null: false,
+        },
+        ValueRef::Real(value) => Value {
+            int: (value.fract() == 0.0 && value.abs() < 9e18).then_some(value as i64),
+            real: Some(value.to_bits()),
+            text: Some(value.to_string()),
+            null: false,
+        },
+        ValueRef::Text(bytes) => Value {
+            int: spelled(bytes).and_then(|text| text.parse().ok()),
+            real: spelled(bytes).and_then(|text| text.parse().ok()).map(f64::to_bits),
+            text: Some(text(bytes)),
+            null: false,
+        },
+        ValueRef::Blob(bytes) => Value { int: None, real: None, text: Some(text(bytes)), null: false },
+    }
+}
+
+/// Reads every table of a file that may be damaged: where SQLite answers, a scan answers the same; where
+/// SQLite reports an error, so does a scan. A file that does not open has nothing to compare.
+pub(crate) fn assert_agreement(path: &Path) {
+    let Ok(database) = Database::open(path, path) else { return };
+    for table in database.tables() {
+        let Ok(columns) = database.columns(table) else { continue };
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let expected = by_library(path, table, &columns);
+        // SQLite checks a page once per connection, so each has to be the first to come upon it.
+        let fresh = || Database::open(path, path);
+        let scan = fresh().and_then(|database| by_scan(&database, table, &columns));
+        let parts = fresh().and_then(|database| by_scan_parts(&database, table, &columns));
+        for answer in [scan, parts] {
+            match (&expected, answer) {
+                (Ok(expected), Ok(answer)) => assert_eq!(&answer, expected, "{table}"),
+                (Err(_), Err(_)) => {}
+                (expected, answer) => panic!("{table}: SQLite {expected:?}, scan {answer:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Reading of traces, dialect by dialect.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
+mod databases;
+mod detect;
+mod dialect_lite;
+mod dialect_native;
+mod dialect_rocprofiler;
+mod dialect_rocprofiler_json;
+mod dialect_rpd;
+mod dialect_rtg;
+mod fixture;
+mod fuzz_smoke;
+mod opening;
+mod queries;
+mod scan;
+mod stream;

@@ -1,0 +1,8 @@
+//! `rtl-trace` on simulated GPUs.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
+mod hip;
+mod processes;
+mod running;
+mod traced;

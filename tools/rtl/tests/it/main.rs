@@ -1,0 +1,7 @@
+//! `rtl`, installed and as a wheel.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
+
+mod installed;
+mod kept_lines;
+mod wheel;
