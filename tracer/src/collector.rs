@@ -50,6 +50,8 @@ pub struct Pass {
     pub in_flight: usize,
     /// Those among them whose signal waits for us.
     pub forwards: usize,
+    /// Whether dispatches have completed that the recorder has not been shown, because it had others to write.
+    pub holds_back: bool,
 }
 
 /// Everything in flight.
@@ -100,6 +102,7 @@ impl Collector {
             pass.add(copies.pass(shared));
         }
         self.sender.flush();
+        pass.holds_back = self.sender.holds_back();
         shared.known.passes.fetch_add(1, Ordering::Release);
         pass
     }
@@ -302,14 +305,14 @@ impl Drop for Failure<'_> {
 
 /// Start and end in ns, where the hardware wrote them and they make sense.
 fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i64)> {
-    if !ticks.are_known() || ticks.end <= ticks.start {
+    if !ticks.are_known() || ticks.end < ticks.start {
         return None;
     }
     // The end first, as the runtime does it when the application asks (GpuAgent::TranslateTime): a tick that
     // makes it synchronise the clocks then changes both.
     let end = translate(ticks.end)?;
     let start = translate(ticks.start)?;
-    (start > 0 && end > start).then_some((start, end))
+    (start > 0 && end >= start).then_some((start, end))
 }
 
 #[cfg(test)]

@@ -134,6 +134,12 @@ impl<T> Sender<T> {
         }
     }
 
+    /// Whether something was sent that the receiver has not been shown.
+    #[must_use]
+    pub fn holds_back(&self) -> bool {
+        !self.filling.is_empty()
+    }
+
     /// Passes the filling batch on and takes an empty one; false when there is none.
     fn turn_over(&mut self) -> bool {
         let mut state = lock(&self.shared.state);
@@ -243,6 +249,20 @@ mod tests {
         assert!(taken(&receiver).is_empty(), "not shown yet");
         sender.flush();
         assert_eq!(taken(&receiver), [0, 1, 2]);
+    }
+
+    #[test]
+    fn entries_are_held_back_while_others_wait() {
+        let (mut sender, receiver) = handover(4);
+        for (entry, is_held_back) in [(0, false), (1, true)] {
+            sender.send(entry).unwrap();
+            sender.flush();
+            assert_eq!(sender.holds_back(), is_held_back);
+        }
+        assert_eq!(taken(&receiver), [0]);
+        sender.flush();
+        assert!(!sender.holds_back());
+        assert_eq!(taken(&receiver), [1]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl Copies {
         });
         let completed = before - self.running.len();
         self.arrivals.landed(completed);
-        Pass { completed, in_flight: self.running.len(), forwards: self.forwards() }
+        Pass { completed, in_flight: self.running.len(), forwards: self.forwards(), ..Pass::default() }
     }
 
     /// Only what the application waits for.
@@ -46,7 +46,7 @@ impl Copies {
         let others = self.running.extract_if(.., |flying| !matches!(flying.way, Way::Forward(..)));
         let gone = others.map(|flying| leave(flying, Lost::Failure, shared)).count();
         self.arrivals.landed(gone);
-        Pass { completed: 0, in_flight: self.running.len(), forwards: self.forwards() }
+        Pass { in_flight: self.running.len(), forwards: self.forwards(), ..Pass::default() }
     }
 
     /// The recording ends: what has not completed is lost.

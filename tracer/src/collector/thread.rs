@@ -107,7 +107,7 @@ impl Rest {
         };
         let forwarding = since(&mut self.forwarding, pass.forwards > 0);
         let quiet = since(&mut self.quiet, pass.in_flight > 0 && pass.completed == 0);
-        let idle = since(&mut self.idle, pass.in_flight == 0 && pass.completed == 0);
+        let idle = since(&mut self.idle, pass.in_flight == 0 && pass.completed == 0 && !pass.holds_back);
         if pass.forwards > 0 {
             Some((forwarding / 16).clamp(FORWARD_DOZE.0, FORWARD_DOZE.1))
         } else if pass.in_flight > 0 {
@@ -126,7 +126,8 @@ mod tests {
     fn the_collector_rests_longer_the_longer_it_has_nothing_to_do() {
         let (mut rest, start) = (Rest::default(), Instant::now());
         let mut after = |completed, in_flight, forwards, at| {
-            rest.after(Pass { completed, in_flight, forwards }, start + Duration::from_millis(at))
+            let pass = Pass { completed, in_flight, forwards, holds_back: false };
+            rest.after(pass, start + Duration::from_millis(at))
         };
         assert_eq!(after(5, 5, 0, 0), Some(DOZE.0));
         assert_eq!(after(0, 5, 0, 10), Some(DOZE.0), "quiet since now");
@@ -140,5 +141,15 @@ mod tests {
         assert_eq!(after(0, 0, 0, 2002), Some(DOZE.0), "more may come");
         assert_eq!(after(0, 0, 0, 2030), None, "rung for when there is work");
         assert_eq!(after(0, 1, 0, 2031), Some(DOZE.0));
+    }
+
+    #[test]
+    fn it_does_not_sleep_before_the_recorder_has_all_that_has_completed() {
+        let (mut rest, start) = (Rest::default(), Instant::now());
+        let mut after = |holds_back, at| {
+            rest.after(Pass { holds_back, ..Pass::default() }, start + Duration::from_millis(at))
+        };
+        assert_eq!([after(true, 0), after(true, 1000)], [Some(DOZE.0); 2]);
+        assert_eq!((after(false, 1001), after(false, 1030)), (Some(DOZE.0), None));
     }
 }

@@ -33,6 +33,7 @@ mod output;
 mod own_signal;
 mod profiler;
 mod queues;
+mod quiet;
 mod ranges;
 mod ranks;
 mod readers;

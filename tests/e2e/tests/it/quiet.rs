@@ -1,0 +1,40 @@
+//! A process that does nothing for a while has all of its work in the file.
+
+use std::io::Write;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use e2e::compare::assert_complete;
+use e2e::{Process, Trace};
+
+/// Far more than a busy machine takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[test]
+fn all_that_has_completed_is_in_the_file_although_nothing_follows() {
+    for process in Process::on_every_stack("on_request") {
+        let outcome =
+            process.setting("KFD_SIM_KERNEL_NS", "1000..60000").traced_while(|input, output, traces| {
+                let mut line = String::new();
+                output.read_line(&mut line).unwrap();
+                let mut launched = 0;
+                // Bursts of less than the time in which the recorder looks once and the collector falls asleep: a part of each is
+                // then handed over after the rest.
+                for kernels in [40; 60] {
+                    launched += kernels;
+                    writeln!(input, "{kernels}").unwrap();
+                    output.read_line(&mut line).unwrap();
+                    let until = Instant::now() + PATIENCE;
+                    let recorded = || {
+                        let files = std::fs::read_dir(traces).unwrap().map(|file| file.unwrap().path());
+                        files.map(|file| Trace::kernels_so_far(&file)).max().unwrap_or_default()
+                    };
+                    while recorded() < launched && Instant::now() < until {
+                        sleep(Duration::from_millis(5));
+                    }
+                    assert_eq!(recorded(), launched);
+                }
+            });
+        assert_complete(&outcome);
+    }
+}
