@@ -288,7 +288,7 @@ struct rtl_callbacks {
     size_t size;
     /* Passed on to each callback. */
     void *data;
-    /* "lite", "standard" or "full" (docs/guide/modes.md); NULL: what RTL_MODE says, else "lite". */
+    /* "lite", "standard" or "full" (docs/guide/modes.md); NULL: what RTL_MODE says, else "standard". */
     const char *mode;
     /* `count` is never 0. NULL: they are not recorded. */
     void (*kernels)(const struct rtl_kernel *kernels, size_t count, void *data);

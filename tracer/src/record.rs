@@ -172,7 +172,7 @@ impl Recorder {
             ..Ending::default()
         };
         if !self.thread.is_finished() {
-            return ending("the file system does not answer", Lost::Unwritten);
+            return ending("the machine or the file system was too slow", Lost::Unwritten);
         }
         self.thread.join().unwrap_or_else(|_| ending("the recorder failed", Lost::Failure))
     }

@@ -8,9 +8,9 @@ use crate::calls::filter::Filter;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Leaves kernels alone that carry a completion signal.
-    #[default]
     Lite,
     /// Every kernel.
+    #[default]
     Standard,
     /// `Standard`, and the calls of HIP.
     Hip,
@@ -85,6 +85,8 @@ impl Settings {
     /// Reads the environment of this process. Each value that makes no sense gives one line in `complaints` and
     /// counts as not set.
     pub fn read(complaints: &mut Vec<String>) -> Self {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        complaints.extend(names.filter_map(|name| misspelt(&name)));
         Self::from(|name| std::env::var_os(name), complaints)
     }
 
@@ -94,7 +96,7 @@ impl Settings {
         let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
         let filter = |wanted, unwanted| Filter { wanted: list(wanted), unwanted: list(unwanted) };
         let mut read = Reader { set: &set, complaints };
-        let modes = "not lite, standard, hip or full; recording in mode lite";
+        let modes = "not lite, standard, hip or full; recording in mode standard";
         let sizes = "not a size such as 500M or 2G; the file is not limited";
         let kinds = |value: &str| word(value, [("all", Metadata::All), ("minimal", Metadata::Minimal)]);
         let starts = |value: &str| word(value, [("running", false), ("stopped", true)]);
@@ -124,6 +126,51 @@ impl Settings {
     }
 }
 
+/// The variables of the tracer (docs/reference/env.md).
+const NAMES: [&str; 17] = [
+    "RTL_BARRIER",
+    "RTL_COPY",
+    "RTL_DEBUG",
+    "RTL_EMBEDDED",
+    "RTL_HIP_API_FILTER",
+    "RTL_HIP_API_FILTER_OUT",
+    "RTL_HIP_ARGS",
+    "RTL_HSA_API_FILTER",
+    "RTL_HSA_API_FILTER_OUT",
+    "RTL_HSA_ARGS",
+    "RTL_HSA_HOST_DISPATCH",
+    "RTL_MAX_SIZE",
+    "RTL_METADATA",
+    "RTL_MODE",
+    "RTL_OUTPUT",
+    "RTL_RUN_ID",
+    "RTL_START",
+];
+
+/// A line about a variable that is none of the tracer's and is spelt almost as one of them is. Other programs may have
+/// variables that begin as ours do.
+fn misspelt(name: &str) -> Option<String> {
+    if !name.starts_with("RTL_") || NAMES.contains(&name) {
+        return None;
+    }
+    let meant = NAMES.iter().find(|known| distance(name.as_bytes(), known.as_bytes()) <= 2)?;
+    Some(format!("{name}: unknown setting; hint: {meant}"))
+}
+
+/// How many bytes have to be inserted, removed or replaced to make the one name the other.
+fn distance(one: &[u8], other: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, byte) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for at in 0..other.len() {
+            let replaced = diagonal + usize::from(*byte != other[at]);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
 /// Reads variables that are set.
 struct Reader<'a, F> {
     set: F,
@@ -136,7 +183,7 @@ impl<F: Fn(&str) -> Option<OsString>> Reader<'_, F> {
         let value = (self.set)(name)?;
         let parsed = value.to_str().and_then(parse);
         if parsed.is_none() {
-            self.complaints.push(format!("rtl: {name}={}: {expected}", value.to_string_lossy()));
+            self.complaints.push(format!("{name}={}: {expected}", value.to_string_lossy()));
         }
         parsed
     }
@@ -185,9 +232,33 @@ mod tests {
     }
 
     #[test]
-    fn nothing_set_is_lite_and_silent() {
+    fn nothing_set_is_standard_and_silent() {
         assert_eq!(read(&[]), (Settings::default(), Vec::new()));
         assert_eq!(read(&[("RTL_MODE", ""), ("RTL_DEBUG", "")]).0, Settings::default());
+    }
+
+    #[test]
+    fn a_variable_that_is_spelt_almost_as_one_of_ours_is_named_and_others_are_not() {
+        let hint =
+            |name, meant| assert_eq!(misspelt(name), Some(format!("{name}: unknown setting; hint: {meant}")));
+        hint("RTL_OUPUT", "RTL_OUTPUT");
+        hint("RTL_MODES", "RTL_MODE");
+        hint("RTL_HIP_ARG", "RTL_HIP_ARGS");
+        for name in ["RTL_OUTPUT", "RTL_LIB", "RTL_CACHE", "RTL_REQUIRE", "RTL_STACKS", "OUPUT", ""] {
+            assert_eq!(misspelt(name), None, "{name}");
+        }
+        for (one, other, expected) in [("", "", 0), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 2)]
+        {
+            assert_eq!(distance(one.as_bytes(), other.as_bytes()), expected, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn the_reference_has_every_variable() {
+        let page = include_str!("../../docs/reference/env.md");
+        for name in NAMES {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
     }
 
     #[test]
@@ -264,7 +335,7 @@ mod tests {
         assert_eq!(complaints.len(), 10);
         assert_eq!(
             complaints[0],
-            "rtl: RTL_MODE=fast: not lite, standard, hip or full; recording in mode lite"
+            "RTL_MODE=fast: not lite, standard, hip or full; recording in mode standard"
         );
         for size in ["0", "G", "-1", "1X", "1.5G"] {
             assert_eq!(read(&[("RTL_MAX_SIZE", size)]).0.max_size, None, "{size}");

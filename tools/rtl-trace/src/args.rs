@@ -14,7 +14,7 @@ pub struct Arguments {
     #[arg(short, long, value_name = "FILE", default_value = "trace.db")]
     pub output: PathBuf,
 
-    /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else lite]
+    /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else standard]
     #[arg(short, long, value_enum, value_name = "MODE", hide_possible_values = true)]
     pub mode: Option<Mode>,
 

@@ -105,7 +105,8 @@ fn every_dispatch_is_in_the_file_with_all_that_is_known_of_it() -> Result {
     let name = |at| tables.strings.get(dispatches.name[at]);
     assert_eq!((name(0), name(1)), ("Cijk_Ailk", "add(float*)"));
     assert_eq!((dispatches.start[4_999], dispatches.duration.get(4_999)), (5_000_000, Some(700)));
-    for (expected, value) in [("complete", "1"), ("seen", "5000"), ("recorded", "5000"), ("mode", "lite")] {
+    for (expected, value) in [("complete", "1"), ("seen", "5000"), ("recorded", "5000"), ("mode", "standard")]
+    {
         assert_eq!(tag(&tables, expected), Some(value), "{expected}");
     }
     assert_eq!(tables.processes[0].pid, Some(i64::from(std::process::id())));

@@ -36,13 +36,21 @@ fn kernels_with_a_completion_signal_are_recorded_in_every_mode_but_lite() {
 }
 
 #[test]
-fn a_mode_that_does_not_exist_is_one_line_and_lite() {
+fn a_mode_that_does_not_exist_is_one_line_and_standard() {
     for process in Process::on_every_stack("no_signal") {
         let outcome = process.arguments(&["3"]).mode("fastest").unchanged();
         assert_eq!(outcome.said.len(), 1, "{outcome:?}");
-        assert!(outcome.said[0].contains("RTL_MODE=fastest"), "{outcome:?}");
-        assert_eq!(assert_complete(&outcome).metadata["mode"], "lite");
+        assert!(outcome.said[0].starts_with("rtl: RTL_MODE=fastest: "), "{outcome:?}");
+        assert_eq!(assert_complete(&outcome).metadata["mode"], "standard");
     }
+}
+
+#[test]
+fn a_misspelt_setting_is_one_line() {
+    let Some(process) = Process::of("no_signal") else { return };
+    let outcome = process.arguments(&["3"]).setting("RTL_OUPUT", "elsewhere.db").unchanged();
+    assert_eq!(outcome.said, ["rtl: RTL_OUPUT: unknown setting; hint: RTL_OUTPUT"], "{outcome:?}");
+    assert_complete(&outcome);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_disk_that_does_not_answer_is_not_waited_for() {
         let outcome = process.setting("DISK_ERROR", "0").unchanged_in_one_run();
         assert_whole(&outcome);
         let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
-        assert!(said.contains("not written in time") && said.contains("does not answer"), "{said}");
+        assert!(said.contains("not written in time") && said.contains("too slow"), "{said}");
     }
 }
 
