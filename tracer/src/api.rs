@@ -11,7 +11,8 @@ use hsa_sys::bindings::{
 };
 use hsa_sys::function::{
     AsyncCopyEnable, ConvertTick, GetAsyncCopyTime, MemoryAsyncCopy, MemoryAsyncCopyOnEngine,
-    MemoryAsyncCopyRect, PointerInfo, QueueInterceptCreate, QueueInterceptRegister, SetProfilerEnabled,
+    MemoryAsyncCopyRect, PointerInfo, QueueCreate, QueueCuSetMask, QueueGetInfo, QueueInterceptCreate,
+    QueueInterceptRegister, QueueSetPriority, SetProfilerEnabled,
 };
 use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
@@ -26,6 +27,14 @@ pub struct Api {
     pub intercept_create: QueueInterceptCreate,
     /// Adds the handler.
     pub intercept_register: QueueInterceptRegister,
+    /// Creates queues by descriptor.
+    pub queue_create: Option<QueueCreate>,
+    /// Facts about a queue.
+    pub queue_get_info: Option<QueueGetInfo>,
+    /// How urgent a queue is.
+    pub queue_set_priority: Option<QueueSetPriority>,
+    /// The compute units of a queue.
+    pub queue_cu_set_mask: Option<QueueCuSetMask>,
     /// Times for the packets of a queue.
     pub set_profiler_enabled: SetProfilerEnabled,
     /// From a GPU's clock to CLOCK_BOOTTIME.
@@ -108,6 +117,10 @@ impl Tables {
             layout: self.layout,
             intercept_create: self.needed(&table::QUEUE_INTERCEPT_CREATE)?,
             intercept_register: self.needed(&table::QUEUE_INTERCEPT_REGISTER)?,
+            queue_create: self.get(&table::QUEUE_CREATE),
+            queue_get_info: self.get(&table::QUEUE_GET_INFO),
+            queue_set_priority: self.get(&table::QUEUE_SET_PRIORITY),
+            queue_cu_set_mask: self.get(&table::QUEUE_CU_SET_MASK),
             set_profiler_enabled: self.needed(&table::SET_PROFILER_ENABLED)?,
             convert_tick: self.needed(&table::CONVERT_TICK)?,
             async_copy_enable: self.get(&table::ASYNC_COPY_ENABLE),

@@ -52,6 +52,7 @@ pub fn install(tables: &Tables) {
         });
     }
     copies::install(tables);
+    descriptors::install(tables);
 }
 
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
@@ -92,6 +93,7 @@ unsafe extern "C" fn shut_down() -> hsa_status_t {
 }
 
 mod copies;
+mod descriptors;
 
 unsafe extern "C" fn queue_create(
     agent: hsa_agent_t,
@@ -124,19 +126,8 @@ unsafe extern "C" fn queue_create(
         }
         // SAFETY: the runtime has just written it.
         let address = unsafe { *queue };
-        // SAFETY: the queue has just been created and nobody destroys it yet.
-        let created = unsafe { *address };
-        let ring =
-            Ring { queue: address as u64, base: created.base_address as u64, size: u64::from(created.size) };
-        // SAFETY: as above.
-        let profiled = unsafe { (tracer.api.set_profiler_enabled)(address, 1) };
-        if profiled != HSA_STATUS_SUCCESS {
-            story::tell(format_args!("a queue without times ({profiled:#x})"));
-        }
-        let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
-        // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
-        let registered =
-            unsafe { (tracer.api.intercept_register)(address, Some(intercept), intercepted.cast()) };
+        // SAFETY: an interceptible queue that has just been created.
+        let registered = unsafe { record(tracer, gpu, address) };
         if registered != HSA_STATUS_SUCCESS {
             story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
         }
@@ -148,6 +139,24 @@ unsafe extern "C" fn queue_create(
     // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
     let original = || tracer::get().and_then(|tracer| tracer.api.core.hsa_queue_create_fn).map(create);
     created.flatten().or_else(original).unwrap_or(HSA_STATUS_ERROR)
+}
+
+/// Records the packets of a queue; the status of the runtime.
+///
+/// # Safety
+/// The queue is interceptible, has just been created, and nothing destroys it yet.
+unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_status_t {
+    // SAFETY: as the caller promised.
+    let created = unsafe { *queue };
+    let ring = Ring { queue: queue as u64, base: created.base_address as u64, size: u64::from(created.size) };
+    // SAFETY: as the caller promised.
+    let profiled = unsafe { (tracer.api.set_profiler_enabled)(queue, 1) };
+    if profiled != HSA_STATUS_SUCCESS {
+        story::tell(format_args!("a queue without times ({profiled:#x})"));
+    }
+    let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
+    // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
+    unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast()) }
 }
 
 fn is_cooperative(kind: hsa_queue_type32_t) -> bool {

@@ -6,8 +6,15 @@ const KERNEL_DISPATCH: u64 = 2;
 /// `HSA_PACKET_TYPE_BARRIER_AND` and `HSA_PACKET_TYPE_BARRIER_OR`.
 const BARRIERS: [u64; 2] = [3, 5];
 
-/// `HSA_PACKET_TYPE_VENDOR_SPECIFIC` in the low byte, and `HSA_AMD_PACKET_TYPE_BARRIER_VALUE` behind the header.
+/// Low byte and format of a packet of `HSA_PACKET_TYPE_VENDOR_SPECIFIC`, whose format is in the third byte.
+const VENDOR: u64 = 0xff_00ff;
+
+/// `HSA_AMD_PACKET_TYPE_BARRIER_VALUE`.
 const BARRIER_VALUE: u64 = 2 << 16;
+
+/// `HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH`: a launch in clusters of work-groups. Shares the places of all fields but the
+/// grid with an ordinary launch.
+const EXT_KERNEL_DISPATCH: u64 = 3 << 16;
 
 /// One packet (hsa.h, `hsa_kernel_dispatch_packet_t` and the others, all of the same size).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,14 +28,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub fn is_kernel(&self) -> bool {
-        self.0[0] & 0xff == KERNEL_DISPATCH
+        self.0[0] & 0xff == KERNEL_DISPATCH || self.0[0] & VENDOR == EXT_KERNEL_DISPATCH
     }
 
     /// Whether it waits for other signals and then completes.
     #[inline]
     #[must_use]
     pub fn is_barrier(&self) -> bool {
-        BARRIERS.contains(&(self.0[0] & 0xff)) || self.0[0] & 0xff_00ff == BARRIER_VALUE
+        BARRIERS.contains(&(self.0[0] & 0xff)) || self.0[0] & VENDOR == BARRIER_VALUE
     }
 
     /// The handle of the signal that is decremented when the packet completes; 0 for none. At the same place in
@@ -71,10 +78,18 @@ impl Launch {
         [(self.0[0] >> 32) as u16, (self.0[0] >> 48) as u16, self.0[1] as u16]
     }
 
-    /// Work-items.
+    /// Work-items; `u32::MAX` where a launch in clusters has more.
     #[must_use]
     pub fn grid(self) -> [u32; 3] {
-        [(self.0[1] >> 32) as u32, self.0[2] as u32, (self.0[2] >> 32) as u32]
+        let [header, words @ ..] = self.0;
+        if header & VENDOR != EXT_KERNEL_DISPATCH {
+            return [(words[0] >> 32) as u32, words[1] as u32, (words[1] >> 32) as u32];
+        }
+        let clusters = [words[0] >> 32, words[1] & 0xffff, words[1] >> 16 & 0xffff];
+        let groups = [words[1] >> 32 & 0xff, words[1] >> 40 & 0xff, words[1] >> 48 & 0xff];
+        let workgroup = self.workgroup().map(u64::from);
+        let items = |at: usize| clusters[at].saturating_mul(groups[at]).saturating_mul(workgroup[at]);
+        std::array::from_fn(|at| u32::try_from(items(at)).unwrap_or(u32::MAX))
     }
 
     /// Scratch memory of a work-item in bytes.
@@ -126,6 +141,36 @@ mod tests {
             5
         );
         assert_eq!(with(offset_of!(Fields, group_segment_size), &5_u32.to_le_bytes()).launch().lds(), 5);
+    }
+
+    #[test]
+    fn a_launch_in_clusters_is_a_kernel_whose_grid_is_in_work_items() {
+        // From iree-org/hsa-runtime-headers 5caf4364, hsa_amd_ext_kernel_dispatch_packet_t.
+        let mut bytes = [0_u8; 64];
+        bytes[2] = 3;
+        for (place, value) in [(4, 64_u16), (6, 2), (8, 1), (16, 3), (18, 1)] {
+            bytes[place..place + 2].copy_from_slice(&value.to_le_bytes());
+        }
+        bytes[12..16].copy_from_slice(&1000_u32.to_le_bytes());
+        bytes[20..23].copy_from_slice(&[8, 2, 1]);
+        bytes[24..28].copy_from_slice(&5_u32.to_le_bytes());
+        bytes[28..32].copy_from_slice(&6_u32.to_le_bytes());
+        bytes[32..40].copy_from_slice(&7_u64.to_le_bytes());
+        let packet = with(0, &bytes);
+        assert!(packet.is_kernel() && !packet.is_barrier());
+        let launch = packet.launch();
+        assert_eq!((packet.kernel_object(), launch.scratch(), launch.lds()), (7, 5, 6));
+        assert_eq!(launch.workgroup(), [64, 2, 1]);
+        assert_eq!(launch.grid(), [1000 * 8 * 64, 3 * 2 * 2, 1]);
+        bytes[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(with(0, &bytes).launch().grid()[0], u32::MAX);
+    }
+
+    #[test]
+    fn vendor_packets_of_other_formats_are_no_kernels() {
+        for format in (0..=255_u8).filter(|format| *format != 3) {
+            assert!(!with(2, &[format]).is_kernel(), "{format}");
+        }
     }
 
     #[test]

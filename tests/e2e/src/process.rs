@@ -33,6 +33,8 @@ pub struct Process {
     tracer: PathBuf,
     /// Tools that HSA_TOOLS_LIB names before the tracer.
     tools_before: Vec<PathBuf>,
+    /// Makes its runtime one like ROCm 10's.
+    newer_runtime: Option<PathBuf>,
     /// Tools that it names after the tracer.
     tools: Vec<PathBuf>,
     folder: Arc<TempDir>,
@@ -92,6 +94,7 @@ impl Process {
             tracer: library::tracer(),
             is_python: false,
             tools_before: vec![],
+            newer_runtime: None,
             tools: vec![],
             folder,
         }
@@ -215,6 +218,13 @@ impl Process {
         self
     }
 
+    /// Its runtime has the extension table of ROCm 10, and makes all queues by descriptor (`tests/e2e/tools/rocm10.c`).
+    #[must_use]
+    pub fn on_rocm_10(mut self) -> Self {
+        self.newer_runtime = Some(library::tool("rocm10"));
+        self
+    }
+
     /// The runtime that it runs on.
     #[must_use]
     pub fn stack(&self) -> &Stack {
@@ -238,7 +248,11 @@ impl Process {
 
     fn command_preloading(&self, libraries: &[PathBuf], folder: &Path) -> Command {
         fs::create_dir_all(folder.join("traces")).unwrap();
-        let mut command = self.started(self.stack.command_preloading(libraries, &self.program));
+        let mut command = self.started(self.stack.command_preloading(
+            libraries,
+            self.newer_runtime.as_deref(),
+            &self.program,
+        ));
         if self.is_python && self.stack.name != "bookworm" {
             // Python itself would have the system's loader start another one.
             command.env("PYTHON", starter_of(&command, folder));
@@ -305,8 +319,9 @@ impl Process {
     }
 
     fn with_tracer(&self) -> Vec<PathBuf> {
-        let before = self.tools_before.iter().cloned();
-        before.chain([self.tracer.clone()]).chain(self.tools.iter().cloned()).collect()
+        let around = self.newer_runtime.iter().cloned();
+        let before = around.clone().chain(self.tools_before.iter().cloned());
+        before.chain([self.tracer.clone()]).chain(around).chain(self.tools.iter().cloned()).collect()
     }
 
     /// Runs it without and with the tracer: exit code, standard output and standard error must be the same, but for

@@ -20,6 +20,9 @@ const BARRIER_BIT: u64 = 1 << 8;
 /// The vendor's packet that waits for a signal's value.
 const BARRIER_VALUE: u64 = 2;
 
+/// The vendor's packet that launches a kernel in clusters, once a signal is 0.
+const EXT_KERNEL: u64 = 3;
+
 /// A packet taken from the ring.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet([u64; 8]);
@@ -27,8 +30,8 @@ pub(crate) struct Packet([u64; 8]);
 /// What it asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// To run the kernel at this address, with its arguments at another.
-    Kernel { object: u64, arguments: u64 },
+    /// To run the kernel at this address, with its arguments at another, once a signal is 0; a signal 0 is none.
+    Kernel { object: u64, arguments: u64, after: u64 },
     /// To wait until all signals, or one of them, are 0; a signal 0 is none.
     Barrier { signals: [u64; 5], any: bool },
     /// To wait until a signal's value has a relation to another.
@@ -54,7 +57,10 @@ impl Packet {
         let words = &self.0;
         let signals = [words[1], words[2], words[3], words[4], words[5]];
         match words[0] & 0xff {
-            KERNEL => Work::Kernel { object: words[4], arguments: words[5] },
+            KERNEL => Work::Kernel { object: words[4], arguments: words[5], after: 0 },
+            VENDOR if words[0] >> 16 & 0xff == EXT_KERNEL => {
+                Work::Kernel { object: words[4], arguments: words[5], after: words[6] }
+            }
             BARRIER_AND => Work::Barrier { signals, any: false },
             BARRIER_OR => Work::Barrier { signals, any: true },
             VENDOR if words[0] >> 16 & 0xff == BARRIER_VALUE => Work::Value {
@@ -90,7 +96,8 @@ impl Work {
     /// Whether what it waits for has happened.
     pub(crate) fn is_satisfied(&self) -> bool {
         match *self {
-            Self::Kernel { .. } | Self::Other => true,
+            Self::Kernel { after: 0, .. } | Self::Other => true,
+            Self::Kernel { after, .. } => value(after) == 0,
             Self::Barrier { signals, any } => {
                 let mut zero = signals.into_iter().filter(|signal| *signal != 0).map(|at| value(at) == 0);
                 if any { zero.any(|zero| zero) || signals == [0; 5] } else { zero.all(|zero| zero) }
@@ -162,7 +169,7 @@ mod tests {
     fn a_packet_is_taken_once() {
         let mut memory = [KERNEL | BARRIER_BIT, 0, 0, 0, 0x1234, 0x5678, 0, 7];
         let packet = Packet::take(slot(&mut memory)).unwrap();
-        assert_eq!(packet.work(), Work::Kernel { object: 0x1234, arguments: 0x5678 });
+        assert_eq!(packet.work(), Work::Kernel { object: 0x1234, arguments: 0x5678, after: 0 });
         assert!(packet.waits_for_all_before());
         assert_eq!(packet.completion_signal(), 7);
         assert!(Packet::take(slot(&mut memory)).is_none());
@@ -175,6 +182,17 @@ mod tests {
         assert!(Work::Barrier { signals, any: true }.is_satisfied());
         assert!(!Work::Barrier { signals, any: false }.is_satisfied());
         assert!(Work::Barrier { signals: [0; 5], any: true }.is_satisfied());
+    }
+
+    #[test]
+    fn an_extended_kernel_waits_for_the_signal_that_it_depends_on() {
+        let (mut open, mut closed) = (signal(0), signal(1));
+        for (after, is_satisfied) in [(0, true), (address(&mut open), true), (address(&mut closed), false)] {
+            let mut memory = [EXT_KERNEL << 16 | BARRIER_BIT, 0, 0, 0, 0x1234, 0x5678, after, 0];
+            let work = Packet::take(slot(&mut memory)).unwrap().work();
+            assert_eq!(work, Work::Kernel { object: 0x1234, arguments: 0x5678, after });
+            assert_eq!((work.kind(), work.is_satisfied()), ("dispatch", is_satisfied));
+        }
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl Hardware {
     pub(crate) fn begin(&mut self, origin: Origin, index: u64, packet: &Packet, start: u64) -> Running {
         let (work, signal) = (packet.work(), packet.completion_signal());
         let mut running = Running { index, signal, work, kernel: Kernels::UNKNOWN, start, end: start };
-        if let Work::Kernel { object, arguments } = work {
+        if let Work::Kernel { object, arguments, .. } = work {
             running.kernel = self.kernels.find(object, self.simulator);
             let kernel = self.kernels.get(running.kernel);
             let lot = || self.simulator.settings.behaviour.lot(origin.queue, index, KERNEL_TIME);

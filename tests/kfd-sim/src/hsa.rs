@@ -1,11 +1,12 @@
-//! The one call of the runtime that is watched on its way. Whose a queue is cannot be seen by the driver, which
+//! The calls of the runtime that are watched on their way. Whose a queue is cannot be seen by the driver, which
 //! is asked in the same way for the program's queues and for those that the runtime keeps for its own copies
-//! and cache invalidations. The program gets its queues from `hsa_queue_create` and from nowhere else, the
-//! runtime does not call that function itself, and the queue that it gives is the one whose ring it shows, or,
-//! where a tool stands between, the last of that length: within the call the runtime may make its own first.
+//! and cache invalidations. The program gets its queues from `hsa_queue_create`, or from ROCm 10's
+//! `hsa_amd_queue_create`, and from nowhere else, the runtime does not call these functions itself, and the queue that
+//! one of them gives is the one whose ring it shows, or, where a tool stands between, the last of that length: within
+//! the call the runtime may make its own first.
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
 use crate::aql::PACKET;
@@ -14,6 +15,16 @@ use crate::simulator::Simulator;
 
 type QueueCreate =
     unsafe extern "C" fn(u64, u32, u32, *const c_void, *mut c_void, u32, u32, *mut *mut c_void) -> c_int;
+
+type QueueCreateByDescriptor = unsafe extern "C" fn(u64, *mut Descriptor, u32) -> c_int;
+
+/// `hsa_amd_queue_create_desc_t`.
+#[repr(C)]
+pub struct Descriptor {
+    asked: [u64; 4],
+    queue: *mut c_void,
+    engine: [u64; 7],
+}
 
 /// The beginning of the runtime's `hsa_queue_t`.
 #[repr(C)]
@@ -62,28 +73,40 @@ fn programs(made: &[Created], ring: u64, bytes: u64) -> Option<usize> {
         .or_else(|| made.iter().rposition(|queue| queue.kind == "aql" && queue.bytes == bytes))
 }
 
-/// The runtime's function: behind this library, or in a runtime that the program loaded for itself.
-fn real() -> Option<QueueCreate> {
-    static REAL: OnceLock<Option<usize>> = OnceLock::new();
-    let address = *REAL.get_or_init(|| {
-        let name = c"hsa_queue_create".as_ptr();
-        // SAFETY: a string with its end.
-        let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name) };
-        if !next.is_null() {
-            return Some(next as usize);
+/// The runtime's function of this name: behind this library, or in a runtime that the program loaded for itself.
+fn real(name: &CStr) -> Option<usize> {
+    // SAFETY: a string with its end.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() {
+        return Some(next as usize);
+    }
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+    // SAFETY: a string with its end.
+    let runtime = unsafe { libc::dlopen(c"libhsa-runtime64.so.1".as_ptr(), flags) };
+    if runtime.is_null() {
+        return None;
+    }
+    // SAFETY: a library that stays loaded, and a string with its end.
+    let function = unsafe { libc::dlsym(runtime, name.as_ptr()) };
+    (!function.is_null()).then_some(function as usize)
+}
+
+/// Makes a call that creates queues; those for which `queues` answers are the program's.
+fn watched(call: impl FnOnce() -> c_int, queues: impl FnOnce(c_int) -> Vec<*mut c_void>) -> c_int {
+    let outer = MADE.replace(Some(Vec::new()));
+    let status = call();
+    let mut made = MADE.replace(outer).unwrap_or_default();
+    for queue in queues(status).into_iter().filter(|queue| !queue.is_null()) {
+        // SAFETY: the runtime has given the address of a queue.
+        let (ring, slots) = unsafe { queue.cast::<Queue>().read() }.ring();
+        if let Some(at) = programs(&made, ring, slots * PACKET) {
+            made[at].is_programs = true;
         }
-        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        // SAFETY: a string with its end.
-        let runtime = unsafe { libc::dlopen(c"libhsa-runtime64.so.1".as_ptr(), flags) };
-        if runtime.is_null() {
-            return None;
-        }
-        // SAFETY: a library that stays loaded, and a string with its end.
-        let function = unsafe { libc::dlsym(runtime, name) };
-        (!function.is_null()).then_some(function as usize)
-    });
-    // SAFETY: the function of this name in the runtime has this type in every version.
-    address.map(|address| unsafe { std::mem::transmute::<usize, QueueCreate>(address) })
+    }
+    for queue in made {
+        created(&Simulator::get().log, queue);
+    }
+    status
 }
 
 /// As in the runtime.
@@ -101,24 +124,40 @@ pub unsafe extern "C" fn hsa_queue_create(
     group_segment: u32,
     queue: *mut *mut c_void,
 ) -> c_int {
-    let Some(real) = real() else { return NOT_INITIALIZED };
-    let outer = MADE.replace(Some(Vec::new()));
+    static REAL: OnceLock<Option<usize>> = OnceLock::new();
+    let Some(address) = *REAL.get_or_init(|| real(c"hsa_queue_create")) else { return NOT_INITIALIZED };
+    // SAFETY: the function of this name in the runtime has this type in every version.
+    let real = unsafe { std::mem::transmute::<usize, QueueCreate>(address) };
     // SAFETY: what the program gave.
-    let status = unsafe { real(agent, size, kind, callback, data, private_segment, group_segment, queue) };
-    let mut made = MADE.replace(outer).unwrap_or_default();
-    if status == 0 {
+    let call = || unsafe { real(agent, size, kind, callback, data, private_segment, group_segment, queue) };
+    watched(call, |status| {
         // SAFETY: the runtime has put a queue's address there.
-        let queue = unsafe { queue.read() };
-        // SAFETY: and there is the queue.
-        let (ring, slots) = unsafe { queue.cast::<Queue>().read() }.ring();
-        if let Some(at) = programs(&made, ring, slots * PACKET) {
-            made[at].is_programs = true;
-        }
-    }
-    for queue in made {
-        created(&Simulator::get().log, queue);
-    }
-    status
+        if status == 0 { vec![unsafe { queue.read() }] } else { Vec::new() }
+    })
+}
+
+/// As in the runtime.
+///
+/// # Safety
+/// The contract of the runtime's function.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub unsafe extern "C" fn hsa_amd_queue_create(agent: u64, descriptors: *mut Descriptor, count: u32) -> c_int {
+    static REAL: OnceLock<Option<usize>> = OnceLock::new();
+    let Some(address) = *REAL.get_or_init(|| real(c"hsa_amd_queue_create")) else { return NOT_INITIALIZED };
+    // SAFETY: the function of this name in the runtime has this type in every version.
+    let real = unsafe { std::mem::transmute::<usize, QueueCreateByDescriptor>(address) };
+    // SAFETY: what the program gave.
+    let call = || unsafe { real(agent, descriptors, count) };
+    watched(call, |_| {
+        let count = if descriptors.is_null() { 0 } else { count as usize };
+        let queue = |at| {
+            // SAFETY: the program has so many descriptors there.
+            let descriptor = unsafe { descriptors.add(at) };
+            // SAFETY: as above; the runtime has filled in the queue.
+            unsafe { (*descriptor).queue }
+        };
+        (0..count).map(queue).collect()
+    })
 }
 
 #[cfg(test)]
@@ -146,5 +185,6 @@ mod tests {
     fn the_runtimes_structure_of_a_queue_has_the_right_shape() {
         assert_eq!(std::mem::offset_of!(Queue, ring), 8);
         assert_eq!(std::mem::offset_of!(Queue, slots), 24);
+        assert_eq!((std::mem::offset_of!(Descriptor, queue), size_of::<Descriptor>()), (32, 96));
     }
 }

@@ -126,16 +126,23 @@ impl Stack {
     /// # Panics
     /// As [`simulator`].
     pub fn command(&self, program: &Path) -> Command {
-        self.command_preloading(&[], program)
+        self.command_preloading(&[], None, program)
     }
 
-    /// The same with libraries that are preloaded, besides the simulator.
+    /// The same with libraries that are preloaded before the simulator, and one behind it, whose functions of the runtime the
+    /// simulator calls.
     ///
     /// # Panics
     /// As [`simulator`].
-    pub fn command_preloading(&self, libraries: &[PathBuf], program: &Path) -> Command {
+    pub fn command_preloading(
+        &self,
+        libraries: &[PathBuf],
+        behind: Option<&Path>,
+        program: &Path,
+    ) -> Command {
         let simulator = simulator();
-        let preloaded = libraries.iter().chain([&simulator]).map(|library| library.display().to_string());
+        let preloaded = libraries.iter().map(PathBuf::as_path).chain([simulator.as_path()]).chain(behind);
+        let preloaded = preloaded.map(|library| library.display().to_string());
         let preloaded = preloaded.collect::<Vec<_>>().join(":");
         let mut command = Command::new("timeout");
         command.args(["--kill-after=1", SECONDS]);

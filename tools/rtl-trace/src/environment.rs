@@ -14,6 +14,8 @@ use crate::status;
 /// The variables from which the tracer takes the run id.
 const RUN_IDS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 
+const REGISTERED_TOOLS_TOO: &str = "HSA_TOOLS_ROCPROFILER_V1_TOOLS";
+
 /// The variables to set: the tracer at `library` writes into `folder`, and all files have one run id, from the inherited
 /// environment or a new one.
 ///
@@ -40,6 +42,10 @@ pub fn variables(
         // A program that embeds the tracer sets it, and its children would write no files.
         ("RTL_EMBEDDED", OsString::new()),
     ];
+    // Where a tool of rocprofiler is registered, the runtime loads those of HSA_TOOLS_LIB only when asked (ROCm 7 and newer).
+    if inherited(REGISTERED_TOOLS_TOO).is_none() {
+        variables.push((REGISTERED_TOOLS_TOO, "1".into()));
+    }
     let mode = mode.and_then(|mode| mode.to_possible_value());
     variables.extend(mode.map(|mode| ("RTL_MODE", mode.get_name().into())));
     Ok(variables)
@@ -107,6 +113,13 @@ mod tests {
         assert!(variables.contains(&("RTL_OUTPUT", "/data/100%%/x/%h_%p.db".into())));
         assert!(variables.contains(&("HSA_TOOLS_LIB", "/lib/librtl.so".into())));
         assert!(variables.contains(&("RTL_MODE", "hip".into())));
+    }
+
+    #[test]
+    fn the_runtime_is_asked_to_load_the_tracer_unless_the_user_has_decided_that() {
+        assert!(set(&[]).contains(&(REGISTERED_TOOLS_TOO, "1".into())));
+        let decided = set(&[(REGISTERED_TOOLS_TOO, "0")]);
+        assert!(decided.iter().all(|(name, _)| *name != REGISTERED_TOOLS_TOO));
     }
 
     #[test]

@@ -97,3 +97,66 @@ pub type QueueInterceptRegister = unsafe extern "C" fn(
     handler: hsa_amd_queue_intercept_handler,
     data: *mut c_void,
 ) -> hsa_status_t;
+
+/// `hsa_amd_queue_create`: the queues of so many descriptors. The first error is returned, and the descriptors behind it are
+/// served all the same.
+pub type QueueCreate =
+    unsafe extern "C" fn(agent: hsa_agent_t, descriptors: *mut QueueDescriptor, count: u32) -> hsa_status_t;
+
+/// `hsa_amd_queue_get_info`: `value` is of the type of the attribute.
+pub type QueueGetInfo =
+    unsafe extern "C" fn(queue: *mut hsa_queue_t, attribute: u32, value: *mut c_void) -> hsa_status_t;
+
+/// `hsa_amd_queue_set_priority`.
+pub type QueueSetPriority =
+    unsafe extern "C" fn(queue: *mut hsa_queue_t, priority: hsa_amd_queue_priority_t) -> hsa_status_t;
+
+/// `hsa_amd_queue_cu_set_mask`: `count` is the number of bits of the mask.
+pub type QueueCuSetMask =
+    unsafe extern "C" fn(queue: *const hsa_queue_t, count: u32, mask: *const u32) -> hsa_status_t;
+
+/// `hsa_amd_queue_create_desc_t` of version 1: a queue that is to be created.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct QueueDescriptor {
+    /// 1; what others mean is not known.
+    pub version: u16,
+    /// Bit 0: the ring lies in the memory of the GPU; bit 1: so does the descriptor of the queue.
+    pub flags: u16,
+    /// 0 is compute, 1 SDMA, 2 AIE.
+    pub engine: u8,
+    /// 0.
+    pub reserved_header: [u8; 3],
+    /// Of the ring, in bytes.
+    pub size: u32,
+    /// Of the queue.
+    pub priority: hsa_amd_queue_priority_t,
+    /// Told of errors of the queue.
+    pub callback: QueueCallback,
+    /// For the callback.
+    pub callback_data: *mut c_void,
+    /// The queue, once there is one.
+    pub queue: *mut hsa_queue_t,
+    /// What compute queues have besides. Queues of other engines have other fields in its place.
+    pub compute: ComputeQueue,
+    /// 0.
+    pub traffic_class: u32,
+    /// 0.
+    pub reserved: [u8; 20],
+}
+
+/// `hsa_amd_compute_queue_params_t`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ComputeQueue {
+    /// A bit for each compute unit; null where `cu_mask_count` is 0.
+    pub cu_mask: *const u32,
+    /// As for `hsa_queue_create`.
+    pub kind: hsa_queue_type32_t,
+    /// As for `hsa_queue_create`.
+    pub private_segment_size: u32,
+    /// Bits of the mask.
+    pub cu_mask_count: u32,
+    /// 0.
+    pub reserved: [u32; 3],
+}

@@ -4,6 +4,7 @@
 use core::mem::{align_of, offset_of, size_of};
 
 use crate::bindings::*;
+use crate::function::{ComputeQueue, QueueDescriptor};
 
 /// Size of a type and places of its fields, in bytes.
 macro_rules! pinned {
@@ -43,6 +44,11 @@ pinned! {
         kind: 0, __bindgen_anon_1: 8, event_mailbox_ptr: 16, event_id: 24, start_ts: 32, end_ts: 40,
         __bindgen_anon_2: 48,
     }
+    QueueDescriptor: 96 {
+        version: 0, flags: 2, engine: 4, size: 8, priority: 12, callback: 16, callback_data: 24, queue: 32, compute: 40,
+        traffic_class: 72,
+    }
+    ComputeQueue: 32 { cu_mask: 0, kind: 8, private_segment_size: 12, cu_mask_count: 16 }
     hsa_amd_profiling_dispatch_time_t: 16 { start: 0, end: 8 }
     hsa_amd_profiling_async_copy_time_t: 16 { start: 0, end: 8 }
 }

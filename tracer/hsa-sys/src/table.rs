@@ -2,8 +2,9 @@
 //!
 //! Every table begins with an [`ApiTableVersion`]. Its `minor_id` is the size of the table in bytes (ROCr puts
 //! `sizeof` there, hsa_api_trace.cpp), so it says which fields exist. For the extension table it also decides
-//! where they are, because functions were inserted in its middle three times without a new `major_id`.
-//! A size or a major that is not listed here is refused: calling through a wrong offset would call another
+//! where they are, because functions were inserted in its middle three times without a new `major_id`. From 712 bytes on,
+//! branches with the same size differ in their functions, and `step_id` tells them apart.
+//! A version that is not listed here is refused: calling through a wrong offset would call another
 //! function with our arguments.
 
 use core::marker::PhantomData;
@@ -45,7 +46,7 @@ impl core::fmt::Display for Kind {
 
 /// A table of a runtime that nobody has looked at yet: nothing may be read from it or written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this ROCm runtime has an unknown {table} (major {major}, {minor} bytes)")]
+#[error("this ROCm runtime has an unknown {table} (major {major}, {minor} bytes, step {step:#x})")]
 pub struct UnknownTable {
     /// Which table.
     pub table: Kind,
@@ -53,6 +54,8 @@ pub struct UnknownTable {
     pub major: u32,
     /// Its `minor_id`: its size in bytes.
     pub minor: u32,
+    /// Its `step_id`.
+    pub step: u32,
 }
 
 /// A layout that was found in the history of the runtime.
@@ -62,6 +65,8 @@ pub struct Generation {
     pub major: u32,
     /// `minor_id` of the table: its size in bytes.
     pub minor: u32,
+    /// `step_id` of the table, where its size leaves a doubt.
+    pub step: Option<u32>,
     /// The commit that made the table this large, its date, and the releases that have it.
     pub source: &'static str,
 }
@@ -77,9 +82,11 @@ pub fn check(table: Kind, version: &ApiTableVersion) -> Result<&'static Generati
         Kind::Core => CORE,
         Kind::AmdExtension => AMD_EXTENSION,
     };
-    let (major, minor) = (version.major_id, version.minor_id);
-    let found = known.iter().find(|known| (known.major, known.minor) == (major, minor));
-    found.ok_or(UnknownTable { table, major, minor })
+    let (major, minor, step) = (version.major_id, version.minor_id, version.step_id);
+    let found = known.iter().find(|known| {
+        (known.major, known.minor) == (major, minor) && known.step.is_none_or(|known| known == step)
+    });
+    found.ok_or(UnknownTable { table, major, minor, step })
 }
 
 /// The layout of one generation of `AmdExtTable`. Fields of the type [`AmdExtTable`] itself are right for
@@ -193,13 +200,31 @@ mod tests {
     #[test]
     fn a_table_of_another_size_or_major_is_refused() {
         let refused = |major, minor| AmdTable::of(&version(major, minor)).unwrap_err();
-        for (major, minor) in [(1, 264), (1, 416), (1, 560), (2, 400), (2, 632), (2, 712), (3, 624), (0, 0)] {
-            assert_eq!(refused(major, minor), UnknownTable { table: Kind::AmdExtension, major, minor });
+        for (major, minor) in
+            [(1, 264), (1, 416), (1, 560), (2, 400), (2, 632), (2, 720), (2, 752), (3, 624), (0, 0)]
+        {
+            assert_eq!(
+                refused(major, minor),
+                UnknownTable { table: Kind::AmdExtension, major, minor, step: 0 }
+            );
         }
         assert_eq!(
             refused(3, 720).to_string(),
-            "this ROCm runtime has an unknown AmdExtTable (major 3, 720 bytes)"
+            "this ROCm runtime has an unknown AmdExtTable (major 3, 720 bytes, step 0x0)"
         );
+    }
+
+    #[test]
+    fn where_branches_share_a_size_the_step_decides() {
+        for (minor_id, known) in [(712, 0x10), (728, 0x11), (744, 0x12)] {
+            for step_id in 0..0x20 {
+                let table = AmdTable::of(&ApiTableVersion { step_id, ..version(2, minor_id) });
+                assert_eq!(table.is_ok(), step_id == known, "{minor_id} {step_id:#x}");
+                let create = table.ok().and_then(|table| table.offset(&QUEUE_CREATE));
+                assert_eq!(create, (step_id == known).then_some(704));
+            }
+        }
+        assert_eq!(AmdTable::of(&version(2, 704)).unwrap().offset(&QUEUE_CREATE), None);
     }
 
     #[test]

@@ -201,7 +201,7 @@ fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>
 }
 
 /// What the tracer needs for dispatches and copies, where a runtime has it.
-const NEEDED: [&str; 15] = [
+const NEEDED: [&str; 16] = [
     // Both, to know which is the last.
     "hsa_init",
     "hsa_shut_down",
@@ -210,6 +210,8 @@ const NEEDED: [&str; 15] = [
     "hsa_executable_freeze",
     "hsa_executable_destroy",
     "hsa_signal_destroy",
+    // What would lead packets past the interceptor is refused.
+    "hsa_amd_queue_get_info",
     "hsa_amd_profiling_set_profiler_enabled",
     "hsa_amd_profiling_async_copy_enable",
     "hsa_amd_profiling_get_async_copy_time",

@@ -39,6 +39,7 @@ mod ranks;
 mod readers;
 mod real;
 mod rights;
+mod rocm10;
 mod roctx_edges;
 mod shared_signal;
 mod signal_reuse;

@@ -212,6 +212,21 @@ macro_rules! every_function {
             extension hsa_amd_portable_export_dmabuf_v2(ptr: Pointer, size: u64, dmabuf: Pointer, offset: Pointer, flags: u64) -> Status, [608: 600];
             extension hsa_amd_ais_file_write(handle: Handle, devicePtr: Pointer, size: u64, file_offset: i64, size_copied: Pointer, status: Pointer) -> Status, [624: 608];
             extension hsa_amd_ais_file_read(handle: Handle, devicePtr: Pointer, size: u64, file_offset: i64, size_copied: Pointer, status: Pointer) -> Status, [624: 616];
+            extension hsa_amd_counted_queue_acquire(agent: Handle, kind: u32, priority: u32, callback: Pointer, data: Pointer, flags: u64, queue: Pointer) -> Status, [672: 624];
+            extension hsa_amd_counted_queue_release(queue: Pointer) -> Status, [672: 632];
+            extension hsa_amd_memory_async_batch_copy(copy_ops: Pointer, num_copy_ops: u32, num_dep_signals: u32, dep_signals: Pointer) -> Status, [672: 640];
+            extension hsa_amd_agent_preload(agent: Handle, flags: u64) -> Status, [672: 648];
+            extension hsa_amd_svm_discard_batch_async(ptrs: Pointer, sizes: Pointer, count: u32, num_dep_signals: u32, dep_signals: Pointer, completion_signal: Handle) -> Status, [672: 656];
+            extension hsa_amd_signal_get_event_id(signal: Handle, event_id: Pointer) -> Status, [672: 664];
+            extension hsa_amd_external_semaphore_handle_open(agent: Handle, desc: Pointer, out_sem: Pointer) -> Status, [712: 672];
+            extension hsa_amd_external_semaphore_handle_close(sem: Handle) -> Status, [712: 680];
+            extension hsa_amd_vmem_export_fabric_handle(fabric_handle: Pointer, handle: Handle, flags: u64) -> Status, [712: 688];
+            extension hsa_amd_vmem_import_fabric_handle(fabric_handle: Handle, handle: Pointer) -> Status, [712: 696];
+            extension hsa_amd_queue_create(agent: Handle, descs: Pointer, num_descs: u32) -> Status, [712: 704];
+            extension hsa_amd_queue_signal_external_semaphore(queue: Pointer, sem: Handle, value: u64) -> Status, [728: 712];
+            extension hsa_amd_queue_wait_external_semaphore(queue: Pointer, sem: Handle, value: u64) -> Status, [728: 720];
+            extension hsa_amd_image_create_v2(agent: Handle, image_descriptor: Pointer, image_layout: Pointer, image_data: Pointer, access_permission: u32, image: Pointer) -> Status, [744: 728];
+            extension hsa_amd_interop_map_buffer_with_size(num_agents: u32, agents: Pointer, interop_handle: i32, flags: u32, size_hint: u64, size: Pointer, ptr: Pointer, metadata_size: Pointer, metadata: Pointer) -> Status, [744: 736];
         }
     };
 }

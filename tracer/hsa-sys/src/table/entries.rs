@@ -51,6 +51,14 @@ entries! {
         in header hsa_amd_memory_async_copy_rect_fn;
     /// Whose memory an address is.
     POINTER_INFO: PointerInfo = hsa_amd_pointer_info in header hsa_amd_pointer_info_fn;
+    /// Queues by descriptor.
+    QUEUE_CREATE: QueueCreate = hsa_amd_queue_create;
+    /// Facts about a queue.
+    QUEUE_GET_INFO: QueueGetInfo = hsa_amd_queue_get_info;
+    /// How urgent the packets of a queue are.
+    QUEUE_SET_PRIORITY: QueueSetPriority = hsa_amd_queue_set_priority in header hsa_amd_queue_set_priority_fn;
+    /// The compute units that a queue uses.
+    QUEUE_CU_SET_MASK: QueueCuSetMask = hsa_amd_queue_cu_set_mask in header hsa_amd_queue_cu_set_mask_fn;
     /// A queue that can be intercepted.
     QUEUE_INTERCEPT_CREATE: QueueInterceptCreate = hsa_amd_queue_intercept_create
         in header hsa_amd_queue_intercept_create_fn;

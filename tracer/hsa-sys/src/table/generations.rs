@@ -6,7 +6,12 @@
 use super::Generation;
 
 pub(super) const fn generation(major: u32, minor: u32, source: &'static str) -> Generation {
-    Generation { major, minor, source }
+    Generation { major, minor, step: None, source }
+}
+
+/// A generation whose size another branch has, too: only the step tells them apart.
+const fn stepped(major: u32, minor: u32, step: u32, source: &'static str) -> Generation {
+    Generation { major, minor, step: Some(step), source }
 }
 
 /// The known sizes of `HsaApiTable`. Pointers were only added behind, but for one that lasted from August to
@@ -60,4 +65,8 @@ pub const AMD_EXTENSION: &[Generation] = &[
     // be another they are refused. Behind 672 bytes two branches went on differently: no entry lies there.
     generation(2, 672, "rocm-systems 04f30149, hsa_api_trace.cpp (size); order as at 704"),
     generation(2, 704, "rocm-systems 0b2ca8ed"),
+    // Steps of the first two are inferred from that of the third. 720 bytes are a branch with another function at 704.
+    stepped(2, 712, 0x10, "iree-org/hsa-runtime-headers 5caf4364 (order); hsa_amd_queue_create at 704"),
+    stepped(2, 728, 0x11, "as above"),
+    stepped(2, 744, 0x12, "rocm-systems 41e1945c; ROCm 10"),
 ];

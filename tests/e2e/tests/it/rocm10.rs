@@ -1,0 +1,84 @@
+//! The runtime of ROCm 10: a larger extension table, queues by descriptor, kernels that are launched in clusters.
+
+use std::path::PathBuf;
+
+use e2e::Process;
+use e2e::compare::{assert_complete, assert_has_what_was_executed};
+use support::stacks;
+
+#[test]
+fn queues_of_every_program_are_recorded() {
+    for (program, arguments) in [
+        ("own_signal", &["20"][..]),
+        ("no_signal", &["300"]),
+        ("shared_signal", &["20"]),
+        ("threads", &["4", "50", "3"]),
+    ] {
+        for process in Process::on_every_stack(program) {
+            assert_complete(&process.arguments(arguments).on_rocm_10().well());
+        }
+    }
+}
+
+#[test]
+fn several_queues_in_one_call_are_what_their_descriptors_say_and_all_their_kernels_are_recorded() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.arguments(&["5"]).on_rocm_10();
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        assert!(traced.status.success(), "{traced:?}");
+        assert_complete(&traced);
+        // Three queues, of which each launches four kernels a round, two of them in clusters.
+        assert_eq!(traced.trace().rows.len(), 3 * 5 * 4);
+        assert_eq!(traced.said, ["rtl: packets on queues of SDMA are not recorded"]);
+    }
+}
+
+#[test]
+fn queues_of_every_kind_stay_what_they_were_asked_to_be() {
+    for process in Process::on_every_stack("queue_kinds") {
+        let process = process.on_rocm_10();
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        assert!(traced.status.success(), "{traced:?}");
+        assert_eq!(traced.said, ["rtl: packets on cooperative queues are not recorded"]);
+        assert_eq!(traced.trace().rows.len(), traced.reported.len() - 1);
+    }
+}
+
+#[test]
+fn kernels_of_hip_are_recorded() {
+    for (program, arguments) in
+        [("hip_streams", &["3", "20"][..]), ("hip_graph", &["5", "20"]), ("hip_threads", &[])]
+    {
+        for stack in stacks() {
+            let Some(process) = Process::of_hip(&stack, program, arguments) else { return };
+            let outcome = process.on_rocm_10().gpus(2).well();
+            let trace = outcome.trace();
+            assert_has_what_was_executed(&outcome, &trace);
+            assert!(trace.left_out().is_empty() && !trace.rows.is_empty(), "{stack:?} {:?}", trace.metadata);
+        }
+    }
+}
+
+#[test]
+fn tables_of_712_and_728_bytes_are_known_by_their_steps() {
+    for (size, step) in [("712", "0x10"), ("728", "0x11")] {
+        let Some(process) = Process::of("no_signal") else { return };
+        let process = process.arguments(&["20"]).on_rocm_10();
+        assert_complete(&process.setting("ROCM10_SIZE", size).setting("ROCM10_STEP", step).well());
+    }
+}
+
+#[test]
+fn a_table_of_another_branch_is_refused_in_one_line_and_the_program_runs() {
+    for (size, step) in [("744", "0x11"), ("720", "0x10"), ("752", "0x13")] {
+        let Some(process) = Process::of("no_signal") else { return };
+        let process = process.arguments(&["20"]).on_rocm_10();
+        let outcome = process.setting("ROCM10_SIZE", size).setting("ROCM10_STEP", step).unchanged();
+        assert!(outcome.status.success(), "{outcome:?}");
+        assert_eq!(outcome.traces, Vec::<PathBuf>::new());
+        assert_eq!(outcome.said.len(), 1, "{outcome:?}");
+        assert!(outcome.said[0].contains(&format!("{size} bytes, step {step}")), "{outcome:?}");
+    }
+}
