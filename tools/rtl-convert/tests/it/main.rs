@@ -7,6 +7,7 @@ mod cut_off;
 mod databases;
 mod drawing;
 mod formats;
+mod interrupted;
 mod options;
 mod perfetto;
 mod perfetto_json;
