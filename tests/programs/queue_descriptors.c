@@ -2,43 +2,34 @@
  * units; and kernels that are launched in clusters.
  *   queue_descriptors DISPATCHES */
 #include "hsa.h"
-
-typedef struct {
-    uint16_t version, flags;
-    uint8_t engine, reserved_header[3];
-    uint32_t size, priority;
-    void (*callback)(hsa_status_t, hsa_queue_t *, void *);
-    void *data;
-    hsa_queue_t *queue;
-    const uint32_t *cu_mask;
-    uint32_t type, private_segment_size, cu_mask_count, reserved_compute[3];
-    uint32_t traffic_class;
-    uint8_t reserved[20];
-} descriptor;
+#include "queue_descriptor.h"
 
 extern hsa_status_t hsa_amd_queue_create(hsa_agent_t, descriptor *, uint32_t) __attribute__((weak));
 
-enum { COMPUTE, SDMA, AIE, NORMAL = 1, HIGH, EXT_KERNEL_DISPATCH = 3 };
+enum { NORMAL = 1, HIGH, EXT_KERNEL_DISPATCH = 3, GROUP = 64, GROUPS = 2 };
 
 static descriptor asked(uint8_t engine, uint32_t packets) {
     return (descriptor){.version = 1, .engine = engine, .size = packets * 64, .priority = NORMAL, .callback = queue_error,
                         .type = HSA_QUEUE_TYPE_MULTI, .private_segment_size = UINT32_MAX};
 }
 
-/* Of one cluster of one work-group, behind what has been launched. */
+/* In clusters of GROUPS work-groups. The number of the dispatch is its grid size in x as ever, so it is one that such
+ * clusters divide. */
 static void launch_in_clusters(hsa_queue_t *queue, kernel_t kernel, hsa_signal_t after, hsa_signal_t signal) {
+    dispatch_count |= GROUP * GROUPS - 1;
     hsa_kernel_dispatch_packet_t as_usual = kernel_packet(kernel, signal);
+    uint32_t clusters = as_usual.grid_size_x / (GROUP * GROUPS);
     uint64_t words[8] = {0};
     char *packet = (char *)words;
-    // The number of the dispatch is its grid size in x: so many clusters of one work-item.
-    const uint16_t one = 1;
+    const uint16_t one = 1, group = GROUP;
     packet[1] = 1;
     packet[2] = EXT_KERNEL_DISPATCH;
     packet[3] = 1;
-    for (int at = 4; at <= 8; at += 2) memcpy(packet + at, &one, sizeof one);
-    memcpy(packet + 12, &as_usual.grid_size_x, 4);
+    memcpy(packet + 4, &group, sizeof group);
+    for (int at = 6; at <= 8; at += 2) memcpy(packet + at, &one, sizeof one);
+    memcpy(packet + 12, &clusters, 4);
     for (int at = 16; at <= 18; at += 2) memcpy(packet + at, &one, sizeof one);
-    for (int at = 20; at <= 22; at++) packet[at] = 1;
+    packet[20] = GROUPS, packet[21] = packet[22] = 1;
     memcpy(packet + 32, &kernel.object, 8);
     memcpy(packet + 48, &after, 8);
     memcpy(packet + 56, &signal, 8);

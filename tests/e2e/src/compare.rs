@@ -74,9 +74,8 @@ fn assert_executed_within(outcome: &Outcome, trace: &Trace, tolerance: i64) {
         let dispatch = reported.get(&row.grid).unwrap_or_else(|| panic!("never dispatched: {row:?}"));
         assert_eq!(seen.insert(row.grid, row), None, "twice in the trace");
         assert_eq!((row.gpu, row.name.as_str()), (dispatch.gpu, spoken(&dispatch.kernel)), "{row:?}");
-        // Of one work-item where it is launched in clusters.
-        assert!([1, 64].contains(&row.workgroup), "{row:?}");
-        let signal = format!("hwq={:#x} wg={},1,1 grid={},1,1", row.queue, row.workgroup, row.grid);
+        assert_eq!(row.workgroup, 64, "{row:?}");
+        let signal = format!("hwq={:#x} wg=64,1,1 grid={},1,1", row.queue, row.grid);
         assert_eq!(row.completion_signal, signal);
         if let Some(time) = dispatch.time {
             assert!(is_near((row.start, row.end), time, tolerance), "the runtime reported {time:?}: {row:?}");

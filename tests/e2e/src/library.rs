@@ -129,8 +129,13 @@ fn tool_with(name: &str, arguments: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
-    [source.clone(), sources.join("tool.h"), sources.join("../../../tracer/include/rtl.h")]
+    let included = ["tool.h", "../../programs/queue_descriptor.h", "../../../tracer/include/rtl.h"];
+    let included = included.map(|file| sources.join(file));
+    [std::slice::from_ref(&source), &included]
+        .concat()
+        .iter()
         .map(|file| fs::read(file).unwrap())
+        .collect::<Vec<_>>()
         .hash(&mut hasher);
     arguments.hash(&mut hasher);
     let folder = beside_this_program().join("tools");

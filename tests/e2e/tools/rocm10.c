@@ -4,6 +4,7 @@
  * Preloaded behind the simulator, it turns hsa_queue_create into a call with one descriptor. HSA_TOOLS_LIB names it before the
  * tracer, which finds the new table, and behind it, when what has been replaced there goes into the runtime's own. */
 #define _GNU_SOURCE
+#include "../../programs/queue_descriptor.h"
 #include "tool.h"
 
 #include <dlfcn.h>
@@ -11,22 +12,7 @@
 #include <string.h>
 
 enum { SIZE = 744, STEP = 0x12, CREATE = 704 };
-enum { VERSION = 1, COMPUTE = 0, SDMA = 1, PACKET = 64, NORMAL = 1 };
-
-typedef struct {
-    uint16_t version, flags;
-    uint8_t engine, reserved_header[3];
-    uint32_t size, priority;
-    queue_callback callback;
-    void *data;
-    hsa_queue_t *queue;
-    const uint32_t *cu_mask;
-    uint32_t type, private_segment_size, cu_mask_count, reserved_compute[3];
-    uint32_t traffic_class;
-    uint8_t reserved[20];
-} descriptor;
-
-_Static_assert(sizeof(descriptor) == 96, "hsa_amd_queue_create_desc_t");
+enum { VERSION = 1, PACKET = 64, NORMAL = 1 };
 
 typedef hsa_status_t (*create_function)(hsa_agent_t, descriptor *, uint32_t);
 typedef hsa_status_t (*set_priority_function)(hsa_queue_t *, hsa_amd_queue_priority_t);

@@ -60,13 +60,14 @@ unsafe extern "C" fn queue_create(
     let _turn = guarded(|tracer| tracer.creations.take());
     // SAFETY: the arguments are the caller's, passed on as they came.
     let status = unsafe { create(agent, descriptors, count) };
-    guarded(|tracer| {
-        let Some(gpu) = tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels) else { return };
-        for descriptor in descriptors_of().iter_mut().filter(|descriptor| !descriptor.queue.is_null()) {
-            replace(tracer, gpu, agent, descriptor);
-        }
+    let replaced = guarded(|tracer| {
+        let gpu = tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)?;
+        let created = descriptors_of().iter_mut().filter(|descriptor| !descriptor.queue.is_null());
+        let statuses = created.map(|descriptor| replace(tracer, gpu, agent, descriptor));
+        // All are replaced, and the first error counts, as in the runtime.
+        statuses.fold(None, |first, status| first.or((status != HSA_STATUS_SUCCESS).then_some(status)))
     });
-    status
+    if status == HSA_STATUS_SUCCESS { replaced.flatten().unwrap_or(status) } else { status }
 }
 
 /// The descriptors up to the first of another version, whose size is not known.
@@ -88,9 +89,9 @@ unsafe fn known<'a>(descriptors: *mut QueueDescriptor, count: u32) -> &'a mut [Q
     }
 }
 
-/// Puts an interceptible queue in the place of the one that the runtime has made. Where that fails, the application keeps its
-/// queue, and one line says that it is not recorded.
-fn replace(tracer: &Tracer, gpu: u16, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) {
+/// Puts an interceptible queue in the place of the one that the runtime has made. Where that fails, the application has a plain
+/// queue, and one line reports that it is not recorded. An error means that the application has no queue.
+fn replace(tracer: &Tracer, gpu: u16, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) -> hsa_status_t {
     static ENGINE: AtomicBool = AtomicBool::new(false);
     static COOPERATIVE: AtomicBool = AtomicBool::new(false);
     static QUEUE: AtomicBool = AtomicBool::new(false);
@@ -100,41 +101,43 @@ fn replace(tracer: &Tracer, gpu: u16, agent: hsa_agent_t, descriptor: &mut Queue
             2 => "AIE",
             _ => "another engine",
         };
-        return story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
+        story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
+        return HSA_STATUS_SUCCESS;
     }
-    // The runtime has one cooperative queue a GPU, and dies of another one beside it.
+    // The runtime crashes (SIGFPE in ROCr 5.2.3) when a GPU gets an interceptible one beside its only one.
     if is_cooperative(descriptor.compute.kind) {
-        return story::once(&COOPERATIVE, format_args!("packets on cooperative queues are not recorded"));
+        story::once(&COOPERATIVE, format_args!("packets on cooperative queues are not recorded"));
+        return HSA_STATUS_SUCCESS;
     }
     let plain = descriptor.queue;
-    // Scratch memory of a size of its own may be there for one queue only, and the runtime dies of a second one.
+    // It also crashes when two queues at a time ask for scratch memory of another size than the default.
     let is_alone = descriptor.compute.private_segment_size != u32::MAX;
     if is_alone {
         destroy(tracer, plain);
     }
-    match intercepted(tracer, gpu, agent, descriptor) {
+    // A panic must not leave the application with a queue that is destroyed.
+    let made = guarded(|tracer| intercepted(tracer, gpu, agent, descriptor));
+    match made.unwrap_or(Err(HSA_STATUS_ERROR)) {
         Ok(queue) => {
             descriptor.queue = queue;
             if !is_alone {
                 destroy(tracer, plain);
             }
+            HSA_STATUS_SUCCESS
         }
         Err(status) => {
             story::once(&QUEUE, format_args!("a queue cannot be recorded ({status:#x})"));
-            if is_alone {
-                create_again(tracer, agent, descriptor);
-            }
+            if is_alone { create_again(tracer, agent, descriptor) } else { HSA_STATUS_SUCCESS }
         }
     }
 }
 
 /// Gives the application the plain queue that it has asked for.
-fn create_again(tracer: &Tracer, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) {
+fn create_again(tracer: &Tracer, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) -> hsa_status_t {
     descriptor.queue = std::ptr::null_mut();
-    if let Some(create) = tracer.api.queue_create {
-        // SAFETY: one descriptor, which the runtime has accepted before.
-        unsafe { create(agent, descriptor, 1) };
-    }
+    let Some(create) = tracer.api.queue_create else { return HSA_STATUS_ERROR };
+    // SAFETY: one descriptor, which the runtime has accepted before.
+    unsafe { create(agent, descriptor, 1) }
 }
 
 /// An interceptible queue that is recorded, with the properties of the descriptor; else the status of the call that failed.

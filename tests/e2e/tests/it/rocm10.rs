@@ -47,6 +47,19 @@ fn queues_of_every_kind_stay_what_they_were_asked_to_be() {
 }
 
 #[test]
+fn a_program_has_its_queues_wherever_the_tracer_fails() {
+    for place in 0..12 {
+        for program in ["queue_descriptors", "queue_kinds"] {
+            let Some(process) = Process::of(program) else { return };
+            let process = process.arguments(&["2"]).on_rocm_10().fails_at(&format!("hook:{place}"));
+            let (bare, traced) = (process.bare(), process.traced());
+            assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{place}: {traced:?}");
+            assert!(traced.status.success(), "{place}: {traced:?}");
+        }
+    }
+}
+
+#[test]
 fn kernels_of_hip_are_recorded() {
     for (program, arguments) in
         [("hip_streams", &["3", "20"][..]), ("hip_graph", &["5", "20"]), ("hip_threads", &[])]
