@@ -1,7 +1,5 @@
 //! The category of a kernel, from its name.
 
-use std::sync::LazyLock;
-
 use regex::Regex;
 use serde::Deserialize;
 
@@ -120,32 +118,59 @@ const RULES: [(&str, &str); 9] = [
     ("triton", "triton"),
 ];
 
+/// The number of parts of all rules.
+const PARTS: usize = {
+    let (mut count, mut group) = (0, 0);
+    while group < RULES.len() {
+        let (parts, mut at) = (RULES[group].1.as_bytes(), 0);
+        count += 1;
+        while at < parts.len() {
+            count += (parts[at] == b' ') as usize;
+            at += 1;
+        }
+        group += 1;
+    }
+    count
+};
+
 /// The built-in rules, each with one part.
 struct BuiltIn {
-    rules: Vec<(&'static str, &'static str)>,
+    rules: [(&'static str, &'static str); PARTS],
     /// For each of a part's first three bytes: which rules have which byte there, one bit for each rule. All
     /// rules are looked for in one pass; a compiled set of patterns would cost more than a small trace.
     first: [[u128; 256]; 3],
 }
 
-static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
-    let parts = |&(category, parts): &(&'static str, &'static str)| {
-        parts.split(' ').map(move |part| (category, part))
-    };
-    let rules: Vec<_> = RULES.iter().flat_map(parts).collect();
-    let mut first = [[0; 256]; 3];
-    for (rule, (_, part)) in rules.iter().enumerate() {
-        for (table, byte) in first.iter_mut().zip(part.trim_start_matches('^').bytes()) {
-            table[usize::from(byte)] |= 1 << rule;
+/// Made at compile time, because a small trace has few names.
+static BUILT_IN: BuiltIn = {
+    let (mut rules, mut first) = ([("", ""); PARTS], [[0; 256]; 3]);
+    let (mut rule, mut group) = (0, 0);
+    while group < RULES.len() {
+        let (category, mut rest) = RULES[group];
+        while !rest.is_empty() {
+            let (bytes, mut end) = (rest.as_bytes(), 0);
+            let start = (bytes[0] == b'^') as usize;
+            while end < bytes.len() && bytes[end] != b' ' {
+                if end >= start && end < start + 3 {
+                    first[end - start][bytes[end] as usize] |= 1 << rule;
+                }
+                end += 1;
+            }
+            let part;
+            (part, rest) = rest.split_at(end);
+            rest = if rest.is_empty() { rest } else { rest.split_at(1).1 };
+            rules[rule] = (category, part);
+            rule += 1;
         }
+        group += 1;
     }
     BuiltIn { rules, first }
-});
+};
 
 fn built_in(name: &str) -> &'static str {
     let lower = name.to_ascii_lowercase();
     let bytes = lower.as_bytes();
-    let BuiltIn { rules, first } = &*BUILT_IN;
+    let BuiltIn { rules, first } = &BUILT_IN;
     let mut found = rules.len();
     for (position, window) in bytes.windows(3).enumerate() {
         let [one, two, three] = [window[0], window[1], window[2]].map(usize::from);
@@ -212,6 +237,13 @@ mod tests {
         ] {
             assert_eq!(rules.of(name), category, "{name}");
         }
+    }
+
+    #[test]
+    fn every_part_of_a_rule_is_built_in() {
+        let parts =
+            RULES.iter().flat_map(|&(category, parts)| parts.split(' ').map(move |part| (category, part)));
+        assert_eq!(parts.collect::<Vec<_>>(), BUILT_IN.rules);
     }
 
     #[test]

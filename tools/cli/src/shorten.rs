@@ -21,7 +21,9 @@ const MAX_DIFFERENCES: usize = 12;
 
 /// Replaces control characters by their symbols, so that a text stays on its line and cannot control the terminal.
 pub fn escape_control(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
+    // The first bytes of control characters; 0xc2 starts others too.
+    let may_start = |byte: u8| byte < 0x20 || byte == 0x7f || byte == 0xc2;
+    if !text.bytes().any(may_start) || !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
     }
     let picture = |character: char| match u32::from(character) {

@@ -156,11 +156,15 @@ impl EventWriter for Json {
         let pid = layout.pid(counter_track.group);
         let name = Value::from(counter_track.name.as_str());
         let unit = Value::from(if counter_track.unit.is_empty() { "value" } else { counter_track.unit });
+        let beginning = format!("{{\"ph\":\"C\",\"pid\":{pid},\"ts\":");
+        let middle = format!(",\"name\":{name},\"args\":{{{unit}:");
         for &(time, value) in &counter_track.samples {
             self.separate();
-            self.text(&format!("{{\"ph\":\"C\",\"pid\":{pid},\"ts\":"));
+            self.text(&beginning);
             self.microseconds(time.abs_diff(layout.span.0));
-            self.text(&format!(",\"name\":{name},\"args\":{{{unit}:{value}}}}}"));
+            self.text(&middle);
+            self.text(&value.to_string());
+            self.text("}}");
         }
     }
 

@@ -23,7 +23,12 @@ pub(crate) struct Caller {
     pub(crate) function: Function,
 }
 
-impl Distinct for Caller {}
+impl Distinct for Caller {
+    #[inline]
+    fn slot(&self) -> usize {
+        (self.tid.unwrap_or_default() as usize).wrapping_mul(7).wrapping_add(self.function as usize)
+    }
+}
 
 impl Calls {
     /// The caller of the call `id`.

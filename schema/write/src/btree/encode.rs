@@ -137,7 +137,10 @@ impl Record {
                 Datum::Int(value) => {
                     let (serial, width) = serial(value);
                     self.types.push(serial);
-                    self.body.extend_from_slice(&value.to_be_bytes()[8 - usize::from(width)..]);
+                    // A whole word is copied without a call; the next value overwrites its end.
+                    let end = self.body.len() + usize::from(width);
+                    self.body.extend_from_slice(&(value << (64 - 8 * u32::from(width))).to_be_bytes());
+                    self.body.truncate(end);
                 }
                 Datum::Real(value) => {
                     self.types.push(7);
@@ -195,7 +198,11 @@ fn sevens(value: u64) -> u64 {
     (quarters & 0x007f_007f_007f_007f) | (quarters << 1 & 0x7f00_7f00_7f00_7f00)
 }
 
+#[inline]
 fn push_varint(target: &mut Vec<u8>, value: u64) {
+    if value < 0x80 {
+        return target.push(value as u8);
+    }
     let (bytes, length) = varint(value);
     target.extend_from_slice(&bytes[..length]);
 }

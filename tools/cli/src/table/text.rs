@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
@@ -27,27 +28,22 @@ pub(super) fn render(
     paint: Paint,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let narrow;
-    let table = match width.map(|width| omitted_columns(table, width)) {
-        Some(omitted) if !omitted.is_empty() => {
-            narrow = without(table, &omitted);
-            &narrow
-        }
-        _ => table,
-    };
-    let cells = cells(table, width);
+    let natural = natural(table);
+    let columns = shown_columns(table, &natural, width.unwrap_or(usize::MAX));
+    let cells = cells(table, &natural, &columns, width.unwrap_or(MAX_WIDTH));
     let mut drawn = comfy_table::Table::new();
     let mut style = NOTHING;
     style.header_separator.fill = Some('─');
     drawn.load_style(style);
     drawn.set_content_arrangement(ContentArrangement::Disabled);
-    drawn.set_header(table.columns.iter().map(|column| escape_control(&column.header).into_owned()));
+    let headers = columns.iter().map(|&column| &table.columns[column].header);
+    drawn.set_header(headers.map(|header| escape_control(header).into_owned()));
     for row in 0..table.len() {
-        drawn.add_row(cells.iter().map(|column| column[row].as_str()));
+        drawn.add_row(cells.iter().map(|column| column[row].as_ref()));
     }
-    for (position, (column, drawn)) in table.columns.iter().zip(drawn.column_iter_mut()).enumerate() {
+    for (position, (&column, drawn)) in columns.iter().zip(drawn.column_iter_mut()).enumerate() {
         drawn.set_padding((if position == 0 { 0 } else { SPACE as u16 }, 0));
-        drawn.set_cell_alignment(match column.align {
+        drawn.set_cell_alignment(match table.columns[column].align {
             Align::Left => CellAlignment::Left,
             Align::Right => CellAlignment::Right,
         });
@@ -59,65 +55,53 @@ pub(super) fn render(
     Ok(())
 }
 
-/// The width of a column in full.
-fn natural(table: &Table, column: usize) -> usize {
-    let texts = table.texts(column).map(|text| escape_control(text).width());
-    texts.chain([table.columns[column].header.width()]).max().unwrap_or(0)
+/// The width of each column in full.
+fn natural(table: &Table) -> Vec<usize> {
+    let width = |column: usize| {
+        let texts = table.texts(column).map(|text| escape_control(text).width());
+        texts.chain([table.columns[column].header.width()]).max().unwrap_or(0)
+    };
+    (0..table.columns.len()).map(width).collect()
 }
 
-/// The optional columns to omit so that the others fit `width`.
-fn omitted_columns(table: &Table, width: usize) -> Vec<usize> {
-    let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
-    let mut omitted: Vec<usize> = Vec::new();
+/// The columns that remain when optional ones are omitted so that the others fit `width`.
+fn shown_columns(table: &Table, natural: &[usize], width: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..table.columns.len()).collect();
     for (optional, name) in [(Optional::Early, READABLE_NAME), (Optional::Late, MIN_NAME)] {
         let needs = |column: usize| {
             let full = natural[column];
             SPACE + if table.columns[column].shortens { full.min(name) } else { full }
         };
-        let kept = (0..table.columns.len()).filter(|column| !omitted.contains(column));
-        let mut needed: usize = kept.map(needs).sum::<usize>().saturating_sub(SPACE);
-        for column in (0..table.columns.len()).rev() {
-            if needed > width && table.columns[column].optional == Some(optional) {
-                needed -= needs(column);
-                omitted.push(column);
+        let mut needed = shown.iter().copied().map(needs).sum::<usize>().saturating_sub(SPACE);
+        for position in (0..shown.len()).rev() {
+            if needed > width && table.columns[shown[position]].optional == Some(optional) {
+                needed -= needs(shown.remove(position));
             }
         }
     }
-    omitted
+    shown
 }
 
-fn without(table: &Table, omitted: &[usize]) -> Table {
-    fn kept<T: Clone>(values: &[T], omitted: &[usize]) -> Vec<T> {
-        let values = values.iter().enumerate().filter(|(column, _)| !omitted.contains(column));
-        values.map(|(_, value)| value.clone()).collect()
-    }
-    Table {
-        columns: kept(&table.columns, omitted),
-        rows: table.rows.iter().map(|row| kept(row, omitted)).collect(),
-    }
-}
-
-/// The text of each column, with names shortened so that the table fits `width`.
-fn cells(table: &Table, width: Option<usize>) -> Vec<Vec<String>> {
-    let full: Vec<Vec<String>> = (0..table.columns.len())
-        .map(|column| table.texts(column).map(|text| escape_control(text).into_owned()).collect())
-        .collect();
-    let width = width.unwrap_or(MAX_WIDTH);
-    let natural: Vec<usize> = (0..table.columns.len()).map(|column| natural(table, column)).collect();
-    let fixed: usize = natural.iter().zip(&table.columns).filter(|(_, c)| !c.shortens).map(|(n, _)| n).sum();
-    let spaces = SPACE * table.columns.len().saturating_sub(1);
-    let names: Vec<usize> =
-        (0..table.columns.len()).filter(|&column| table.columns[column].shortens).collect();
+/// The texts of these columns, with names shortened so that the table fits `width`.
+fn cells<'a>(table: &'a Table, natural: &[usize], columns: &[usize], width: usize) -> Vec<Vec<Cow<'a, str>>> {
+    let (names, others): (Vec<usize>, Vec<usize>) =
+        columns.iter().partition(|&&column| table.columns[column].shortens);
+    let fixed: usize = others.iter().map(|&column| natural[column]).sum();
+    let spaces = SPACE * columns.len().saturating_sub(1);
     let shares = share(
         &names.iter().map(|&column| natural[column]).collect::<Vec<_>>(),
         width.saturating_sub(fixed + spaces),
     );
-    let mut cells = full;
-    for (column, room) in names.into_iter().zip(shares) {
-        let originals: Vec<&str> = table.texts(column).collect();
-        cells[column] = shorten_distinct(&originals, room);
-    }
-    cells
+    let mut shares = shares.into_iter();
+    let cells = columns.iter().map(|&column| match table.columns[column].shortens {
+        true => {
+            let originals: Vec<&str> = table.texts(column).collect();
+            let room = shares.next().unwrap_or(MIN_NAME);
+            shorten_distinct(&originals, room).into_iter().map(Cow::Owned).collect()
+        }
+        false => table.texts(column).map(escape_control).collect(),
+    });
+    cells.collect()
 }
 
 /// Divides `room` among columns: each gets what it needs, at most an even part of what is left.

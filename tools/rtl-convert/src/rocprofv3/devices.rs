@@ -49,11 +49,16 @@ pub struct Devices {
 impl Devices {
     /// Registers the agents that `process` may use. Each has a unique number, and one of them is a CPU, because rocprofv3
     /// names both ends of a copy.
+    #[inline]
     pub fn register(&mut self, process: ProcessId, tables: &Tables) {
-        let first = self.positions.len();
-        if first == tables.agents.len() && self.host.is_some() {
-            return;
+        if self.positions.len() < tables.agents.len() || self.host.is_none() {
+            self.register_new(process, tables);
         }
+    }
+
+    #[cold]
+    fn register_new(&mut self, process: ProcessId, tables: &Tables) {
+        let first = self.positions.len();
         let node = tables.processes.get(process.index()).and_then(|process| process.node);
         let listed = |agent: &Agent| {
             agent.kind != AgentKind::Unknown

@@ -235,23 +235,24 @@ impl<S: RecordSink, F: FnMut(ProcessId, &Tables) -> io::Result<S>> RecordVisitor
 
     fn calls(&mut self, tables: &Tables) -> io::Result<()> {
         let calls = &tables.api_calls;
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); tables.processes.len() * List::ALL.len()];
+        let mut lists: Vec<Vec<(u32, Kind, usize)>> =
+            vec![Vec::new(); tables.processes.len() * List::ALL.len()];
         for row in 0..calls.len() {
             if self.rows.end(calls.start[row], calls.duration.get(row)).is_some() {
-                let (kind, _) =
+                let (kind, operation) =
                     self.operations.of_call(calls.domain.get(row), calls.name[row], &tables.strings);
                 let process = calls.process.get(row).index();
-                lists[process * List::ALL.len() + List::of(kind) as usize].push(row as u32);
+                let list = &mut lists[process * List::ALL.len() + List::of(kind) as usize];
+                list.push((row as u32, kind, operation));
             }
         }
         for (place, rows) in lists.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             let process = ProcessId((place / List::ALL.len()) as u32);
             let list = List::ALL[place % List::ALL.len()];
-            for &row in rows {
+            let (state, sink) = self.process(process, tables)?;
+            for &(row, kind, operation) in rows {
                 let call = calls.get(row as usize);
                 let (start, end) = (call.start, call.start + call.duration.unwrap_or(0));
-                let (kind, operation) = self.operations.of_call(call.domain, call.name, &tables.strings);
-                let (state, sink) = self.process(process, tables)?;
                 let record = Record {
                     kind,
                     operation,

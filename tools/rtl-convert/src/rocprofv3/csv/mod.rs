@@ -40,9 +40,15 @@ pub struct Csv {
     kernels: Option<PageFile>,
     kernel_stats: Vec<Stat>,
     /// By domain: `hip_api`.
-    others: BTreeMap<&'static str, Option<PageFile>>,
-    stats: BTreeMap<&'static str, FxHashMap<(Kind, NameId), Stat>>,
+    domains: BTreeMap<&'static str, Domain>,
     shared: Shared,
+}
+
+/// The file of a domain and the statistics of its functions or operations.
+#[derive(Default)]
+struct Domain {
+    file: Option<PageFile>,
+    stats: FxHashMap<(Kind, NameId), Stat>,
 }
 
 /// Cells that many rows share.
@@ -62,8 +68,7 @@ impl Csv {
             destination: destination.clone(),
             kernels: None,
             kernel_stats: Vec::new(),
-            others: BTreeMap::new(),
-            stats: BTreeMap::new(),
+            domains: BTreeMap::new(),
             shared: Shared { names, ..Shared::default() },
         }
     }
@@ -90,9 +95,9 @@ impl Csv {
         if !domains.is_empty() {
             files.push(("domain_stats".to_owned(), written(&self.destination, &stats::sheet(&domains))?));
         }
-        let others = self.others.into_iter().map(|(domain, file)| match domain {
-            COUNTERS => (domain.to_owned(), file),
-            _ => (format!("{domain}_trace"), file),
+        let others = self.domains.into_iter().map(|(name, domain)| match name {
+            COUNTERS => (name.to_owned(), domain.file),
+            _ => (format!("{name}_trace"), domain.file),
         });
         for (name, file) in [("kernel_trace".to_owned(), self.kernels)].into_iter().chain(others) {
             if let Some(file) = file {
@@ -113,16 +118,16 @@ impl Csv {
             }
             all.push(("KERNEL_DISPATCH".to_owned(), "kernel", kernels));
         }
-        for (&domain, counted) in &self.stats {
+        for (&label, domain) in self.domains.iter().filter(|(_, domain)| !domain.stats.is_empty()) {
             let mut stats = Stats::new();
-            for ((kind, name), stat) in counted {
+            for ((kind, name), stat) in &domain.stats {
                 let name = match kinds::operations(*kind).get(name.index()) {
                     Some(operation) if *kind != kinds::MARKER_RANGE => (*operation).to_owned(),
                     _ => tables.strings.get(*name).to_owned(),
                 };
                 stats.entry(name).or_default().merge(stat);
             }
-            all.push((domain.to_ascii_uppercase(), domain, stats));
+            all.push((label.to_ascii_uppercase(), label, stats));
         }
         all
     }
@@ -135,9 +140,9 @@ impl Csv {
         name: NameId,
         columns: impl FnMut(&mut Cells),
     ) -> io::Result<()> {
-        let stats = self.stats.entry(domain).or_default();
-        stats.entry((record.kind, name)).or_default().add(record.end - record.start);
-        file::write(self.others.entry(domain).or_default(), &self.destination, columns)
+        let domain = self.domains.entry(domain).or_default();
+        domain.stats.entry((record.kind, name)).or_default().add(record.end - record.start);
+        file::write(&mut domain.file, &self.destination, columns)
     }
 
     /// Writes a call, range or marker of that name.
@@ -247,7 +252,7 @@ impl RecordSink for Csv {
         let track = record.tables.tracks.get(launch.row.track);
         let shape = launch.shape(record.tables);
         let product = |axes: [u64; 3]| axes.iter().product::<u64>() as i64;
-        let (shared, file) = (&mut self.shared, self.others.entry(COUNTERS).or_default());
+        let (shared, file) = (&mut self.shared, &mut self.domains.entry(COUNTERS).or_default().file);
         sums.into_iter().try_for_each(|(counter, sum)| {
             file::write(file, &self.destination, |row| {
                 row.number("Correlation_Id", Some(record.correlation));
