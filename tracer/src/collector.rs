@@ -8,11 +8,13 @@
 //! a queue then has no free slot left, its packets pass unrecorded ([`Lost::Behind`]).
 
 mod copies;
+pub mod oldest;
 pub mod thread;
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use crate::clock;
 use crate::copies::Arrivals as CopyArrivals;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
@@ -39,6 +41,10 @@ struct Lane {
     forwards: VecDeque<Box<Slot>>,
     /// Which of them have completed, the latest first; kept for its room.
     completed: Vec<usize>,
+    /// Whether any has completed since the oldest one was looked for.
+    has_completed: bool,
+    /// The oldest one when it was looked for.
+    oldest: Option<oldest::Oldest>,
 }
 
 /// What a pass found.
@@ -60,13 +66,15 @@ pub struct Collector {
     copies: Option<copies::Copies>,
     sender: Sender<Dispatch>,
     passes: u32,
+    /// When the oldest dispatches were looked for, in ns of CLOCK_BOOTTIME.
+    watched: i64,
 }
 
 impl Collector {
     /// Without any queue yet.
     #[must_use]
     pub fn new(sender: Sender<Dispatch>) -> Self {
-        Self { lanes: Vec::new(), copies: None, sender, passes: 0 }
+        Self { lanes: Vec::new(), copies: None, sender, passes: 0, watched: 0 }
     }
 
     /// The copies, of which there is one lane.
@@ -81,6 +89,8 @@ impl Collector {
             running: VecDeque::new(),
             forwards: VecDeque::new(),
             completed: Vec::new(),
+            has_completed: false,
+            oldest: None,
         });
     }
 
@@ -161,8 +171,9 @@ impl Collector {
 
     /// The recording ends: what has not completed is lost. Gives up the sender, so that the recorder ends too.
     pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
+        self.lanes.iter_mut().for_each(Lane::accept);
+        self.show_oldest(clock::now(), true, shared);
         for lane in &mut self.lanes {
-            lane.accept();
             for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
                 if slot.way.is_recorded() {
                     shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
@@ -253,6 +264,7 @@ impl Lane {
                 completed += 1;
             }
         }
+        self.has_completed |= completed > 0;
         completed
     }
 }

@@ -57,5 +57,14 @@ pub struct Dispatch {
     pub gpu: u16,
 }
 
+/// A dispatch that has not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// The dispatch, without times.
+    pub dispatch: Dispatch,
+    /// When it was first seen as the oldest of its queue, in ns of CLOCK_BOOTTIME.
+    pub since: i64,
+}
+
 // A dispatch is copied twice on its way to the file.
 const _: () = assert!(size_of::<Dispatch>() <= 80);

@@ -20,10 +20,12 @@ mod delivery;
 mod file;
 mod naming;
 mod open_calls;
+mod open_dispatches;
 mod others;
 mod rows;
 mod session;
 mod sink;
+mod under_way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -37,7 +39,7 @@ use rtl_write::Recording;
 
 use self::file::OwnFile;
 use crate::counters::{Counters, Lost};
-use crate::dispatch::{Dispatch, Queue};
+use crate::dispatch::{Dispatch, InFlight, Queue};
 use crate::embed::{self, Role};
 use crate::fault;
 use crate::gpus::Gpu;
@@ -89,6 +91,8 @@ pub struct Known {
     pub calls: [Counters; calls_interface::Source::ALL.len()],
     /// Copies and barriers on their way to the recorder.
     pub others: Others,
+    /// Dispatches that are in flight for long.
+    pub in_flight: Mutex<Vec<InFlight>>,
 }
 
 /// How a recording ended.

@@ -1,10 +1,10 @@
 use rustc_hash::FxHashSet;
 
 use super::reader::Reader;
-use super::rocpd::{Header, LaunchRows, Metadata, NO_GPU, Names, Object, References, Variant};
+use super::rocpd::{Header, LaunchRows, Metadata, NO_GPU, Names, Object, OpenDispatch, References, Variant};
 use crate::layout::tags;
 use crate::sqlite::Database;
-use crate::table::{Agent, AgentKind, ApiCall, Process, Symbol, Thread};
+use crate::table::{Agent, AgentKind, ApiCall, Dispatch, Process, Shape, Symbol, Thread};
 use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 pub(super) const READER: Reader = Reader::Ops { recognise, header };
@@ -61,6 +61,7 @@ fn header(database: &Database, select: &Select) -> Result<Header> {
     if select.api {
         references.open_calls = open_calls(&metadata, &references, &mut tables);
     }
+    references.open_dispatches = open_dispatches(&metadata, &references, &names, &tables, select);
     tables.info = metadata.info(Dialect::Native, "rtl");
     Ok(Header { variant, names, references, tables })
 }
@@ -87,6 +88,41 @@ fn open_calls(metadata: &Metadata, references: &References, tables: &mut Tables)
         });
     }
     calls
+}
+
+/// The oldest dispatch of each queue that had not completed at the last write. Their start is not known: they start when
+/// the recorder has first seen each as the oldest.
+fn open_dispatches(
+    metadata: &Metadata,
+    references: &References,
+    names: &Names,
+    tables: &Tables,
+    select: &Select,
+) -> Vec<OpenDispatch> {
+    let open = metadata.objects(&[tags::OPEN_DISPATCH]).filter_map(|(_, row)| {
+        let process = row.int("pid").and_then(|pid| process(pid, references, &tables.processes));
+        let shape = Shape::of_items(row.axes("workgroup"), row.axes("items"));
+        let (lds, scratch) = (row.int("lds"), row.int("scratch"));
+        let bytes = |size: Option<i64>| size.and_then(|size| u32::try_from(size).ok());
+        let shape = Shape { lds: bytes(lds), scratch: bytes(scratch), ..shape };
+        Some(OpenDispatch {
+            gpu: row.int("gpuId").unwrap_or(NO_GPU),
+            queue: row.int("queueId")?,
+            process: process.unwrap_or_default(),
+            shape: Some(shape).filter(|shape| select.any_shape() && *shape != Shape::default()),
+            row: Dispatch {
+                name: names.get(row.int("description_id")),
+                start: row.int("since")?,
+                duration: None,
+                tid: row.int("tid").filter(|_| select.links),
+                correlation: row.int("correlationId").filter(|_| select.links).unwrap_or(0),
+                range: row.int("roctxId").filter(|_| select.ranges).unwrap_or(0),
+                enqueued: row.int("enqueued").filter(|_| select.links),
+                ..Dispatch::default()
+            },
+        })
+    });
+    open.collect()
 }
 
 /// A renamed thread has several rows, of which the last one counts.

@@ -44,6 +44,8 @@ pub const QUEUE: &str = "queue";
 pub const KERNEL: &str = "kernel";
 /// Object: a call that its thread had not returned from at the last write.
 pub const OPEN_CALL: &str = "open_call";
+/// Object: the oldest dispatch of a queue that was in flight at the last write.
+pub const OPEN_DISPATCH: &str = "open_dispatch";
 /// `1` where the recorder ended properly, `0` until then.
 pub const COMPLETE: &str = "complete";
 /// The id that the processes of one run share.

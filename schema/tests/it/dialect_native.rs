@@ -125,6 +125,36 @@ fn calls_that_a_process_was_killed_in_are_calls_without_an_end() {
 }
 
 #[test]
+fn dispatches_that_a_recording_ended_before_are_dispatches_without_an_end() {
+    let tables = native(
+        r#"insert into rocpd_string values (9, 'alpha'), (10, 'beta');
+        insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id) values (1, 3, 0, 100, 150, 9, 2);
+        insert into rocpd_metadata (tag, value) values ('pid', '42'), ('complete', '0'),
+            ('gpu', '{"number":3}'), ('queue', '{"pid":42,"gpuId":3,"queueId":1,"source":140000,"hardware":4096}'),
+            ('open_dispatch', '{"pid":42,"tid":7,"gpuId":3,"queueId":1,"description_id":10,"since":200,"enqueued":190,"correlationId":2,"roctxId":5,"items":[64,2,1],"workgroup":[64,1,1],"lds":16,"scratch":null}'),
+            ('open_dispatch', '{"gpuId":3,"queueId":1,"description_id":9}'), ('open_dispatch', 'no object');"#,
+    );
+    let dispatches = &tables.dispatches;
+    let text = |id| tables.strings.get(id);
+    assert_eq!(dispatches.iter().map(|row| text(row.name)).collect::<Vec<_>>(), ["alpha", "beta"]);
+    let open = dispatches.get(1);
+    assert_eq!((open.start, open.duration, open.enqueued), (200, None, Some(190)));
+    assert_eq!((open.tid, open.correlation, open.range), (Some(7), 2, 5));
+    let shape = tables.shapes.get(open.shape.unwrap());
+    assert_eq!((shape.items, shape.workgroup, shape.lds), (Some([64, 2, 1]), Some([64, 1, 1]), Some(16)));
+    let track = tables.tracks.get(open.track);
+    assert_eq!((tables.agents[track.agent.index()].number, track.queue), (3, 140_000));
+    assert_eq!(tables.process(track.process).pid, Some(42));
+
+    let copied = there_and_back(&tables);
+    assert_eq!(
+        copied.dispatches.iter().filter(|row| row.duration.is_none()).count(),
+        1,
+        "a row by now, once"
+    );
+}
+
+#[test]
 fn what_was_recorded_without_these_columns_knows_neither() {
     let tables = native(
         "insert into rocpd_op (id, gpuId, queueId, start, end, description_id, opType_id) values

@@ -18,6 +18,7 @@ use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region::Region;
 use rtl_analysis::sanity::Sanity;
 use rtl_analysis::sweep::{Gap, Gpu, GpuGaps};
+use rtl_analysis::unfinished::UnfinishedDispatch;
 use serde::{Deserialize, Serialize};
 
 pub use self::row::{GpuRow, Row, Transfers, Work};
@@ -110,6 +111,9 @@ pub struct Sections {
     /// Dispatches grouped by another key than the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<Row>>,
+    /// Dispatches that had not completed, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfinished_dispatches: Option<Vec<UnfinishedDispatch>>,
     /// Kernel categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Row>>,

@@ -183,7 +183,7 @@ fn write_source(
 
 /// The metadata of an input, except for rows that are tables of the merged trace.
 fn copy_metadata(writer: &mut NativeWriter, at: usize, last: &Tables) -> Result<(), Error> {
-    let rows = [tags::KERNEL, tags::QUEUE, tags::THREAD, tags::OPEN_CALL];
+    let rows = [tags::KERNEL, tags::QUEUE, tags::THREAD, tags::OPEN_CALL, tags::OPEN_DISPATCH];
     let native = last.info.dialect == Dialect::Native;
     for (tag, value) in &last.info.metadata {
         if !(native && rows.contains(&tag.as_str())) {

@@ -65,7 +65,11 @@ fn turn<R: Resolve>(
         let Some(collector) = &mut *collector else { return false };
         match phase {
             Phase::Failed => collector.forward_only(shared),
-            _ => collector.pass(ending, shared),
+            _ => {
+                let pass = collector.pass(ending, shared);
+                collector.watch_oldest(shared);
+                pass
+            }
         }
     };
     let now = Instant::now();

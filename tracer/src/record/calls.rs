@@ -6,11 +6,12 @@ use calls::{Function, Source};
 use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
 use super::close::Close;
-use super::open_calls::OpenCalls;
+use super::open_calls;
 use super::others::CALLS;
 use super::session::Session;
+use super::under_way::UnderWay;
 use crate::calls::event::Asked;
-use crate::calls::reader::Told;
+use crate::calls::reader::{Open, Told};
 use crate::calls::sources;
 use crate::registry::place;
 
@@ -26,7 +27,7 @@ pub(super) struct Calls {
     /// Of the calls in the file, those that had not returned, by source.
     unfinished: [u64; Source::ALL.len()],
     /// Those that threads are in.
-    pub(super) open: OpenCalls,
+    pub(super) open: UnderWay<Open>,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
 }
@@ -67,7 +68,7 @@ impl Calls {
         let unfinished = UNFINISHED.into_iter().zip(self.unfinished);
         let counts = unfinished.chain(UNLINKED.into_iter().zip(self.unlinked));
         let counts = counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string()));
-        counts.chain(self.open.closing()).collect()
+        counts.chain(self.open.now.iter().map(open_calls::row)).collect()
     }
 }
 

@@ -13,13 +13,15 @@ use super::naming::Naming;
 use super::others::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
 use super::rows::Rows;
 use super::sink::Sink;
+use super::under_way::UnderWay;
 use super::{Ending, Known};
 use crate::calls::reader::{Open, Told};
 use crate::clock::Anchor;
 use crate::counters::{Lost, UNHANDED};
-use crate::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::dispatch::{Dispatch, InFlight, Queue, QueueOrdinal};
 use crate::gpus::known;
 use crate::identity::Identity;
+use crate::latch::lock;
 use crate::registry::place;
 use crate::roctx::{Annotation, Reader};
 use crate::settings::Settings;
@@ -54,7 +56,7 @@ pub(super) struct Session<T> {
     /// Why nothing more is recorded.
     pub(super) over: Option<Lost>,
     ending: Ending,
-    naming: Naming,
+    pub(super) naming: Naming,
     /// By kernel.
     kernels: Vec<Option<Rows>>,
     /// How many GPUs are written.
@@ -63,6 +65,8 @@ pub(super) struct Session<T> {
     /// How much of each kind is published, and how much is not.
     pub(super) others: Pending,
     pub(super) calls: Calls,
+    /// Dispatches that are in flight for long.
+    pub(super) in_flight: UnderWay<InFlight>,
 }
 
 impl<T: Target + Close> Session<T> {
@@ -91,6 +95,7 @@ impl<T: Target + Close> Session<T> {
             annotations: Annotations::default(),
             others: Pending::default(),
             calls: Calls::default(),
+            in_flight: UnderWay::default(),
         }
     }
 
@@ -161,6 +166,15 @@ impl<T: Target + Close> Session<T> {
 
     fn write_out(&mut self, is_complete: bool) {
         self.known.ranges.take_over(&UNHANDED);
+        self.in_flight.now.clone_from(&lock(&self.known.in_flight));
+        let open = match self.over {
+            None => self.open_dispatches(),
+            Some(_) => Ok(Vec::new()),
+        };
+        let open = match open {
+            Ok(open) => open,
+            Err(error) => return self.fail(&error),
+        };
         let now = Anchor::now();
         let owned = |(tag, value): (&str, String)| (tag.to_owned(), value);
         let mut rows = vec![owned(("complete", u8::from(is_complete).to_string()))];
@@ -169,11 +183,13 @@ impl<T: Target + Close> Session<T> {
         rows.extend(self.others.closing(RANGES..OTHERS, &self.known));
         rows.extend(self.calls.closing().into_iter().map(owned));
         rows.extend(self.others.closing(OTHERS..ALL, &self.known));
+        rows.extend(open.into_iter().map(owned));
         let rows: Vec<(&str, String)> = rows.iter().map(|(tag, value)| (&**tag, value.clone())).collect();
         match self.publish_all(&rows) {
             Ok(()) => {
                 self.others.publish(&self.known);
                 self.calls.open.publish();
+                self.in_flight.publish();
             }
             Err(error) => self.fail(&error),
         }
@@ -217,7 +233,8 @@ impl<T: Target + Close> Sink for Session<T> {
     /// Brings the file up to date. There is none before a dispatch has been seen.
     fn publish(&mut self) {
         let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
-        let is_news = added || self.calls.open.are_news();
+        self.in_flight.now.clone_from(&lock(&self.known.in_flight));
+        let is_news = added || self.calls.open.is_news() || self.in_flight.is_news();
         if self.over.is_none() && self.is_begun() && is_news {
             self.write_out(false);
         }

@@ -1,7 +1,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Names;
-use crate::table::ApiCall;
+use crate::table::{ApiCall, Dispatch, Shape};
 use crate::{Id, NameId, ProcessId, SymbolId, Tables};
 
 /// The differences between the layouts.
@@ -58,6 +58,19 @@ pub(crate) struct References {
     pub(crate) symbols: Symbols,
     /// Calls without a row, because their process was killed in them.
     pub(crate) open_calls: Vec<ApiCall>,
+    /// Dispatches without a row, because the recording ended before they did.
+    pub(crate) open_dispatches: Vec<OpenDispatch>,
+}
+
+/// A dispatch that was in flight at the end of the recording.
+#[derive(Debug)]
+pub(crate) struct OpenDispatch {
+    pub(crate) gpu: i64,
+    pub(crate) queue: i64,
+    pub(crate) process: ProcessId,
+    pub(crate) shape: Option<Shape>,
+    /// Its other columns.
+    pub(crate) row: Dispatch,
 }
 
 /// Loaded kernels by the id and by the name that ops carry.

@@ -78,6 +78,11 @@ impl Object {
         value.as_i64().or_else(|| value.as_u64().map(|value| value as i64))
     }
 
+    /// Sizes along x, y and z.
+    pub(crate) fn axes<T: DeserializeOwned>(&self, field: &str) -> Option<[T; 3]> {
+        serde_json::from_value(self.0.get(field)?.clone()).ok()
+    }
+
     /// The text of a string; the JSON of anything else but null.
     pub(crate) fn text(&self, field: &str) -> Option<String> {
         match self.0.get(field)? {

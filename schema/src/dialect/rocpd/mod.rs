@@ -19,7 +19,7 @@ mod secondary_tables;
 mod signal;
 
 pub(super) use agents::{Agents, NO_GPU};
-pub(super) use header::{Header, LaunchRows, References, Symbols, Variant};
+pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, Variant};
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
 pub use kinds::copy_type;

@@ -2,7 +2,7 @@ use super::calls::Calls;
 use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
-use super::{Field, LaunchRows, NO_GPU, Names, OpKind, Plan, Processes, Symbols, Variant};
+use super::{Field, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant};
 use crate::layout::rpd::Function;
 use crate::sqlite::Row;
 use crate::table::{
@@ -149,6 +149,18 @@ struct Cause {
 }
 
 impl OpPart {
+    /// Dispatches that were in flight at the end of the recording.
+    pub(crate) fn of_open(open: Vec<OpenDispatch>) -> Self {
+        let mut part = Self::default();
+        for OpenDispatch { gpu, queue, process, shape, row } in open {
+            let agent = part.gpus.intern(gpu);
+            let track = part.tracks.intern(Track { process, agent, queue, ..Track::default() });
+            let shape = shape.map(|shape| part.shapes.intern(shape));
+            part.dispatches.push(Dispatch { track, shape, ..row });
+        }
+        part
+    }
+
     /// Adds one row of `rocpd_op`.
     #[inline]
     pub(crate) fn push(&mut self, row: &Row<'_>, context: &Context<'_>) {

@@ -104,6 +104,10 @@ fn read<E: From<Error>>(
         join.join(parts, &mut tables);
         each(&mut tables)?;
     }
+    if !references.open_dispatches.is_empty() {
+        join.join(vec![ops::OpPart::of_open(references.open_dispatches)], &mut tables);
+        each(&mut tables)?;
+    }
     tables.info.linked = !linked.is_empty() || join.met.correlated;
     join.finish(&linked, &mut tables);
     ends.complete(&agents, &mut tables.copies);

@@ -16,7 +16,7 @@ use crate::output::OutputFile;
 use rtl_schema::{Error, Result};
 
 /// Pages that the closing rows of one publication take at most, beside one for the open leaf.
-const CLOSING_PAGES: usize = 3;
+const CLOSING_PAGES: usize = 4;
 
 /// A table of a [`Database`]: its place among all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

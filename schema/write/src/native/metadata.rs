@@ -9,7 +9,7 @@ use rtl_schema::table::{Agent, AgentKind, Process};
 use rtl_schema::{Dialect, NameId, ProcessId, Result, Tables, TrackId};
 
 /// Tags whose rows are made from columns, never copied.
-const MADE: [&str; 20] = [
+const MADE: [&str; 21] = [
     tags::RTL_SCHEMA,
     tags::SCHEMA_VERSION,
     tags::TOOL,
@@ -30,6 +30,7 @@ const MADE: [&str; 20] = [
     tags::THREAD,
     tags::QUEUE,
     tags::OPEN_CALL,
+    tags::OPEN_DISPATCH,
 ];
 
 /// Writes who recorded the trace, where, and everything of which there is one row per thing.

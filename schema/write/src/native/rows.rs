@@ -9,6 +9,12 @@ impl StringId {
     pub const EMPTY: Self = Self(1);
     /// An id that no text has, for a name that dangled in the source.
     pub const DANGLING: Self = Self(-1);
+
+    /// The id.
+    #[must_use]
+    pub fn number(self) -> i64 {
+        self.0
+    }
 }
 
 impl Default for StringId {

@@ -18,6 +18,7 @@ mod exports;
 mod floor;
 mod forks;
 mod generations;
+mod hangs;
 mod hardware;
 mod hip;
 mod hip_calls;

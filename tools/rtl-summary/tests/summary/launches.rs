@@ -208,3 +208,34 @@ did not return: hipStreamSynchronize, called by thread 7 500.000 us before the e
     assert_eq!((&first["tid"], &first["waited_ns"]), (&8.into(), &600_000.into()));
     assert_eq!((&second["name"], &second["pid"]), (&"hipStreamSynchronize".into(), &7.into()));
 }
+
+#[test]
+fn kernels_that_did_not_end_are_named_with_their_queues() {
+    let rows = format!(
+        "{HANGS}
+        INSERT INTO rocpd_string(id, string) VALUES (23, 'KernelExecution'), (24, '_Z4spinv.kd');
+        INSERT INTO rocpd_metadata(tag, value) VALUES ('open_dispatch',
+            '{{\"gpuId\":0,\"queueId\":2,\"description_id\":24,\"since\":300000,\"enqueued\":250000,\"tid\":7}}');
+        INSERT INTO rocpd_op(gpuId, queueId, start, end, description_id, opType_id) VALUES (0, 2, 100000, 200000, 24, 23);"
+    );
+    let folder = Folder::new();
+    std::fs::copy(support::database(&rows, Layout::Native).unwrap(), folder.path("trace.db")).unwrap();
+    assert_data_eq!(
+        folder.answer("trace.db --section kernels"),
+        str![[r#"
+Trace: trace.db
+
+Kernels
+Kernel  Calls  Total (us)       %   Cum %  Mean (us)      Min      p50      p95      p99      Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────────────
+spin()      1     100.000  100.00  100.00    100.000  100.000  100.000  100.000  100.000  100.000       -
+did not end: spin() on GPU 0 queue 2, in flight since 600.000 us before the end
+
+"#]]
+    );
+    let document = folder.json("trace.db");
+    JsonSchema::read(SCHEMA).describes(&document);
+    let unfinished = &document["unfinished_dispatches"][0];
+    assert_eq!((&unfinished["waited_ns"], &unfinished["enqueued_ns"]), (&600_000.into(), &250_000.into()));
+    assert_eq!(document["sanity"]["dispatches"]["missing"], 1);
+}

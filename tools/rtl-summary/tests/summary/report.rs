@@ -345,6 +345,7 @@ good                       2       0.200  65.57   65.57      0.100  0.100  0.100
 overlaps on its queue      1       0.030   9.84   91.80      0.030  0.030  0.030  0.030  0.030  0.030       -
 (dangling name)            1       0.025   8.20  100.00      0.025  0.025  0.025  0.025  0.025  0.025       -
 took no time               1       0.000   0.00  100.00      0.000  0.000  0.000  0.000  0.000  0.000       -
+did not end: never ended on GPU 0 queue 0, in flight since 200 ns
 
 Categories
 Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
