@@ -2,7 +2,7 @@
  *   embed_inside WHAT
  *
  * WHAT is one of
- *   slow        a callback that does not return while 400,000 kernels run
+ *   slow        a callback that does not return while 400,000 kernels run, more than RTL_BUFFER holds
  *   stuck       a callback that does not return in time
  *   inside      callbacks that use the GPU and ranges themselves
  *   exit_inside a callback that ends the process

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_GPUS 8
+#define MOST_GPUS 64
 #define QUEUE_PACKETS 1024
 #define NONE ((hsa_signal_t){0})
 

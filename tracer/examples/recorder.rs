@@ -8,6 +8,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rtl::budget::Budget;
 use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
 use rtl::embed::{abi, role};
 use rtl::handover::handover;
@@ -37,7 +38,7 @@ fn main() -> std::io::Result<()> {
     for queue in 0..2 * GPUS {
         known.queues.add(Queue { gpu: (queue % GPUS) as u16, address: u64::from(queue), hardware: 1 });
     }
-    let (mut sender, receiver) = handover(256);
+    let (mut sender, receiver) = handover(Arc::new(Budget::new(20 << 20)));
     let settings = Settings { output: Some(path.clone().into()), ..Settings::default() };
     let consumer = if is_floor {
         let forget = move || {

@@ -11,8 +11,8 @@
  * (docs/guide/embedding.md; there also: the static library). While callbacks are registered no file is written.
  *
  * Threads. Callbacks are called on one thread of the library's own, one at a time, with batches. All signals are
- * blocked on it. No thread of the program waits for a callback: while one takes long, records queue up, 262,144
- * kernels at most, and what does not find room is left out and counted (lost_behind).
+ * blocked on it. No thread of the program waits for a callback: while one takes long, records queue up, as many
+ * kernels as RTL_BUFFER holds, and what does not find room is left out and counted (lost_behind).
  *
  * Within a callback. It may use the GPU, HIP and roctx, and wait for what it asks of them: that is recorded like
  * anything else, so a callback that always launches something is always called again. It may ask for counters.

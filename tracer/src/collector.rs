@@ -4,8 +4,11 @@
 //! the rest. Dispatches complete in whatever order; one that runs for hours holds nobody up. Signals of the
 //! application that wait to be forwarded are looked at first and all of them, every time.
 //!
-//! When the recorder is behind, completed dispatches stay in their slots until it has room; forwarding goes on. When
-//! a queue then has no free slot left, its packets pass unrecorded ([`Lost::Behind`]).
+//! When the recorder is behind and has all that RTL_BUFFER allows, completed dispatches stay in their slots until it has
+//! room; forwarding goes on. When no slot is left, packets pass unrecorded ([`Lost::Behind`]).
+//!
+//! Queues that nothing was submitted to for a while are idle: their slots serve other queues, and where there are many,
+//! each pass looks at some of them only.
 
 mod copies;
 pub mod oldest;
@@ -19,7 +22,7 @@ use crate::copies::Arrivals as CopyArrivals;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::handover::Sender;
-use crate::lane::Arrivals;
+use crate::lane::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::names::Resolve;
 use crate::shared::Shared;
 use crate::signals::Ticks;
@@ -31,6 +34,16 @@ const AHEAD: usize = 64;
 
 /// Every so many passes all dispatches of a queue are looked at.
 const THOROUGH: u32 = 16;
+
+/// Passes without anything in flight after which a queue is idle.
+const QUIET: u32 = 64;
+
+/// Idle queues that a pass looks at, at least; all of them have their turn in [`TURNS`] passes.
+const LOOKED_AT: usize = 256;
+const TURNS: usize = 8;
+
+/// Spare slots for queues that become busy.
+const STOCK: usize = 2048;
 
 /// A queue.
 struct Lane {
@@ -45,6 +58,8 @@ struct Lane {
     has_completed: bool,
     /// The oldest one when it was looked for.
     oldest: Option<oldest::Oldest>,
+    /// Passes that found nothing in flight.
+    quiet: u32,
 }
 
 /// What a pass found.
@@ -62,7 +77,17 @@ pub struct Pass {
 
 /// Everything in flight.
 pub struct Collector {
+    /// Those in use first, then the idle ones.
     lanes: Vec<Lane>,
+    /// How many are in use.
+    active: usize,
+    /// The idle one that is looked at next, from the first idle one.
+    turn: usize,
+    /// Idle ones that have not had their turn since all had theirs.
+    left: usize,
+    /// Kept for its room.
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
+    slots: Vec<Box<Slot>>,
     copies: Option<copies::Copies>,
     sender: Sender<Dispatch>,
     passes: u32,
@@ -74,7 +99,17 @@ impl Collector {
     /// Without any queue yet.
     #[must_use]
     pub fn new(sender: Sender<Dispatch>) -> Self {
-        Self { lanes: Vec::new(), copies: None, sender, passes: 0, watched: 0 }
+        Self {
+            lanes: Vec::new(),
+            active: 0,
+            turn: 0,
+            left: 0,
+            slots: Vec::new(),
+            copies: None,
+            sender,
+            passes: 0,
+            watched: 0,
+        }
     }
 
     /// The copies, of which there is one lane.
@@ -91,7 +126,10 @@ impl Collector {
             completed: Vec::new(),
             has_completed: false,
             oldest: None,
+            quiet: 0,
         });
+        self.activate(self.lanes.len() - 1);
+        self.begin_again();
     }
 
     /// Looks at everything in flight once. Nothing is left out when `thorough`.
@@ -99,22 +137,124 @@ impl Collector {
         self.passes = self.passes.wrapping_add(1);
         let thorough = thorough || self.passes.is_multiple_of(THOROUGH);
         let mut pass = Pass::default();
-        for lane in &mut self.lanes {
-            lane.accept();
-            let in_flight = lane.in_flight();
-            lane.forward(shared);
-            pass.completed += lane.collect(thorough, &mut self.sender, shared);
-            pass.in_flight += lane.in_flight();
-            pass.forwards += lane.forwards.len();
-            lane.arrivals.grow_ahead(in_flight, shared);
+        let mut allowance = AT_ONCE;
+        let is_tight = shared.known.budget.is_tight();
+        let share = if is_tight { 0 } else { lane::share(self.active).max(BLOCK.0) };
+        for at in 0..self.active {
+            self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
         }
+        // A signal that waits for us and that no queue in use has been submitted with is an idle queue's.
+        let are_forwarded = shared.forwards.load(Ordering::Acquire) > pass.forwards;
+        let woken = self.wake(thorough || are_forwarded);
+        for at in woken..self.active {
+            self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
+        }
+        self.settle(shared);
         if let Some(copies) = &mut self.copies {
             pass.add(copies.pass(shared));
         }
         self.sender.flush();
         pass.holds_back = self.sender.holds_back();
-        shared.known.passes.fetch_add(1, Ordering::Release);
+        if let Some(lane) = self.lanes.first()
+            && shared.makes_slots_ahead.load(Ordering::SeqCst)
+        {
+            shared.pool.stock(STOCK, &mut allowance, &*shared.runtime, lane.arrivals.gpu);
+        }
+        if self.left == 0 {
+            self.left = self.lanes.len() - self.active;
+            shared.known.passes.fetch_add(1, Ordering::Release);
+        }
         pass
+    }
+
+    fn pass_over<R: Resolve>(
+        &mut self,
+        at: usize,
+        thorough: bool,
+        share: usize,
+        allowance: &mut usize,
+        pass: &mut Pass,
+        shared: &Shared<R>,
+    ) {
+        let lane = &mut self.lanes[at];
+        lane.accept();
+        let in_flight = lane.in_flight();
+        lane.forward(shared);
+        lane.arrivals.grow_ahead(in_flight, share, allowance, &mut self.slots, shared);
+        pass.completed += lane.collect(thorough, &mut self.sender, shared);
+        pass.in_flight += lane.in_flight();
+        pass.forwards += lane.forwards.len();
+        lane.quiet = if in_flight > 0 { 0 } else { lane.quiet.saturating_add(1) };
+    }
+
+    /// What has completed on this queue is handed on; how much is in flight on it.
+    pub fn harvest<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) -> usize {
+        let Some(at) = self.at(queue) else { return 0 };
+        let lane = &mut self.lanes[at];
+        lane.accept();
+        lane.forward(shared);
+        lane.collect(true, &mut self.sender, shared);
+        let in_flight = lane.in_flight();
+        if at >= self.active && in_flight > 0 {
+            self.activate(at);
+            self.begin_again();
+        }
+        self.sender.flush();
+        in_flight
+    }
+
+    fn at(&self, queue: QueueOrdinal) -> Option<usize> {
+        self.lanes.iter().position(|lane| lane.arrivals.queue == queue)
+    }
+
+    /// Idle queues have changed their places: all get a turn anew.
+    fn begin_again(&mut self) {
+        self.left = self.lanes.len() - self.active;
+    }
+
+    /// An idle queue is in use again.
+    fn activate(&mut self, at: usize) {
+        self.lanes[at].quiet = 0;
+        self.lanes.swap(at, self.active);
+        self.active += 1;
+    }
+
+    /// Looks at the idle queues whose turn it is, or at all; those with something submitted are in use from now on. How many
+    /// were in use before.
+    fn wake(&mut self, all: bool) -> usize {
+        let before = self.active;
+        let idle = self.lanes.len() - before;
+        let count = if all { idle } else { idle.div_ceil(TURNS).max(LOOKED_AT).min(idle) };
+        for _ in 0..count {
+            self.turn = if self.turn + 1 < self.lanes.len() { (self.turn + 1).max(before) } else { before };
+            // Another one takes its place, whose turn may have been missed.
+            while self.turn >= self.active && !self.lanes[self.turn].arrivals.submitted.is_empty() {
+                self.activate(self.turn);
+            }
+        }
+        self.left = if all { 0 } else { self.left.saturating_sub(count) };
+        before
+    }
+
+    /// Queues that nothing has been submitted to for a while are idle; their slots serve others.
+    fn settle<R: Resolve>(&mut self, shared: &Shared<R>) {
+        let is_tight = shared.known.budget.is_tight();
+        let keep = if is_tight { 0 } else { lane::share(self.lanes.len()) };
+        let quiet = if is_tight { 1 } else { QUIET };
+        let mut at = 0;
+        while at < self.active {
+            if self.lanes[at].quiet < quiet {
+                at += 1;
+                continue;
+            }
+            self.lanes[at].settle(keep);
+            self.active -= 1;
+            self.lanes.swap(at, self.active);
+        }
+        if is_tight {
+            let idle = self.lanes[self.active..].iter_mut();
+            idle.filter(|lane| lane.arrivals.has_more_than(0)).for_each(|lane| lane.settle(0));
+        }
     }
 
     /// Only forwards: what remains to be done for the application when recording has failed.
@@ -149,8 +289,14 @@ impl Collector {
 
     /// Takes leave of a queue that has been destroyed: what had not completed never will.
     pub fn remove<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) {
-        let Some(at) = self.lanes.iter().position(|lane| lane.arrivals.queue == queue) else { return };
+        let Some(mut at) = self.at(queue) else { return };
+        if at < self.active {
+            self.active -= 1;
+            self.lanes.swap(at, self.active);
+            at = self.active;
+        }
         let mut lane = self.lanes.swap_remove(at);
+        self.begin_again();
         lane.accept();
         lane.forward(shared);
         // The recorder may be behind; the queue is gone all the same.
@@ -200,6 +346,13 @@ impl Pass {
 }
 
 impl Lane {
+    fn settle(&mut self, keep: usize) {
+        self.arrivals.settle(keep);
+        self.running.shrink_to(keep);
+        self.forwards.shrink_to(0);
+        self.completed.shrink_to(0);
+    }
+
     fn in_flight(&self) -> usize {
         self.running.len() + self.forwards.len()
     }

@@ -119,7 +119,7 @@ impl Copies {
             return Begun::Paused;
         }
         if self.in_flight.fetch_add(1, Ordering::Relaxed) >= BOUND {
-            return self.give_up(signal, shared);
+            return self.give_up(signal, Lost::Buffer, shared);
         }
         let correlation = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let enqueued = shared.moment_of_submission();
@@ -129,20 +129,23 @@ impl Copies {
             return Begun::Recorded(flying(Way::Watched(signal.handle())), Some(before));
         }
         let gpu = copy.source.or(copy.destination).unwrap_or_default();
-        let Some(slot) = shared.pool.take(&*shared.runtime, gpu) else { return self.give_up(signal, shared) };
+        let slot = match shared.pool.one(&*shared.runtime, gpu) {
+            Ok(slot) => slot,
+            Err(why) => return self.give_up(signal, why, shared),
+        };
         if !slot.own.tells_of_copies() {
             shared.pool.give_back(slot);
-            return self.give_up(signal, shared);
+            return self.give_up(signal, Lost::Times, shared);
         }
         slot.own.set_copy_ticks(Ticks::default());
         shared.copies.forwards.fetch_add(1, Ordering::Relaxed);
         Begun::Recorded(flying(Way::Forward(slot, signal)), None)
     }
 
-    fn give_up<R: Resolve>(&self, signal: Signal, shared: &Shared<R>) -> Begun {
+    fn give_up<R: Resolve>(&self, signal: Signal, why: Lost, shared: &Shared<R>) -> Begun {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         shared.release(signal.handle());
-        Begun::Lost(Lost::Behind)
+        Begun::Lost(why)
     }
 
     /// The runtime has accepted the copy.

@@ -34,9 +34,15 @@ macro_rules! reasons {
 reasons! {
     /// Why a dispatch, or anything else that should be in the file, is not.
     Lost {
-        /// The recorder was so far behind that every slot was taken, or the runtime made no more signals: the packet
-        /// went through as it was.
+        /// The recorder was so far behind that completed dispatches occupied all that RTL_BUFFER allows: the packet went
+        /// through as it was.
         Behind = "lost:behind", "while the recorder was behind";
+        /// Dispatches in flight occupied all that RTL_BUFFER allows.
+        Buffer = "lost:buffer", "because too many were in flight";
+        /// The runtime made no more signals.
+        Signals = "lost:signals", "because the runtime made no more signals";
+        /// The process had no memory left for it.
+        Memory = "lost:memory", "because the process had no more memory";
         /// Of ranges: too many were open at once, or too many threads had any (docs/guide/ranges.md).
         Bounds = "lost:bounds", "beyond the bounds of what is kept track of";
         /// The GPU's times were missing, inverted or could not be translated.

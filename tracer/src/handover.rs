@@ -8,23 +8,28 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::budget::Budget;
 use crate::latch::lock;
 
 /// Entries in a batch.
 pub const BATCH: usize = 1024;
 
+/// Batches that wake the recorder, and that are kept when they are empty. Those beyond it are made as they are needed
+/// and freed again.
+const USUAL: usize = 128;
+
 struct State<T> {
     full: std::collections::VecDeque<Vec<T>>,
     empty: Vec<Vec<T>>,
-    /// Batches that may still be allocated.
-    unallocated: usize,
     closed: bool,
 }
 
 struct Shared<T> {
     state: Mutex<State<T>>,
     news: Arc<News>,
-    batches: usize,
+    budget: Arc<Budget>,
+    /// Full batches that wake the recorder before its time.
+    wakes: usize,
 }
 
 /// Where the recorder waits.
@@ -95,17 +100,24 @@ pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// A way that holds at most `batches` times [`BATCH`] entries.
+/// A way that holds as much as the budget allows.
 #[must_use]
-pub fn handover<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
-    let state = State {
-        full: std::collections::VecDeque::with_capacity(batches),
-        empty: Vec::with_capacity(batches),
-        unallocated: batches,
-        closed: false,
-    };
-    let shared = Arc::new(Shared { state: Mutex::new(state), news: Arc::default(), batches });
+pub fn handover<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
+    let state = State { full: std::collections::VecDeque::new(), empty: Vec::new(), closed: false };
+    let wakes = (budget.bound() / bytes::<T>()).div_ceil(2).clamp(1, USUAL);
+    let shared = Arc::new(Shared { state: Mutex::new(state), news: Arc::default(), budget, wakes });
     (Sender { shared: Arc::clone(&shared), filling: Vec::new() }, Receiver { shared })
+}
+
+/// Bytes of a batch.
+const fn bytes<T>() -> usize {
+    BATCH * size_of::<T>()
+}
+
+/// A way that holds at most `batches` times [`BATCH`] entries.
+#[cfg(test)]
+pub(crate) fn handover_of<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
+    handover(Arc::new(Budget::new(batches * bytes::<T>())))
 }
 
 impl<T> Sender<T> {
@@ -127,7 +139,7 @@ impl<T> Sender<T> {
     }
 
     /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
-    /// may as well become full. Wakes it only when half of all room is taken.
+    /// may as well become full. Wakes it only when many batches wait.
     pub fn flush(&mut self) {
         if !self.filling.is_empty() && lock(&self.shared.state).full.is_empty() {
             self.turn_over();
@@ -145,18 +157,19 @@ impl<T> Sender<T> {
         let mut state = lock(&self.shared.state);
         if !self.filling.is_empty() {
             state.full.push_back(std::mem::take(&mut self.filling));
-            if state.full.len() * 2 >= self.shared.batches {
+            if state.full.len() >= self.shared.wakes {
                 self.shared.news.has_come.notify_one();
             }
         }
         self.filling = match state.empty.pop() {
             Some(batch) => batch,
-            None if state.unallocated > 0 => {
-                state.unallocated -= 1;
-                Vec::with_capacity(BATCH)
+            None if self.shared.budget.take_batch(bytes::<T>()) => Vec::with_capacity(BATCH),
+            None => {
+                self.shared.budget.set_behind(true);
+                return false;
             }
-            None => return false,
         };
+        self.shared.budget.set_behind(false);
         true
     }
 }
@@ -177,14 +190,14 @@ impl<T> Receiver<T> {
         Nudge(Arc::clone(&self.shared.news))
     }
 
-    /// Returns when half of all room is taken, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
+    /// Returns when many batches wait, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
     /// gone, or nobody wants to wait for that: what [`Receiver::take`] gives from then on is the rest.
     pub fn wait(&self, most: Duration) -> bool {
         let state = lock(&self.shared.state);
         let news = &*self.shared.news;
         let calm = |state: &mut State<T>| {
             !state.closed
-                && state.full.len() * 2 < self.shared.batches
+                && state.full.len() < self.shared.wakes
                 && !news.is_urgent.swap(false, Ordering::Acquire)
                 && !news.is_over.load(Ordering::Acquire)
                 && !news.is_asked()
@@ -218,7 +231,14 @@ impl<T> Receiver<T> {
         let count = batch.len();
         batch.clear();
         if batch.capacity() > 0 {
-            lock(&self.shared.state).empty.push(batch);
+            let mut state = lock(&self.shared.state);
+            if state.empty.len() < USUAL {
+                state.empty.push(batch);
+            } else {
+                drop(state);
+                drop(batch);
+                self.shared.budget.give_batch_back(bytes::<T>());
+            }
         }
         count
     }
@@ -233,6 +253,7 @@ impl<T> Drop for Receiver<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counters::Lost;
 
     fn taken(receiver: &Receiver<u64>) -> Vec<u64> {
         let mut all = Vec::new();
@@ -242,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_flushed_arrives_in_order() {
-        let (mut sender, receiver) = handover(4);
+        let (mut sender, receiver) = handover_of(4);
         for entry in 0..3 {
             sender.send(entry).unwrap();
         }
@@ -253,7 +274,7 @@ mod tests {
 
     #[test]
     fn entries_are_held_back_while_others_wait() {
-        let (mut sender, receiver) = handover(4);
+        let (mut sender, receiver) = handover_of(4);
         for (entry, is_held_back) in [(0, false), (1, true)] {
             sender.send(entry).unwrap();
             sender.flush();
@@ -267,7 +288,7 @@ mod tests {
 
     #[test]
     fn without_room_the_entry_comes_back_and_goes_through_when_there_is_room_again() {
-        let (mut sender, receiver) = handover(2);
+        let (mut sender, receiver) = handover_of(2);
         let room = 2 * BATCH as u64;
         for entry in 0..room {
             sender.send(entry).unwrap();
@@ -281,8 +302,27 @@ mod tests {
     }
 
     #[test]
+    fn a_receiver_that_is_late_gets_what_the_budget_holds_and_the_memory_is_free_afterwards() {
+        let batches = 4 * USUAL;
+        let budget = Arc::new(Budget::new(batches * bytes::<u64>()));
+        let (mut sender, receiver) = handover(Arc::clone(&budget));
+        let room = (batches * BATCH) as u64;
+        for entry in 0..room {
+            sender.send(entry).unwrap();
+        }
+        assert_eq!(
+            (sender.send(room), budget.used(), budget.loss()),
+            (Err(room), budget.bound(), Lost::Behind)
+        );
+        assert!(taken(&receiver).into_iter().eq(0..room));
+        assert_eq!(budget.used(), USUAL * bytes::<u64>());
+        sender.send(room).unwrap();
+        assert_eq!(budget.loss(), Lost::Buffer);
+    }
+
+    #[test]
     fn the_receiver_learns_that_the_sender_is_gone() {
-        let (mut sender, receiver) = handover(2);
+        let (mut sender, receiver) = handover_of(2);
         assert!(receiver.wait(Duration::ZERO));
         sender.send(7).unwrap();
         drop(sender);
@@ -292,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_nudge_ends_one_wait() {
-        let (_sender, receiver) = handover::<u64>(2);
+        let (_sender, receiver) = handover_of::<u64>(2);
         receiver.nudge().give();
         assert!(receiver.wait(Duration::from_secs(3600)));
         assert!(receiver.wait(Duration::ZERO));
@@ -300,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_receiver_ends_without_waiting_for_the_sender_when_it_is_told_to() {
-        let (_sender, receiver) = handover::<u64>(2);
+        let (_sender, receiver) = handover_of::<u64>(2);
         let nudge = receiver.nudge();
         nudge.close();
         assert!(!receiver.wait(Duration::from_secs(3600)) && !nudge.is_done());
@@ -310,7 +350,7 @@ mod tests {
 
     #[test]
     fn who_asks_learns_when_everything_is_up_to_date() {
-        let (_sender, receiver) = handover::<u64>(2);
+        let (_sender, receiver) = handover_of::<u64>(2);
         let nudge = receiver.nudge();
         let mut updates = 0;
         receiver.answer(receiver.asked(), || updates += 1);
@@ -325,7 +365,7 @@ mod tests {
 
     #[test]
     fn between_two_threads_nothing_is_lost_or_turned_around() {
-        let (mut sender, receiver) = handover(3);
+        let (mut sender, receiver) = handover_of(3);
         let reader = std::thread::spawn(move || {
             let mut all = Vec::new();
             loop {

@@ -156,7 +156,7 @@ unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_stat
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
     // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
-    unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast()) }
+    unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast_mut().cast()) }
 }
 
 fn is_cooperative(kind: hsa_queue_type32_t) -> bool {

@@ -1,40 +1,54 @@
 //! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
-//! by two rings through which slots go round.
+//! by two chains through which slots go round.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::chain::{Consumer, Producer, chain};
 use crate::counters::{Counters, Lost, Skipped};
 use crate::dispatch::{KernelId, QueueOrdinal};
 use crate::names::{Cache, Resolve};
 use crate::others::BARRIERS;
 use crate::packet::Packet;
-use crate::ring::{Consumer, Producer, ring};
 use crate::settings::Mode;
 use crate::shared::Shared;
 use crate::signals::Signal;
-use crate::slot::{QUEUE_BOUND, Slot, Submission, Way};
+use crate::slot::{Slot, Submission, Way};
 use crate::{control, thread};
 
-/// Slots that a queue gets when it is created, and each time that the submitting thread finds none.
-const BLOCK: usize = 64;
+/// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
+/// and at most.
+pub const BLOCK: (usize, usize) = (8, 64);
 
-/// Slots of a queue at least, 600 kB, which are made before its first packet comes.
-const LEAST: usize = 2048;
+/// Slots that a queue in use has at least where few are in use, so that a burst finds them.
+const USUAL: usize = 2048;
 
-/// Slots that are made at once: making them must not keep the collector from what it is there for.
-const AT_ONCE: usize = 2048;
+/// Free slots that are spread over all queues in use, 6 MB.
+const SPREAD: usize = 8 * USUAL;
+
+/// Slots that are made or moved at once: that must not keep the collector from what it is there for.
+pub const AT_ONCE: usize = 2048;
 
 /// How many times what was in flight at once a queue has slots.
 const AHEAD: usize = 2;
 
+/// The part of its slots that a queue which needs fewer gives up with each pass.
+const DECAY: usize = 64;
+
+/// Free slots of each of so many queues.
+#[must_use]
+pub fn share(queues: usize) -> usize {
+    let share = SPREAD / queues.max(1);
+    if share < BLOCK.1 { 0 } else { share.min(USUAL) }
+}
+
 /// The half of the threads that submit.
 pub struct Submissions {
     gpu: u16,
-    free: Consumer<Box<Slot>, QUEUE_BOUND>,
-    submitted: Producer<Box<Slot>, QUEUE_BOUND>,
-    /// Slots that the free ring had no part in yet.
-    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
+    free: Consumer<Box<Slot>>,
+    submitted: Producer<Box<Slot>>,
+    /// Slots from the pool that were not used yet.
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     fresh: Vec<Box<Slot>>,
     owned: Arc<AtomicUsize>,
     cache: Cache,
@@ -47,26 +61,32 @@ pub struct Arrivals {
     /// The number of its GPU.
     pub gpu: u16,
     /// What was submitted and not looked at yet.
-    pub submitted: Consumer<Box<Slot>, QUEUE_BOUND>,
-    free: Producer<Box<Slot>, QUEUE_BOUND>,
+    pub submitted: Consumer<Box<Slot>>,
+    /// Has the other half give all slots but so many back.
+    pub lender: Option<Box<dyn Fn(usize) + Send>>,
+    free: Producer<Box<Slot>>,
     owned: Arc<AtomicUsize>,
+    /// Slots that it needed lately; those beyond it go to the pool when they become free.
+    wanted: usize,
 }
 
 /// The two halves of a new queue.
 #[must_use]
 pub fn lane(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
-    let (submitted_in, submitted_out) = ring();
-    let (free_in, free_out) = ring();
+    let (submitted_in, submitted_out) = chain();
+    let (free_in, free_out) = chain();
     let owned = Arc::new(AtomicUsize::new(0));
     let submissions = Submissions {
         gpu,
         free: free_out,
         submitted: submitted_in,
-        fresh: Vec::with_capacity(BLOCK),
+        fresh: Vec::new(),
         owned: Arc::clone(&owned),
         cache: Cache::default(),
     };
-    (submissions, Arrivals { queue, gpu, submitted: submitted_out, free: free_in, owned })
+    let arrivals =
+        Arrivals { queue, gpu, submitted: submitted_out, lender: None, free: free_in, owned, wanted: 0 };
+    (submissions, arrivals)
 }
 
 /// What was done about a packet.
@@ -134,12 +154,15 @@ impl Submissions {
         shared: &Shared<R>,
     ) -> Verdict {
         let completion = packet.completion();
-        let Some(mut slot) = self.slot(shared) else {
-            if completion != 0 {
-                shared.release(completion);
+        let mut slot = match self.slot(shared) {
+            Ok(slot) => slot,
+            Err(why) => {
+                if completion != 0 {
+                    shared.release(completion);
+                }
+                shared.counters_of(&submission).lose(why, 1);
+                return Verdict::Passed;
             }
-            shared.counters_of(&submission).lose(Lost::Behind, 1);
-            return Verdict::Passed;
         };
         let (way, verdict) = if completion == 0 {
             (Way::Own, Verdict::Changed)
@@ -176,7 +199,7 @@ impl Submissions {
         if !(packet.is_barrier() || packet.is_kernel()) || shared.forwards.load(Ordering::Acquire) == 0 {
             return Verdict::Passed;
         }
-        let Some(mut slot) = self.slot(shared) else { return Verdict::Passed };
+        let Ok(mut slot) = self.slot(shared) else { return Verdict::Passed };
         shared.forwards.fetch_add(1, Ordering::Relaxed);
         slot.way = Way::Relay(Self::signal(packet.completion()));
         packet.set_completion(slot.own.handle());
@@ -186,7 +209,7 @@ impl Submissions {
 
     #[inline(always)]
     fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
-        // A queue owns no more slots than its rings have places, so there is one.
+        // The chain has places for all slots that the queue owns, so there is one.
         if let Err(slot) = self.submitted.push(slot) {
             shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
             // The packet carries its signal: it must not be used again.
@@ -234,30 +257,40 @@ impl Submissions {
         }
     }
 
-    fn slot<R: Resolve>(&mut self, shared: &Shared<R>) -> Option<Box<Slot>> {
-        self.free.pop().or_else(|| self.fresh.pop()).or_else(|| self.grow(shared))
-    }
-
-    #[cold]
-    fn grow<R: Resolve>(&mut self, shared: &Shared<R>) -> Option<Box<Slot>> {
-        self.prepare(shared);
-        self.fresh.pop()
-    }
-
-    /// Makes another block of slots.
-    pub fn prepare<R: Resolve>(&mut self, shared: &Shared<R>) {
-        for _ in 0..BLOCK {
-            let Some(slot) = take(&self.owned, shared, self.gpu) else { break };
-            self.fresh.push(slot);
+    fn slot<R: Resolve>(&mut self, shared: &Shared<R>) -> Result<Box<Slot>, Lost> {
+        match self.free.pop().or_else(|| self.fresh.pop()) {
+            Some(slot) => Ok(slot),
+            None => self.grow(shared),
         }
     }
 
-    /// Gives every free slot back, when nothing is submitted any more.
-    pub fn retire<R: Resolve>(&mut self, shared: &Shared<R>) {
-        while let Some(slot) = self.free.pop().or_else(|| self.fresh.pop()) {
+    /// Takes a block of slots from the pool, or makes it.
+    #[cold]
+    fn grow<R: Resolve>(&mut self, shared: &Shared<R>) -> Result<Box<Slot>, Lost> {
+        let wanted = match self.owned.load(Ordering::Relaxed) {
+            _ if shared.known.budget.is_tight() => 1,
+            owned => owned.clamp(BLOCK.0, BLOCK.1),
+        };
+        let mut count = shared.pool.take(wanted, &mut self.fresh);
+        if count == 0 {
+            count = shared.pool.make(wanted, &mut self.fresh, &*shared.runtime, self.gpu)?;
+        }
+        let owned = self.owned.fetch_add(count, Ordering::Relaxed) + count;
+        if !(self.submitted.reserve(owned) && self.free.reserve(owned)) {
+            self.give_back(0, shared);
+            return Err(Lost::Memory);
+        }
+        self.fresh.pop().ok_or(Lost::Failure)
+    }
+
+    /// Gives free slots back to all queues until this one has so many, and the memory that it needed for more.
+    pub fn give_back<R: Resolve>(&mut self, keep: usize, shared: &Shared<R>) {
+        while self.owned.load(Ordering::Relaxed) > keep {
+            let Some(slot) = self.fresh.pop().or_else(|| self.free.pop()) else { break };
             self.owned.fetch_sub(1, Ordering::Relaxed);
             shared.pool.give_back(slot);
         }
+        self.submitted.trim(self.owned.load(Ordering::Relaxed));
     }
 }
 
@@ -266,49 +299,73 @@ pub fn is_paused() -> bool {
     control::is_paused() || thread::is_paused()
 }
 
-/// A slot more for a queue, unless it has as many as its rings hold.
-fn take<R: Resolve>(owned: &AtomicUsize, shared: &Shared<R>, gpu: u16) -> Option<Box<Slot>> {
-    let slot = if owned.fetch_add(1, Ordering::Relaxed) < QUEUE_BOUND {
-        shared.pool.take(&*shared.runtime, gpu)
-    } else {
-        None
-    };
-    if slot.is_none() {
-        owned.fetch_sub(1, Ordering::Relaxed);
-    }
-    slot
-}
-
 impl Arrivals {
-    /// Makes a slot free again.
+    /// Makes a slot free again: for this queue where it needs it, else for all.
     pub fn free<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
         slot.own.arm();
+        if self.owned.load(Ordering::Relaxed) > self.wanted {
+            return self.give_back(slot, shared);
+        }
         if let Err(slot) = self.free.push(slot) {
-            self.owned.fetch_sub(1, Ordering::Relaxed);
-            shared.pool.give_back(slot);
+            self.give_back(slot, shared);
         }
     }
 
-    /// Gives a slot back to all queues, because this one is gone.
+    /// Gives a slot back to all queues.
     pub fn give_back<R: Resolve>(&self, slot: Box<Slot>, shared: &Shared<R>) {
         self.owned.fetch_sub(1, Ordering::Relaxed);
         shared.pool.give_back(slot);
     }
 
-    /// Makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
-    /// flight at once when a pass began, because the next pass may come late.
-    pub fn grow_ahead<R: Resolve>(&mut self, in_flight: usize, shared: &Shared<R>) {
+    /// Takes and makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
+    /// flight at once when a pass began, because the next pass may come late. Makes at most `allowance` of them, of which
+    /// it takes what it makes; `slots` is an empty list, kept for its room.
+    pub fn grow_ahead<R: Resolve>(
+        &mut self,
+        in_flight: usize,
+        share: usize,
+        allowance: &mut usize,
+        slots: &mut Vec<Box<Slot>>,
+        shared: &Shared<R>,
+    ) {
         if !shared.makes_slots_ahead.load(Ordering::SeqCst) {
             return;
         }
-        let wanted = (in_flight * AHEAD).clamp(LEAST, QUEUE_BOUND);
-        let owned = self.owned.load(Ordering::Relaxed);
-        for _ in owned..wanted.min(owned + AT_ONCE) {
-            let Some(slot) = take(&self.owned, shared, self.gpu) else { return };
-            if let Err(slot) = self.free.push(slot) {
+        let wanted = (in_flight * AHEAD).max(share);
+        self.wanted = wanted.max(self.wanted - self.wanted.div_ceil(DECAY));
+        let missing = wanted.saturating_sub(self.owned.load(Ordering::Relaxed)).min(AT_ONCE);
+        if missing == 0 {
+            return;
+        }
+        let most = (missing - shared.pool.take(missing, slots)).min(*allowance);
+        // At the bound the thread that submits counts what is lost.
+        *allowance -= shared.pool.make(most, slots, &*shared.runtime, self.gpu).unwrap_or(0);
+        let owned = self.owned.fetch_add(slots.len(), Ordering::Relaxed) + slots.len();
+        let has_room = self.submitted.reserve(owned) && self.free.reserve(owned);
+        for slot in slots.drain(..) {
+            if !has_room {
+                self.owned.fetch_sub(1, Ordering::Relaxed);
+                shared.pool.give_back(slot);
+            } else if let Err(slot) = self.free.push(slot) {
                 self.give_back(slot, shared);
-                return;
             }
         }
+    }
+
+    /// Whether this queue has more slots than that.
+    #[must_use]
+    pub fn has_more_than(&self, slots: usize) -> bool {
+        self.owned.load(Ordering::Relaxed) > slots
+    }
+
+    /// Nothing is in flight, and has not been for a while: all slots but so many serve other queues.
+    pub fn settle(&mut self, keep: usize) {
+        self.wanted = keep;
+        if self.has_more_than(keep)
+            && let Some(lend) = &self.lender
+        {
+            lend(keep);
+        }
+        self.free.trim(self.owned.load(Ordering::Relaxed));
     }
 }

@@ -9,7 +9,9 @@
 //! `unsafe` is opened function by function, in the modules that speak C. Everything that decides is safe code.
 
 pub mod api;
+pub mod budget;
 pub mod calls;
+pub mod chain;
 pub mod clock;
 pub mod collector;
 pub mod control;

@@ -38,6 +38,7 @@ use ::calls as calls_interface;
 use rtl_write::Recording;
 
 use self::file::OwnFile;
+use crate::budget::Budget;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, InFlight, Queue};
 use crate::embed::{self, Role};
@@ -89,6 +90,8 @@ pub struct Known {
     pub barriers: Counters,
     /// What became of every call, by source.
     pub calls: [Counters; calls_interface::Source::ALL.len()],
+    /// What dispatches may occupy on their way to the file.
+    pub budget: Arc<Budget>,
     /// Copies and barriers on their way to the recorder.
     pub others: Others,
     /// Dispatches that are in flight for long.

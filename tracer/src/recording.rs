@@ -15,9 +15,6 @@ use crate::record::{Ending, Known, Recorder};
 use crate::settings::Settings;
 use crate::{control, story};
 
-/// Batches between collector and recorder: 262,144 dispatches, 19 MB when they are all full.
-const BATCHES: usize = 256;
-
 /// What there is of a recording.
 #[derive(Default)]
 struct State {
@@ -65,7 +62,9 @@ impl State {
     /// Starts the thread unless there is one.
     fn begin(&mut self, settings: &Settings) -> io::Result<()> {
         if self.recorder.is_none() {
-            let (sender, receiver) = handover(BATCHES);
+            let budget = Arc::clone(&self.known().budget);
+            budget.set_bound(settings.buffer);
+            let (sender, receiver) = handover(budget);
             let nudge = Box::into_raw(Box::new(receiver.nudge()));
             self.recorder = Some(Recorder::start(settings.clone(), Vec::new(), self.known(), receiver)?);
             self.sender = Some(sender);

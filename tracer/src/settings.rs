@@ -59,6 +59,8 @@ pub struct Settings {
     pub output: Option<OsString>,
     /// RTL_MAX_SIZE in bytes: the file grows no larger.
     pub max_size: Option<u64>,
+    /// RTL_BUFFER in bytes: what dispatches may occupy on their way to the file.
+    pub buffer: Option<u64>,
     /// RTL_METADATA.
     pub metadata: Metadata,
     /// RTL_START: whether nothing is recorded until the program asks for it.
@@ -98,6 +100,7 @@ impl Settings {
         let mut read = Reader { set: &set, complaints };
         let modes = "not lite, standard, hip or full; recording in mode standard";
         let sizes = "not a size such as 500M or 2G; the file is not limited";
+        let buffers = "not a size such as 64M or 1G; using 256M";
         let kinds = |value: &str| word(value, [("all", Metadata::All), ("minimal", Metadata::Minimal)]);
         let starts = |value: &str| word(value, [("running", false), ("stopped", true)]);
         let start = "not running or stopped; recording from the start";
@@ -110,6 +113,7 @@ impl Settings {
                 .value("RTL_DEBUG", |value| value.parse().ok(), "not 0, 1 or 2; staying silent")
                 .unwrap_or_default(),
             max_size: read.value("RTL_MAX_SIZE", size, sizes),
+            buffer: read.value("RTL_BUFFER", size, buffers),
             metadata: read
                 .value("RTL_METADATA", kinds, "not all or minimal; recording all")
                 .unwrap_or_default(),
@@ -127,8 +131,9 @@ impl Settings {
 }
 
 /// The variables of the tracer (docs/reference/env.md).
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "RTL_BARRIER",
+    "RTL_BUFFER",
     "RTL_COPY",
     "RTL_DEBUG",
     "RTL_EMBEDDED",
@@ -293,6 +298,7 @@ mod tests {
             [("4096", 4096), ("3k", 3 << 10), ("500M", 500 << 20), ("2GiB", 2 << 30), ("1TB", 1 << 40)]
         {
             assert_eq!(read(&[("RTL_MAX_SIZE", text)]).0.max_size, Some(bytes), "{text}");
+            assert_eq!(read(&[("RTL_BUFFER", text)]).0.buffer, Some(bytes), "{text}");
         }
     }
 
@@ -322,6 +328,7 @@ mod tests {
             ("RTL_MODE", "fast"),
             ("RTL_DEBUG", "yes"),
             ("RTL_MAX_SIZE", "99999999999999999999G"),
+            ("RTL_BUFFER", "much"),
             ("RTL_METADATA", "none"),
             ("RTL_START", "later"),
             ("RTL_COPY", "off"),
@@ -332,7 +339,7 @@ mod tests {
         ];
         let (settings, complaints) = read(&nonsense);
         assert_eq!(settings, Settings::default());
-        assert_eq!(complaints.len(), 10);
+        assert_eq!(complaints.len(), 11);
         assert_eq!(
             complaints[0],
             "RTL_MODE=fast: not lite, standard, hip or full; recording in mode standard"

@@ -1,12 +1,14 @@
 //! What a dispatch occupies from its submission until its times are known, and where the free ones are.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use crate::counters::Lost;
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::latch::lock;
 use crate::others::{Other, What};
 use crate::packet::Launch;
+use crate::record::Known;
 use crate::runtime::Runtime;
 use crate::signals::{Signal, Ticks};
 use crate::thread::Submitter;
@@ -99,39 +101,81 @@ impl Slot {
     }
 }
 
-/// Slots of a queue at most: what its rings hold.
-pub const QUEUE_BOUND: usize = 1 << 16;
-
-/// Slots of the process at most, 40 MB of them.
-pub const PROCESS_BOUND: usize = 1 << 17;
-
-/// Free slots of no queue, and how many there are in all.
-#[derive(Debug, Default)]
+/// Free slots of no queue, within the [`Budget`](crate::budget::Budget) of the recording.
 pub struct Pool {
-    #[expect(clippy::vec_box, reason = "a slot moves from ring to list and back as it is")]
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     spare: Mutex<Vec<Box<Slot>>>,
     made: AtomicUsize,
+    known: Arc<Known>,
 }
 
 impl Pool {
-    /// Takes a spare slot or makes one; `None` at the bound, or when the runtime makes no more signals.
-    pub fn take(&self, runtime: &dyn Runtime, gpu: u16) -> Option<Box<Slot>> {
+    /// Without any slot yet.
+    #[must_use]
+    pub fn new(known: Arc<Known>) -> Self {
+        Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
+    }
+
+    /// Moves at most so many spare slots to a list; how many that were.
+    pub fn take(&self, count: usize, to: &mut Vec<Box<Slot>>) -> usize {
+        let mut spare = lock(&self.spare);
+        let rest = spare.len().saturating_sub(count);
+        let taken = spare.len() - rest;
+        to.extend(spare.drain(rest..));
+        taken
+    }
+
+    /// Takes a spare slot or makes one.
+    ///
+    /// # Errors
+    /// As for [`Pool::make`].
+    pub fn one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
         let spare = lock(&self.spare).pop();
-        if spare.is_some() {
-            return spare;
+        spare.map_or_else(|| self.make_one(runtime, gpu), Ok)
+    }
+
+    /// Makes at most so many slots; how many.
+    ///
+    /// # Errors
+    /// Why it made none: the bound is reached, or the runtime makes no more signals.
+    pub fn make(
+        &self,
+        count: usize,
+        to: &mut Vec<Box<Slot>>,
+        runtime: &dyn Runtime,
+        gpu: u16,
+    ) -> Result<usize, Lost> {
+        for made in 0..count {
+            match self.make_one(runtime, gpu) {
+                Ok(slot) => to.push(slot),
+                Err(why) if made == 0 => return Err(why),
+                Err(_) => return Ok(made),
+            }
         }
-        if self.made.fetch_add(1, Ordering::Relaxed) < PROCESS_BOUND
-            && let Some(own) = runtime.create_signal(gpu)
-        {
-            return Some(Box::new(Slot {
-                own,
-                way: Way::Own,
-                enqueued: 0,
-                submission: Submission::default(),
-            }));
+        Ok(count)
+    }
+
+    fn make_one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
+        let budget = &self.known.budget;
+        if !budget.take_slot() {
+            return Err(budget.loss());
         }
-        self.made.fetch_sub(1, Ordering::Relaxed);
-        None
+        let Some(own) = runtime.create_signal(gpu) else {
+            budget.give_slots_back(1);
+            return Err(Lost::Signals);
+        };
+        self.made.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Slot { own, way: Way::Own, enqueued: 0, submission: Submission::default() }))
+    }
+
+    /// Makes slots until so many are spare, at most `allowance` of them, of which it takes what it makes.
+    pub fn stock(&self, spare: usize, allowance: &mut usize, runtime: &dyn Runtime, gpu: u16) {
+        let missing = spare.saturating_sub(lock(&self.spare).len()).min(*allowance);
+        let mut made = Vec::new();
+        if missing > 0 && self.make(missing, &mut made, runtime, gpu).is_ok() {
+            *allowance -= made.len();
+            lock(&self.spare).append(&mut made);
+        }
     }
 
     /// Takes a slot back whose signal no packet carries any more.
@@ -149,6 +193,7 @@ impl Pool {
     pub fn clear(&self, runtime: &dyn Runtime) {
         let spare = std::mem::take(&mut *lock(&self.spare));
         self.made.fetch_sub(spare.len(), Ordering::Relaxed);
+        self.known.budget.give_slots_back(spare.len());
         spare.iter().for_each(|slot| runtime.destroy_signal(slot.own));
     }
 }

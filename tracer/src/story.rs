@@ -67,6 +67,14 @@ pub fn tell(line: Arguments<'_>) {
     }
 }
 
+/// A hint for the line about lost kernels or barriers: the setting that would have helped, where one would.
+#[must_use]
+pub fn hint(counts: &Snapshot, buffer: usize) -> String {
+    let is_full = counts.lost.iter().any(|(why, _)| matches!(why, Lost::Behind | Lost::Buffer));
+    let twice = (buffer >> 20).saturating_mul(2);
+    if is_full { format!("; hint: RTL_BUFFER={twice}M") } else { String::new() }
+}
+
 /// The one line that is said when some of these, such as `kernel dispatches`, were lost.
 #[must_use]
 pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
@@ -133,6 +141,15 @@ mod tests {
         ranges.lose(Lost::Behind, 2);
         let line = "2 ranges or markers are not in the trace: 2 while the recorder was behind";
         assert_eq!(ranges_lost(&ranges.snapshot()).as_deref(), Some(line));
+    }
+
+    #[test]
+    fn the_setting_is_named_where_it_helps() {
+        let counters = Counters::default();
+        counters.lose(Lost::Signals, 2);
+        assert_eq!(hint(&counters.snapshot(), 256 << 20), "");
+        counters.lose(Lost::Buffer, 1);
+        assert_eq!(hint(&counters.snapshot(), 256 << 20), "; hint: RTL_BUFFER=512M");
     }
 
     #[test]

@@ -41,6 +41,13 @@ impl Intercepted {
         Self { shared, submissions: Latch::new(submissions), ring, batch: Latch::default() }
     }
 
+    /// Free slots but for so many serve other queues from now on.
+    pub fn lend(&self, keep: usize) {
+        if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
+            submissions.give_back(keep, &self.shared);
+        }
+    }
+
     /// [`Submissions::submit_usual`], where that is possible now.
     #[inline(always)]
     fn decide_usual(&self, packet: &mut Packet) -> bool {

@@ -15,7 +15,7 @@ use crate::dispatch::{Queue, QueueOrdinal};
 use crate::fault;
 use crate::gpus::Gpu;
 use crate::kernels::Loader;
-use crate::lane::lane;
+use crate::lane::{BLOCK, lane};
 use crate::latch::lock;
 use crate::runtime::Live;
 use crate::settings::Settings;
@@ -60,7 +60,7 @@ pub struct Tracer {
 }
 
 /// A queue that leaves: its number, and what its interceptor works with.
-pub type Leaving = (QueueOrdinal, Box<Intercepted>);
+pub type Leaving = (QueueOrdinal, Arc<Intercepted>);
 
 static TRACER: AtomicPtr<Tracer> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -81,6 +81,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
     let needs_care = staging::may_overflow(api.layout.generation());
     let known = recording::known();
+    known.budget.set_bound(settings.buffer);
     let mut shared = Shared::new(settings.mode, known, Loader::new(&api.core), Box::new(runtime));
     shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
     if story::is_told(2) {
@@ -132,21 +133,25 @@ impl Tracer {
     }
 
     /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
-    pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *mut Intercepted {
+    pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const Intercepted {
         if let Some(doorbells) = &self.doorbells {
             doorbells.add(doorbell, ring);
         }
         let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
         self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
-        let (mut submissions, arrivals) = lane(ordinal, gpu);
-        submissions.prepare(&self.shared);
+        // For the first packet, which may come before the collector has made some.
+        let mut allowance = BLOCK.1;
+        self.shared.pool.stock(BLOCK.1, &mut allowance, &*self.shared.runtime, gpu);
+        let (submissions, mut arrivals) = lane(ordinal, gpu);
+        let queue = Arc::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
+        let other = Arc::clone(&queue);
+        arrivals.lender = Some(Box::new(move |keep| other.lend(keep)));
         if let Some(collector) = &mut *self.started() {
             collector.add(arrivals);
         }
         self.shared.bell.ring();
-        let mut queue = Box::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
-        let pointer = &raw mut *queue;
+        let pointer = Arc::as_ptr(&queue);
         lock(&self.queues).insert(address as usize, (ordinal, queue));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
@@ -176,7 +181,9 @@ impl Tracer {
     /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.
     pub fn queue_ends(&self, address: u64) -> Option<Leaving> {
         let leaving = lock(&self.queues).remove(&(address as usize))?;
-        self.harvest();
+        if let Some(collector) = &mut *lock(&self.collector) {
+            collector.harvest(leaving.0, &self.shared);
+        }
         if let Some(doorbells) = &self.doorbells {
             doorbells.remove(address);
         }
@@ -193,9 +200,7 @@ impl Tracer {
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.remove(ordinal, &self.shared);
         }
-        if let Some(mut submissions) = queue.submissions.enter() {
-            submissions.retire(&self.shared);
-        }
+        queue.lend(0);
         story::tell(format_args!("queue {} destroyed", ordinal.0));
     }
 
@@ -243,9 +248,7 @@ impl Tracer {
         }
         self.waited.store(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
         for (_, queue) in lock(&self.queues).values() {
-            if let Some(mut submissions) = queue.submissions.enter() {
-                submissions.retire(&self.shared);
-            }
+            queue.lend(0);
         }
         self.shared.pool.clear(&*self.shared.runtime);
     }
@@ -300,7 +303,11 @@ impl Tracer {
                 None => counts,
             };
             if let Some(line) = story::loss(&counts, what) {
-                story::say_of_file(format_args!("{line}{why}"));
+                let hint = match what {
+                    "kernel dispatches" => story::hint(&counts, known.budget.bound()),
+                    _ => String::new(),
+                };
+                story::say_of_file(format_args!("{line}{why}{hint}"));
             }
             story::tell(format_args!(
                 "{} {what} seen, {} recorded, {} lost, {} skipped",

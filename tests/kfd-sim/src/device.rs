@@ -11,13 +11,13 @@ pub(crate) const DOORBELL_PAGE: u64 = 8 << 10;
 const BETWEEN_DOORBELLS: u64 = 1 << 32;
 
 /// The nodes that can be GPUs.
-const NODES: std::ops::RangeInclusive<u64> = 1..=8;
+const NODES: std::ops::RangeInclusive<u64> = 1..=64;
 
 /// Where a page of event slots lies; the thunk only maps it when it has no GPU memory for one.
 pub(crate) const EVENT_PAGE: u64 = 1 << 20;
 
 /// Where allocations begin: behind the last doorbell.
-pub(crate) const ALLOCATIONS: u64 = 16 * BETWEEN_DOORBELLS;
+pub(crate) const ALLOCATIONS: u64 = 128 * BETWEEN_DOORBELLS;
 
 /// More than any program allocates in its life; only touched pages take memory.
 const SIZE: libc::off_t = 1 << 44;

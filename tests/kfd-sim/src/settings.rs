@@ -145,7 +145,7 @@ pub(crate) const MODELS: [Model; 8] = [
 /// Everything that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// 1 to 8.
+    /// 1 to 64.
     pub(crate) gpus: u32,
     pub(crate) model: Model,
     pub(crate) behaviour: Behaviour,
@@ -168,7 +168,7 @@ impl Settings {
             format!("KFD_SIM_TARGET={target}: not one of {}", known.join(", "))
         })?;
         Ok(Self {
-            gpus: number(&variable, "KFD_SIM_GPUS", 1..=8)?.unwrap_or(1),
+            gpus: number(&variable, "KFD_SIM_GPUS", 1..=64)?.unwrap_or(1),
             model,
             behaviour: Behaviour::read(&variable)?,
             events: number(&variable, "KFD_SIM_EVENTS", 1..=4096)?.unwrap_or(4096),
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_value_that_makes_no_sense_is_refused_by_name() {
-        let nine = Settings::read(|name| (name == "KFD_SIM_GPUS").then(|| "9".to_owned()));
-        assert_eq!(nine.unwrap_err(), "KFD_SIM_GPUS=9: not a whole number from 1 to 8");
+        let too_many = Settings::read(|name| (name == "KFD_SIM_GPUS").then(|| "65".to_owned()));
+        assert_eq!(too_many.unwrap_err(), "KFD_SIM_GPUS=65: not a whole number from 1 to 64");
         let unknown = Settings::read(|name| (name == "KFD_SIM_TARGET").then(|| "gfx1".to_owned()));
         assert!(unknown.unwrap_err().starts_with("KFD_SIM_TARGET=gfx1: not one of gfx90a, "));
     }

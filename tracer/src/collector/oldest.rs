@@ -37,7 +37,9 @@ impl Collector {
 
     /// Tells the recorder of those that were the oldest the last time too; of all that are at the `end`.
     pub(super) fn show_oldest<R: Resolve>(&mut self, now: i64, end: bool, shared: &Shared<R>) {
-        let lanes = self.lanes.iter_mut();
+        // Nothing is in flight on idle queues that passes know of.
+        let looked_at = if end { self.lanes.len() } else { self.active };
+        let lanes = self.lanes[..looked_at].iter_mut();
         let mut open: Vec<InFlight> = lanes.filter_map(|lane| lane.oldest_since(now, end)).collect();
         open.sort_by_key(|open| (open.since, open.dispatch.correlation));
         open.truncate(MOST);

@@ -1,13 +1,14 @@
 //! The collector on signals that tests complete, with one thread that is application, GPU and collector in turn.
 
 mod copies;
+mod many_queues;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::counters::Skipped;
-use crate::handover::{BATCH, Receiver, handover};
+use crate::handover::{BATCH, Receiver, handover_of};
 use crate::kernels::Kernel;
 use crate::lane::{Submissions, Verdict, lane};
 use crate::packet::Packet;
@@ -104,7 +105,7 @@ struct Bench {
 fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let machine = Arc::new(Machine { most: signals, ..Machine::default() });
     let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
-    let (sender, arrivals) = handover(batches);
+    let (sender, arrivals) = handover_of(batches);
     let mut collector = Collector::new(sender);
     let (submissions, lane) = lane(QueueOrdinal(7), 1);
     collector.add(lane);
@@ -212,15 +213,18 @@ fn the_collector_makes_slots_so_that_who_submits_makes_none() {
         signals.into_iter().for_each(|signal| bench.machine.complete(signal, 10, 20));
         let mut collected = 0;
         while collected < dispatches {
+            let before = bench.machine.signals.lock().unwrap().len();
             collected += bench.collect().len();
+            let at_once = bench.machine.signals.lock().unwrap().len() - before;
+            assert!(at_once <= AT_ONCE, "{at_once} in one pass");
         }
         (made, bench.machine.signals.lock().unwrap().len())
     };
-    assert_eq!(rush(1), (64, 2048), "as many as a queue that is used has at least");
-    assert_eq!(rush(2000), (2048, 4000), "twice as many as were in flight");
-    assert_eq!(rush(4000), (4000, 6048), "not too many at once");
-    assert_eq!(rush(4000), (6048, 8000));
-    assert_eq!(rush(4000), (8000, 8000));
+    assert_eq!(rush(1), (8, 8 + AT_ONCE), "as many as a queue in use has at least, and spare ones");
+    assert_eq!(rush(2000), (8 + AT_ONCE, 4000 + STOCK), "twice as many as were in flight, and spare ones");
+    assert_eq!(rush(4000), (4000 + STOCK, 4000 + STOCK + AT_ONCE));
+    assert_eq!(rush(4000), (4000 + STOCK + AT_ONCE, 8000 + STOCK));
+    assert_eq!(rush(4000), (8000 + STOCK, 8000 + STOCK));
 }
 
 #[test]
@@ -346,7 +350,7 @@ fn without_room_at_the_recorder_dispatches_wait_and_without_slots_they_pass_coun
     recorded += bench.collect().len();
     recorded += bench.collect().len();
     assert_eq!(recorded, BATCH + 64);
-    bench.assert_counts(BATCH as u64 + 100, BATCH as u64 + 64, &[(Lost::Behind, 36)], &[]);
+    bench.assert_counts(BATCH as u64 + 100, BATCH as u64 + 64, &[(Lost::Signals, 36)], &[]);
 }
 
 #[test]
@@ -437,7 +441,7 @@ fn slots_of_a_destroyed_queue_serve_the_next_one() {
         bench.machine.complete(signal, 10, 20);
         assert_eq!(bench.collect_from_any(), 1);
         bench.collector.remove(QueueOrdinal(queue - 1), &bench.shared);
-        bench.submissions.retire(&bench.shared);
+        bench.submissions.give_back(0, &bench.shared);
         let (submissions, arrivals) = lane(QueueOrdinal(queue), 1);
         bench.submissions = submissions;
         bench.collector.add(arrivals);

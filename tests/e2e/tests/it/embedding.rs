@@ -289,7 +289,7 @@ fn a_slow_callback_makes_nobody_wait_and_what_it_misses_is_counted() {
     // What it holds up has nothing to do with the runtime, and 400,000 kernels take their time on a busy machine.
     let Some(process) = Process::of("copies") else { return };
     let process = process.linked_to("embed_inside", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
-    finds(&process.arguments(&["slow"]));
+    finds(&process.setting("RTL_BUFFER", "24M").arguments(&["slow"]));
 }
 
 #[test]

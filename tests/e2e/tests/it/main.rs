@@ -27,6 +27,7 @@ mod hip_launches;
 mod hip_memory;
 mod hsa_calls;
 mod leftovers;
+mod many_queues;
 mod modes;
 mod multiprocessing;
 mod no_work;

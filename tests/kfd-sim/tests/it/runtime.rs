@@ -98,11 +98,11 @@ fn rocminfo_lists_every_gpu_by_its_name() {
 #[test]
 fn settings_that_make_no_sense_end_the_program_with_a_reason() {
     let Some(program) = Program::build("dispatch") else { return };
-    let mut command = on_simulator(&program.path, &[("KFD_SIM_GPUS", "9")]);
+    let mut command = on_simulator(&program.path, &[("KFD_SIM_GPUS", "65")]);
     let Output { status, stderr, .. } = command.output().unwrap();
     assert_eq!(status.code(), Some(2));
     assert_eq!(
         String::from_utf8(stderr).unwrap(),
-        "kfd-sim: KFD_SIM_GPUS=9: not a whole number from 1 to 8\n"
+        "kfd-sim: KFD_SIM_GPUS=65: not a whole number from 1 to 64\n"
     );
 }

@@ -102,10 +102,10 @@ fn a_copy_that_has_no_place_goes_through_and_is_counted() {
     assert_eq!(own, 0, "the runtime makes no signals for us");
     let counting = Memory::new(2);
     let begun = copies.begin(COPY, bench.signal(counting.handle()), &bench.shared);
-    assert!(matches!(begun, Begun::Lost(Lost::Behind)) && begun.own().is_none());
+    assert!(matches!(begun, Begun::Lost(Lost::Signals)) && begun.own().is_none());
     copies.submitted(begun, &bench.shared);
     assert_eq!(bench.others(), []);
-    assert_eq!(counts(&bench.shared.known.copies), (1, vec![(Lost::Behind, 1)]));
+    assert_eq!(counts(&bench.shared.known.copies), (1, vec![(Lost::Signals, 1)]));
 }
 
 #[test]
