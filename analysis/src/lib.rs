@@ -35,6 +35,7 @@ pub mod sanity;
 pub mod stats;
 pub mod streaming;
 pub mod sweep;
+pub mod tracing_cost;
 pub mod unfinished;
 mod union_length;
 

@@ -4,6 +4,8 @@ use rtl_schema::table::{AgentKind, Process};
 use rtl_schema::{Dialect, Durations, Tables};
 use serde::{Deserialize, Serialize};
 
+use crate::tracing_cost::{TracingCost, tracing_cost};
+
 /// A process of the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProcessInfo {
@@ -58,7 +60,7 @@ pub struct RowCounts {
 }
 
 /// The description of a trace.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TraceOverview {
     /// The dialect's stable name ([`rtl_schema::Dialect::label`]).
     pub dialect: String,
@@ -86,6 +88,9 @@ pub struct TraceOverview {
     pub span_ns: i64,
     /// Rows of each kind.
     pub rows: RowCounts,
+    /// The cost of recording, where the recorder has stated it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracing_cost: Option<TracingCost>,
     /// Sentences on completeness, e.g. about kernels that lite mode leaves out.
     pub notes: Vec<String>,
 }
@@ -108,6 +113,7 @@ pub fn overview(tables: &Tables) -> TraceOverview {
         end_ns: span.map(|(_, end)| end),
         span_ns: span.map_or(0, |(start, end)| end.saturating_sub(start)),
         rows: rows(tables),
+        tracing_cost: tracing_cost(tables),
         notes: notes(tables),
     }
 }

@@ -40,5 +40,5 @@ pub use ids::{AgentId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
 pub use names::{demangle, identity, shorten};
 pub use select::Select;
 pub use strings::Strings;
-pub use tables::{Problem, ProblemKind, Problems, Tables, TraceInfo};
+pub use tables::{Problem, ProblemKind, Problems, RecorderCost, Tables, TraceInfo};
 pub use trace::Trace;

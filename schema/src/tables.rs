@@ -1,5 +1,7 @@
+use serde::Deserialize;
+
 use crate::Dialect;
-use crate::layout::tags::COMPLETE;
+use crate::layout::tags::{COMPLETE, TRACING_COST};
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Monitor, OpaqueTable, Process,
     Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
@@ -98,7 +100,31 @@ pub struct TraceInfo {
     pub left_journal: bool,
 }
 
+/// The cost of a recorder in one process, as it has measured it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+pub struct RecorderCost {
+    /// CPU time of the process in ns.
+    pub process_cpu_ns: u64,
+    /// CPU time of the thread that collects completed dispatches, in ns.
+    pub collector_cpu_ns: u64,
+    /// CPU time of the thread that writes, in ns.
+    pub recorder_cpu_ns: u64,
+    /// Mean time that a launch spends in the recorder, in ns, if any was timed.
+    pub launch_ns: Option<f64>,
+    /// How many were timed.
+    pub launch_samples: u64,
+    /// The most memory that ops on their way to the file occupied, in bytes.
+    pub buffer_peak_bytes: u64,
+}
+
 impl TraceInfo {
+    /// The cost of each recorder that states it; a merged file has the statements of its sources.
+    pub fn recorder_costs(&self) -> impl Iterator<Item = RecorderCost> + '_ {
+        let is_cost = |tag: &str| tag.rsplit(':').next() == Some(TRACING_COST);
+        let costs = self.metadata.iter().filter(move |(tag, _)| is_cost(tag));
+        costs.filter_map(|(_, row)| serde_json::from_str(row).ok())
+    }
+
     /// Why the end of the work may be missing; `None` where the recorder ended properly or the source does not state it.
     pub fn cut_off(&self) -> Option<&'static str> {
         let is_incomplete = |(tag, value): &(String, String)| tag == COMPLETE && value == "0";

@@ -26,6 +26,8 @@ pub struct Budget {
     bound: AtomicUsize,
     slots: AtomicUsize,
     batches: AtomicUsize,
+    /// The most that was ever taken.
+    peak: AtomicUsize,
     is_behind: AtomicBool,
 }
 
@@ -39,8 +41,8 @@ impl Budget {
     /// Of so many bytes.
     #[must_use]
     pub const fn new(bound: usize) -> Self {
-        let (slots, batches) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { bound: AtomicUsize::new(bound), slots, batches, is_behind: AtomicBool::new(false) }
+        let (slots, batches, peak) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { bound: AtomicUsize::new(bound), slots, batches, peak, is_behind: AtomicBool::new(false) }
     }
 
     /// Sets the bound, before anything is taken.
@@ -61,6 +63,12 @@ impl Budget {
         self.slots.load(Ordering::Relaxed) + self.batches.load(Ordering::Relaxed)
     }
 
+    /// The most bytes that were ever taken.
+    #[must_use]
+    pub fn peak(&self) -> usize {
+        self.peak.load(Ordering::Relaxed)
+    }
+
     fn most_of_slots(&self) -> usize {
         self.bound() / PARTS * OF_SLOTS
     }
@@ -69,7 +77,9 @@ impl Budget {
     #[must_use]
     pub fn take_slot(&self) -> bool {
         let slots = self.slots.fetch_add(SLOT, Ordering::Relaxed) + SLOT;
-        if slots <= self.most_of_slots() && slots + self.batches.load(Ordering::Relaxed) <= self.bound() {
+        let all = slots + self.batches.load(Ordering::Relaxed);
+        if slots <= self.most_of_slots() && all <= self.bound() {
+            self.peak.fetch_max(all, Ordering::Relaxed);
             return true;
         }
         self.give_slots_back(1);
@@ -94,8 +104,11 @@ impl Budget {
     #[must_use]
     pub fn take_batch(&self, bytes: usize) -> bool {
         let batches = self.batches.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let fits = batches + self.slots.load(Ordering::Relaxed) <= self.bound();
-        if !fits {
+        let all = batches + self.slots.load(Ordering::Relaxed);
+        let fits = all <= self.bound();
+        if fits {
+            self.peak.fetch_max(all, Ordering::Relaxed);
+        } else {
             self.batches.fetch_sub(bytes, Ordering::Relaxed);
         }
         fits
@@ -127,7 +140,7 @@ mod tests {
         let budget = Budget::new(8 * SLOT);
         assert_eq!((0..10).filter(|_| budget.take_slot()).count(), 6);
         assert!(budget.take_batch(2 * SLOT) && !budget.take_batch(1));
-        assert_eq!(budget.used(), budget.bound());
+        assert_eq!((budget.used(), budget.peak()), (budget.bound(), budget.bound()));
         budget.give_slots_back(6);
         assert!(budget.take_batch(5 * SLOT));
         assert!(budget.take_slot() && !budget.take_slot(), "batches take what slots do not need");

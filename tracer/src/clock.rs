@@ -42,10 +42,22 @@ pub fn now() -> i64 {
     nanoseconds(libc::CLOCK_BOOTTIME)
 }
 
+/// CPU time of the calling thread in ns.
+#[must_use]
+pub fn thread_cpu() -> u64 {
+    nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID).unsigned_abs()
+}
+
+/// CPU time of the process in ns.
+#[must_use]
+pub fn process_cpu() -> u64 {
+    nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID).unsigned_abs()
+}
+
 #[expect(unsafe_code, reason = "calls libc")]
 fn nanoseconds(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the time that it is given; both clocks exist since Linux 2.6.39.
+    // SAFETY: writes the time that it is given; all of these clocks exist since Linux 2.6.39.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

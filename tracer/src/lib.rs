@@ -17,6 +17,7 @@ pub mod collector;
 pub mod control;
 pub mod cooperative;
 pub mod copies;
+pub mod cost;
 pub mod counters;
 pub mod dispatch;
 pub mod embed;

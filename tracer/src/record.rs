@@ -39,6 +39,7 @@ use rtl_write::Recording;
 
 use self::file::OwnFile;
 use crate::budget::Budget;
+use crate::cost::Cost;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::{Dispatch, InFlight, Queue};
 use crate::embed::{self, Role};
@@ -94,6 +95,8 @@ pub struct Known {
     pub budget: Arc<Budget>,
     /// Copies and barriers on their way to the recorder.
     pub others: Others,
+    /// What tracing costs.
+    pub cost: Cost,
     /// Dispatches that are in flight for long.
     pub in_flight: Mutex<Vec<InFlight>>,
 }

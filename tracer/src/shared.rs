@@ -30,12 +30,23 @@ pub enum Phase {
     Forked,
 }
 
+/// Why packets may not take the fast path.
+mod slow {
+    /// Each packet is told of, or the clock is read for it.
+    pub(super) const ALWAYS: u8 = 1;
+    /// Nothing is recorded for now.
+    pub(super) const PAUSED: u8 = 2;
+    /// Nothing is recorded any more.
+    pub(super) const OVER: u8 = 4;
+    /// The next packet is timed.
+    pub(super) const SAMPLE: u8 = 8;
+}
+
 /// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
-    /// Whether a packet of the usual kind may take the short way: dispatches are recorded, and neither is anything
-    /// told of each nor the clock read for it.
-    usual: AtomicBool,
+    /// Why packets may not take the fast path: bits of [`slow`].
+    slow: AtomicU8,
     ending: AtomicBool,
     /// Whether each packet is told of (RTL_DEBUG=2).
     pub told: bool,
@@ -74,7 +85,7 @@ impl<R: Resolve> Shared<R> {
     pub fn new(mode: Mode, known: Arc<Known>, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
-            usual: AtomicBool::new(true),
+            slow: AtomicU8::new(0),
             ending: AtomicBool::new(false),
             told: false,
             mode,
@@ -124,13 +135,13 @@ impl<R: Resolve> Shared<R> {
     /// Tells of each packet from now on.
     pub fn tell_packets(&mut self) {
         self.told = true;
-        self.usual = AtomicBool::new(false);
+        self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
-    /// Records from now on when ops are enqueued: none takes the short way, which reads no clock.
+    /// Records from now on when ops are enqueued: none takes the fast path, which reads no clock.
     pub fn time_submissions(&mut self) {
         self.times_submissions = true;
-        self.usual = AtomicBool::new(false);
+        self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
     /// When an op is enqueued that is enqueued now, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
@@ -138,27 +149,36 @@ impl<R: Resolve> Shared<R> {
         if self.times_submissions { clock::now() } else { 0 }
     }
 
-    /// Whether a packet of the usual kind may take the short way.
+    /// Whether a packet of the usual kind may take the fast path.
     #[inline]
     pub fn is_usual(&self) -> bool {
-        self.usual.load(Ordering::Relaxed)
+        self.slow.load(Ordering::Relaxed) == 0
     }
 
-    /// From now on, whether dispatches are left out: then no packet takes the short way.
+    /// From now on, whether dispatches are left out: then no packet takes the fast path.
     pub fn pause(&self, is_paused: bool) {
-        let has_short_way = !self.told && !self.times_submissions;
-        self.usual.store(!is_paused && has_short_way && self.is_recording(), Ordering::SeqCst);
-        if !self.is_recording() {
-            // It may have ended meanwhile.
-            self.usual.store(false, Ordering::SeqCst);
+        if is_paused {
+            self.slow.fetch_or(slow::PAUSED, Ordering::SeqCst);
+        } else {
+            self.slow.fetch_and(!slow::PAUSED, Ordering::SeqCst);
         }
         self.bell.ring();
+    }
+
+    /// The next packet is timed.
+    pub fn ask_for_sample(&self) {
+        self.slow.fetch_or(slow::SAMPLE, Ordering::Relaxed);
+    }
+
+    /// Whether this packet would take the fast path if it were not for the sample, which it is from now on.
+    pub fn takes_sample(&self) -> bool {
+        self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
     }
 
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
-        self.usual.store(false, Ordering::SeqCst);
+        self.slow.fetch_or(slow::OVER, Ordering::SeqCst);
         self.bell.ring();
     }
 

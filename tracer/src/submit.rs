@@ -55,6 +55,12 @@ impl Intercepted {
             && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
     }
 
+    /// Times the fast path, where this packet is a sample and takes it.
+    fn sample(&self, packet: &mut Packet) -> bool {
+        let cost = &self.shared.known.cost;
+        self.shared.takes_sample() && cost.sample(|| self.decide_usual(packet))
+    }
+
     /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
     /// recording, not the process.
     #[inline(never)]
@@ -147,7 +153,7 @@ unsafe fn intercept_any(
     }
     // SAFETY: there is one packet. A tool above this one may have it anywhere.
     let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
-    let verdict = queue.decide(&mut packet);
+    let verdict = if queue.sample(&mut packet) { Verdict::Changed } else { queue.decide(&mut packet) };
     let passed = if verdict > Verdict::Watched { (&raw const packet).cast() } else { packets };
     // SAFETY: passes on one packet: the caller's or its copy.
     unsafe { writer(passed, 1) };

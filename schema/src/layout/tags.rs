@@ -46,6 +46,8 @@ pub const KERNEL: &str = "kernel";
 pub const OPEN_CALL: &str = "open_call";
 /// Object: the oldest dispatch of a queue that was in flight at the last write.
 pub const OPEN_DISPATCH: &str = "open_dispatch";
+/// Object: CPU time and memory of the recorder itself.
+pub const TRACING_COST: &str = "tracing_cost";
 /// `1` where the recorder ended properly, `0` until then.
 pub const COMPLETE: &str = "complete";
 /// The id that the processes of one run share.

@@ -31,6 +31,8 @@ impl Collector {
         let now = clock::now();
         if now - self.watched >= PERIOD.as_nanos() as i64 {
             self.watched = now;
+            shared.known.cost.note_collector();
+            shared.ask_for_sample();
             self.show_oldest(now, false, shared);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rtl_schema::layout::tags::TRACING_COST;
 use rtl_write::{Recording, Target};
 use rustc_hash::FxHashSet;
 
@@ -184,6 +185,8 @@ impl<T: Target + Close> Session<T> {
         rows.extend(self.calls.closing().into_iter().map(owned));
         rows.extend(self.others.closing(OTHERS..ALL, &self.known));
         rows.extend(open.into_iter().map(owned));
+        let budget = &self.known.budget;
+        rows.push(owned((TRACING_COST, self.known.cost.row((budget.peak(), budget.bound())))));
         let rows: Vec<(&str, String)> = rows.iter().map(|(tag, value)| (&**tag, value.clone())).collect();
         match self.publish_all(&rows) {
             Ok(()) => {

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use e2e::process::Process;
+use e2e::Process;
 use rtl_schema::{Select, Tables, Trace};
 
 /// Each dispatch without an end: its kernel, and whether it was launched by a thread of which more is known.

@@ -8,6 +8,7 @@ mod batches;
 mod code_objects;
 mod containers;
 mod copies;
+mod cost;
 mod dependencies;
 mod descriptors;
 mod embedding;

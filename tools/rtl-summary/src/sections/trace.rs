@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cli::units;
 use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview, overview};
+use rtl_analysis::tracing_cost::TracingCost;
 
 use crate::report::Report;
 use crate::section::{Block, Section};
@@ -43,11 +44,17 @@ fn lines(info: &TraceOverview, report: &Report) -> Vec<(&'static str, String)> {
         let (after, before) = (units::count(region.ops_after), units::count(region.ops_before));
         lines.push(("Region", format!("{after} of {before} ops: {}", region.description.join(", "))));
     }
+    lines.extend(info.tracing_cost.as_ref().map(|cost| ("Tracing", tracing(cost))));
     if info.rows.dispatches + info.rows.copies >= MANY_OPS {
         lines.push(("Exactness", "every figure is exact, percentiles too".to_owned()));
     }
     lines.extend(info.notes.iter().map(|note| ("Note", note.clone())));
     lines
+}
+
+fn tracing(cost: &TracingCost) -> String {
+    let launch = cost.launch_ns.map(|ns| format!(", {ns:.0} ns a launch")).unwrap_or_default();
+    format!("cost {:.1} % of CPU{launch}", cost.cpu_share * 100.0)
 }
 
 fn recorder(info: &TraceOverview) -> String {

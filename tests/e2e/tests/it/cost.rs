@@ -1,0 +1,28 @@
+//! The tracer states its own cost.
+
+use std::io::Write;
+
+use e2e::Process;
+use rtl_schema::{Select, Trace};
+
+#[test]
+fn the_cost_of_tracing_is_in_the_file() {
+    for process in Process::on_every_stack("on_request") {
+        let outcome = process.traced_while(|input, output, _| {
+            let mut line = String::new();
+            output.read_line(&mut line).unwrap();
+            // The collector asks for samples while it is awake.
+            for _ in 0..100 {
+                writeln!(input, "50").unwrap();
+                output.read_line(&mut line).unwrap();
+            }
+        });
+        let tables = Trace::open(&outcome.traces[0]).unwrap().read(&Select::ops()).unwrap();
+        let costs: Vec<_> = tables.info.recorder_costs().collect();
+        let [cost] = costs[..] else { panic!("{outcome:?}") };
+        let threads = cost.collector_cpu_ns + cost.recorder_cpu_ns;
+        assert!(threads > 0 && threads <= cost.process_cpu_ns, "{cost:?}");
+        assert!(cost.launch_samples > 0 && cost.launch_ns.is_some_and(|ns| ns > 0.0), "{cost:?}");
+        assert!(cost.buffer_peak_bytes > 0, "{cost:?}");
+    }
+}
