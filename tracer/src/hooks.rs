@@ -18,7 +18,7 @@ use crate::cooperative::Leave;
 use crate::fault;
 use crate::hsa;
 use crate::shared::Phase;
-use crate::staging::Ring;
+use crate::staging::{Cut, Doorbells, Ring};
 use crate::story;
 use crate::submit::intercept;
 use crate::tracer::{self, Tracer};
@@ -49,6 +49,8 @@ pub fn install(tables: &Tables) {
         tables.replace_core(|core| {
             core.hsa_signal_store_relaxed_fn = Some(signal_store_relaxed);
             core.hsa_signal_store_screlease_fn = Some(signal_store_screlease);
+            core.hsa_queue_load_read_index_relaxed_fn = Some(queue_load_read_index_relaxed);
+            core.hsa_queue_load_read_index_scacquire_fn = Some(queue_load_read_index_scacquire);
         });
     }
     copies::install(tables);
@@ -59,11 +61,23 @@ pub fn install(tables: &Tables) {
 /// a lock: whoever ends the process may have interrupted someone who holds it.
 fn guarded<T>(part: impl FnOnce(&'static Tracer) -> T) -> Option<T> {
     let tracer = tracer::get().filter(|tracer| tracer.shared.is_recording())?;
-    let guarded = || {
+    caught(tracer, || {
         fault::point("hook");
-        part(tracer)
+        Some(part(tracer))
+    })
+}
+
+/// Does our part, also after the recording; a panic in it ends the recording and nothing else.
+#[inline]
+fn caught<T>(tracer: &'static Tracer, part: impl FnOnce() -> Option<T>) -> Option<T> {
+    let part = || {
+        fault::point("any-hook");
+        part()
     };
-    catch_unwind(AssertUnwindSafe(guarded)).map_err(|_| tracer.shared.fail()).ok()
+    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| {
+        tracer.shared.fail();
+        None
+    })
 }
 
 /// Calls the runtime's own function, which was there when the hook was installed.
@@ -170,7 +184,7 @@ fn leave_cooperative(queue: u64) -> Option<Leave> {
     if tracer.shared.is_recording() {
         guarded(|tracer| tracer.cooperative.leave(queue)).flatten()
     } else {
-        tracer.cooperative.leave_at_once(queue)
+        caught(tracer, || tracer.cooperative.leave_at_once(queue))
     }
 }
 
@@ -196,8 +210,13 @@ fn release_cooperative(agent: hsa_agent_t) {
 }
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
+    // Also after the recording: another queue may have the same address.
+    let hide = || tracer::get().and_then(|tracer| caught(tracer, || doorbells(tracer)?.hide(queue as u64)));
     if let Some(leave) = leave_cooperative(queue as u64) {
         if let Leave::Last(gpu) = leave {
+            if let Some(hidden) = hide() {
+                hidden.destroyed();
+            }
             guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_destroyed(leaving)));
             if let Some(agent) = tracer::get().and_then(|tracer| tracer.agent(gpu)) {
                 release_cooperative(hsa_agent_t { handle: agent });
@@ -207,7 +226,13 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     }
     // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
     let leaving = guarded(|tracer| tracer.queue_ends(queue as u64)).flatten();
+    let hidden = hide();
     let status = original!(core.hsa_queue_destroy_fn(queue));
+    match (hidden, status) {
+        (Some(hidden), HSA_STATUS_SUCCESS) => hidden.destroyed(),
+        (Some(hidden), _) => hidden.stays(),
+        (None, _) => (),
+    }
     if let Some(leaving) = leaving {
         guarded(|tracer| match status {
             HSA_STATUS_SUCCESS => tracer.queue_destroyed(leaving),
@@ -235,15 +260,21 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
 
 type Store = unsafe extern "C" fn(hsa_signal_t, hsa_signal_value_t);
 
+/// The queues that need care, while this process may touch them. Nothing here takes a lock, before the end or after it.
+fn doorbells(tracer: &'static Tracer) -> Option<&'static Doorbells> {
+    tracer.doorbells.as_ref().filter(|_| tracer.shared.phase() != Phase::Forked)
+}
+
 /// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
 fn ring(signal: hsa_signal_t, value: hsa_signal_value_t, original: impl Fn(&CoreApiTable) -> Option<Store>) {
     let Some(tracer) = tracer::get() else { return };
     let Some(store) = original(&tracer.api.core) else { return };
     // SAFETY: the arguments are the caller's, passed on as they came.
     let store = || unsafe { store(signal, value) };
-    match tracer.doorbells.as_ref().filter(|_| tracer.shared.phase() != Phase::Forked) {
-        Some(doorbells) => doorbells.ring(signal.handle, &tracer.api, store),
-        None => store(),
+    let cut = caught(tracer, || doorbells(tracer)?.cut(signal.handle, &tracer.api));
+    store();
+    if cut.is_some_and(Cut::put_back) {
+        store();
     }
 }
 
@@ -253,6 +284,27 @@ unsafe extern "C" fn signal_store_relaxed(signal: hsa_signal_t, value: hsa_signa
 
 unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_signal_value_t) {
     ring(signal, value, |core| core.hsa_signal_store_screlease_fn);
+}
+
+type LoadIndex = unsafe extern "C" fn(*const hsa_queue_t) -> u64;
+
+/// The read index of a queue, which for one that is intercepted is that of the queue of the hardware ([`crate::wrapped`]).
+fn read_index(queue: *const hsa_queue_t, original: impl Fn(&CoreApiTable) -> Option<LoadIndex>) -> u64 {
+    let Some(tracer) = tracer::get() else { return 0 };
+    let Some(load) = original(&tracer.api.core) else { return 0 };
+    // SAFETY: the caller's queue, or the one that it wraps.
+    let load = |queue| unsafe { load(queue) };
+    let taken = load(queue);
+    let seen = caught(tracer, || Some(doorbells(tracer)?.wrapped(queue as u64)?.read_index(taken, load)));
+    seen.unwrap_or(taken)
+}
+
+unsafe extern "C" fn queue_load_read_index_relaxed(queue: *const hsa_queue_t) -> u64 {
+    read_index(queue, |core| core.hsa_queue_load_read_index_relaxed_fn)
+}
+
+unsafe extern "C" fn queue_load_read_index_scacquire(queue: *const hsa_queue_t) -> u64 {
+    read_index(queue, |core| core.hsa_queue_load_read_index_scacquire_fn)
 }
 
 /// The signal goes into other hands than those of a kernel that we watch.

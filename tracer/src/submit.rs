@@ -1,7 +1,7 @@
 //! What the runtime calls with every packet that the application submits, on the application's thread.
 //!
-//! The runtime calls it under the queue's own lock, before the packets are in the hardware's queue. The application's
-//! memory is never written to: what has to change changes in a copy.
+//! The runtime calls it under the queue's own lock, before the packets are in the hardware's queue. The packets are never
+//! written to, wherever they are: what has to change changes in a copy.
 
 #![expect(unsafe_code, reason = "called by the runtime with the application's packets")]
 
@@ -21,6 +21,7 @@ use crate::packet::Packet;
 use crate::shared::Shared;
 use crate::staging::Ring;
 use crate::story;
+use crate::wrapped::Wrapped;
 
 /// The queue of an application, as its interceptor finds it.
 pub struct Intercepted {
@@ -30,6 +31,8 @@ pub struct Intercepted {
     /// the queue's free signals back before the runtime ends.
     pub submissions: Latch<Submissions>,
     ring: Ring,
+    /// What it wraps, on a runtime that needs care.
+    wrapped: Option<&'static Wrapped>,
     /// Room for the copies of a batch, kept for the next one.
     batch: Latch<Vec<Packet>>,
 }
@@ -37,8 +40,13 @@ pub struct Intercepted {
 impl Intercepted {
     /// A queue that has just been created.
     #[must_use]
-    pub fn new(shared: Arc<Shared<Loader>>, submissions: Submissions, ring: Ring) -> Self {
-        Self { shared, submissions: Latch::new(submissions), ring, batch: Latch::default() }
+    pub fn new(
+        shared: Arc<Shared<Loader>>,
+        submissions: Submissions,
+        ring: Ring,
+        wrapped: Option<&'static Wrapped>,
+    ) -> Self {
+        Self { shared, submissions: Latch::new(submissions), ring, wrapped, batch: Latch::default() }
     }
 
     /// Free slots but for so many serve other queues from now on.
@@ -116,13 +124,16 @@ fn tell(packet: &Packet, verdict: Verdict) {
 pub unsafe extern "C" fn intercept(
     packets: *const c_void,
     count: u64,
-    _index: u64,
+    index: u64,
     data: *mut c_void,
     writer: hsa_amd_queue_intercept_packet_writer,
 ) {
     let Some(writer) = writer else { return };
     // SAFETY: `data` is what was registered for this queue.
     let queue = unsafe { &*data.cast::<Intercepted>() };
+    if let Some(wrapped) = queue.wrapped {
+        wrapped.all_before(index);
+    }
     if count == 1 {
         // SAFETY: there is one packet. A tool above this one may have it anywhere.
         let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
@@ -133,7 +144,7 @@ pub unsafe extern "C" fn intercept(
         }
     }
     // SAFETY: as the caller promised.
-    unsafe { intercept_any(queue, packets, count, writer) };
+    unsafe { intercept_any(queue, packets, count, index, writer) };
 }
 
 /// What is not of the usual kind.
@@ -145,8 +156,13 @@ unsafe fn intercept_any(
     queue: &Intercepted,
     packets: *const c_void,
     count: u64,
+    index: u64,
     writer: unsafe extern "C" fn(*const c_void, u64),
 ) {
+    if let Some(wrapped) = queue.wrapped {
+        // SAFETY: the writer of this interceptor.
+        unsafe { wrapped.ask_for(index, Some(writer)) };
+    }
     if count != 1 {
         // SAFETY: as the caller promised.
         return unsafe { intercept_batch(queue, packets, count, writer) };

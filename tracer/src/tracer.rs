@@ -23,7 +23,7 @@ use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
 use crate::turns::Turns;
-use crate::{control, process, recording, story};
+use crate::{control, process, recording, story, wrapped};
 
 /// How long the end of a recording may take.
 pub(crate) const END: Duration = Duration::from_millis(450);
@@ -34,6 +34,8 @@ pub struct Tracer {
     pub api: Api,
     /// The doorbells that must be rung with care, on a runtime that needs it.
     pub doorbells: Option<Doorbells>,
+    /// Whether interceptors may use marker packets.
+    has_markers: bool,
     /// What all threads have in common.
     pub shared: Arc<Shared<Loader>>,
     /// What the environment asks for.
@@ -94,6 +96,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     shared.records_barriers = settings.barriers;
     let copies = (!settings.no_copies).then(Copies::default);
     let tracer = Tracer {
+        has_markers: needs_care && wrapped::has_markers(&api.core),
         api,
         doorbells: needs_care.then(Doorbells::default),
         shared: Arc::new(shared),
@@ -134,9 +137,8 @@ impl Tracer {
 
     /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
     pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const Intercepted {
-        if let Some(doorbells) = &self.doorbells {
-            doorbells.add(doorbell, ring);
-        }
+        let proxy = self.doorbells.as_ref().map(|doorbells| doorbells.add(doorbell, ring));
+        let wrapped = proxy.filter(|_| self.has_markers).map(|proxy| &proxy.wrapped);
         let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
         self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
@@ -144,7 +146,7 @@ impl Tracer {
         let mut allowance = BLOCK.1;
         self.shared.pool.stock(BLOCK.1, &mut allowance, &*self.shared.runtime, gpu);
         let (submissions, mut arrivals) = lane(ordinal, gpu);
-        let queue = Arc::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring));
+        let queue = Arc::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring, wrapped));
         let other = Arc::clone(&queue);
         arrivals.lender = Some(Box::new(move |keep| other.lend(keep)));
         if let Some(collector) = &mut *self.started() {
@@ -183,9 +185,6 @@ impl Tracer {
         let leaving = lock(&self.queues).remove(&(address as usize))?;
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.harvest(leaving.0, &self.shared);
-        }
-        if let Some(doorbells) = &self.doorbells {
-            doorbells.remove(address);
         }
         Some(leaving)
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails loudly and prints figures")]
 
 mod again;
+mod ahead;
 mod barriers;
 mod batches;
 mod code_objects;

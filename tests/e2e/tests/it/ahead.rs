@@ -1,0 +1,64 @@
+//! A host that is far ahead of the GPU: it launches four times of what the queues hold and more.
+//!
+//! RTL_AHEAD is how many kernels; `./test --long` takes 100,000.
+
+use e2e::Process;
+use e2e::compare::assert_has_what_was_executed;
+use support::{Stack, stacks};
+
+/// How many kernels are launched without a wait.
+fn ahead() -> usize {
+    std::env::var("RTL_AHEAD").map_or(10_000, |ahead| ahead.parse().unwrap())
+}
+
+/// HIP 5.2.3 executes the kernels of a graph at its first launch only.
+fn repeats_graphs(stack: &Stack) -> bool {
+    stack.hip != "5.2.3"
+}
+
+/// Launches on so many streams, by graphs of so many nodes (0 for none): the program ends as without the tracer, and
+/// every kernel is recorded.
+#[track_caller]
+fn lives_and_is_recorded(nodes: usize, streams: usize, mode: &str) {
+    for stack in stacks().iter().filter(|stack| nodes == 0 || repeats_graphs(stack)) {
+        let launches = ahead() / nodes.max(1);
+        let arguments = [nodes, launches, streams].map(|number| number.to_string());
+        let arguments = arguments.each_ref().map(String::as_str);
+        let Some(process) = Process::of_hip(stack, "hip_ahead", &arguments) else { return };
+        // HIP has four queues a GPU otherwise. The GPU takes longer for a kernel than the host.
+        let kernel = (20_000 * streams).to_string();
+        let process = process.setting("GPU_MAX_HW_QUEUES", "8").setting("KFD_SIM_KERNEL_NS", kernel);
+        // ROCr 5.2.3 of Debian has assertions that smaller queues than HIP's own break, with any tool.
+        let packets = if stack.hip == "5.2.3" { 16_384 } else { 1 << (ahead() / streams / 4).ilog2() };
+        let outcome = process.setting("ROC_AQL_QUEUE_SIZE", packets.to_string()).mode(mode).well();
+        let trace = outcome.trace();
+        assert_has_what_was_executed(&outcome, &trace);
+        let (seen, launched) = (trace.count("seen") as usize, nodes.max(1) * launches);
+        assert!(seen >= launched, "{stack:?} {seen} of {launched}");
+        let left_out: Vec<&str> = trace.left_out().into_keys().collect();
+        let expected: &[&str] = if mode == "lite" { &["skipped:completion_signal"] } else { &[] };
+        assert!(left_out.is_empty() || left_out == expected, "{stack:?} {:?}", trace.metadata);
+    }
+}
+
+#[test]
+fn kernels_launched_one_by_one_far_ahead_of_the_gpu() {
+    lives_and_is_recorded(0, 1, "standard");
+}
+
+#[test]
+fn kernels_on_eight_queues_far_ahead_of_the_gpu() {
+    lives_and_is_recorded(0, 8, "standard");
+}
+
+#[test]
+fn graphs_of_100_nodes_far_ahead_of_the_gpu() {
+    lives_and_is_recorded(100, 1, "standard");
+    lives_and_is_recorded(100, 4, "lite");
+}
+
+#[test]
+fn graphs_of_2500_nodes_far_ahead_of_the_gpu() {
+    lives_and_is_recorded(2500, 1, "standard");
+    lives_and_is_recorded(2500, 2, "full");
+}

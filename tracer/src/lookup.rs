@@ -1,0 +1,166 @@
+//! A table by address that is read and changed without a lock: hooks use it while the process ends.
+//!
+//! Entries stay in memory as long as the table. One that is no longer used serves the next key of its bucket.
+
+#![expect(unsafe_code, reason = "entries are reached by pointers that threads exchange")]
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+const BUCKETS: usize = 256;
+
+/// The keys of an entry that no lookup finds: one that serves the next key, and one that does not.
+const FREE: u64 = 0;
+const HIDDEN: u64 = 1;
+
+/// Values by address.
+pub struct Lookup<T: 'static> {
+    buckets: [AtomicPtr<Entry<T>>; BUCKETS],
+}
+
+/// A value and its key.
+pub struct Entry<T: 'static> {
+    key: AtomicU64,
+    next: Option<&'static Self>,
+    /// The value, which may be that of an earlier key while the entry is filled.
+    pub value: T,
+}
+
+impl<T> Default for Lookup<T> {
+    fn default() -> Self {
+        Self { buckets: [const { AtomicPtr::new(std::ptr::null_mut()) }; BUCKETS] }
+    }
+}
+
+impl<T: Default + Sync> Lookup<T> {
+    /// The entry with this key.
+    #[inline]
+    pub fn get(&self, key: u64) -> Option<&'static Entry<T>> {
+        if key <= HIDDEN { None } else { self.find(key, |entry| entry.key.load(Ordering::Acquire) == key) }
+    }
+
+    /// An entry with this key, in place of one that has it, after `fill` has made its value.
+    pub fn add(&self, key: u64, fill: impl FnOnce(&T)) -> &'static Entry<T> {
+        debug_assert!(key > HIDDEN);
+        let take = |entry: &Entry<T>, from| {
+            entry.key.compare_exchange(from, HIDDEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        };
+        let reused =
+            self.find(key, |entry| take(entry, key)).or_else(|| self.find(key, |entry| take(entry, FREE)));
+        let entry = reused.unwrap_or_else(|| self.push(key));
+        fill(&entry.value);
+        entry.show(key);
+        entry
+    }
+
+    fn push(&self, key: u64) -> &'static Entry<T> {
+        let bucket = &self.buckets[bucket(key)];
+        let mut new = Box::new(Entry { key: AtomicU64::new(HIDDEN), next: None, value: T::default() });
+        let mut first = bucket.load(Ordering::Acquire);
+        loop {
+            // SAFETY: null or an entry, which is never freed.
+            new.next = unsafe { first.as_ref() };
+            let pointer = Box::into_raw(new);
+            match bucket.compare_exchange(first, pointer, Ordering::AcqRel, Ordering::Acquire) {
+                // SAFETY: never freed, and from here on never changed but by its atomics.
+                Ok(_) => return unsafe { &*pointer },
+                Err(now) => first = now,
+            }
+            // SAFETY: what `into_raw` returned, which nobody else knows yet.
+            new = unsafe { Box::from_raw(pointer) };
+        }
+    }
+
+    #[inline]
+    fn find(&self, key: u64, mut is_it: impl FnMut(&Entry<T>) -> bool) -> Option<&'static Entry<T>> {
+        // SAFETY: null or an entry, which is never freed.
+        let mut entry = unsafe { self.buckets[bucket(key)].load(Ordering::Acquire).as_ref() };
+        while let Some(found) = entry {
+            if is_it(found) {
+                return Some(found);
+            }
+            entry = found.next;
+        }
+        None
+    }
+}
+
+impl<T> Entry<T> {
+    /// No lookup finds it, and it serves no other key.
+    pub fn hide(&self) {
+        self.key.store(HIDDEN, Ordering::Release);
+    }
+
+    /// Lookups of this key find it, which is that of its bucket.
+    pub fn show(&self, key: u64) {
+        self.key.store(key, Ordering::Release);
+    }
+
+    /// No lookup finds it, and it may serve another key.
+    pub fn free(&self) {
+        self.key.store(FREE, Ordering::Release);
+    }
+}
+
+/// The best bits of a product are its high ones.
+#[inline]
+fn bucket(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(table: &Lookup<AtomicU64>, key: u64) -> Option<u64> {
+        table.get(key).map(|entry| entry.value.load(Ordering::Relaxed))
+    }
+
+    fn add(table: &Lookup<AtomicU64>, key: u64, value: u64) -> &'static Entry<AtomicU64> {
+        table.add(key, |of_entry| of_entry.store(value, Ordering::Relaxed))
+    }
+
+    #[test]
+    fn entries_are_found_until_they_are_hidden_or_free() {
+        let table = Lookup::default();
+        for key in 2..2000 {
+            add(&table, key, key * 10);
+        }
+        assert!((2..2000).all(|key| value(&table, key) == Some(key * 10)));
+        table.get(7).unwrap().hide();
+        table.get(8).unwrap().free();
+        assert_eq!((value(&table, 7), value(&table, 8), value(&table, 9)), (None, None, Some(90)));
+        assert_eq!((value(&table, 0), value(&table, 1), value(&table, 2000)), (None, None, None));
+    }
+
+    #[test]
+    fn a_free_entry_serves_the_next_key_and_a_hidden_one_does_not() {
+        let table = Lookup::default();
+        let first = add(&table, 4096, 1);
+        assert!(std::ptr::eq(first, add(&table, 4096, 2)), "one entry a key");
+        first.hide();
+        let second = add(&table, 4096, 3);
+        assert!(!std::ptr::eq(first, second));
+        first.free();
+        second.free();
+        assert!(std::ptr::eq(second, add(&table, 4096, 4)));
+        assert_eq!(value(&table, 4096), Some(4));
+    }
+
+    #[test]
+    fn threads_add_and_free_at_the_same_time() {
+        let table: &'static Lookup<AtomicU64> = Box::leak(Box::default());
+        let threads = (0..4_u64).map(|thread| {
+            std::thread::spawn(move || {
+                for round in 0..2000 {
+                    let key = 4096 + thread + 4 * (round % 300);
+                    let entry = add(table, key, key);
+                    assert!(std::ptr::eq(table.get(key).unwrap(), entry));
+                    assert_eq!(value(table, key), Some(key));
+                    entry.free();
+                }
+            })
+        });
+        threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
+        assert!((4096..6000).all(|key| table.get(key).is_none()));
+    }
+}
