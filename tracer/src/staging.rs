@@ -197,8 +197,6 @@ fn write_index(ring: &Ring, api: &Api) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
 
     #[test]

@@ -144,14 +144,15 @@ mod tests {
 
     /// A queue of the hardware, as far as its write index.
     #[repr(C, align(64))]
-    struct Hardware([u64; 16]);
+    struct Hardware([AtomicU64; 16]);
 
     /// The interceptible queue has taken 1,000 packets, of which the hardware's queue has those up to `write`, less
     /// those that others added; the GPU has taken those up to `read`.
     fn read_index(surplus: u64, write: u64, read: u64) -> u64 {
-        let mut hardware = Hardware([0; 16]);
-        hardware.0[WRITE_INDEX / 8] = write - 10;
-        let queue = (&raw mut hardware).cast();
+        let hardware = Hardware(Default::default());
+        let set_write_index = |write| hardware.0[WRITE_INDEX / 8].store(write, Ordering::Relaxed);
+        set_write_index(write - 10);
+        let queue: *mut hsa_queue_t = (&raw const hardware).cast_mut().cast();
         let wrapped: &'static Wrapped = Box::leak(Box::default());
         assert_eq!(wrapped.read_index(1000, |_| panic!("unknown")), 1000);
         let marker = Marker {
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(wrapped.read_index(1000, |_| panic!("at another place")), 1000);
         // SAFETY: as above.
         unsafe { (marker.callback)(&raw const marker, queue, write - 10) };
-        hardware.0[WRITE_INDEX / 8] = write;
+        set_write_index(write);
         wrapped.all_before(write - surplus);
         wrapped.read_index(1000, |found| {
             assert_eq!(found, queue.cast_const());

@@ -7,7 +7,7 @@ use super::{in_time, process, processes};
 
 /// Where the tracer is made to panic (`tracer/src/fault.rs`), at once: in its threads, in calls of the application, and as
 /// the process exits.
-const AT_ONCE: [&str; 5] = ["record", "collect", "submit", "hook", "exit"];
+const AT_ONCE: [&str; 6] = ["record", "collect", "submit", "hook", "any-hook", "exit"];
 
 /// The same after a while, which may be before or after the end.
 const LATER: [&str; 5] = ["record:2", "record:5", "collect:20", "submit:7", "hook:4"];
@@ -43,6 +43,7 @@ fn a_failure_of_the_tracer_is_said_in_a_line() {
         ("collect", FAILED),
         ("submit", FAILED),
         ("hook", FAILED),
+        ("any-hook", FAILED),
         ("load", "rtl: failed to start; nothing is recorded"),
     ] {
         for process in processes("exit") {
