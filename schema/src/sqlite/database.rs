@@ -69,16 +69,33 @@ impl Database {
 
     /// Every table that is no view, and how many rows it has, by name.
     pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
+        if self.opened.image.is_some() {
+            return self.scanned_row_counts();
+        }
         let count = |table: String| {
             let sql = format!("select count(*) from {}", quote(&table));
             let rows: i64 = self.connection().query_row(&sql, [], |row| row.get(0))?;
             Ok((table, rows.unsigned_abs()))
         };
+        let names = self.plain_tables();
+        names.and_then(|names| names.into_iter().map(count).collect()).map_err(|source| self.error(source))
+    }
+
+    /// The same of an image, in which SQLite has no finished leaves.
+    fn scanned_row_counts(&self) -> Result<Vec<(String, u64)>> {
+        let count = |table: String| {
+            let mut rows = 0;
+            self.scan(&table, &[], |_| rows += 1)?;
+            Ok((table, rows))
+        };
+        let names = self.plain_tables().map_err(|source| self.error(source))?;
+        names.into_iter().map(count).collect()
+    }
+
+    fn plain_tables(&self) -> rusqlite::Result<Vec<String>> {
         let tables =
             "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name";
-        let names = || self.connection().prepare(tables)?.query_map([], |row| row.get(0))?.collect();
-        let names: rusqlite::Result<Vec<String>> = names();
-        names.and_then(|names| names.into_iter().map(count).collect()).map_err(|source| self.error(source))
+        self.connection().prepare(tables)?.query_map([], |row| row.get(0))?.collect()
     }
 
     /// The connection, for queries that are no scans.
@@ -153,7 +170,9 @@ impl Database {
         table: &str,
         columns: &[&str],
     ) -> Result<Option<(Pages<'_>, Layout, Vec<u32>)>> {
-        let Some(pages) = self.opened.file.as_ref().and_then(Pages::of) else { return Ok(None) };
+        let Opened { file, image, .. } = &self.opened;
+        let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_ref()));
+        let Some(pages) = pages else { return Ok(None) };
         let layout = Layout::of(self.connection(), table, columns).map_err(|source| self.error(source))?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
     }

@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::TempDir;
 
-use super::pages::{self, HEADER, stated_length};
+use super::image::Image;
+use super::pages::{self, HEADER, is_recording, stated_length};
 use crate::content::io as io_error;
 use crate::{Error, Result};
 
@@ -32,6 +33,8 @@ pub(super) struct Opened {
     pub(super) tables: Vec<String>,
     /// The main file, if it alone holds all that is committed.
     pub(super) file: Option<File>,
+    /// The pages of one state, where `file` is a recording that its writer may be extending.
+    pub(super) image: Option<Image>,
     /// Where a private copy lies, in which SQLite had to recover it.
     pub(super) copy: Option<TempDir>,
 }
@@ -51,7 +54,9 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
         // A writer is alive only if its index is usable as it is. Otherwise it was killed, and taking its
         // frames into account needs an index that must not be built beside the trace.
         return match connect_live(content) {
-            Ok((connection, tables)) => Ok(Opened { connection, tables, file: None, copy: None }),
+            Ok((connection, tables)) => {
+                Ok(Opened { connection, tables, file: None, image: None, copy: None })
+            }
             Err(error) if needs_writing(&error) && has_frames => open_copy(content, path, "-wal"),
             Err(error) if needs_writing(&error) => open_plain(content, path, "immutable=1"),
             Err(error) => Err(fail(error)),
@@ -61,6 +66,10 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
         return open_plain(content, path, "immutable=1");
     }
     match open_plain(content, path, "mode=ro") {
+        opened if is_recording(&header) && !opened.as_ref().is_ok_and(is_complete) => {
+            // Its writer takes no lock. Where there is no image, the file is damaged as SQLite says.
+            Ok(open_image(content, path)?.map_or(opened, Ok)?)
+        }
         Err(Error::Sqlite { source, .. })
             if needs_writing(&source) && beside(content, "-journal").exists() =>
         {
@@ -91,7 +100,25 @@ fn open_plain(content: &Path, path: &Path, how: &str) -> Result<Opened> {
         drop(connection);
         return Err(Error::Damaged { path: path.to_owned(), detail });
     }
-    Ok(Opened { connection, tables, file: Some(file), copy: None })
+    Ok(Opened { connection, tables, file: Some(file), image: None, copy: None })
+}
+
+/// Whether the writer has ended the file for good. One that writes just now may make it look like anything else.
+fn is_complete(opened: &Opened) -> bool {
+    let complete = "select value from rocpd_metadata where tag = 'complete' order by rowid desc limit 1";
+    let complete = || opened.connection.query_row(complete, [], |row| row.get::<_, String>(0));
+    !opened.tables.iter().any(|name| name == "rocpd_metadata") || complete().is_ok_and(|value| value == "1")
+}
+
+/// Opens the state that a recording has now.
+fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
+    let file = File::open(content).map_err(io_error("read", path))?;
+    let image = Image::of(&file).map_err(io_error("create a temporary image of", path))?;
+    let Some((image, place)) = image else { return Ok(None) };
+    // The connection keeps the file when its name is gone.
+    let (connection, tables) = connect(&uri(place.path(), "immutable=1"), OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|error| describe(error, content, path))?;
+    Ok(Some(Opened { connection, tables, file: Some(file), image: Some(image), copy: None }))
 }
 
 /// Copies the file with the one `beside` it into a folder of our own, where SQLite may recover it.

@@ -1,11 +1,15 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use super::image::{self, Image};
+
 /// The header of a database file.
 pub(super) const HEADER: usize = 100;
 
 const INTERIOR: u8 = 0x05;
 const LEAF: u8 = 0x0d;
+/// The version of SQLite that recordings name as their writer (`rtl-write`'s `btree/store.rs`).
+const RECORDING: u32 = 3_031_000;
 /// SQLite's own limit on the depth of a tree.
 const MAX_DEPTH: usize = 20;
 /// The byte range SQLite locks; the page around it holds no data.
@@ -22,6 +26,8 @@ const RUN_GAP: u32 = 4;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pages<'a> {
     file: &'a File,
+    /// The pages that are read from here instead.
+    image: Option<&'a Image>,
     header: [u8; HEADER],
     size: usize,
     usable: usize,
@@ -29,8 +35,20 @@ pub(super) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    pub(super) fn of(file: &'a File) -> Option<Self> {
-        let header = read_header(file)?;
+    /// The pages of a file in the state of `image`, if there is one.
+    pub(super) fn of(file: &'a File, image: Option<&'a Image>) -> Option<Self> {
+        match image {
+            Some(image) => Some(Self { image: Some(image), ..Self::with_header(file, image.header()?)? }),
+            None => Self::of_file(file),
+        }
+    }
+
+    /// The pages of a file as they are.
+    pub(super) fn of_file(file: &'a File) -> Option<Self> {
+        Self::with_header(file, read_header(file)?)
+    }
+
+    fn with_header(file: &'a File, header: [u8; HEADER]) -> Option<Self> {
         let size = page_size(&header)?;
         let usable = size - usize::from(header[20]);
         let utf8 = be32(&header, 56) == 1;
@@ -40,16 +58,45 @@ impl<'a> Pages<'a> {
         let length = file.metadata().ok()?.len();
         let whole = u32::try_from(length / size as u64).ok()?;
         let count = stated_pages(&header).unwrap_or(whole);
-        (count <= whole).then_some(Self { file, header, size, usable, count })
+        (count <= whole).then_some(Self { file, image: None, header, size, usable, count })
     }
 
-    /// Whether the file is unchanged since reading began.
+    /// Whether the file still has the state that is read.
     pub(super) fn unchanged(&self) -> bool {
-        read_header(self.file) == Some(self.header)
+        match self.image {
+            Some(_) => image::is_still_one(self.file),
+            None => read_header(self.file) == Some(self.header),
+        }
+    }
+
+    /// The first page.
+    pub(super) fn first(&self) -> Option<Vec<u8>> {
+        let mut page = vec![0; self.size];
+        self.file.read_exact_at(&mut page, 0).ok()?;
+        Some(page)
+    }
+
+    /// A page that a tree may use.
+    pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
+        let mut page = vec![0; self.size];
+        self.read(number, &mut page)?;
+        Some(page)
+    }
+
+    /// The children of the schema's root, which lies on the `first` page behind the header of the file.
+    pub(super) fn schema_children(&self, first: &[u8]) -> Option<Vec<u32>> {
+        let mut children = Vec::new();
+        self.children(first, HEADER, &mut children)?;
+        Some(children)
     }
 
     /// The leaves of the table whose tree starts at `root`, in rowid order.
     pub(super) fn leaves(&self, root: u32) -> Option<Vec<u32>> {
+        self.leaves_through(root, |_, _| ())
+    }
+
+    /// The same; calls `each` with the number and content of every inner node.
+    pub(super) fn leaves_through(&self, root: u32, mut each: impl FnMut(u32, &[u8])) -> Option<Vec<u32>> {
         let mut page = vec![0; self.size];
         let mut level = vec![root];
         for _ in 0..MAX_DEPTH {
@@ -61,7 +108,8 @@ impl<'a> Pages<'a> {
             let mut children = Vec::with_capacity(level.len() * 2);
             for interior in level {
                 self.read(interior, &mut page)?;
-                self.children(&page, &mut children)?;
+                self.children(&page, 0, &mut children)?;
+                each(interior, &page);
                 if children.len() > self.count as usize {
                     return None;
                 }
@@ -113,32 +161,34 @@ impl<'a> Pages<'a> {
     }
 
     fn leaf<'p>(&self, page: &'p [u8]) -> Option<Leaf<'p>> {
-        let cells = self.cells(page, LEAF, 8)?;
+        let cells = self.cells(page, LEAF, 8, 0)?;
         Some(Leaf { page: &page[..self.usable], pointers: &page[8..8 + 2 * cells] })
     }
 
-    fn children(&self, page: &[u8], children: &mut Vec<u32>) -> Option<()> {
-        let cells = self.cells(page, INTERIOR, 12)?;
+    /// The children of an inner node, which begins at `start` of its page.
+    fn children(&self, page: &[u8], start: usize, children: &mut Vec<u32>) -> Option<()> {
+        let cells = self.cells(page, INTERIOR, 12, start)?;
         if cells == 0 {
             return None;
         }
-        for pointer in page[12..12 + 2 * cells].as_chunks::<2>().0 {
+        let pointers = start + 12..start + 12 + 2 * cells;
+        for pointer in page[pointers.clone()].as_chunks::<2>().0 {
             let at = usize::from(u16::from_be_bytes(*pointer));
             let key = page.get(at + 4..self.usable)?;
             let whole = key.iter().take(9).position(|byte| *byte < 0x80).is_some() || key.len() >= 9;
-            if at < 12 + 2 * cells || !whole {
+            if at < pointers.end || !whole {
                 return None;
             }
             children.push(be32(page, at));
         }
-        children.push(be32(page, 8));
+        children.push(be32(page, start + 8));
         Some(())
     }
 
     /// How many cells a page of this kind has.
-    fn cells(&self, page: &[u8], kind: u8, header: usize) -> Option<usize> {
-        let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
-        (page[0] == kind && cells <= (self.size - 8) / 6 && header + 2 * cells <= self.usable)
+    fn cells(&self, page: &[u8], kind: u8, header: usize, start: usize) -> Option<usize> {
+        let cells = usize::from(u16::from_be_bytes([page[start + 3], page[start + 4]]));
+        (page[start] == kind && cells <= (self.size - 8) / 6 && start + header + 2 * cells <= self.usable)
             .then_some(cells)
     }
 
@@ -151,7 +201,8 @@ impl<'a> Pages<'a> {
         if !self.holds(first) {
             return None;
         }
-        self.file.read_exact_at(buffer, u64::from(first - 1) * self.size as u64).ok()
+        self.file.read_exact_at(buffer, u64::from(first - 1) * self.size as u64).ok()?;
+        self.image.map_or(Some(()), |image| image.patch(first, buffer, self.size))
     }
 }
 
@@ -162,6 +213,15 @@ pub(super) struct Leaf<'a> {
     pub(super) page: &'a [u8],
     /// Two bytes per cell: where it starts.
     pub(super) pointers: &'a [u8],
+}
+
+/// Whether the header is that of a file by `rtl-write`: it names that version, and counts changes of pages and schema
+/// together.
+pub(super) fn is_recording(header: &[u8; HEADER]) -> bool {
+    let count = be32(header, 24);
+    header[18..20] == [1, 1]
+        && be32(header, 96) == RECORDING
+        && [40, 92].iter().all(|&at| be32(header, at) == count)
 }
 
 /// The length of the file by its own header, if the header states it.

@@ -174,6 +174,21 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// Adds the first pages of the chains on which records of a leaf continue.
+pub(super) fn overflow_chains(leaf: Leaf<'_>, chains: &mut Vec<u32>) -> Option<()> {
+    let page = leaf.page;
+    for pointer in leaf.pointers.as_chunks::<2>().0 {
+        let mut at = usize::from(u16::from_be_bytes(*pointer));
+        let payload = usize::try_from(varint(page, &mut at)?.min(MAX_PAYLOAD)).ok()?;
+        varint(page, &mut at)?;
+        let local = local_length(payload, page.len());
+        if local < payload {
+            chains.push(u32::from_be_bytes(*page.get(at + local..)?.first_chunk()?));
+        }
+    }
+    Some(())
+}
+
 /// Joins a record's local part and its overflow pages, as far as `end`.
 #[cold]
 fn assemble(pages: Pages<'_>, whole: &mut Vec<u8>, local: &[u8], pointer: &[u8], end: usize) -> Option<()> {

@@ -12,6 +12,7 @@ mod dialect_rpd;
 mod dialect_rtg;
 mod fixture;
 mod fuzz_smoke;
+mod growing;
 mod opening;
 mod queries;
 mod scan;
