@@ -4,6 +4,7 @@
 //! `image` holds one state of a recording that grows. SQLite's library takes over for everything unusual or damaged. The rows are those of the library.
 
 mod database;
+mod header;
 mod image;
 mod layout;
 mod leaf;
@@ -12,6 +13,7 @@ mod pages;
 mod pieces;
 mod record;
 mod row;
+mod state;
 
 pub use database::{Database, Snapshot};
 pub(crate) use layout::quote;

@@ -10,8 +10,10 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use tempfile::TempDir;
 
+use super::header::{self, HEADER, is_recording};
 use super::image::Image;
-use super::pages::{self, HEADER, is_recording, stated_length};
+use super::pages::stated_length;
+use super::state::state;
 use crate::content::io as io_error;
 use crate::{Error, Result};
 
@@ -113,8 +115,9 @@ fn is_complete(opened: &Opened) -> bool {
 /// Opens the state that a recording has now.
 fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
     let file = File::open(content).map_err(io_error("read", path))?;
-    let image = Image::of(&file).map_err(io_error("create a temporary image of", path))?;
-    let Some((image, place)) = image else { return Ok(None) };
+    let Some(state) = state(&file, PATIENCE) else { return Ok(None) };
+    let image = Image::of(&file, state).map_err(io_error("create a temporary image of", path));
+    let (image, place) = image?;
     // The connection keeps the file when its name is gone.
     let (connection, tables) = connect(&uri(place.path(), "immutable=1"), OpenFlags::SQLITE_OPEN_READ_ONLY)
         .map_err(|error| describe(error, content, path))?;
@@ -190,7 +193,7 @@ pub(super) fn needs_writing(error: &rusqlite::Error) -> bool {
 }
 
 fn cut_off(file: &File) -> Option<String> {
-    let stated = stated_length(&pages::read_header(file)?)?;
+    let stated = stated_length(&header::read_header(file)?)?;
     let length = file.metadata().ok()?.len();
     (length < stated).then(|| format!("the file ends at byte {length} of {stated}"))
 }

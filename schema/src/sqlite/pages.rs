@@ -1,15 +1,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::image::{self, Image};
-
-/// The header of a database file.
-pub(super) const HEADER: usize = 100;
+use super::header::{HEADER, be32, is_recording, read_header};
+use super::image::Image;
 
 const INTERIOR: u8 = 0x05;
 const LEAF: u8 = 0x0d;
-/// The version of SQLite that recordings name as their writer (`rtl-write`'s `btree/store.rs`).
-const RECORDING: u32 = 3_031_000;
 /// SQLite's own limit on the depth of a tree.
 const MAX_DEPTH: usize = 20;
 /// The byte range SQLite locks; the page around it holds no data.
@@ -64,7 +60,7 @@ impl<'a> Pages<'a> {
     /// Whether the file still has the state that is read.
     pub(super) fn unchanged(&self) -> bool {
         match self.image {
-            Some(_) => image::is_still_one(self.file),
+            Some(_) => read_header(self.file).is_some_and(|header| is_recording(&header)),
             None => read_header(self.file) == Some(self.header),
         }
     }
@@ -215,15 +211,6 @@ pub(super) struct Leaf<'a> {
     pub(super) pointers: &'a [u8],
 }
 
-/// Whether the header is that of a file by `rtl-write`: it names that version, and counts changes of pages and schema
-/// together.
-pub(super) fn is_recording(header: &[u8; HEADER]) -> bool {
-    let count = be32(header, 24);
-    header[18..20] == [1, 1]
-        && be32(header, 96) == RECORDING
-        && [40, 92].iter().all(|&at| be32(header, at) == count)
-}
-
 /// The length of the file by its own header, if the header states it.
 pub(super) fn stated_length(header: &[u8; HEADER]) -> Option<u64> {
     Some(u64::from(stated_pages(header)?) * page_size(header)? as u64)
@@ -241,14 +228,4 @@ fn page_size(header: &[u8; HEADER]) -> Option<usize> {
         size if size >= 512 && size.is_power_of_two() => Some(usize::from(size)),
         _ => None,
     }
-}
-
-pub(super) fn read_header(file: &File) -> Option<[u8; HEADER]> {
-    let mut header = [0; HEADER];
-    file.read_exact_at(&mut header, 0).ok()?;
-    Some(header)
-}
-
-fn be32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
