@@ -7,9 +7,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
 
-use crate::control;
 use crate::record::Known;
+use crate::{clock, control};
 
 /// Where requests are put, as the process sees it.
 pub const FOLDER: &str = "/tmp";
@@ -40,13 +41,15 @@ enum Stopping {
 pub struct Requests {
     path: PathBuf,
     user: u32,
+    /// When the process began; what is older was for another one with its number.
+    begun: Option<SystemTime>,
     stopping: Option<Stopping>,
 }
 
 impl Requests {
     /// Those to the process with this number and user, in this folder.
-    pub fn new(folder: &Path, pid: u32, user: u32) -> Self {
-        Self { path: folder.join(format!("rtl-{pid}.control")), user, stopping: None }
+    pub fn new(folder: &Path, pid: u32, user: u32, begun: Option<SystemTime>) -> Self {
+        Self { path: folder.join(format!("rtl-{pid}.control")), user, begun, stopping: None }
     }
 
     /// Heeds a request, if there is one, with `pause`; the recorder has just published everything that it has.
@@ -78,10 +81,17 @@ impl Requests {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// A request by the same user; anyone can put a file there.
+    /// A request by the same user; anyone can put a file there. One to a process that has ended is removed.
     fn read(&self) -> Option<Request> {
         let found = fs::symlink_metadata(&self.path).ok()?;
-        if !found.is_file() || found.uid() != self.user || found.len() > LONGEST {
+        if !found.is_file() || found.uid() != self.user {
+            return None;
+        }
+        if self.begun.is_some_and(|begun| changed(&found) < begun) {
+            let _ = fs::remove_file(&self.path);
+            return None;
+        }
+        if found.len() > LONGEST {
             return None;
         }
         match fs::read_to_string(&self.path).ok()?.trim() {
@@ -94,8 +104,41 @@ impl Requests {
 
 impl Default for Requests {
     fn default() -> Self {
-        Self::new(Path::new(FOLDER), std::process::id(), user())
+        Self::new(Path::new(FOLDER), std::process::id(), user(), begun())
     }
+}
+
+/// When the file was put there, which a writer cannot set back.
+fn changed(file: &fs::Metadata) -> SystemTime {
+    let seconds = Duration::from_secs(u64::try_from(file.ctime()).unwrap_or(0));
+    SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(file.ctime_nsec()).unwrap_or(0))
+}
+
+/// The clocks of files and of processes count in steps.
+const STEP: Duration = Duration::from_millis(100);
+
+/// When this process began, or a little earlier; `None` where nothing says so. `exec` changes nothing.
+fn begun() -> Option<SystemTime> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let ticks = ticks_at_begin(&stat)?;
+    let second = u64::try_from(ticks_of_a_second()).ok().filter(|&ticks| ticks > 0)?;
+    let begun =
+        Duration::from_secs(ticks / second) + Duration::from_nanos(ticks % second * (1_000_000_000 / second));
+    let age = Duration::from_nanos(u64::try_from(clock::now()).ok()?).checked_sub(begun)?;
+    SystemTime::now().checked_sub(age + STEP)
+}
+
+/// When a process began, in ticks since the machine did: behind its name, which may have spaces and parentheses.
+fn ticks_at_begin(stat: &str) -> Option<u64> {
+    const FIELD: usize = 22;
+    let (_, behind) = stat.rsplit_once(')')?;
+    behind.split_whitespace().nth(FIELD - 3)?.parse().ok()
+}
+
+#[expect(unsafe_code, reason = "calls libc")]
+fn ticks_of_a_second() -> i64 {
+    // SAFETY: asks for a number.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }
 }
 
 impl Requests {
@@ -126,7 +169,7 @@ mod tests {
     impl Asked {
         fn new(user: u32) -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let requests = Requests::new(folder.path(), 4711, user);
+            let requests = Requests::new(folder.path(), 4711, user, begun());
             Self { folder, requests, known: Known::default(), said: Vec::new() }
         }
 
@@ -166,6 +209,47 @@ mod tests {
         asked.known.passes.fetch_add(PASSES, Ordering::Relaxed);
         assert!(!asked.look(), "what was handed on is still to be written");
         assert!(asked.look());
+    }
+
+    /// A process with the number of one that ended in the meantime: it begins after the request.
+    fn later() -> Option<SystemTime> {
+        SystemTime::now().checked_add(Duration::from_secs(1))
+    }
+
+    #[test]
+    fn a_request_to_an_ended_process_with_the_same_number_is_removed_and_not_heeded() {
+        let mut asked = Asked::new(user());
+        asked.requests.begun = later();
+        assert!(asked.ask("stop"));
+        assert!(asked.said.is_empty());
+        asked.requests.begun = begun();
+        assert!(asked.ask("start"));
+        assert_eq!(asked.said, [false]);
+    }
+
+    #[test]
+    fn nothing_of_another_user_and_no_link_is_removed_as_a_request_to_an_ended_process() {
+        let mut foreign = Asked::new(user() + 1);
+        foreign.requests.begun = later();
+        assert!(!foreign.ask("stop"));
+        let mut linked = Asked::new(user());
+        linked.requests.begun = later();
+        let target = linked.folder.path().join("target");
+        fs::write(&target, "stop").unwrap();
+        std::os::unix::fs::symlink(&target, linked.path()).unwrap();
+        assert!(!linked.look() && target.exists());
+        assert!(foreign.said.is_empty() && linked.said.is_empty());
+    }
+
+    #[test]
+    fn the_begin_of_a_process_is_behind_its_name() {
+        let begun = begun().unwrap();
+        assert!(begun < SystemTime::now());
+        assert_eq!(
+            ticks_at_begin("7 (a b) c) S 1 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 987654 8 9"),
+            Some(987_654)
+        );
+        assert_eq!(ticks_at_begin("7 (a"), None);
     }
 
     #[test]
