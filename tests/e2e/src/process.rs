@@ -463,6 +463,8 @@ impl Process {
         if self.is_preloaded && is_traced {
             preloaded.extend_from_slice(&self.judges);
             preloaded.push(self.tracer.clone());
+        }
+        if is_traced {
             preloaded.extend_from_slice(&self.companions);
         }
         preloaded.extend_from_slice(&self.preloads);

@@ -14,6 +14,7 @@ mod functions;
 mod real;
 mod telling;
 mod text;
+mod warn;
 mod wrap;
 
 /// By this librtl.so finds out that its companion is in the process.

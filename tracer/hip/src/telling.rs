@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text, What};
 
 use crate::functions::NAMES;
-use crate::real;
+use crate::{real, warn};
 
 /// What librtl.so wants to be told.
 struct Told {
@@ -58,6 +58,7 @@ fn nothing() -> Told {
 fn join() -> Option<Told> {
     let find = real::symbol(libc::RTLD_DEFAULT, calls::SYMBOL);
     if find.is_null() {
+        warn::of_missing_tracer();
         return None;
     }
     // SAFETY: librtl.so has a function of this type under this name.

@@ -37,6 +37,14 @@ impl Process {
         self.preloaded().mode("hip")
     }
 
+    /// Its calls of HIP are to be recorded, and only the library that catches them is preloaded: the runtime loads the
+    /// tracer.
+    #[must_use]
+    pub fn calls_without_the_tracer(mut self) -> Self {
+        self.companions.push(library::companion());
+        self.mode("hip")
+    }
+
     /// Its program, one of HIP, is linked with HIP instead of opening it.
     ///
     /// # Panics

@@ -319,3 +319,15 @@ fn copies_say_how_much_from_where_and_where_to() {
         assert_eq!(asked("IS NULL"), fills.map(|(_, calls)| calls).sum::<i64>());
     }
 }
+
+#[test]
+fn one_line_says_that_calls_are_not_recorded_where_only_their_library_is_preloaded() {
+    for stack in stacks() {
+        let Some(process) = Process::of_hip(&stack, "hip_streams", &["1", "5"]) else { return };
+        let outcome = process.calls_without_the_tracer().traced();
+        let missing =
+            |line: &&String| line.contains("HIP calls are not recorded: librtl.so is not preloaded");
+        assert_eq!(outcome.said.iter().filter(missing).count(), 1, "{stack:?} {:?}", outcome.said);
+        assert_eq!(outcome.trace().rows.len(), 5, "{stack:?}");
+    }
+}
