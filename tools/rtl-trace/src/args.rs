@@ -1,5 +1,5 @@
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
 
@@ -10,9 +10,9 @@ use clap::{Parser, ValueEnum};
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-trace", version, after_help = EXAMPLES, after_long_help = ENDING)]
 pub struct Arguments {
-    /// The trace to write; an existing trace stays until the new one is complete
-    #[arg(short, long, value_name = "FILE", default_value = "trace.db")]
-    pub output: PathBuf,
+    /// The trace to write; an existing trace stays until the new one is complete [default: trace.db]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 
     /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else standard]
     #[arg(short, long, value_enum, value_name = "MODE", hide_possible_values = true)]
@@ -26,6 +26,14 @@ pub struct Arguments {
     #[arg(long)]
     pub no_perfetto: bool,
 
+    /// Do not preload the tracer, for programs under AddressSanitizer: roctx ranges and HIP calls are not recorded
+    #[arg(long)]
+    pub no_preload: bool,
+
+    /// Write the trace of the recordings that a killed rtl-trace has left in FOLDER [default: the working directory]
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    pub recover: Option<PathBuf>,
+
     /// Start or stop the recording of a running process: --control PID start, or stop
     #[arg(long, value_name = "PID")]
     pub control: Option<u32>,
@@ -35,8 +43,21 @@ pub struct Arguments {
     pub console: cli::args::Console,
 
     /// The command and its arguments; after --control, start or stop
-    #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "COMMAND",
+        required_unless_present = "recover",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub command: Vec<OsString>,
+}
+
+impl Arguments {
+    /// The trace to write.
+    #[must_use]
+    pub fn trace(&self) -> &Path {
+        self.output.as_deref().unwrap_or(Path::new("trace.db"))
+    }
 }
 
 /// The recording modes of RTL_MODE.
@@ -60,7 +81,11 @@ Examples:
   rtl-trace python3 train.py --epochs 1
       trace.db, trace_summary.txt and trace.json.gz
   rtl-trace -o job.db -m standard --no-perfetto -- torchrun --nproc-per-node 8 train.py
-      eight ranks in one trace, collectives included"
+      eight ranks in one trace, collectives included
+  rtl-trace --no-preload ./program_with_asan
+      a program that AddressSanitizer checks
+  rtl recover
+      the trace of what a killed `rtl trace` has left here"
     };
 }
 

@@ -1,6 +1,6 @@
 //! Diagnoses why a command left no trace.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The likely reason, and a hint.
@@ -18,6 +18,41 @@ pub fn no_trace(variable: impl Fn(&str) -> Option<OsString>) -> (String, &'stati
         return ("the ROCm runtime was not found".to_owned(), hint);
     }
     ("no process queued a kernel".to_owned(), "RTL_DEBUG=1 prints a log of the tracer")
+}
+
+/// The reason if AddressSanitizer did not let the program start, because another library was preloaded before its own.
+#[must_use]
+pub fn sanitized(program: &OsStr, paths: Option<OsString>) -> Option<(String, &'static str)> {
+    let file = located(program, paths);
+    let is_sanitized = SANITIZERS.iter().any(|library| needs(&file, library));
+    let reason = || {
+        let program = program.to_string_lossy();
+        format!("AddressSanitizer ends {program} where its library is not the first that is loaded")
+    };
+    is_sanitized.then(|| (reason(), "rtl-trace --no-preload does not preload the tracer"))
+}
+
+/// The beginnings of the names of the library of AddressSanitizer: gcc's and clang's.
+const SANITIZERS: [&str; 2] = ["libasan.so", "libclang_rt.asan"];
+
+/// The longest program that is searched, in bytes.
+const MAX_PROGRAM: u64 = 256 << 20;
+
+/// Whether the file of a program has the name of a library among its strings.
+fn needs(program: &Path, library: &str) -> bool {
+    let is_short = program.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_PROGRAM);
+    let name = [b"\0", library.as_bytes()].concat();
+    let has_name =
+        |file: Vec<u8>| file.starts_with(b"\x7fELF") && file.windows(name.len()).any(|window| window == name);
+    is_short && std::fs::read(program).is_ok_and(has_name)
+}
+
+/// The file of a command, as a shell finds it.
+fn located(program: &OsStr, paths: Option<OsString>) -> PathBuf {
+    let path = Path::new(program);
+    let folders = paths.filter(|_| path.components().count() == 1).unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(path)).find(|file| file.is_file());
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 /// The folders in which loaders look for the ROCm runtime.
@@ -38,6 +73,22 @@ fn runtime_folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_that_needs_the_library_of_a_sanitizer_is_found_on_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("checked"), b"\x7fELF\0libc.so.6\0libasan.so.8\0").unwrap();
+        std::fs::write(folder.path().join("plain"), b"\x7fELF\0libc.so.6\0notlibasan.so\0").unwrap();
+        std::fs::write(folder.path().join("script"), "#!/bin/sh\n\0libasan.so").unwrap();
+        let reason = |program: &str| sanitized(program.as_ref(), Some(folder.path().into()));
+        let (why, hint) = reason("checked").unwrap();
+        assert!(
+            why.starts_with("AddressSanitizer ends checked") && hint.contains("--no-preload"),
+            "{why} {hint}"
+        );
+        assert_eq!((reason("plain"), reason("script"), reason("absent")), (None, None, None));
+        assert!(sanitized(folder.path().join("checked").as_os_str(), None).is_some());
+    }
 
     #[test]
     fn the_runtime_is_looked_for_where_the_environment_says() {

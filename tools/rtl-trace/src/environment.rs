@@ -16,7 +16,7 @@ const RUN_IDS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"]
 
 const REGISTERED_TOOLS_TOO: &str = "HSA_TOOLS_ROCPROFILER_V1_TOOLS";
 
-/// The variables to set: the tracer at `library` writes into `folder`, and all files have one run id, from the inherited
+/// The variables to set: the tracer at `library`, preloaded or not, writes into `folder`, and all files have one run id, from the inherited
 /// environment or a new one.
 ///
 /// # Errors
@@ -25,6 +25,7 @@ pub fn variables(
     library: &Path,
     folder: &Path,
     mode: Option<Mode>,
+    is_preloaded: bool,
     inherited: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Vec<(&'static str, OsString)>, Failure> {
     if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
@@ -36,12 +37,15 @@ pub fn variables(
     let run = RUN_IDS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
     let mut variables = vec![
         ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
-        ("LD_PRELOAD", preloaded(library, companion(library, mode, &inherited), inherited("LD_PRELOAD"))),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
         // A program that embeds the tracer sets it, and its children would write no files.
         ("RTL_EMBEDDED", OsString::new()),
     ];
+    if is_preloaded {
+        let companion = companion(library, mode, &inherited);
+        variables.push(("LD_PRELOAD", preloaded(library, companion, inherited("LD_PRELOAD"))));
+    }
     // Where a tool of rocprofiler is registered, the runtime loads those of HSA_TOOLS_LIB only when asked (ROCm 7 and newer).
     if inherited(REGISTERED_TOOLS_TOO).is_none() {
         variables.push((REGISTERED_TOOLS_TOO, "1".into()));
@@ -63,8 +67,14 @@ fn companion(
     mode: Option<Mode>,
     inherited: impl Fn(&str) -> Option<OsString>,
 ) -> Option<PathBuf> {
-    let is_hip = mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip);
+    let is_hip = records_hip(mode, inherited);
     Some(library.with_file_name("librtl_hip.so")).filter(|companion| is_hip && companion.exists())
+}
+
+/// Whether HIP calls are to be recorded, which needs preloaded libraries.
+#[must_use]
+pub fn records_hip(mode: Option<Mode>, inherited: impl Fn(&str) -> Option<OsString>) -> bool {
+    mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip)
 }
 
 /// The library before all others, so that its roctx functions win, and its companion.
@@ -104,7 +114,8 @@ mod tests {
         let inherited = |name: &str| {
             inherited.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
         };
-        variables(Path::new("/lib/librtl.so"), Path::new("/data/100%/x"), Some(Mode::Hip), inherited).unwrap()
+        variables(Path::new("/lib/librtl.so"), Path::new("/data/100%/x"), Some(Mode::Hip), true, inherited)
+            .unwrap()
     }
 
     #[test]
@@ -148,7 +159,7 @@ mod tests {
         let library = folder.path().join("librtl.so");
         let preloaded = |mode, inherited: Option<&str>| {
             let inherited = |name: &str| inherited.filter(|_| name == "RTL_MODE").map(OsString::from);
-            let variables = variables(&library, Path::new("/x"), mode, inherited).unwrap();
+            let variables = variables(&library, Path::new("/x"), mode, true, inherited).unwrap();
             variables.into_iter().find(|(name, _)| *name == "LD_PRELOAD").unwrap().1
         };
         assert_eq!(preloaded(Some(Mode::Hip), None), library);
@@ -158,6 +169,15 @@ mod tests {
         assert_eq!(preloaded(None, Some("hip")), *both);
         assert_eq!(preloaded(Some(Mode::Standard), Some("hip")), library);
         assert_eq!(preloaded(None, None), library);
+    }
+
+    #[test]
+    fn the_preloaded_libraries_of_the_user_stay_as_they_are_without_preloading() {
+        let inherited = |name: &str| (name == "LD_PRELOAD").then(|| OsString::from("/a.so"));
+        let library = Path::new("/lib/librtl.so");
+        let variables = variables(library, Path::new("/x"), Some(Mode::Hip), false, inherited).unwrap();
+        assert!(variables.iter().all(|(name, _)| *name != "LD_PRELOAD"));
+        assert!(variables.contains(&("HSA_TOOLS_LIB", library.into())));
     }
 
     #[test]
@@ -171,7 +191,7 @@ mod tests {
     #[test]
     fn a_library_whose_path_loaders_would_split_is_refused() {
         for library in ["/my lib/librtl.so", "/a:b/librtl.so"] {
-            let failure = variables(Path::new(library), Path::new("/x"), None, |_| None).unwrap_err();
+            let failure = variables(Path::new(library), Path::new("/x"), None, true, |_| None).unwrap_err();
             assert!(failure.lines("rtl-trace").contains("has a space or a colon"), "{library}");
         }
     }

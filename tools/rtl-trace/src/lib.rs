@@ -2,7 +2,8 @@
 //!
 //! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
 //! [`recordings`] lists the files that the processes wrote, [`report`] merges and summarises them, [`target`] names the
-//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process. librtl.so
+//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`recover`]
+//! finds what a killed rtl-trace has left. librtl.so
 //! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
 
 /// The command line.
@@ -13,13 +14,16 @@ pub mod diagnose;
 pub mod environment;
 pub mod library;
 pub mod recordings;
+pub mod recover;
 pub mod report;
 pub mod status;
 pub mod target;
 
 use std::env::var_os;
 use std::io::Write;
+use std::path::Path;
 
+use atomic_file::IfExists;
 use cli::{Exit, Failure, Output, ResultExt};
 use tempfile::TempDir;
 
@@ -44,12 +48,28 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Success);
     }
+    if let Some(folder) = &arguments.recover {
+        return recover(folder, &arguments, out);
+    }
     let program = std::env::current_exe().with_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
-    let target = Target::of(&arguments.output);
-    let folder = target.folder()?;
-    let variables = environment::variables(&library, folder.path(), arguments.mode, |name| var_os(name))?;
+    let target = Target::of(arguments.trace());
     let quiet = arguments.console.quiet;
+    let folder = target.folder()?;
+    let _held = recover::hold(folder.path()).with_exit(status::OWN)?;
+    let (mode, is_preloaded) = (arguments.mode, !arguments.no_preload);
+    let variables = environment::variables(&library, folder.path(), mode, is_preloaded, |name| var_os(name))?;
+    if !quiet {
+        for left in recover::left_in(&target.parent(), Some(&target.trace)) {
+            let left = left.display();
+            out.warning(&format!(
+                "a killed rtl-trace has left recordings in {left}; `rtl recover {left}` makes a trace of them"
+            ));
+        }
+        if !is_preloaded && environment::records_hip(mode, |name| var_os(name)) {
+            out.warning("HIP calls are not recorded: that needs preloaded libraries");
+        }
+    }
     if let Some(tools) = environment::replaced(&library, |name| var_os(name)).filter(|_| !quiet) {
         let tools = tools.to_string_lossy();
         out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
@@ -58,7 +78,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
     let ended = command::run(&arguments.command, &variables, &signals)?;
     let exit = status::of(ended);
-    match finish(&arguments, &target, folder, &signals, out).with_exit(status::OWN) {
+    match finish(&arguments, &target, folder, &signals, exit, out).with_exit(status::OWN) {
         Ok(()) => Ok(exit),
         // The reader of the report closed the pipe; the exit code stays that of the command.
         Err(failure) if failure.is_broken_pipe() => Ok(exit),
@@ -76,6 +96,7 @@ fn finish(
     target: &Target,
     folder: TempDir,
     signals: &Signals,
+    exit: Exit,
     out: &mut Output,
 ) -> Result<(), Failure> {
     let quiet = arguments.console.quiet;
@@ -89,17 +110,16 @@ fn finish(
     })?;
     let files = recordings::list(folder.path())?;
     if files.is_empty() {
-        let (why, hint) = diagnose::no_trace(|name| var_os(name));
+        let program = arguments.command.first().filter(|_| exit != Exit::Success && !arguments.no_preload);
+        let sanitized = program.and_then(|program| diagnose::sanitized(program, var_os("PATH")));
+        let (why, hint) = sanitized.unwrap_or_else(|| diagnose::no_trace(|name| var_os(name)));
         out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
         return Ok(());
     }
-    match report::collect(&files, folder.path(), target, out) {
+    match report::collect(&files, folder.path(), target, IfExists::Replace, out) {
         Ok(true) => {}
         // A recording that cannot be read may be the only one of its process.
-        Ok(false) => {
-            let kept = folder.keep();
-            out.warning(&format!("some recordings are missing in the trace and stay in {}", kept.display()));
-        }
+        Ok(false) => warn_of_missing(&folder.keep(), out),
         Err(failure) => {
             let kept = folder.keep();
             return Err(
@@ -107,18 +127,53 @@ fn finish(
             );
         }
     }
+    write_report(arguments, target, files.len(), out)
+}
+
+fn warn_of_missing(folder: &Path, out: &mut Output) {
+    out.warning(&format!("some recordings are missing in the trace and stay in {}", folder.display()));
+}
+
+/// Writes the summary and the trace for Perfetto, and prints the report.
+fn write_report(
+    arguments: &Arguments,
+    target: &Target,
+    processes: usize,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let summary = report::summarize(target, out)?;
     if !arguments.no_perfetto {
         report::write_perfetto(target, out)?;
     }
-    if !quiet {
-        if files.len() > 1 {
-            writeln!(out, "Merged {} process traces\n", files.len())?;
+    if !arguments.console.quiet {
+        if processes > 1 {
+            writeln!(out, "Merged {processes} process traces\n")?;
         }
-        write!(out, "{summary}\n{}", list(arguments, target, files.len())?)?;
+        write!(out, "{summary}\n{}", list(arguments, target, processes)?)?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// Ends what a killed rtl-trace has begun. The folder of the recordings stays if anything fails.
+fn recover(named: &Path, arguments: &Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    if !arguments.command.is_empty() {
+        return Err(Failure::usage("a command cannot be run with --recover"));
+    }
+    let left = recover::find(Some(named), arguments.output.as_deref(), !arguments.no_perfetto)?;
+    let keeps = |failure: Failure| {
+        failure.with_hint(format!("the folder {} stays as it is, but for the trace", left.folder.display()))
+    };
+    let is_whole = report::collect(&left.files, &left.folder, &left.target, IfExists::Fail, out);
+    let is_whole = is_whole.with_exit(status::OWN).map_err(keeps)?;
+    write_report(arguments, &left.target, left.files.len(), out).with_exit(status::OWN).map_err(keeps)?;
+    if is_whole {
+        let removed = std::fs::remove_dir_all(&left.folder).with_exit(status::OWN);
+        removed.with_context(|| format!("cannot remove {}", left.folder.display()))?;
+    } else {
+        warn_of_missing(&left.folder, out);
+    }
+    Ok(Exit::Success)
 }
 
 /// The list of output files.

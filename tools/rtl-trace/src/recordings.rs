@@ -47,7 +47,7 @@ pub fn wait(folder: &Path, signals: &Signals, on_wait: impl FnOnce(usize)) -> io
 
 /// Whether a thread of the process in the file's name has the file open; the tracer's thread has its own descriptors.
 /// Processes of other hosts are invisible.
-fn is_recording(file: &Path) -> bool {
+pub(crate) fn is_recording(file: &Path) -> bool {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = stem.rsplit('_').take(2).filter_map(|part| part.parse::<u32>().ok());
     let threads =

@@ -8,11 +8,12 @@ use cli::args::{Console, Display};
 use cli::{Failure, Output, ResultExt};
 use rtl_merge::args::{Format, IdentityOptions};
 use rtl_schema::Trace;
+use tempfile::TempPath;
 
 use crate::target::Target;
 
 /// Makes one trace of the recordings in `folder`; returns whether all of them are in it. An existing trace is replaced
-/// when the new one is complete.
+/// when the new one is complete, or an error.
 ///
 /// # Errors
 /// Where no recording can be read, or the disk is full.
@@ -20,6 +21,7 @@ pub fn collect(
     recordings: &[PathBuf],
     folder: &Path,
     target: &Target,
+    if_exists: IfExists,
     out: &mut Output,
 ) -> Result<bool, Failure> {
     let (trace, is_whole) = match recordings {
@@ -34,9 +36,20 @@ pub fn collect(
             (merged, is_whole)
         }
     };
-    std::fs::rename(&trace, target.real_trace())
-        .with_context(|| format!("cannot write {}", target.trace.display()))?;
+    let renamed = match if_exists {
+        IfExists::Replace => std::fs::rename(&trace, target.real_trace()),
+        _ => rename_new(trace, &target.trace),
+    };
+    renamed.with_context(|| format!("cannot write {}", target.trace.display()))?;
     Ok(is_whole)
+}
+
+/// Renames a file; `AlreadyExists` where the name is taken.
+fn rename_new(from: PathBuf, to: &Path) -> std::io::Result<()> {
+    TempPath::try_from_path(from)?.persist_noclobber(to).map_err(|refused| {
+        let error = refused.error;
+        refused.path.keep().map_or_else(|kept| kept.error, |_| error)
+    })
 }
 
 /// Merges the readable recordings; returns whether all are readable.
@@ -118,7 +131,7 @@ mod tests {
         std::fs::copy(support::fixture("two-kernels"), &recordings[0]).unwrap();
         std::fs::write(&recordings[1], "damaged").unwrap();
         let messages = messages(folder.path(), |out| {
-            assert!(!collect(&recordings, folder.path(), &target, out).unwrap());
+            assert!(!collect(&recordings, folder.path(), &target, IfExists::Replace, out).unwrap());
         });
         assert!(messages.contains("host_2.db"), "{messages}");
         assert!(Trace::open(&target.trace).is_ok());
@@ -134,7 +147,7 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let recordings = [recording.clone()];
         messages(folder.path(), |out| {
-            assert!(collect(&recordings, folder.path(), &Target::of(&link), out).unwrap());
+            assert!(collect(&recordings, folder.path(), &Target::of(&link), IfExists::Replace, out).unwrap());
         });
         assert!(link.is_symlink() && real.is_file() && !recording.exists());
     }

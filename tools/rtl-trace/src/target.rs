@@ -9,6 +9,16 @@ use tempfile::TempDir;
 
 use crate::status;
 
+/// The word between the name of a trace and the number in the name of the folder of its recordings.
+const MARK: &str = ".rtl-trace-";
+
+/// The trace beside a folder of recordings, for which the folder was created; `None` where it is not such a folder.
+#[must_use]
+pub fn left_output(folder: &Path) -> Option<PathBuf> {
+    let (trace, _) = folder.file_name()?.to_str()?.strip_prefix('.')?.rsplit_once(MARK)?;
+    (!trace.is_empty()).then(|| folder.with_file_name(trace))
+}
+
 /// The output files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
@@ -38,6 +48,13 @@ impl Target {
         self.trace.canonicalize().unwrap_or_else(|_| self.trace.clone())
     }
 
+    /// The folder in which the trace is, behind symbolic links.
+    pub(crate) fn parent(&self) -> PathBuf {
+        let real = self.real_trace();
+        let parent = real.parent().filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new(".")).to_owned()
+    }
+
     /// Creates a folder beside the trace for the recordings of the processes, so that a rename publishes the trace.
     ///
     /// # Errors
@@ -49,12 +66,10 @@ impl Target {
                 Failure::new(status::OWN, anyhow::anyhow!(what)).with_hint("name another file with -o")
             );
         }
-        let real = self.real_trace();
-        let parent = real.parent().filter(|parent| !parent.as_os_str().is_empty());
         let name = self.trace.file_name().unwrap_or_default().to_string_lossy();
         let create = || -> io::Result<TempDir> {
-            let parent = parent.unwrap_or(Path::new(".")).canonicalize()?;
-            tempfile::Builder::new().prefix(&format!(".{name}.rtl-trace-")).tempdir_in(parent)
+            let parent = self.parent().canonicalize()?;
+            tempfile::Builder::new().prefix(&format!(".{name}{MARK}")).tempdir_in(parent)
         };
         create().with_exit(status::OWN).with_context(|| format!("cannot write {}", self.trace.display()))
     }

@@ -33,6 +33,7 @@ pub enum Verb {
 /// The verbs: name, program, its first flags, help. The programs are the folders `tools/rtl-*`.
 const VERBS: &[(&str, &str, &[&str], &str)] = &[
     ("trace", "rtl-trace", &[], "run a command and record its GPU work"),
+    ("recover", "rtl-trace", &["--recover"], "write the trace that a killed `rtl trace` has left"),
     ("summary", "rtl-summary", &[], "where did the GPU time go?"),
     ("diff", "rtl-diff", &[], "did it get slower?"),
     ("merge", "rtl-merge", &[], "merge the traces of many ranks into one"),
@@ -123,6 +124,6 @@ mod tests {
         let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
         assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
         assert!(program(OsStr::new("sumary")).is_none());
-        assert_eq!(verbs(), "trace, summary, diff, merge, convert and info; see `--help`");
+        assert_eq!(verbs(), "trace, recover, summary, diff, merge, convert and info; see `--help`");
     }
 }

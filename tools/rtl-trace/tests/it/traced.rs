@@ -251,3 +251,73 @@ fn a_recording_is_stopped_and_started_from_another_process() {
     assert_eq!(control(&["4194305", "stop"]).status.code(), Some(125), "no such process");
     assert_eq!(control(&["1", "pause"]).status.code(), Some(2));
 }
+
+#[test]
+fn what_a_killed_rtl_trace_leaves_is_announced_and_recovered() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    let killed = traced.shell(&["-o", "job.db", "--quiet"], "\"$@\" 20; kill -KILL $PPID");
+    assert_eq!(killed.status.code(), None, "{killed:?}");
+    let [folder] = traced.files().try_into().unwrap();
+    assert!(folder.starts_with(".job.db.rtl-trace-"), "{folder}");
+
+    let next = traced.command(&["-o", "job.db"], ["true"].map(OsStr::new)).output().unwrap();
+    let told = text(&next.stderr).lines().next().unwrap();
+    assert!(
+        told.contains("a killed rtl-trace has left recordings in") && told.contains("`rtl recover "),
+        "{told}"
+    );
+
+    fs::write(traced.path().join("job.db"), "mine").unwrap();
+    let refused = traced.command(&["--recover"], []).output().unwrap();
+    assert_eq!(refused.status.code(), Some(125), "{refused:?}");
+    assert!(text(&refused.stderr).contains("job.db exists and is not replaced\nhint: "), "{refused:?}");
+    assert_eq!(fs::read_to_string(traced.path().join("job.db")).unwrap(), "mine");
+    fs::remove_file(traced.path().join("job.db")).unwrap();
+
+    let recovered = traced.command(&["--recover"], []).output().unwrap();
+    assert!(recovered.status.success(), "{recovered:?}");
+    assert_eq!(traced.files(), ["job.db", "job.json.gz", "job_summary.txt"]);
+    assert_eq!(Trace::read(&traced.path().join("job.db")).rows.len(), 20);
+    let summary = fs::read_to_string(traced.path().join("job_summary.txt")).unwrap();
+    assert!(text(&recovered.stdout).contains(&summary), "{recovered:?}");
+}
+
+#[test]
+fn a_program_under_address_sanitizer_runs_without_preloading_and_the_reason_is_named_with_it() {
+    let traced = Traced::plain();
+    let source = traced.path().join("checked.c");
+    fs::write(&source, "int main(void) { return 7; }").unwrap();
+    let mut compile = Command::new("cc");
+    compile.current_dir(traced.path()).args([
+        "-fsanitize=address",
+        "-shared-libasan",
+        "-o",
+        "checked",
+        "checked.c",
+    ]);
+    let is_built = |compile: &mut Command| compile.output().is_ok_and(|output| output.status.success());
+    let mut plain = Command::new("cc");
+    plain.current_dir(traced.path()).args(["-fsanitize=address", "-o", "checked", "checked.c"]);
+    if !is_built(&mut compile) && !is_built(&mut plain) {
+        return support::skip(support::Need::Machine, "no AddressSanitizer");
+    }
+    let run = |flags: &[&str]| traced.command(flags, ["./checked"].map(OsStr::new)).output().unwrap();
+    let output = run(&[]);
+    assert_ne!(output.status.code(), Some(7), "{output:?}");
+    let told = text(&output.stderr);
+    assert!(told.contains("AddressSanitizer ends ./checked") && told.contains("--no-preload"), "{told}");
+    let output = run(&["--no-preload"]);
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    let told = text(&output.stderr);
+    assert!(!told.contains("AddressSanitizer") && !told.contains("HIP calls"), "{told}");
+    let told = run(&["--no-preload", "-m", "hip"]);
+    assert!(text(&told.stderr).contains("HIP calls are not recorded"), "{told:?}");
+}
+
+#[test]
+fn kernels_are_recorded_without_preloading() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    let output = traced.shell(&["--no-preload", "--no-perfetto"], "\"$@\" 12");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 12);
+}

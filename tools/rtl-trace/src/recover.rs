@@ -1,0 +1,164 @@
+//! `--recover`: makes the trace of the recordings that a killed rtl-trace has left.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cli::{Failure, ResultExt};
+
+use crate::target::{Target, left_output};
+use crate::{recordings, status};
+
+/// Recordings without an rtl-trace, and where their trace belongs.
+#[derive(Debug)]
+pub struct Left {
+    /// The folder of the recordings.
+    pub folder: PathBuf,
+    /// The recordings.
+    pub files: Vec<PathBuf>,
+    /// The outputs, of which none exists.
+    pub target: Target,
+    /// Keeps others from recovering the same folder.
+    _held: File,
+}
+
+/// Marks the folder as used by this process, as long as the file is open.
+///
+/// # Errors
+/// Another process uses the folder (`WouldBlock`), or it cannot be opened.
+pub fn hold(folder: &Path) -> io::Result<File> {
+    let held = File::open(folder)?;
+    match held.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+        // Some network file systems have no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(held),
+    }
+}
+
+/// The folders in `parent` with recordings that no process uses, of the trace of this name or of any.
+#[must_use]
+pub fn left_in(parent: &Path, name: Option<&Path>) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let is_left = |folder: &PathBuf| {
+        let output = left_output(folder);
+        let is_named =
+            output.is_some_and(|output| name.is_none_or(|name| output.file_name() == name.file_name()));
+        is_named && folder.is_dir() && hold(folder).is_ok() && has_only_ended(folder)
+    };
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_left).collect();
+    folders.sort();
+    folders
+}
+
+fn has_only_ended(folder: &Path) -> bool {
+    let folder = folder.canonicalize().and_then(|folder| recordings::list(&folder));
+    folder.is_ok_and(|files| !files.is_empty() && !files.iter().any(|file| recordings::is_recording(file)))
+}
+
+/// Finds the recordings: in the folder that is `named`, in the only such folder within it, or beside the default output.
+/// Their trace is `output`, else the one for which they were made.
+///
+/// # Errors
+/// There are none or several, a process still writes them, or one of the outputs exists.
+pub fn find(named: Option<&Path>, output: Option<&Path>, perfetto: bool) -> Result<Left, Failure> {
+    let named = named.filter(|named| !named.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = named.canonicalize().with_exit(status::OWN);
+    let folder = folder.with_context(|| format!("cannot read {}", named.display()))?;
+    let folder = if left_output(&folder).is_some() { folder } else { only_in(&folder, named)? };
+    let held = hold(&folder).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => fail(format!("an rtl-trace still uses {}", folder.display()))
+            .with_hint("it makes the trace when its command has ended"),
+        _ => Failure::new(status::OWN, error).context(format!("cannot read {}", folder.display())),
+    })?;
+    let files = recordings::list(&folder).with_exit(status::OWN)?;
+    if files.is_empty() {
+        return Err(fail(format!("no recordings in {}", folder.display())).with_hint("remove the folder"));
+    }
+    if let Some(file) = files.iter().find(|file| recordings::is_recording(file)) {
+        let what = format!("a process still records {}", file.display());
+        return Err(fail(what).with_hint("try again when it has ended"));
+    }
+    let output = output.map(Path::to_owned).or_else(|| left_output(&folder)).unwrap_or_default();
+    let target = Target::of(&output);
+    let outputs = [Some(&target.trace), Some(&target.summary), perfetto.then_some(&target.perfetto)];
+    if let Some(existing) = outputs.into_iter().flatten().find(|path| path.symlink_metadata().is_ok()) {
+        let what = format!("{} exists and is not replaced", existing.display());
+        return Err(fail(what).with_hint("name another trace with -o"));
+    }
+    Ok(Left { folder, files, target, _held: held })
+}
+
+/// The only folder of recordings within the one that the user calls `named`.
+fn only_in(folder: &Path, named: &Path) -> Result<PathBuf, Failure> {
+    let mut left = left_in(folder, None);
+    match (left.pop(), left.len()) {
+        (Some(only), 0) => Ok(only),
+        (Some(last), others) => {
+            let what = format!("{} has {} folders of recordings", named.display(), others + 1);
+            let all: Vec<String> =
+                left.iter().chain([&last]).map(|path| path.display().to_string()).collect();
+            Err(fail(what).with_hint(format!("name one of them: {}", all.join(" "))))
+        }
+        (None, _) => Err(fail(format!("no recordings of a killed rtl-trace in {}", named.display()))
+            .with_hint("their folder is named .TRACE.rtl-trace-...; name it, or the folder that it is in")),
+    }
+}
+
+fn fail(what: String) -> Failure {
+    Failure::new(status::OWN, anyhow::anyhow!(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(parent: &Path, name: &str) -> PathBuf {
+        let folder = parent.join(name);
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::copy(support::fixture("two-kernels"), folder.join("host_1.db")).unwrap();
+        folder
+    }
+
+    fn refusal(named: &Path) -> String {
+        find(Some(named), None, true).unwrap_err().lines("rtl-trace")
+    }
+
+    #[test]
+    fn the_only_folder_is_found_beside_the_output_and_by_its_name() {
+        let parent = tempfile::tempdir().unwrap();
+        assert!(refusal(parent.path()).contains("no recordings of a killed rtl-trace in"));
+        let folder = left(parent.path(), ".job.db.rtl-trace-abc").canonicalize().unwrap();
+        for named in [parent.path(), &folder] {
+            let found = find(Some(named), None, true).unwrap();
+            assert_eq!((&found.folder, found.files.len()), (&folder, 1));
+            assert_eq!(found.target.trace, folder.with_file_name("job.db"));
+        }
+        left(parent.path(), ".trace.db.rtl-trace-abc");
+        assert!(refusal(parent.path()).contains("has 2 folders of recordings\nhint: name one of them: "));
+        assert_eq!(
+            left_in(parent.path(), Some(Path::new("x/job.db"))),
+            [parent.path().join(".job.db.rtl-trace-abc")]
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_used_is_not_taken_and_no_output_is_replaced() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = left(parent.path(), ".job.db.rtl-trace-abc");
+        let held = hold(&folder).unwrap();
+        assert!(refusal(&folder).contains("an rtl-trace still uses"));
+        assert!(left_in(parent.path(), None).is_empty());
+        drop(held);
+        let path = folder.canonicalize().unwrap().join(format!("host_{}.db", std::process::id()));
+        let recording = File::create(&path).unwrap();
+        assert!(refusal(&folder).contains("a process still records"));
+        assert!(left_in(parent.path(), None).is_empty());
+        drop(recording);
+        for existing in ["job.db", "job_summary.txt", "job.json.gz"] {
+            std::fs::write(parent.path().join(existing), "mine").unwrap();
+            assert!(refusal(&folder).contains(&format!("{existing} exists and is not replaced\nhint:")));
+            std::fs::remove_file(parent.path().join(existing)).unwrap();
+        }
+        assert!(find(Some(&folder), None, true).is_ok());
+    }
+}
