@@ -2,7 +2,7 @@
 //!
 //! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
 //! [`recordings`] lists the files that the processes wrote, [`report`] merges and summarises them, [`target`] names the
-//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`recover`]
+//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`mod@recover`]
 //! finds what a killed rtl-trace has left. librtl.so
 //! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
 
