@@ -45,8 +45,8 @@ impl AtomicDir {
         let mode = 0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022);
         let create = || -> io::Result<Self> {
             let around = folder(path);
-            let temporary = temporary::name().permissions(Permissions::from_mode(mode)).tempdir_in(around)?;
-            let registered = Registered::new(temporary.path());
+            let create = || temporary::name().permissions(Permissions::from_mode(mode)).tempdir_in(around);
+            let (temporary, registered) = Registered::create(create, TempDir::path)?;
             let lock = File::create(temporary.path().join(LOCK))?;
             temporary::lock(&lock)?;
             temporary::sweep_once(around, &lock.metadata()?);

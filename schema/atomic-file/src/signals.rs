@@ -1,9 +1,9 @@
 //! The temporaries of this process, and their removal when a signal ends it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::{fs, io};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -29,12 +29,19 @@ pub fn keep_on_signals() {
 pub(crate) struct Registered(PathBuf);
 
 impl Registered {
-    pub(crate) fn new(path: &Path) -> Self {
-        temporaries().push(path.to_owned());
+    /// Creates a temporary, whose path `path` returns. No signal ends the process between its creation and its registration.
+    pub(crate) fn create<T>(
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> &Path,
+    ) -> io::Result<(T, Self)> {
         if IS_ENABLED.load(Ordering::Relaxed) {
             HANDLER.call_once(handle);
         }
-        Self(path.to_owned())
+        let mut temporaries = temporaries();
+        let created = create()?;
+        let path = path(&created).to_owned();
+        temporaries.push(path.clone());
+        Ok((created, Self(path)))
     }
 }
 

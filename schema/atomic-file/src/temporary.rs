@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::TempPath;
+use tempfile::{NamedTempFile, TempPath};
 
 use crate::signals::Registered;
 
@@ -33,9 +33,10 @@ impl Temporary {
     /// Creates a file in `folder` with these permissions, before the umask.
     pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
-            let (file, path) =
-                name().permissions(Permissions::from_mode(mode)).tempfile_in(folder)?.into_parts();
-            let temporary = Self { _registered: Registered::new(&path), path, file };
+            let create = || name().permissions(Permissions::from_mode(mode)).tempfile_in(folder);
+            let (created, registered) = Registered::create(create, NamedTempFile::path)?;
+            let (file, path) = created.into_parts();
+            let temporary = Self { path, file, _registered: registered };
             if lock(&temporary.file)? && is_at(&temporary.file, &temporary.path)? {
                 sweep_once(folder, &temporary.file.metadata()?);
                 return Ok(temporary);

@@ -67,8 +67,11 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
     if stated_wal {
         return open_plain(content, path, "immutable=1");
     }
-    match open_plain(content, path, "mode=ro") {
-        opened if is_recording(&header) && !opened.as_ref().is_ok_and(is_complete) => {
+    let opened = open_plain(content, path, "mode=ro");
+    // What was read before the next publication is of one state.
+    let is_ended = opened.as_ref().is_ok_and(is_complete) && read_header(content, path)? == header;
+    match opened {
+        opened if is_recording(&header) && !is_ended => {
             // Its writer takes no lock. Where there is no image, the file is damaged as SQLite says.
             Ok(open_image(content, path)?.map_or(opened, Ok)?)
         }

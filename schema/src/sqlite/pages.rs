@@ -65,6 +65,11 @@ impl<'a> Pages<'a> {
         }
     }
 
+    /// Whether the header of `first`, the first page, is the one that the pages were found by.
+    pub(super) fn are_of(&self, first: &[u8]) -> bool {
+        first.starts_with(&self.header)
+    }
+
     /// The first page.
     pub(super) fn first(&self) -> Option<Vec<u8>> {
         let mut page = vec![0; self.size];

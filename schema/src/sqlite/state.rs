@@ -26,7 +26,7 @@ pub(super) fn state(recording: &File, patience: Duration) -> Option<BTreeMap<u32
         let first = pages.first()?;
         let state = collect(pages, &first);
         // Pages of the published state are not written: whatever was read before the next one is whole.
-        if pages.first()? == first {
+        if pages.are_of(&first) && pages.first()? == first {
             return state;
         }
         if Instant::now() > until {
