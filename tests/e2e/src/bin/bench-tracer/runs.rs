@@ -202,7 +202,13 @@ fn children() -> Result<f64> {
 fn ops(trace: &Path) -> Result<(f64, f64)> {
     let database = Connection::open_with_flags(trace, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let rows = database.query_row("SELECT count(*) FROM rocpd_op", [], |row| row.get(0))?;
-    let calls = "SELECT coalesce(sum(pgsize), 0.0) FROM dbstat WHERE name = 'rocpd_api'";
-    let calls: f64 = database.query_row(calls, [], |row| row.get(0))?;
-    Ok((rows, fs::metadata(trace)?.len() as f64 - calls))
+    Ok((rows, fs::metadata(trace)?.len() as f64 - bytes_of_calls(trace)?))
+}
+
+/// The bytes of a trace's calls, by the system's SQLite: the bundled one has no dbstat.
+fn bytes_of_calls(trace: &Path) -> Result<f64> {
+    let bytes = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'rocpd_api'";
+    let sqlite = Command::new("sqlite3").arg("-readonly").arg(trace).arg(bytes).output()?;
+    let text = String::from_utf8_lossy(&sqlite.stdout);
+    text.trim().parse().with_context(|| format!("sqlite3: {}", String::from_utf8_lossy(&sqlite.stderr)))
 }
