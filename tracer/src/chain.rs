@@ -1,7 +1,7 @@
 //! A queue between one thread that puts values in and one that takes them out, whose memory follows the values in it.
 //!
 //! Its pieces go round: the consumer gives an emptied piece back, the producer uses it again. Putting in makes no piece:
-//! whoever brings more values into circulation [reserves](Producer::reserve) the pieces for them before. Memory that a
+//! a caller that brings more values into circulation [reserves](Producer::reserve) the pieces for them before. Memory that a
 //! queue once needed is freed by [`Producer::trim`].
 
 #![expect(unsafe_code, reason = "two threads share memory that holds a value only below the mark")]
@@ -42,7 +42,7 @@ impl<T> Piece<T> {
 }
 
 struct Shared<T> {
-    /// Pieces that nobody uses, the last one first. The producer takes all of them at once.
+    /// Pieces that neither side uses, the last one first. The producer takes all of them at once.
     spare: AtomicPtr<Piece<T>>,
     /// All pieces that there are.
     pieces: AtomicUsize,
@@ -69,7 +69,7 @@ impl<T> Shared<T> {
     }
 
     /// # Safety
-    /// The piece is from [`Self::make`], holds no value, and nobody else uses it.
+    /// The piece is from [`Self::make`], holds no value, and no other thread uses it.
     unsafe fn free(&self, piece: *mut Piece<T>) {
         self.pieces.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: as the caller promised; `make` allocated it with this layout.
@@ -122,7 +122,7 @@ impl<T> Drop for Shared<T> {
         }
         let mut spare = *self.spare.get_mut();
         while !spare.is_null() {
-            // SAFETY: nobody uses a spare piece.
+            // SAFETY: neither side uses a spare piece.
             let below = unsafe { &*spare }.below.load(Ordering::Relaxed);
             // SAFETY: as above.
             unsafe { self.free(spare) };
@@ -196,7 +196,7 @@ impl<T> Producer<T> {
         if next.is_null() {
             return false;
         }
-        // SAFETY: nobody else uses a spare piece.
+        // SAFETY: no other thread uses a spare piece.
         let piece = unsafe { &*next };
         piece.filled.store(0, Ordering::Relaxed);
         piece.next.store(ptr::null_mut(), Ordering::Relaxed);
@@ -206,7 +206,7 @@ impl<T> Producer<T> {
         true
     }
 
-    /// A piece that nobody uses, or null.
+    /// A piece that neither side uses, or null.
     fn spare(&mut self) -> *mut Piece<T> {
         if self.own.is_null() {
             self.own = self.shared.spare.swap(ptr::null_mut(), Ordering::Acquire);
@@ -232,7 +232,7 @@ impl<T> Producer<T> {
             if spare.is_null() {
                 return;
             }
-            // SAFETY: nobody uses a spare piece.
+            // SAFETY: neither side uses a spare piece.
             unsafe { self.shared.free(spare) };
         }
     }
@@ -242,7 +242,7 @@ impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
         while !self.own.is_null() {
             let spare = self.spare();
-            // SAFETY: nobody uses a spare piece.
+            // SAFETY: neither side uses a spare piece.
             unsafe { self.shared.free(spare) };
         }
     }
@@ -289,7 +289,7 @@ impl<T> Consumer<T> {
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let is_alone = Arc::strong_count(&self.shared) == 1;
-        // What the producer did before it went is seen by whoever has seen that.
+        // A thread that has seen this also sees all that the producer did before it was dropped.
         fence(Ordering::Acquire);
         is_alone
     }
@@ -303,7 +303,7 @@ impl<T> Consumer<T> {
             return self.taken == piece.filled.load(Ordering::Acquire);
         }
         let next = piece.next.load(Ordering::Acquire);
-        // SAFETY: the piece behind the consumer's own is freed by nobody else.
+        // SAFETY: the piece behind the consumer's own is freed by this thread alone.
         next.is_null() || unsafe { &*next }.filled.load(Ordering::Acquire) == 0
     }
 }

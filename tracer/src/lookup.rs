@@ -65,7 +65,7 @@ impl<T: Default + Sync> Lookup<T> {
                 Ok(_) => return unsafe { &*pointer },
                 Err(now) => first = now,
             }
-            // SAFETY: what `into_raw` returned, which nobody else knows yet.
+            // SAFETY: what `into_raw` returned, which no other thread knows yet.
             new = unsafe { Box::from_raw(pointer) };
         }
     }

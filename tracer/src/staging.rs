@@ -154,7 +154,7 @@ impl Doorbells {
     }
 }
 
-/// A header that is not valid, and that nobody else writes: the bits above its type are reserved.
+/// A header that is not valid, and that no application writes: the bits above its type are reserved.
 const HELD_BACK: u16 = HSA_PACKET_TYPE_INVALID as u16 | 0xa000;
 
 /// The first packet of a ring, held back: the runtime stops at it, as at one that is still being written.

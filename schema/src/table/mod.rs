@@ -31,6 +31,6 @@ pub use opaque::{OpaqueTable, Value};
 pub use processes::{Process, Thread};
 pub use ranges::{Range, RangeKind, Ranges};
 pub use shapes::{Shape, Shapes};
-pub(crate) use shapes::{all, axes};
+pub(crate) use shapes::{all, axes, spread};
 pub use symbols::Symbol;
 pub use tracks::{Track, Tracks};

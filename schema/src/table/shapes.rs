@@ -55,12 +55,18 @@ pub(crate) fn axes<T: FromStr>(text: &str) -> Option<[T; 3]> {
 impl Distinct for Shape {
     #[inline]
     fn slot(&self) -> usize {
-        // Odd and without a pattern, so that sizes, which are mostly powers of two, differ in the upper bits.
-        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
         let [items, workgroup] = [self.items, self.workgroup.map(|axes| axes.map(u64::from))];
-        let [x, y, z] = items.or(workgroup).unwrap_or_default();
-        ((x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(SPREAD) >> 32) as usize
+        (spread(items.or(workgroup).unwrap_or_default()) >> 32) as usize
     }
+}
+
+/// A number from sizes of three axes, for a place in a cache: sizes, which are mostly powers of two, differ in its upper
+/// bits.
+#[inline]
+pub(crate) fn spread([x, y, z]: [u64; 3]) -> u64 {
+    // Odd and without a pattern.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    (x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(FACTOR)
 }
 
 /// The distinct launch shapes of a trace.

@@ -2,7 +2,7 @@
 
 use super::{Field, Plan};
 use crate::sqlite::Row;
-use crate::table::Shape;
+use crate::table::{Shape, spread};
 use crate::{Select, ShapeId};
 
 /// The positions of the columns in the rows of a scan.
@@ -98,11 +98,8 @@ const RECENT: usize = 1 << 10;
 
 impl RecentShapes {
     #[inline]
-    fn place([x, y, z]: &Packed) -> usize {
-        // Odd and without a pattern, so that sizes, which are mostly powers of two, differ in the upper bits.
-        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mixed = (x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(SPREAD);
-        (mixed >> (64 - RECENT.ilog2())) as usize
+    fn place(packed: &Packed) -> usize {
+        (spread(*packed) >> (64 - RECENT.ilog2())) as usize
     }
 
     /// The shape of these sizes; `intern` finds those that are not cached.
