@@ -119,40 +119,54 @@ unsafe extern "C" fn queue_create(
     group_segment_size: u32,
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
-    // SAFETY: the arguments are the caller's; the result goes where the caller wants it.
-    let create = |create: QueueInterceptCreate| unsafe {
-        create(agent, size, kind, callback, data, private_segment_size, group_segment_size, queue)
+    let create = |create: QueueInterceptCreate, queue| {
+        // SAFETY: the arguments are the caller's; the result goes where our caller wants it.
+        unsafe { create(agent, size, kind, callback, data, private_segment_size, group_segment_size, queue) }
     };
     let _turn = guarded(|tracer| tracer.creations.take());
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && !tracer.settings.no_kernels)?;
-        if is_cooperative(kind)
-            && let Some(shared) = tracer.cooperative.join(gpu)
-        {
-            // SAFETY: the caller wants the queue there.
-            unsafe { *queue = shared as *mut hsa_queue_t };
-            return Some(HSA_STATUS_SUCCESS);
-        }
-        let status = create(tracer.api.intercept_create);
-        if status != HSA_STATUS_SUCCESS {
-            story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
-            return None;
-        }
-        // SAFETY: the runtime has just written it.
-        let address = unsafe { *queue };
-        // SAFETY: an interceptible queue that has just been created.
-        let registered = unsafe { record(tracer, gpu, address) };
-        if registered != HSA_STATUS_SUCCESS {
-            story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
-        }
-        if is_cooperative(kind) {
-            tracer.cooperative.keep(gpu, address as u64);
-        }
-        Some(status)
+        let created = recorded(tracer, gpu, kind, |queue| create(tracer.api.intercept_create, queue)).ok()?;
+        // SAFETY: the caller wants the queue there.
+        unsafe { *queue = created };
+        Some(HSA_STATUS_SUCCESS)
     });
     // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
-    let original = || tracer::get().and_then(|tracer| tracer.api.core.hsa_queue_create_fn).map(create);
+    let original = || {
+        tracer::get()
+            .and_then(|tracer| tracer.api.core.hsa_queue_create_fn)
+            .map(|original| create(original, queue))
+    };
     created.flatten().or_else(original).unwrap_or(HSA_STATUS_ERROR)
+}
+
+/// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
+/// status of the runtime where it makes none.
+fn recorded(
+    tracer: &Tracer,
+    gpu: u16,
+    kind: hsa_queue_type32_t,
+    create: impl FnOnce(*mut *mut hsa_queue_t) -> hsa_status_t,
+) -> Result<*mut hsa_queue_t, hsa_status_t> {
+    let is_cooperative = kind == HSA_QUEUE_TYPE_COOPERATIVE;
+    if is_cooperative && let Some(shared) = tracer.cooperative.join(gpu) {
+        return Ok(shared as *mut hsa_queue_t);
+    }
+    let mut queue = std::ptr::null_mut();
+    let status = create(&raw mut queue);
+    if status != HSA_STATUS_SUCCESS {
+        story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
+        return Err(status);
+    }
+    // SAFETY: an interceptible queue that has just been created.
+    let registered = unsafe { record(tracer, gpu, queue) };
+    if registered != HSA_STATUS_SUCCESS {
+        story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
+    }
+    if is_cooperative {
+        tracer.cooperative.keep(gpu, queue as u64);
+    }
+    Ok(queue)
 }
 
 /// Records the packets of a queue; the status of the runtime.
@@ -171,10 +185,6 @@ unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_stat
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
     // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
     unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast_mut().cast()) }
-}
-
-fn is_cooperative(kind: hsa_queue_type32_t) -> bool {
-    kind == HSA_QUEUE_TYPE_COOPERATIVE
 }
 
 /// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the

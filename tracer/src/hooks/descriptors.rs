@@ -1,8 +1,9 @@
 //! Queues by descriptor (`hsa_amd_queue_create`), as HIP of ROCm 10 creates all of its queues.
 //!
 //! The runtime makes plain queues of the descriptors, and `hsa_amd_queue_intercept_register` takes interceptible ones only. So
-//! each queue that can be recorded is replaced by an interceptible one with the same properties, before the application
-//! learns of it. A ring in the memory of the GPU becomes one in system memory (docs/design/dispatch.md).
+//! an interceptible queue with the same properties is made in place of each queue that can be recorded. The plain one is never
+//! made: HIP holds a lock here that its callbacks take, and the destruction of a queue waits for them. A ring in the
+//! memory of the GPU becomes one in system memory (docs/design/dispatch.md).
 
 use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +15,7 @@ use hsa_sys::bindings::{
 use hsa_sys::function::{QueueCreate, QueueDescriptor, QueueGetInfo};
 use hsa_sys::table;
 
-use super::{guarded, is_cooperative, record};
+use super::{guarded, recorded};
 use crate::api::Tables;
 use crate::story;
 use crate::tracer::{self, Tracer};
@@ -27,8 +28,8 @@ const COMPUTE: u8 = 0;
 
 const PACKET_BYTES: u32 = 64;
 
-/// `HSA_STATUS_CU_MASK_REDUCED`: the mask is set, as far as the GPU has the units.
-const CU_MASK_REDUCED: hsa_status_t = 44;
+/// The flags of a descriptor whose meaning is known: the memory of the ring and of the queue's structure.
+const KNOWN_FLAGS: u16 = 0b11;
 
 /// Attributes of `hsa_amd_queue_get_info` by which an application writes packets past the interceptor: the doorbell and the
 /// ring of metadata, which are those of the queue of the hardware, and the pointers of the ring.
@@ -51,23 +52,36 @@ unsafe extern "C" fn queue_create(
     let Some(create) = tracer::get().and_then(|tracer| tracer.api.queue_create) else {
         return HSA_STATUS_ERROR;
     };
+    // SAFETY: descriptors of the caller, which are there for the call.
+    let original = |descriptors, count| unsafe { create(agent, descriptors, count) };
+    let gpu = guarded(|tracer| tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)).flatten();
+    let Some(gpu) = gpu else { return original(descriptors, count) };
     // SAFETY: the caller has so many descriptors there, of which those before another version have this size.
-    let descriptors_of = || unsafe { known(descriptors, count) };
-    // A runtime that refuses the call as a whole leaves the fields as they are.
-    for descriptor in descriptors_of() {
-        descriptor.queue = std::ptr::null_mut();
-    }
+    let known = unsafe { known(descriptors, count) };
+    let rest = count - known.len() as u32;
+    // SAFETY: at most `count` descriptors on, which is the end of the caller's.
+    let unknown = unsafe { descriptors.add(known.len()) };
     let _turn = guarded(|tracer| tracer.creations.take());
-    // SAFETY: the arguments are the caller's, passed on as they came.
-    let status = unsafe { create(agent, descriptors, count) };
-    let replaced = guarded(|tracer| {
-        let gpu = tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)?;
-        let created = descriptors_of().iter_mut().filter(|descriptor| !descriptor.queue.is_null());
-        let statuses = created.map(|descriptor| replace(tracer, gpu, agent, descriptor));
-        // All are replaced, and the first error counts, as in the runtime.
-        statuses.fold(None, |first, status| first.or((status != HSA_STATUS_SUCCESS).then_some(status)))
+    let of_known = known.iter_mut().map(|descriptor| {
+        descriptor.queue = std::ptr::null_mut();
+        match guarded(|tracer| intercepted(tracer, gpu, agent, descriptor)).flatten() {
+            Some(queue) => {
+                descriptor.queue = queue;
+                HSA_STATUS_SUCCESS
+            }
+            None => {
+                let status = original(descriptor, 1);
+                if !descriptor.queue.is_null() {
+                    report_unrecorded(descriptor);
+                }
+                status
+            }
+        }
     });
-    if status == HSA_STATUS_SUCCESS { replaced.flatten().unwrap_or(status) } else { status }
+    // As in the runtime, an error does not stop the others, and the first one counts.
+    let first_error = |first, status| if first == HSA_STATUS_SUCCESS { status } else { first };
+    let status = of_known.fold(HSA_STATUS_SUCCESS, first_error);
+    if rest > 0 { first_error(status, original(unknown, rest)) } else { status }
 }
 
 /// The descriptors up to the first of another version, whose size is not known.
@@ -89,123 +103,97 @@ unsafe fn known<'a>(descriptors: *mut QueueDescriptor, count: u32) -> &'a mut [Q
     }
 }
 
-/// Puts an interceptible queue in the place of the one that the runtime has made. Where that fails, the application has a plain
-/// queue, and one line reports that it is not recorded. An error means that the application has no queue.
-fn replace(tracer: &Tracer, gpu: u16, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) -> hsa_status_t {
+/// Reports that the packets of a queue are not recorded, in one line for each reason.
+fn report_unrecorded(descriptor: &QueueDescriptor) {
     static ENGINE: AtomicBool = AtomicBool::new(false);
-    static COOPERATIVE: AtomicBool = AtomicBool::new(false);
+    static FLAGS: AtomicBool = AtomicBool::new(false);
     static QUEUE: AtomicBool = AtomicBool::new(false);
-    if descriptor.engine != COMPUTE {
-        let engine = match descriptor.engine {
-            1 => "SDMA",
-            2 => "AIE",
-            _ => "another engine",
-        };
-        story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
-        return HSA_STATUS_SUCCESS;
-    }
-    // The runtime crashes (SIGFPE in ROCr 5.2.3) when a GPU gets an interceptible one beside its only one.
-    if is_cooperative(descriptor.compute.kind) {
-        story::once(&COOPERATIVE, format_args!("packets on cooperative queues are not recorded"));
-        return HSA_STATUS_SUCCESS;
-    }
-    let plain = descriptor.queue;
-    // It also crashes when two queues at a time ask for scratch memory of another size than the default.
-    let is_alone = descriptor.compute.private_segment_size != u32::MAX;
-    if is_alone {
-        destroy(tracer, plain);
-    }
-    // A panic must not leave the application with a queue that is destroyed.
-    let made = guarded(|tracer| intercepted(tracer, gpu, agent, descriptor));
-    match made.unwrap_or(Err(HSA_STATUS_ERROR)) {
-        Ok(queue) => {
-            descriptor.queue = queue;
-            if !is_alone {
-                destroy(tracer, plain);
-            }
-            HSA_STATUS_SUCCESS
+    match (descriptor.engine, descriptor.flags) {
+        (COMPUTE, ..=KNOWN_FLAGS) => {
+            story::once(&QUEUE, format_args!("a queue is not recorded: it cannot be intercepted"))
         }
-        Err(status) => {
-            story::once(&QUEUE, format_args!("a queue cannot be recorded ({status:#x})"));
-            if is_alone { create_again(tracer, agent, descriptor) } else { HSA_STATUS_SUCCESS }
+        (COMPUTE, flags) => {
+            story::once(&FLAGS, format_args!("packets on queues with flags {flags:#x} are not recorded"));
+        }
+        (engine, _) => {
+            let engine = match engine {
+                1 => "SDMA",
+                2 => "AIE",
+                _ => "another engine",
+            };
+            story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
         }
     }
 }
 
-/// Gives the application the plain queue that it has asked for.
-fn create_again(tracer: &Tracer, agent: hsa_agent_t, descriptor: &mut QueueDescriptor) -> hsa_status_t {
-    descriptor.queue = std::ptr::null_mut();
-    let Some(create) = tracer.api.queue_create else { return HSA_STATUS_ERROR };
-    // SAFETY: one descriptor, which the runtime has accepted before.
-    unsafe { create(agent, descriptor, 1) }
-}
-
-/// An interceptible queue that is recorded, with the properties of the descriptor; else the status of the call that failed.
+/// An interceptible queue with the properties of the descriptor, which is recorded. `None` leaves the descriptor, and the error
+/// of one that is wrong, to the runtime.
 fn intercepted(
     tracer: &Tracer,
     gpu: u16,
     agent: hsa_agent_t,
     descriptor: &QueueDescriptor,
-) -> Result<*mut hsa_queue_t, hsa_status_t> {
-    let (compute, mut queue) = (&descriptor.compute, std::ptr::null_mut());
-    // SAFETY: what the runtime has just accepted in the descriptor, and `queue` outlives the call.
-    let status = unsafe {
-        (tracer.api.intercept_create)(
-            agent,
-            descriptor.size / PACKET_BYTES,
-            compute.kind,
-            descriptor.callback,
-            descriptor.callback_data,
-            compute.private_segment_size,
-            u32::MAX,
-            &raw mut queue,
-        )
-    };
-    succeeded(status)?;
-    // SAFETY: `queue` has just been created, and only this function knows it.
-    let prepared = unsafe { prepare(tracer, queue, descriptor) };
-    if let Err(status) = prepared {
-        destroy(tracer, queue);
-        return Err(status);
-    }
-    // SAFETY: as above.
-    let registered = unsafe { record(tracer, gpu, queue) };
-    if registered != HSA_STATUS_SUCCESS {
-        let leaving = tracer.queue_ends(queue as u64);
-        destroy(tracer, queue);
-        leaving.into_iter().for_each(|leaving| tracer.queue_destroyed(leaving));
-    }
-    succeeded(registered).map(|()| queue)
-}
-
-/// Gives a queue the priority and the compute units of the descriptor.
-///
-/// # Safety
-/// The queue is alive, and the descriptor is one that the runtime has accepted.
-unsafe fn prepare(
-    tracer: &Tracer,
-    queue: *mut hsa_queue_t,
-    descriptor: &QueueDescriptor,
-) -> Result<(), hsa_status_t> {
-    if descriptor.priority != HSA_AMD_QUEUE_PRIORITY_NORMAL {
-        let set = tracer.api.queue_set_priority.ok_or(HSA_STATUS_ERROR)?;
-        // SAFETY: as the caller promised.
-        succeeded(unsafe { set(queue, descriptor.priority) })?;
+) -> Option<*mut hsa_queue_t> {
+    let is_known = descriptor.engine == COMPUTE && descriptor.flags <= KNOWN_FLAGS;
+    if !is_known || !descriptor.size.is_power_of_two() || descriptor.size < PACKET_BYTES {
+        return None;
     }
     let compute = &descriptor.compute;
-    if compute.cu_mask_count > 0 {
-        let set = tracer.api.queue_cu_set_mask.ok_or(HSA_STATUS_ERROR)?;
-        // SAFETY: as the caller promised.
-        match unsafe { set(queue, compute.cu_mask_count, compute.cu_mask) } {
-            CU_MASK_REDUCED => (),
-            status => succeeded(status)?,
+    let create = |queue| {
+        // SAFETY: the arguments are the caller's; the result goes where our caller wants it.
+        unsafe {
+            (tracer.api.intercept_create)(
+                agent,
+                descriptor.size / PACKET_BYTES,
+                compute.kind,
+                descriptor.callback,
+                descriptor.callback_data,
+                compute.private_segment_size,
+                u32::MAX,
+                queue,
+            )
         }
-    }
-    Ok(())
+    };
+    recorded(tracer, gpu, compute.kind, |queue| {
+        let status = create(queue);
+        if status != HSA_STATUS_SUCCESS {
+            return status;
+        }
+        // SAFETY: the runtime has just created the queue and written it there.
+        let queue = unsafe { *queue };
+        // SAFETY: as above.
+        let prepared = unsafe { prepare(tracer, queue, descriptor) };
+        if prepared != HSA_STATUS_SUCCESS {
+            destroy(tracer, queue);
+        }
+        prepared
+    })
+    .ok()
 }
 
-fn succeeded(status: hsa_status_t) -> Result<(), hsa_status_t> {
-    if status == HSA_STATUS_SUCCESS { Ok(()) } else { Err(status) }
+/// Gives a queue the priority and the compute units of the descriptor; the status of the first call that fails. A mask of which
+/// the GPU lacks units is an error, as in the runtime.
+///
+/// # Safety
+/// The queue is alive, and the mask of the descriptor has the bits that it counts.
+unsafe fn prepare(tracer: &Tracer, queue: *mut hsa_queue_t, descriptor: &QueueDescriptor) -> hsa_status_t {
+    let (api, compute) = (&tracer.api, &descriptor.compute);
+    if descriptor.priority != HSA_AMD_QUEUE_PRIORITY_NORMAL {
+        let status = match api.queue_set_priority {
+            // SAFETY: as the caller promised.
+            Some(set) => unsafe { set(queue, descriptor.priority) },
+            None => HSA_STATUS_ERROR,
+        };
+        if status != HSA_STATUS_SUCCESS {
+            return status;
+        }
+    }
+    match api.queue_cu_set_mask {
+        _ if compute.cu_mask_count == 0 => HSA_STATUS_SUCCESS,
+        // SAFETY: as the caller promised.
+        Some(set) => unsafe { set(queue, compute.cu_mask_count, compute.cu_mask) },
+        None => HSA_STATUS_ERROR,
+    }
 }
 
 /// Destroys a queue that the application has never seen.
