@@ -8,13 +8,13 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rtl::budget::Budget;
-use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::embed::{abi, role};
-use rtl::handover::handover;
-use rtl::kernels::{Kernel, descriptor::Resources};
-use rtl::record::{Known, Recorder};
-use rtl::settings::Settings;
+use rtl::base::budget::Budget;
+use rtl::base::kernels::{Kernel, descriptor::Resources};
+use rtl::base::settings::Settings;
+use rtl::capi::embed::{abi, role};
+use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
+use rtl::collect::handover::handover;
+use rtl::write::record::{Known, Recorder};
 
 const DISPATCHES: u64 = 1_000_000;
 const KERNELS: u32 = 300;

@@ -7,16 +7,16 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use rtl::collector::Collector;
-use rtl::copies::Copies;
-use rtl::handover::handover;
-use rtl::kernels::Kernel;
-use rtl::names::Resolve;
-use rtl::others::Copy;
-use rtl::runtime::Runtime;
-use rtl::settings::Mode;
-use rtl::shared::Shared;
-use rtl::signals::{Signal, Ticks};
+use rtl::base::kernels::Kernel;
+use rtl::base::settings::Mode;
+use rtl::collect::collector::Collector;
+use rtl::collect::handover::handover;
+use rtl::collect::names::Resolve;
+use rtl::collect::others::Copy;
+use rtl::collect::runtime::Runtime;
+use rtl::collect::shared::Shared;
+use rtl::collect::signals::{Signal, Ticks};
+use rtl::intercept::copies::Copies;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };

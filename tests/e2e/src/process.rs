@@ -185,7 +185,7 @@ impl Process {
         self
     }
 
-    /// The tracer panics at a place of its own (`tracer/src/fault.rs`): `record`, or `record:5` for the sixth time.
+    /// The tracer panics at a place of its own (`tracer/src/base/fault.rs`): `record`, or `record:5` for the sixth time.
     #[must_use]
     pub fn fails_at(mut self, place: &str) -> Self {
         self.tracer = library::built("librtl_faulty.so");

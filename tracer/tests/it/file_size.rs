@@ -5,11 +5,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rtl::dispatch::{Dispatch, Queue};
-use rtl::handover::handover;
-use rtl::kernels::Kernel;
-use rtl::record::{Known, Recorder};
-use rtl::settings::Settings;
+use rtl::base::kernels::Kernel;
+use rtl::base::settings::Settings;
+use rtl::collect::dispatch::{Dispatch, Queue};
+use rtl::collect::handover::handover;
+use rtl::write::record::{Known, Recorder};
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;

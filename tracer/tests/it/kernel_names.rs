@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 use hsa_sys::bindings::*;
-use rtl::kernels::{Kernel, Loader, descriptor::Resources, names};
+use rtl::base::kernels::{Kernel, Loader, descriptor::Resources, names};
 use support::code_object::{self, Symbols, Target, code_object, many};
 
 /// Says that this process is the one on the runtime.

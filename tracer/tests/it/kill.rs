@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rtl::clock::Anchor;
-use rtl::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::handover::handover;
-use rtl::kernels::Kernel;
-use rtl::record::{Known, Recorder};
-use rtl::settings::Settings;
+use rtl::base::clock::Anchor;
+use rtl::base::kernels::Kernel;
+use rtl::base::settings::Settings;
+use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
+use rtl::collect::handover::handover;
+use rtl::write::record::{Known, Recorder};
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;

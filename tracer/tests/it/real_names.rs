@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rtl::kernels::names::Names;
+use rtl::base::kernels::names::Names;
 use rtl_schema::{Select, Trace};
 
 /// A kernel of vLLM whose mangled name is malformed as the compiler wrote it: no demangler knows it.

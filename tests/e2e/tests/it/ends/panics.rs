@@ -5,7 +5,7 @@ use e2e::{Process, Trace};
 
 use super::{in_time, process, processes};
 
-/// Where the tracer is made to panic (`tracer/src/fault.rs`), at once: in its threads, in calls of the application, and as
+/// Where the tracer is made to panic (`tracer/src/base/fault.rs`), at once: in its threads, in calls of the application, and as
 /// the process exits.
 const AT_ONCE: [&str; 6] = ["record", "collect", "submit", "hook", "any-hook", "exit"];
 

@@ -1,0 +1,144 @@
+//! From the `kernel_object` of a packet to the kernel that it names, at the time of the dispatch.
+//!
+//! When an executable is frozen, only where its code objects are is remembered. The first dispatch of a kernel reads its
+//! name from the symbols that were loaded with the code ([`elf`]), and what it takes from its descriptor
+//! ([`descriptor`]). Both lie in the copy that the runtime itself keeps of each loaded code object; the image that the
+//! application passed may be gone by now, or overwritten. Where that copy holds no symbols (stripped or made by other
+//! linkers than lld), the runtime's own list is asked once.
+//!
+//! The runtime's questions by address look through everything that is loaded, without a lock against a thread that is
+//! loading more (`FindHostAddress` in ROCr's loader). So they are asked once for a code object, never for a kernel.
+
+mod code_object;
+pub mod descriptor;
+pub mod elf;
+pub mod names;
+mod query;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
+
+use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
+
+use crate::base::latch::lock;
+use code_object::{Found, Names};
+use descriptor::Resources;
+use query::{Memory, Place, Query};
+
+/// A kernel of a loaded code object. What is unknown is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Kernel {
+    /// The symbol without `.kd`, mangled as it is in the code object; see [`names::text_of`].
+    pub mangled: String,
+    /// What it takes of a GPU.
+    pub resources: Resources,
+    /// The number of the code object: 1, 2, ... as the first kernel of each was dispatched. One that is loaded again
+    /// where it was keeps its number.
+    pub code_object: Option<u32>,
+    /// The address of the kernel's descriptor, which packets carry.
+    pub kernel_object: u64,
+}
+
+/// A code object that is loaded.
+#[derive(Debug)]
+struct CodeObject {
+    executable: u64,
+    place: Place,
+    /// Once a kernel of it was asked for: the runtime's copy, where there is one, and the names in it.
+    opened: Option<(Option<Memory>, Names)>,
+}
+
+/// Knows the code objects that are loaded.
+pub struct Loader {
+    query: Query,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// By base address; they do not overlap.
+    code_objects: BTreeMap<u64, CodeObject>,
+    /// Of those that were opened, by place.
+    numbers: HashMap<Place, u32>,
+}
+
+impl Loader {
+    /// Asks nothing yet. `None` where the runtime offers no way to ask.
+    #[must_use]
+    pub fn new(core: &CoreApiTable) -> Option<Self> {
+        Some(Self { query: Query::new(core)?, seen: Mutex::default() })
+    }
+
+    /// Remembers where an executable is, now that it is frozen, in place of what was there before.
+    pub fn freeze(&self, executable: hsa_executable_t) {
+        let places = self.query.places(executable);
+        let mut seen = lock(&self.seen);
+        places.into_iter().for_each(|place| seen.add(executable, place));
+    }
+
+    /// Forgets an executable before it is destroyed: its addresses may soon be those of other kernels.
+    pub fn destroy(&self, executable: hsa_executable_t) {
+        lock(&self.seen).code_objects.retain(|_, code_object| code_object.executable != executable.handle);
+    }
+
+    /// The kernel at this address now; `None` where the runtime has loaded none. Allocates, and takes the runtime's
+    /// own locks on what it has loaded, never one of a queue.
+    #[must_use]
+    pub fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
+        let mut seen = lock(&self.seen);
+        if seen.at(kernel_object).is_none() {
+            // Frozen before this library was there, or by another tool past our hook.
+            let executable = self.query.executable(kernel_object)?;
+            let place = self.query.places(executable).into_iter().find(|place| place.contains(kernel_object));
+            // One that does not begin at address 0 is known by this address alone.
+            seen.add(executable, place.unwrap_or(Place { base: kernel_object, size: 1 }));
+        }
+        let (number, found) = seen.find(&self.query, kernel_object)?;
+        Some(Kernel {
+            mangled: names::text_of(&found.name).into_owned(),
+            resources: found.resources,
+            code_object: Some(number),
+            kernel_object,
+        })
+    }
+}
+
+impl Seen {
+    fn at(&mut self, address: u64) -> Option<&mut CodeObject> {
+        let (_, code_object) = self.code_objects.range_mut(..=address).next_back()?;
+        code_object.place.contains(address).then_some(code_object)
+    }
+
+    fn add(&mut self, executable: hsa_executable_t, place: Place) {
+        self.code_objects.retain(|_, other| !other.place.overlaps(place));
+        let executable = executable.handle;
+        self.code_objects.insert(place.base, CodeObject { executable, place, opened: None });
+    }
+
+    fn find(&mut self, query: &Query, kernel_object: u64) -> Option<(u32, Found)> {
+        let next = self.numbers.len() as u32 + 1;
+        let place = self.at(kernel_object)?.place;
+        let number = *self.numbers.entry(place).or_insert(next);
+        let found = self.at(kernel_object)?.find(query, kernel_object)?;
+        Some((number, found))
+    }
+}
+
+impl CodeObject {
+    #[expect(unsafe_code, reason = "reads the runtime's copy of the code object")]
+    fn find(&mut self, query: &Query, kernel_object: u64) -> Option<Found> {
+        let place = self.place;
+        let memory = self.opened.as_ref().map_or_else(|| Memory::of(query, place), |(memory, _)| *memory);
+        // SAFETY: the application is dispatching a kernel of this code object, so it is loaded and frozen. Nothing
+        // else was frozen here since, and our hook of hsa_executable_destroy waits for the lock that the caller holds.
+        let bytes = memory.map_or(&[][..], |memory| unsafe { memory.bytes() });
+        let executable = hsa_executable_t { handle: self.executable };
+        let ask = || {
+            let kernels = query.kernels(executable).into_iter();
+            let inside = kernels.filter(|kernel| place.contains(kernel.kernel_object));
+            inside.map(|kernel| (kernel.kernel_object - place.base, kernel.symbol)).collect()
+        };
+        let (_, names) = self.opened.get_or_insert_with(|| (memory, Names::of(bytes)));
+        names.find(bytes, kernel_object - place.base, ask)
+    }
+}

@@ -1,0 +1,18 @@
+//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, and what is known of GPUs and
+//! kernels. Imports none of the other folders.
+
+pub mod api;
+pub mod budget;
+pub mod clock;
+pub mod cost;
+pub mod counters;
+pub mod fault;
+pub mod filter;
+pub mod gpus;
+pub mod kernels;
+pub mod latch;
+pub mod process;
+pub mod registry;
+pub mod settings;
+pub mod story;
+pub mod turns;

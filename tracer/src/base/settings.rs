@@ -1,0 +1,351 @@
+//! What the environment asks for, read once when the library is loaded.
+
+use std::ffi::OsString;
+
+use crate::base::filter::Filter;
+
+/// Which dispatches are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Leaves kernels alone that carry a completion signal.
+    Lite,
+    /// Every kernel.
+    #[default]
+    Standard,
+    /// `Standard`, and the calls of HIP.
+    Hip,
+    /// Every kernel.
+    Full,
+}
+
+impl Mode {
+    /// As RTL_MODE spells it, and as it is in the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lite => "lite",
+            Self::Standard => "standard",
+            Self::Hip => "hip",
+            Self::Full => "full",
+        }
+    }
+
+    /// The mode of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "default" { "standard" } else { name };
+        [Self::Lite, Self::Standard, Self::Hip, Self::Full].into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// Whether the file may hold what a user could want to keep for himself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Metadata {
+    /// Everything.
+    #[default]
+    All,
+    /// No command line.
+    Minimal,
+}
+
+/// The settings of one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// RTL_MODE.
+    pub mode: Mode,
+    /// RTL_DEBUG: 0 is silent, 1 tells what happens, 2 each packet.
+    pub debug: u8,
+    /// RTL_OUTPUT, else RPD_LITE_OUTPUT: the pattern of the file's name as it was given.
+    pub output: Option<OsString>,
+    /// RTL_MAX_SIZE in bytes: the file grows no larger.
+    pub max_size: Option<u64>,
+    /// RTL_BUFFER in bytes: what dispatches may occupy on their way to the file.
+    pub buffer: Option<u64>,
+    /// RTL_METADATA.
+    pub metadata: Metadata,
+    /// RTL_START: whether nothing is recorded until the program asks for it.
+    pub is_stopped: bool,
+    /// RTL_COPY=0: copies are not recorded.
+    pub no_copies: bool,
+    /// Kernels are not recorded: the program that gets the records does not want them.
+    pub no_kernels: bool,
+    /// RTL_BARRIER=1: barriers are recorded.
+    pub barriers: bool,
+    /// RTL_HSA_HOST_DISPATCH=1: of every op it is recorded when it was enqueued.
+    pub host_dispatch: bool,
+    /// RTL_HSA_API_FILTER and RTL_HSA_API_FILTER_OUT: which calls of HSA are recorded.
+    pub hsa_filter: Filter,
+    /// RTL_HSA_ARGS=1: calls of HSA are recorded with their arguments.
+    pub hsa_arguments: bool,
+    /// RTL_HIP_API_FILTER and RTL_HIP_API_FILTER_OUT: which calls of HIP are recorded.
+    pub hip_filter: Filter,
+    /// RTL_HIP_ARGS=1: calls of HIP are recorded with their arguments.
+    pub hip_arguments: bool,
+}
+
+impl Settings {
+    /// Reads the environment of this process. Each value that makes no sense gives one line in `complaints` and
+    /// counts as not set.
+    pub fn read(complaints: &mut Vec<String>) -> Self {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        complaints.extend(names.filter_map(|name| misspelt(&name)));
+        Self::from(|name| std::env::var_os(name), complaints)
+    }
+
+    /// The same with the variables that `variable` knows.
+    pub fn from(variable: impl Fn(&str) -> Option<OsString>, complaints: &mut Vec<String>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
+        let filter = |wanted, unwanted| Filter { wanted: list(wanted), unwanted: list(unwanted) };
+        let mut read = Reader { set: &set, complaints };
+        let modes = "not lite, standard, hip or full; recording in mode standard";
+        let sizes = "not a size such as 500M or 2G; the file is not limited";
+        let buffers = "not a size such as 64M or 1G; using 256M";
+        let kinds = |value: &str| word(value, [("all", Metadata::All), ("minimal", Metadata::Minimal)]);
+        let starts = |value: &str| word(value, [("running", false), ("stopped", true)]);
+        let start = "not running or stopped; recording from the start";
+        let submissions = "not 0 or 1; recording no times of submission";
+        let arguments = "not 0 or 1; recording no arguments";
+        Self {
+            output: set("RTL_OUTPUT").or_else(|| set("RPD_LITE_OUTPUT")),
+            mode: read.value("RTL_MODE", Mode::named, modes).unwrap_or_default(),
+            debug: read
+                .value("RTL_DEBUG", |value| value.parse().ok(), "not 0, 1 or 2; staying silent")
+                .unwrap_or_default(),
+            max_size: read.value("RTL_MAX_SIZE", size, sizes),
+            buffer: read.value("RTL_BUFFER", size, buffers),
+            metadata: read
+                .value("RTL_METADATA", kinds, "not all or minimal; recording all")
+                .unwrap_or_default(),
+            is_stopped: read.value("RTL_START", starts, start).unwrap_or_default(),
+            no_copies: read.value("RTL_COPY", switch, "not 0 or 1; recording copies") == Some(false),
+            barriers: read.value("RTL_BARRIER", switch, "not 0 or 1; recording no barriers") == Some(true),
+            hsa_arguments: read.value("RTL_HSA_ARGS", switch, arguments) == Some(true),
+            host_dispatch: read.value("RTL_HSA_HOST_DISPATCH", switch, submissions) == Some(true),
+            hip_arguments: read.value("RTL_HIP_ARGS", switch, arguments) == Some(true),
+            hsa_filter: filter("RTL_HSA_API_FILTER", "RTL_HSA_API_FILTER_OUT"),
+            hip_filter: filter("RTL_HIP_API_FILTER", "RTL_HIP_API_FILTER_OUT"),
+            no_kernels: false,
+        }
+    }
+}
+
+/// The variables of the tracer (docs/reference/env.md).
+const NAMES: [&str; 18] = [
+    "RTL_BARRIER",
+    "RTL_BUFFER",
+    "RTL_COPY",
+    "RTL_DEBUG",
+    "RTL_EMBEDDED",
+    "RTL_HIP_API_FILTER",
+    "RTL_HIP_API_FILTER_OUT",
+    "RTL_HIP_ARGS",
+    "RTL_HSA_API_FILTER",
+    "RTL_HSA_API_FILTER_OUT",
+    "RTL_HSA_ARGS",
+    "RTL_HSA_HOST_DISPATCH",
+    "RTL_MAX_SIZE",
+    "RTL_METADATA",
+    "RTL_MODE",
+    "RTL_OUTPUT",
+    "RTL_RUN_ID",
+    "RTL_START",
+];
+
+/// A line about a variable that is none of the tracer's and is spelt almost as one of them is. Other programs may have
+/// variables that begin as ours do.
+fn misspelt(name: &str) -> Option<String> {
+    if !name.starts_with("RTL_") || NAMES.contains(&name) {
+        return None;
+    }
+    let meant = NAMES.iter().find(|known| distance(name.as_bytes(), known.as_bytes()) <= 2)?;
+    Some(format!("{name}: unknown setting; hint: {meant}"))
+}
+
+/// How many bytes have to be inserted, removed or replaced to make the one name the other.
+fn distance(one: &[u8], other: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, byte) in one.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
+        for at in 0..other.len() {
+            let replaced = diagonal + usize::from(*byte != other[at]);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(row[at] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+/// Reads variables that are set.
+struct Reader<'a, F> {
+    set: F,
+    complaints: &'a mut Vec<String>,
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Reader<'_, F> {
+    /// What `parse` makes of a variable, or a complaint that it is not what is `expected`.
+    fn value<T>(&mut self, name: &str, parse: impl Fn(&str) -> Option<T>, expected: &str) -> Option<T> {
+        let value = (self.set)(name)?;
+        let parsed = value.to_str().and_then(parse);
+        if parsed.is_none() {
+            self.complaints.push(format!("{name}={}: {expected}", value.to_string_lossy()));
+        }
+        parsed
+    }
+}
+
+fn word<T, const N: usize>(value: &str, known: [(&str, T); N]) -> Option<T> {
+    known.into_iter().find(|(word, _)| *word == value).map(|(_, meaning)| meaning)
+}
+
+/// By its first letter, as RTG reads it: a number, or a word for yes or no.
+fn switch(value: &str) -> Option<bool> {
+    match value.as_bytes().first()?.to_ascii_lowercase() {
+        b'1'..=b'9' | b't' | b'y' => Some(true),
+        b'0' | b'f' | b'n' => Some(false),
+        _ => None,
+    }
+}
+
+/// Bytes, with an optional suffix K, M, G or T (powers of 1024).
+fn size(value: &str) -> Option<u64> {
+    let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let shift = match value[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B')
+    {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return None,
+    };
+    let count: u64 = digits.parse().ok()?;
+    count.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(environment: &[(&str, &str)]) -> (Settings, Vec<String>) {
+        let mut complaints = Vec::new();
+        let find = |name: &str| {
+            let found = environment.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        (Settings::from(find, &mut complaints), complaints)
+    }
+
+    #[test]
+    fn nothing_set_is_standard_and_silent() {
+        assert_eq!(read(&[]), (Settings::default(), Vec::new()));
+        assert_eq!(read(&[("RTL_MODE", ""), ("RTL_DEBUG", "")]).0, Settings::default());
+    }
+
+    #[test]
+    fn a_variable_that_is_spelt_almost_as_one_of_ours_is_named_and_others_are_not() {
+        let hint =
+            |name, meant| assert_eq!(misspelt(name), Some(format!("{name}: unknown setting; hint: {meant}")));
+        hint("RTL_OUPUT", "RTL_OUTPUT");
+        hint("RTL_MODES", "RTL_MODE");
+        hint("RTL_HIP_ARG", "RTL_HIP_ARGS");
+        for name in ["RTL_OUTPUT", "RTL_LIB", "RTL_CACHE", "RTL_REQUIRE", "RTL_STACKS", "OUPUT", ""] {
+            assert_eq!(misspelt(name), None, "{name}");
+        }
+        for (one, other, expected) in [("", "", 0), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 2)]
+        {
+            assert_eq!(distance(one.as_bytes(), other.as_bytes()), expected, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn the_reference_has_every_variable() {
+        let page = include_str!("../../../docs/reference/env.md");
+        for name in NAMES {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_value_that_rocm_trace_lite_knows_is_known() {
+        for (value, mode) in [
+            ("lite", Mode::Lite),
+            ("standard", Mode::Standard),
+            ("default", Mode::Standard),
+            ("hip", Mode::Hip),
+            ("full", Mode::Full),
+        ] {
+            let (settings, complaints) = read(&[("RTL_MODE", value)]);
+            assert_eq!((settings.mode, complaints.len()), (mode, 0));
+        }
+    }
+
+    #[test]
+    fn the_older_name_of_the_output_counts_where_the_newer_is_not_set() {
+        assert_eq!(read(&[("RPD_LITE_OUTPUT", "old")]).0.output, Some("old".into()));
+        assert_eq!(read(&[("RPD_LITE_OUTPUT", "old"), ("RTL_OUTPUT", "new")]).0.output, Some("new".into()));
+    }
+
+    #[test]
+    fn a_recording_starts_stopped_only_where_that_is_asked_for() {
+        assert!(!read(&[]).0.is_stopped && !read(&[("RTL_START", "running")]).0.is_stopped);
+        assert!(read(&[("RTL_START", "stopped")]).0.is_stopped);
+    }
+
+    #[test]
+    fn sizes_have_suffixes() {
+        for (text, bytes) in
+            [("4096", 4096), ("3k", 3 << 10), ("500M", 500 << 20), ("2GiB", 2 << 30), ("1TB", 1 << 40)]
+        {
+            assert_eq!(read(&[("RTL_MAX_SIZE", text)]).0.max_size, Some(bytes), "{text}");
+            assert_eq!(read(&[("RTL_BUFFER", text)]).0.buffer, Some(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn copies_are_recorded_and_barriers_are_not_unless_it_is_asked_for() {
+        let asked = |environment: &[(&str, &str)]| {
+            let settings = read(environment).0;
+            (!settings.no_copies, settings.barriers)
+        };
+        assert_eq!(asked(&[]), (true, false));
+        assert_eq!(asked(&[("RTL_COPY", "1"), ("RTL_BARRIER", "0")]), (true, false));
+        assert_eq!(asked(&[("RTL_COPY", "0"), ("RTL_BARRIER", "1")]), (false, true));
+    }
+
+    #[test]
+    fn switches_are_read_as_rtg_reads_them() {
+        let is_on = |value| read(&[("RTL_HIP_ARGS", value)]).0.hip_arguments;
+        assert!(["1", "2", "true", "True", "t", "yes", "Y"].into_iter().all(is_on));
+        assert!(!["0", "false", "F", "no", "N", ""].into_iter().any(is_on));
+        // To RTG this is no.
+        assert_eq!(read(&[("RTL_HIP_ARGS", "on")]).1.len(), 1);
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_one_line_and_counts_as_not_set() {
+        let nonsense = [
+            ("RTL_MODE", "fast"),
+            ("RTL_DEBUG", "yes"),
+            ("RTL_MAX_SIZE", "99999999999999999999G"),
+            ("RTL_BUFFER", "much"),
+            ("RTL_METADATA", "none"),
+            ("RTL_START", "later"),
+            ("RTL_COPY", "off"),
+            ("RTL_BARRIER", "-1"),
+            ("RTL_HSA_HOST_DISPATCH", "on"),
+            ("RTL_HSA_ARGS", "all"),
+            ("RTL_HIP_ARGS", "?"),
+        ];
+        let (settings, complaints) = read(&nonsense);
+        assert_eq!(settings, Settings::default());
+        assert_eq!(complaints.len(), 11);
+        assert_eq!(
+            complaints[0],
+            "RTL_MODE=fast: not lite, standard, hip or full; recording in mode standard"
+        );
+        for size in ["0", "G", "-1", "1X", "1.5G"] {
+            assert_eq!(read(&[("RTL_MAX_SIZE", size)]).0.max_size, None, "{size}");
+        }
+    }
+}

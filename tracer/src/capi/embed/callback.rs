@@ -1,0 +1,42 @@
+//! What a callback may not do, and when no more are called.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::base::process;
+
+static ARE_STOPPED: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// In the child of a fork, which may register for itself.
+pub fn forget() {
+    ARE_STOPPED.store(false, Ordering::SeqCst);
+    let _ = IS_RUNNING.try_with(|is_running| is_running.set(false));
+}
+
+/// No callback is called any more; one may be running.
+pub fn stop() {
+    ARE_STOPPED.store(true, Ordering::SeqCst);
+}
+
+/// Whether callbacks are no longer called.
+pub fn are_stopped() -> bool {
+    ARE_STOPPED.load(Ordering::SeqCst)
+}
+
+/// Calls one. Does not return in a child that the callback has forked, to which nothing of the recorder belongs.
+pub fn run(callback: impl FnOnce()) {
+    IS_RUNNING.set(true);
+    callback();
+    if !IS_RUNNING.replace(false) || process::is_copied() {
+        process::leave();
+    }
+}
+
+/// Whether the calling thread is in one: it would wait for itself.
+pub fn is_running() -> bool {
+    IS_RUNNING.get()
+}

@@ -1,0 +1,164 @@
+//! The functions of `tracer/include/rtl.h`. A panic in one is its answer.
+
+#![expect(unsafe_code, reason = "called by the program")]
+
+use std::ffi::{CStr, c_char, c_int};
+use std::mem::offset_of;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use super::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
+use super::role::{self, Registered};
+use super::{callback, counters, door};
+use crate::base::process;
+use crate::base::settings::Mode;
+use crate::lifecycle::{control, leave, recording, tracer};
+
+fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
+    match catch_unwind(AssertUnwindSafe(act)) {
+        Ok(Ok(())) => Status::Ok,
+        Ok(Err(status)) => status,
+        Err(_) => Status::Failure,
+    }
+}
+
+fn unless(is_wrong: bool, status: Status) -> Result<(), Status> {
+    if is_wrong { Err(status) } else { Ok(()) }
+}
+
+/// Registers callbacks.
+///
+/// # Safety
+/// `callbacks` is null or points to as many bytes as it says, as `rtl.h` asks for; no other thread uses the environment.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Status {
+    guarded(|| {
+        // SAFETY: as the caller promised.
+        let callbacks = unsafe { read(callbacks) }?;
+        // SAFETY: the same for the text.
+        let callbacks = unsafe { registered(callbacks) }?;
+        unless(role::registered().is_some(), Status::Registered)?;
+        let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
+        unless(has_begun || door::is_open_already(), Status::Late)?;
+        unless(!door::open(), Status::Unreachable)?;
+        unless(!role::register(callbacks), Status::Registered)?;
+        process::own();
+        control::renew();
+        Ok(())
+    })
+}
+
+/// The sizes that a struct can have: that of the first header which declared it, up to what nobody means.
+fn sizes(first: usize) -> std::ops::Range<usize> {
+    first..4096
+}
+
+/// What a program of any version asks for.
+///
+/// # Safety
+/// As for [`rtl_set_callbacks`].
+unsafe fn read(callbacks: *const Callbacks) -> Result<Callbacks, Status> {
+    unless(callbacks.is_null(), Status::Argument)?;
+    // SAFETY: as the caller promised; whatever `size` says, it is there.
+    let size = unsafe { (*callbacks).size };
+    unless(!sizes(offset_of!(Callbacks, barriers)).contains(&size), Status::Argument)?;
+    // SAFETY: as the caller promised, it is as large as it says.
+    let bytes = unsafe { std::slice::from_raw_parts(callbacks.cast::<u8>(), size) };
+    let (known, unknown) = bytes.split_at(size.min(size_of::<Callbacks>()));
+    unless(unknown.iter().any(|&byte| byte != 0), Status::Unsupported)?;
+    let mut read = Callbacks::default();
+    // SAFETY: no more than there is room for, elsewhere, of a type that any bytes are one of.
+    unsafe { ptr::copy_nonoverlapping(known.as_ptr(), (&raw mut read).cast(), known.len()) };
+    Ok(read)
+}
+
+/// What was asked for; an error where that makes no sense.
+///
+/// # Safety
+/// `mode` is null or a text that ends with a 0.
+unsafe fn registered(callbacks: Callbacks) -> Result<Registered, Status> {
+    let Callbacks { mode, options, reserved, .. } = callbacks;
+    unless(options & !(ENQUEUED | ARGUMENTS) != 0 || reserved != 0, Status::Unsupported)?;
+    let mode = match mode.is_null() {
+        true => None,
+        false => {
+            // SAFETY: as the caller promised.
+            let name = unsafe { CStr::from_ptr(mode) };
+            Some(name.to_str().ok().and_then(Mode::named).ok_or(Status::Argument)?)
+        }
+    };
+    let registered = Registered { callbacks, mode };
+    unless(!registered.is_any(), Status::Argument)?;
+    Ok(registered)
+}
+
+fn after(milliseconds: u32) -> Instant {
+    Instant::now() + Duration::from_millis(milliseconds.into())
+}
+
+/// Has everything delivered that has completed.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
+    guarded(|| {
+        unless(callback::is_running(), Status::Callback)?;
+        // A file is up to date soon enough by itself.
+        let is_delivered = role::registered().is_none() || leave::settle_until(after(milliseconds));
+        unless(!is_delivered, Status::Timeout)
+    })
+}
+
+/// Ends the recording for good.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
+    guarded(|| {
+        unless(callback::is_running(), Status::Callback)?;
+        let deadline = after(milliseconds);
+        // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
+        control::pause(true);
+        role::end();
+        let is_delivered = leave::settle_until(deadline);
+        callback::stop();
+        unless(!(is_delivered && leave::settle_until(deadline)), Status::Timeout)
+    })
+}
+
+/// What became of everything.
+///
+/// # Safety
+/// `into` is null or points to as many bytes as it says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
+    guarded(|| {
+        unless(into.is_null(), Status::Argument)?;
+        // SAFETY: as the caller promised.
+        let size = unsafe { (*into).size };
+        unless(!sizes(offset_of!(Counters, barriers)).contains(&size), Status::Argument)?;
+        let now = Counters { size, ..counters::now() };
+        // SAFETY: no more than there is on either side, of a type that any bytes are one of.
+        unsafe {
+            ptr::copy_nonoverlapping((&raw const now).cast::<u8>(), into.cast(), size.min(size_of_val(&now)))
+        };
+        Ok(())
+    })
+}
+
+/// What a status means.
+#[unsafe(no_mangle)]
+pub extern "C" fn rtl_status_text(status: c_int) -> *const c_char {
+    let text = match status {
+        0 => c"ok",
+        1 => c"an argument is missing or makes no sense",
+        2 => c"too late: the ROCm runtime runs already, or something has been recorded",
+        3 => c"callbacks are registered already",
+        4 => {
+            c"the ROCm runtime cannot load this library: it is part of an executable, or hides its functions"
+        }
+        5 => c"not done in time",
+        6 => c"called by a callback",
+        7 => c"the tracer failed",
+        8 => c"the library is older than the program, which asks for something that it does not know",
+        _ => c"no such status",
+    };
+    text.as_ptr()
+}

@@ -1,0 +1,485 @@
+//! Notices what has completed, on a thread of its own, and hands it on.
+//!
+//! It looks at the memory of signals and is told nothing: an interrupt for each dispatch would cost more than all
+//! the rest. Dispatches complete in whatever order; one that runs for hours holds nobody up. Signals of the
+//! application that wait to be forwarded are looked at first and all of them, every time.
+//!
+//! When the recorder is behind and has all that RTL_BUFFER allows, completed dispatches stay in their slots until it has
+//! room; forwarding goes on. When no slot is left, packets pass unrecorded ([`Lost::Behind`]).
+//!
+//! Queues that nothing was submitted to for a while are idle: their slots serve other queues, and where there are many,
+//! each pass looks at some of them only.
+
+mod copies;
+pub mod oldest;
+pub mod thread;
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use crate::base::clock;
+use crate::base::counters::{Counters, Lost};
+use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::collect::handover::Sender;
+use crate::collect::lane::{self, AT_ONCE, Arrivals, BLOCK};
+use crate::collect::names::Resolve;
+use crate::collect::shared::Shared;
+use crate::collect::signals::Ticks;
+use crate::collect::slot::{Slot, Way};
+use crate::collect::watch::Sight;
+use crate::intercept::copies::Arrivals as CopyArrivals;
+
+/// Dispatches looked at beyond the oldest one that still runs.
+const AHEAD: usize = 64;
+
+/// Every so many passes all dispatches of a queue are looked at.
+const THOROUGH: u32 = 16;
+
+/// Passes without anything in flight after which a queue is idle.
+const QUIET: u32 = 64;
+
+/// Idle queues that a pass looks at, at least; all of them have their turn in [`TURNS`] passes.
+const LOOKED_AT: usize = 256;
+const TURNS: usize = 8;
+
+/// Spare slots for queues that become busy.
+const STOCK: usize = 2048;
+
+/// A queue.
+struct Lane {
+    arrivals: Arrivals,
+    /// In flight, the oldest first.
+    running: VecDeque<Box<Slot>>,
+    /// In flight, and the application's signal waits for us; in the order of their submission.
+    forwards: VecDeque<Box<Slot>>,
+    /// Which of them have completed, the latest first; kept for its room.
+    completed: Vec<usize>,
+    /// Whether any has completed since the oldest one was looked for.
+    has_completed: bool,
+    /// The oldest one when it was looked for.
+    oldest: Option<oldest::Oldest>,
+    /// Passes that found nothing in flight.
+    quiet: u32,
+}
+
+/// What a pass found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pass {
+    /// Dispatches that were completed and handed on, or lost.
+    pub completed: usize,
+    /// Dispatches that are in flight.
+    pub in_flight: usize,
+    /// Those among them whose signal waits for us.
+    pub forwards: usize,
+    /// Whether dispatches have completed that the recorder has not been shown, because it had others to write.
+    pub holds_back: bool,
+}
+
+/// Everything in flight.
+pub struct Collector {
+    /// Those in use first, then the idle ones.
+    lanes: Vec<Lane>,
+    /// How many are in use.
+    active: usize,
+    /// The idle one that is looked at next, from the first idle one.
+    turn: usize,
+    /// Idle ones that have not had their turn since all had theirs.
+    left: usize,
+    /// Kept for its room.
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
+    slots: Vec<Box<Slot>>,
+    copies: Option<copies::Copies>,
+    sender: Sender<Dispatch>,
+    passes: u32,
+    /// When the oldest dispatches were looked for, in ns of CLOCK_BOOTTIME.
+    watched: i64,
+}
+
+impl Collector {
+    /// Without any queue yet.
+    #[must_use]
+    pub fn new(sender: Sender<Dispatch>) -> Self {
+        Self {
+            lanes: Vec::new(),
+            active: 0,
+            turn: 0,
+            left: 0,
+            slots: Vec::new(),
+            copies: None,
+            sender,
+            passes: 0,
+            watched: 0,
+        }
+    }
+
+    /// The copies, of which there is one lane.
+    pub fn add_copies(&mut self, arrivals: CopyArrivals) {
+        self.copies = Some(copies::Copies::new(arrivals));
+    }
+
+    /// A queue more.
+    pub fn add(&mut self, arrivals: Arrivals) {
+        self.lanes.push(Lane {
+            arrivals,
+            running: VecDeque::new(),
+            forwards: VecDeque::new(),
+            completed: Vec::new(),
+            has_completed: false,
+            oldest: None,
+            quiet: 0,
+        });
+        self.activate(self.lanes.len() - 1);
+        self.begin_again();
+    }
+
+    /// Looks at everything in flight once. Nothing is left out when `thorough`.
+    pub fn pass<R: Resolve>(&mut self, thorough: bool, shared: &Shared<R>) -> Pass {
+        self.passes = self.passes.wrapping_add(1);
+        let thorough = thorough || self.passes.is_multiple_of(THOROUGH);
+        let mut pass = Pass::default();
+        let mut allowance = AT_ONCE;
+        let is_tight = shared.known.budget.is_tight();
+        let share = if is_tight { 0 } else { lane::share(self.active).max(BLOCK.0) };
+        for at in 0..self.active {
+            self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
+        }
+        // A signal that waits for us and that no queue in use has been submitted with is an idle queue's.
+        let are_forwarded = shared.forwards.load(Ordering::Acquire) > pass.forwards;
+        let woken = self.wake(thorough || are_forwarded);
+        for at in woken..self.active {
+            self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
+        }
+        self.settle(shared);
+        if let Some(copies) = &mut self.copies {
+            pass.add(copies.pass(shared));
+        }
+        self.sender.flush();
+        pass.holds_back = self.sender.holds_back();
+        if let Some(lane) = self.lanes.first()
+            && shared.makes_slots_ahead.load(Ordering::SeqCst)
+        {
+            shared.pool.stock(STOCK, &mut allowance, &*shared.runtime, lane.arrivals.gpu);
+        }
+        if self.left == 0 {
+            self.left = self.lanes.len() - self.active;
+            shared.known.passes.fetch_add(1, Ordering::Release);
+        }
+        pass
+    }
+
+    fn pass_over<R: Resolve>(
+        &mut self,
+        at: usize,
+        thorough: bool,
+        share: usize,
+        allowance: &mut usize,
+        pass: &mut Pass,
+        shared: &Shared<R>,
+    ) {
+        let lane = &mut self.lanes[at];
+        lane.accept();
+        let in_flight = lane.in_flight();
+        lane.forward(shared);
+        lane.arrivals.grow_ahead(in_flight, share, allowance, &mut self.slots, shared);
+        pass.completed += lane.collect(thorough, &mut self.sender, shared);
+        pass.in_flight += lane.in_flight();
+        pass.forwards += lane.forwards.len();
+        lane.quiet = if in_flight > 0 { 0 } else { lane.quiet.saturating_add(1) };
+    }
+
+    /// What has completed on this queue is handed on; how much is in flight on it.
+    pub fn harvest<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) -> usize {
+        let Some(at) = self.at(queue) else { return 0 };
+        let lane = &mut self.lanes[at];
+        lane.accept();
+        lane.forward(shared);
+        lane.collect(true, &mut self.sender, shared);
+        let in_flight = lane.in_flight();
+        if at >= self.active && in_flight > 0 {
+            self.activate(at);
+            self.begin_again();
+        }
+        self.sender.flush();
+        in_flight
+    }
+
+    fn at(&self, queue: QueueOrdinal) -> Option<usize> {
+        self.lanes.iter().position(|lane| lane.arrivals.queue == queue)
+    }
+
+    /// Idle queues have changed their places: all get a turn anew.
+    fn begin_again(&mut self) {
+        self.left = self.lanes.len() - self.active;
+    }
+
+    /// An idle queue is in use again.
+    fn activate(&mut self, at: usize) {
+        self.lanes[at].quiet = 0;
+        self.lanes.swap(at, self.active);
+        self.active += 1;
+    }
+
+    /// Looks at the idle queues whose turn it is, or at all; those with something submitted are in use from now on. How many
+    /// were in use before.
+    fn wake(&mut self, all: bool) -> usize {
+        let before = self.active;
+        let idle = self.lanes.len() - before;
+        let count = if all { idle } else { idle.div_ceil(TURNS).max(LOOKED_AT).min(idle) };
+        for _ in 0..count {
+            self.turn = if self.turn + 1 < self.lanes.len() { (self.turn + 1).max(before) } else { before };
+            // Another one takes its place, whose turn may have been missed.
+            while self.turn >= self.active && !self.lanes[self.turn].arrivals.submitted.is_empty() {
+                self.activate(self.turn);
+            }
+        }
+        self.left = if all { 0 } else { self.left.saturating_sub(count) };
+        before
+    }
+
+    /// Queues that nothing has been submitted to for a while are idle; their slots serve others.
+    fn settle<R: Resolve>(&mut self, shared: &Shared<R>) {
+        let is_tight = shared.known.budget.is_tight();
+        let keep = if is_tight { 0 } else { lane::share(self.lanes.len()) };
+        let quiet = if is_tight { 1 } else { QUIET };
+        let mut at = 0;
+        while at < self.active {
+            if self.lanes[at].quiet < quiet {
+                at += 1;
+                continue;
+            }
+            self.lanes[at].settle(keep);
+            self.active -= 1;
+            self.lanes.swap(at, self.active);
+        }
+        if is_tight {
+            let idle = self.lanes[self.active..].iter_mut();
+            idle.filter(|lane| lane.arrivals.has_more_than(0)).for_each(|lane| lane.settle(0));
+        }
+    }
+
+    /// Only forwards: what remains to be done for the application when recording has failed.
+    pub fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
+        let mut pass = Pass::default();
+        for lane in &mut self.lanes {
+            lane.accept();
+            lane.forward(shared);
+            while let Some(slot) = lane.running.pop_front() {
+                shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
+                if let Way::Watched(signal) = slot.way {
+                    shared.watches.forget(signal, slot.submission.correlation);
+                }
+                // A packet may still carry the slot's signal: it is never used again.
+                std::mem::forget(slot);
+            }
+            pass.forwards += lane.forwards.len();
+        }
+        pass.in_flight = pass.forwards;
+        if let Some(copies) = &mut self.copies {
+            pass.add(copies.forward_only(shared));
+        }
+        pass
+    }
+
+    /// Whether something was submitted that no pass has seen.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        let are_copies = self.copies.as_ref().is_some_and(copies::Copies::is_behind);
+        are_copies || self.lanes.iter().any(|lane| !lane.arrivals.submitted.is_empty())
+    }
+
+    /// Takes leave of a queue that has been destroyed: what had not completed never will.
+    pub fn remove<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) {
+        let Some(mut at) = self.at(queue) else { return };
+        if at < self.active {
+            self.active -= 1;
+            self.lanes.swap(at, self.active);
+            at = self.active;
+        }
+        let mut lane = self.lanes.swap_remove(at);
+        self.begin_again();
+        lane.accept();
+        lane.forward(shared);
+        // The recorder may be behind; the queue is gone all the same.
+        while lane.collect(true, &mut self.sender, shared) > 0 {}
+        shared.forwards.fetch_sub(lane.forwards.len(), Ordering::Release);
+        let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
+        for slot in slots {
+            if let Way::Watched(signal) = slot.way {
+                shared.watches.forget(signal, slot.submission.correlation);
+            }
+            if slot.way.is_recorded() {
+                shared.counters_of(&slot.submission).lose(Lost::QueueDestroyed, 1);
+            }
+            lane.arrivals.give_back(slot, shared);
+        }
+        self.sender.flush();
+    }
+
+    /// The recording ends: what has not completed is lost. Gives up the sender, so that the recorder ends too.
+    pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
+        self.lanes.iter_mut().for_each(Lane::accept);
+        self.show_oldest(clock::now(), true, shared);
+        for lane in &mut self.lanes {
+            for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
+                if slot.way.is_recorded() {
+                    shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
+                }
+                if let Way::Watched(signal) = slot.way {
+                    shared.watches.forget(signal, slot.submission.correlation);
+                }
+                // Its packet may complete later and write to its signal, which therefore stays.
+                std::mem::forget(slot);
+            }
+        }
+        if let Some(copies) = &mut self.copies {
+            copies.end(shared);
+        }
+    }
+}
+
+impl Pass {
+    fn add(&mut self, other: Self) {
+        self.completed += other.completed;
+        self.in_flight += other.in_flight;
+        self.forwards += other.forwards;
+    }
+}
+
+impl Lane {
+    fn settle(&mut self, keep: usize) {
+        self.arrivals.settle(keep);
+        self.running.shrink_to(keep);
+        self.forwards.shrink_to(0);
+        self.completed.shrink_to(0);
+    }
+
+    fn in_flight(&self) -> usize {
+        self.running.len() + self.forwards.len()
+    }
+
+    fn accept(&mut self) {
+        while let Some(slot) = self.arrivals.submitted.pop() {
+            match slot.way {
+                Way::Forward(_) | Way::Relay(_) => self.forwards.push_back(slot),
+                _ => self.running.push_back(slot),
+            }
+        }
+    }
+
+    /// Forwards every completion that an application's signal waits for, in the order of submission.
+    fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
+        // The latest is looked at first: whatever it waited for is then seen completed too, and is forwarded before it.
+        let slots = self.forwards.iter().enumerate().rev();
+        self.completed.extend(slots.filter(|(_, slot)| slot.own.value() < 1).map(|(at, _)| at));
+        for gone in 0..self.completed.len() {
+            let Some(mut slot) = self.completed.pop().and_then(|at| self.forwards.remove(at - gone)) else {
+                break;
+            };
+            let ticks = slot.own.ticks();
+            if let Way::Forward(signal) | Way::Relay(signal) = slot.way {
+                shared.watches.set_ticks(signal, ticks, &*shared.runtime);
+                shared.runtime.decrement(signal);
+                shared.forwards.fetch_sub(1, Ordering::Release);
+            }
+            if slot.way.is_recorded() {
+                slot.way = Way::Done(ticks);
+                self.running.push_back(slot);
+            } else {
+                self.arrivals.free(slot, shared);
+            }
+        }
+    }
+
+    /// Hands on what has completed, as far as there is room; how much that was.
+    fn collect<R: Resolve>(
+        &mut self,
+        thorough: bool,
+        sender: &mut Sender<Dispatch>,
+        shared: &Shared<R>,
+    ) -> usize {
+        let mut completed = 0;
+        let mut at = 0;
+        let mut beyond = 0;
+        while let Some(slot) = self.running.get(at) {
+            if !sender.has_room() || (beyond > AHEAD && !thorough) {
+                break;
+            }
+            let sight = look(slot, shared);
+            if sight == Sight::Running {
+                at += 1;
+                beyond += 1;
+                continue;
+            }
+            // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
+            if let Some(slot) = self.running.swap_remove_front(at) {
+                hand_on(&slot, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
+                self.arrivals.free(slot, shared);
+                completed += 1;
+            }
+        }
+        self.has_completed |= completed > 0;
+        completed
+    }
+}
+
+/// How far a dispatch is.
+fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
+    match slot.way {
+        Way::Own | Way::Forward(_) | Way::Relay(_) if slot.own.value() >= 1 => Sight::Running,
+        Way::Own | Way::Forward(_) | Way::Relay(_) => Sight::Done(slot.own.ticks()),
+        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation, &*shared.runtime),
+        Way::Done(ticks) => Sight::Done(ticks),
+    }
+}
+
+/// Hands a completed dispatch on, or counts why that cannot be.
+fn hand_on<R: Resolve>(
+    slot: &Slot,
+    sight: Sight,
+    (queue, gpu): (QueueOrdinal, u16),
+    sender: &mut Sender<Dispatch>,
+    shared: &Shared<R>,
+) {
+    let counters = shared.counters_of(&slot.submission);
+    let is_barrier = slot.submission.kernel == KernelId::BARRIER;
+    let failure = Failure(counters);
+    let lost = match sight {
+        Sight::Missed | Sight::Running | Sight::Copied(_) => Some(Lost::Reused),
+        Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
+            None => Some(Lost::Times),
+            Some(times) if is_barrier => {
+                (!shared.known.others.put(slot.passed(times, queue, gpu))).then_some(Lost::Behind)
+            }
+            Some(times) => sender.send(slot.completed(times, queue, gpu)).is_err().then_some(Lost::Behind),
+        },
+    };
+    std::mem::forget(failure);
+    if let Some(why) = lost {
+        counters.lose(why, 1);
+    }
+}
+
+/// Counts a dispatch as lost when a panic keeps it from being handed on.
+struct Failure<'a>(&'a Counters);
+
+impl Drop for Failure<'_> {
+    fn drop(&mut self) {
+        self.0.lose(Lost::Failure, 1);
+    }
+}
+
+/// Start and end in ns, where the hardware wrote them and they make sense.
+fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i64)> {
+    if !ticks.are_known() || ticks.end < ticks.start {
+        return None;
+    }
+    // The end first, as the runtime does it when the application asks (GpuAgent::TranslateTime): a tick that
+    // makes it synchronise the clocks then changes both.
+    let end = translate(ticks.end)?;
+    let start = translate(ticks.start)?;
+    (start > 0 && end >= start).then_some((start, end))
+}
+
+#[cfg(test)]
+#[expect(unsafe_code, reason = "signals in the memory of a test")]
+mod tests;

@@ -1,0 +1,218 @@
+//! What all threads of the tracer, and all of the application that pass through it, have in common.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+
+use crate::base::clock;
+use crate::base::counters::{Counters, Lost};
+use crate::base::settings::Mode;
+use crate::base::story;
+use crate::collect::dispatch::KernelId;
+use crate::collect::names::{Names, Resolve};
+use crate::collect::runtime::Runtime;
+use crate::collect::slot::{Pool, Submission};
+use crate::collect::wake::Bell;
+use crate::collect::watch::Watches;
+use crate::intercept::copies::Forwarded;
+use crate::write::record::Known;
+
+/// How far the recording is. It only ever goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Phase {
+    /// Dispatches are recorded.
+    Recording,
+    /// The process ends, or the runtime does: packets go through as they are.
+    Ended,
+    /// The tracer failed and is out of the way: packets go through as they are.
+    Failed,
+    /// A forked child: nothing here is its own.
+    Forked,
+}
+
+/// Why packets may not take the fast path.
+mod slow {
+    /// Each packet is told of, or the clock is read for it.
+    pub(super) const ALWAYS: u8 = 1;
+    /// Nothing is recorded for now.
+    pub(super) const PAUSED: u8 = 2;
+    /// Nothing is recorded any more.
+    pub(super) const OVER: u8 = 4;
+    /// The next packet is timed.
+    pub(super) const SAMPLE: u8 = 8;
+}
+
+/// One per process.
+pub struct Shared<R> {
+    phase: AtomicU8,
+    /// Why packets may not take the fast path: bits of [`slow`].
+    slow: AtomicU8,
+    ending: AtomicBool,
+    /// Whether each packet is told of (RTL_DEBUG=2).
+    pub told: bool,
+    /// Which dispatches are recorded.
+    pub mode: Mode,
+    /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
+    /// ([`crate::intercept::staging`]).
+    pub largest_staged: u64,
+    /// Kernels, queues and counters: what the recorder knows too.
+    pub known: Arc<Known>,
+    /// From addresses to kernels.
+    pub names: Names<R>,
+    /// The application's signals that are watched.
+    pub watches: Watches,
+    /// Decrements that the application's signals wait for, but for those of copies.
+    pub forwards: AtomicUsize,
+    /// What is forwarded of copies.
+    pub copies: Forwarded,
+    /// Whether barriers are recorded too.
+    pub records_barriers: bool,
+    /// Whether it is recorded when an op was enqueued.
+    times_submissions: bool,
+    /// Free slots.
+    pub pool: Pool,
+    /// Whether the collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all
+    /// signals being its own again.
+    pub makes_slots_ahead: AtomicBool,
+    /// Wakes the collector.
+    pub bell: Bell,
+    /// The ROCm runtime.
+    pub runtime: Box<dyn Runtime>,
+}
+
+impl<R: Resolve> Shared<R> {
+    /// A recording that begins.
+    pub fn new(mode: Mode, known: Arc<Known>, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Recording as u8),
+            slow: AtomicU8::new(0),
+            ending: AtomicBool::new(false),
+            told: false,
+            mode,
+            largest_staged: u64::MAX,
+            pool: Pool::new(Arc::clone(&known)),
+            known,
+            names: Names::new(resolver),
+            watches: Watches::default(),
+            forwards: AtomicUsize::new(0),
+            copies: Forwarded::default(),
+            records_barriers: false,
+            times_submissions: false,
+            makes_slots_ahead: AtomicBool::new(true),
+            bell: Bell::default(),
+            runtime,
+        }
+    }
+
+    /// How far the recording is.
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Relaxed) {
+            0 => Phase::Recording,
+            1 => Phase::Ended,
+            2 => Phase::Failed,
+            _ => Phase::Forked,
+        }
+    }
+
+    /// Whether dispatches are recorded.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
+    }
+
+    /// Ends the recording: the collector's thread is to come to its end, however far the recording was.
+    pub fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
+        self.advance(Phase::Ended);
+    }
+
+    /// Whether the collector's thread is to come to its end.
+    pub fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::SeqCst)
+    }
+
+    /// Tells of each packet from now on.
+    pub fn tell_packets(&mut self) {
+        self.told = true;
+        self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
+    }
+
+    /// Records from now on when ops are enqueued: none takes the fast path, which reads no clock.
+    pub fn time_submissions(&mut self) {
+        self.times_submissions = true;
+        self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
+    }
+
+    /// When an op is enqueued that is enqueued now, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub fn moment_of_submission(&self) -> i64 {
+        if self.times_submissions { clock::now() } else { 0 }
+    }
+
+    /// Whether a packet of the usual kind may take the fast path.
+    #[inline]
+    pub fn is_usual(&self) -> bool {
+        self.slow.load(Ordering::Relaxed) == 0
+    }
+
+    /// From now on, whether dispatches are left out: then no packet takes the fast path.
+    pub fn pause(&self, is_paused: bool) {
+        if is_paused {
+            self.slow.fetch_or(slow::PAUSED, Ordering::SeqCst);
+        } else {
+            self.slow.fetch_and(!slow::PAUSED, Ordering::SeqCst);
+        }
+        self.bell.ring();
+    }
+
+    /// The next packet is timed.
+    pub fn ask_for_sample(&self) {
+        self.slow.fetch_or(slow::SAMPLE, Ordering::Relaxed);
+    }
+
+    /// Whether this packet would take the fast path if it were not for the sample, which it is from now on.
+    pub fn takes_sample(&self) -> bool {
+        self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
+    }
+
+    /// Goes on to a later phase.
+    pub fn advance(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::SeqCst);
+        self.slow.fetch_or(slow::OVER, Ordering::SeqCst);
+        self.bell.ring();
+    }
+
+    /// The tracer has failed: from now on it is out of the way.
+    pub fn fail(&self) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        self.advance(Phase::Failed);
+        if !SAID.swap(true, Ordering::Relaxed) {
+            story::say(format_args!("failed and is out of the way; from now on nothing is recorded"));
+        }
+    }
+
+    /// Why a dispatch that is submitted now is lost, when it is.
+    pub fn loss(&self) -> Option<Lost> {
+        match self.phase() {
+            Phase::Recording => None,
+            Phase::Ended => Some(Lost::Ended),
+            Phase::Failed | Phase::Forked => Some(Lost::Failure),
+        }
+    }
+
+    /// What became of every packet of this one's kind.
+    pub fn counters_of(&self, submission: &Submission) -> &Counters {
+        if submission.kernel == KernelId::BARRIER { &self.known.barriers } else { &self.known.counters }
+    }
+
+    /// Whether signals of the application wait for us.
+    pub fn is_forwarding(&self) -> bool {
+        self.forwards.load(Ordering::Acquire) > 0 || self.copies.forwards.load(Ordering::Acquire) > 0
+    }
+
+    /// The signal goes into other hands than those of what we watch or have forwarded.
+    pub fn release(&self, signal: u64) {
+        self.watches.release(signal, &*self.runtime);
+        self.copies.forget(signal);
+    }
+}

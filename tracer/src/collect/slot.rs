@@ -1,0 +1,199 @@
+//! What a dispatch occupies from its submission until its times are known, and where the free ones are.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::base::counters::Lost;
+use crate::base::latch::lock;
+use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::collect::others::{Other, What};
+use crate::collect::runtime::Runtime;
+use crate::collect::signals::{Signal, Ticks};
+use crate::events::thread::Submitter;
+use crate::intercept::packet::Launch;
+use crate::write::record::Known;
+
+/// How the completion of a dispatch is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// By the slot's own signal; the application gave none.
+    Own,
+    /// By the application's signal, which is in the packet ([`crate::collect::watch`]). Its handle.
+    Watched(u64),
+    /// By the slot's own signal; then the application's is decremented.
+    Forward(Signal),
+    /// As [`Way::Forward`], but nothing of the packet, a barrier, is recorded.
+    Relay(Signal),
+    /// It is known already.
+    Done(Ticks),
+}
+
+impl Way {
+    /// Whether the packet is recorded.
+    #[must_use]
+    pub fn is_recorded(self) -> bool {
+        !matches!(self, Self::Relay(_))
+    }
+}
+
+/// One packet in flight. Its signal is its own for good, so that submitting costs no call of the runtime.
+#[derive(Debug)]
+pub struct Slot {
+    /// Value 1, without times, whenever the slot is free.
+    pub own: Signal,
+    /// How its completion is noticed.
+    pub way: Way,
+    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    pub enqueued: i64,
+    /// What is known of the dispatch when it is submitted.
+    pub submission: Submission,
+}
+
+/// A dispatch when it is submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// Its number: [`Dispatch::correlation`].
+    pub correlation: u64,
+    /// The thread, and the range that is open in it.
+    pub from: Submitter,
+    /// What is launched; [`KernelId::BARRIER`] where it is a barrier.
+    pub kernel: KernelId,
+    /// In what shape.
+    pub launch: Launch,
+}
+
+impl Slot {
+    /// The dispatch with its times, on this queue.
+    #[must_use]
+    pub fn completed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Dispatch {
+        let Submission { correlation, from, kernel, launch } = self.submission;
+        Dispatch {
+            start,
+            end,
+            correlation: from.link(correlation),
+            enqueued: self.enqueued,
+            range: from.range,
+            kernel,
+            queue,
+            tid: from.tid,
+            grid: launch.grid(),
+            lds: launch.lds(),
+            scratch: launch.scratch(),
+            workgroup: launch.workgroup(),
+            gpu,
+        }
+    }
+
+    /// The barrier with its times, on this queue.
+    #[must_use]
+    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
+        let Submission { correlation, from, .. } = self.submission;
+        let what = What::Barrier { queue, gpu };
+        Other {
+            start,
+            end,
+            correlation: from.link(correlation),
+            enqueued: self.enqueued,
+            range: from.range,
+            tid: from.tid,
+            what,
+        }
+    }
+}
+
+/// Free slots of no queue, within the [`Budget`](crate::base::budget::Budget) of the recording.
+pub struct Pool {
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
+    spare: Mutex<Vec<Box<Slot>>>,
+    made: AtomicUsize,
+    known: Arc<Known>,
+}
+
+impl Pool {
+    /// Without any slot yet.
+    #[must_use]
+    pub fn new(known: Arc<Known>) -> Self {
+        Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
+    }
+
+    /// Moves at most so many spare slots to a list; how many that were.
+    pub fn take(&self, count: usize, to: &mut Vec<Box<Slot>>) -> usize {
+        let mut spare = lock(&self.spare);
+        let rest = spare.len().saturating_sub(count);
+        let taken = spare.len() - rest;
+        to.extend(spare.drain(rest..));
+        taken
+    }
+
+    /// Takes a spare slot or makes one.
+    ///
+    /// # Errors
+    /// As for [`Pool::make`].
+    pub fn one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
+        let spare = lock(&self.spare).pop();
+        spare.map_or_else(|| self.make_one(runtime, gpu), Ok)
+    }
+
+    /// Makes at most so many slots; how many.
+    ///
+    /// # Errors
+    /// Why it made none: the bound is reached, or the runtime makes no more signals.
+    pub fn make(
+        &self,
+        count: usize,
+        to: &mut Vec<Box<Slot>>,
+        runtime: &dyn Runtime,
+        gpu: u16,
+    ) -> Result<usize, Lost> {
+        for made in 0..count {
+            match self.make_one(runtime, gpu) {
+                Ok(slot) => to.push(slot),
+                Err(why) if made == 0 => return Err(why),
+                Err(_) => return Ok(made),
+            }
+        }
+        Ok(count)
+    }
+
+    fn make_one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
+        let budget = &self.known.budget;
+        if !budget.take_slot() {
+            return Err(budget.loss());
+        }
+        let Some(own) = runtime.create_signal(gpu) else {
+            budget.give_slots_back(1);
+            return Err(Lost::Signals);
+        };
+        self.made.fetch_add(1, Ordering::Relaxed);
+        Ok(Box::new(Slot { own, way: Way::Own, enqueued: 0, submission: Submission::default() }))
+    }
+
+    /// Makes slots until so many are spare, at most `allowance` of them, of which it takes what it makes.
+    pub fn stock(&self, spare: usize, allowance: &mut usize, runtime: &dyn Runtime, gpu: u16) {
+        let missing = spare.saturating_sub(lock(&self.spare).len()).min(*allowance);
+        let mut made = Vec::new();
+        if missing > 0 && self.make(missing, &mut made, runtime, gpu).is_ok() {
+            *allowance -= made.len();
+            lock(&self.spare).append(&mut made);
+        }
+    }
+
+    /// Takes a slot back whose signal no packet carries any more.
+    pub fn give_back(&self, slot: Box<Slot>) {
+        slot.own.arm();
+        lock(&self.spare).push(slot);
+    }
+
+    /// Whether no slot has a signal of the runtime.
+    pub fn is_empty(&self) -> bool {
+        self.made.load(Ordering::Relaxed) == 0
+    }
+
+    /// Destroys the signals of all spare slots.
+    pub fn clear(&self, runtime: &dyn Runtime) {
+        let spare = std::mem::take(&mut *lock(&self.spare));
+        self.made.fetch_sub(spare.len(), Ordering::Relaxed);
+        self.known.budget.give_slots_back(spare.len());
+        spare.iter().for_each(|slot| runtime.destroy_signal(slot.own));
+    }
+}

@@ -1,0 +1,80 @@
+//! Who tells of calls, and what of.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use calls::{Function, Source};
+
+use crate::intercept::hsa;
+
+/// A source that tells of its calls.
+#[derive(Debug)]
+pub struct Joined {
+    /// The names of its functions, by number.
+    pub names: Vec<String>,
+    /// By number, whether its calls are told.
+    pub functions: Vec<bool>,
+    /// Whether their arguments are, too.
+    pub arguments: bool,
+}
+
+static SOURCES: [OnceLock<Joined>; Source::ALL.len()] = [const { OnceLock::new() }; Source::ALL.len()];
+
+static ARE_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Whether any source tells of its calls, so that what is enqueued has the number of its call.
+#[inline]
+#[must_use]
+pub fn are_told() -> bool {
+    ARE_TOLD.load(Ordering::Relaxed)
+}
+
+/// Takes a source in, the first time, with what is to be told of its calls; what that is.
+pub fn join(source: Source, names: Vec<String>, functions: Vec<bool>, arguments: bool) -> &'static Joined {
+    let joined = SOURCES[source as usize].get_or_init(|| Joined { names, functions, arguments });
+    if joined.functions.contains(&true) {
+        ARE_TOLD.store(true, Ordering::Relaxed);
+    }
+    joined
+}
+
+/// Whether calls of a function are told.
+#[must_use]
+pub fn tells(function: Function) -> bool {
+    let joined = function.source().and_then(|source| SOURCES[source as usize].get());
+    joined.and_then(|joined| joined.functions.get(function.number())).is_some_and(|&is_told| is_told)
+}
+
+/// What a function is called.
+#[must_use]
+pub fn name(function: Function) -> Option<&'static str> {
+    let joined = SOURCES[function.source()? as usize].get()?;
+    joined.names.get(function.number()).map(String::as_str)
+}
+
+/// What it belongs to within its source: the category of its calls in the file.
+#[must_use]
+pub fn category(function: Function) -> Option<&'static str> {
+    match function.source()? {
+        Source::Hip => None,
+        Source::Hsa => hsa::table(function.number()),
+    }
+}
+
+/// The type of what its functions return.
+#[must_use]
+pub const fn status(source: Source) -> &'static str {
+    match source {
+        Source::Hip => "hipError_t",
+        Source::Hsa => "hsa_status_t",
+    }
+}
+
+/// What a source is called: the domain of its calls in the file.
+#[must_use]
+pub const fn domain(source: Source) -> &'static str {
+    match source {
+        Source::Hip => "HIP",
+        Source::Hsa => "HSA",
+    }
+}

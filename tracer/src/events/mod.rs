@@ -1,0 +1,8 @@
+//! Ranges and calls: one queue for each thread of the application, and the readers that empty them.
+
+pub mod calls;
+pub mod chain;
+pub mod newcomers;
+pub mod ring;
+pub mod roctx;
+pub mod thread;

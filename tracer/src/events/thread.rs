@@ -1,0 +1,143 @@
+//! What is known of the thread that submits.
+
+use std::cell::Cell;
+
+use crate::events::calls;
+
+/// A thread of the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Submitter {
+    /// The kernel's number of the thread.
+    pub tid: u32,
+    /// The innermost range that is open in it; 0 for none.
+    pub range: u64,
+    /// The innermost recorded call of an interface that it is in ([`crate::events::calls`]); 0 for none.
+    pub call: u64,
+}
+
+impl Submitter {
+    /// What ties something that the thread has enqueued to the call that it was in: the call's number, 0 outside of any.
+    /// Where no calls are told, its own number.
+    #[inline]
+    #[must_use]
+    pub fn link(self, own: u64) -> u64 {
+        if calls::are_told() { self.call } else { own }
+    }
+}
+
+thread_local! {
+    /// Tid 0 until the thread is seen for the first time.
+    static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
+
+    /// Whether what this thread does is not to be recorded.
+    static PAUSED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread, when it was seen before.
+#[inline]
+#[must_use]
+pub fn known() -> Option<Submitter> {
+    // A thread that is being torn down has no memory of its own any more.
+    HERE.try_with(Cell::get).ok().filter(|here| here.tid != 0)
+}
+
+/// The calling thread.
+#[must_use]
+pub fn current() -> Submitter {
+    known().unwrap_or_else(|| {
+        let here = Submitter { tid: tid(), ..Submitter::default() };
+        remember(here);
+        here
+    })
+}
+
+/// Only a thread that is recorded is remembered, so that whoever finds a known one need not ask whether it is paused.
+fn remember(here: Submitter) {
+    if !is_paused() {
+        let _ = HERE.try_with(|cell| cell.set(here));
+    }
+}
+
+/// The innermost range that is open in the calling thread is now this one; 0 for none.
+#[inline]
+pub fn set_range(range: u64) {
+    remember(Submitter { range, ..current() });
+}
+
+/// The innermost recorded call that the calling thread is in is now this one, 0 for none; the one before.
+#[inline]
+pub fn set_call(call: u64) -> u64 {
+    // The memory of a thread is found by a call, so it is asked for once.
+    let known = HERE.try_with(|cell| {
+        let here = cell.get();
+        (here.tid != 0).then(|| {
+            cell.set(Submitter { call, ..here });
+            here.call
+        })
+    });
+    known.ok().flatten().unwrap_or_else(|| {
+        let here = current();
+        remember(Submitter { call, ..here });
+        here.call
+    })
+}
+
+/// Whether what the calling thread does is not to be recorded.
+#[inline]
+#[must_use]
+pub fn is_paused() -> bool {
+    PAUSED.try_with(Cell::get).unwrap_or(false)
+}
+
+/// From now on, whether what the calling thread does is not to be recorded.
+pub fn pause(is_paused: bool) {
+    let _ = PAUSED.try_with(|cell| cell.set(is_paused));
+    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
+}
+
+/// The calling thread is the one that a fork has made: it has another number than the one that it was copied from, and
+/// no range is open in it.
+pub fn forget() {
+    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
+}
+
+#[expect(unsafe_code, reason = "calls libc")]
+fn tid() -> u32 {
+    // SAFETY: asks for a number and cannot fail.
+    unsafe { libc::gettid() as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_its_own_number() {
+        let here = current();
+        let there = std::thread::spawn(current).join().unwrap();
+        assert_eq!(here, current());
+        assert_ne!(here.tid, there.tid);
+        assert_eq!(here.range, 0);
+    }
+
+    #[test]
+    fn a_paused_thread_is_not_known_until_it_is_resumed() {
+        set_range(7);
+        assert_eq!(known().map(|here| here.range), Some(7));
+        pause(true);
+        set_range(8);
+        assert_eq!((known(), is_paused()), (None, true));
+        assert_ne!(current().tid, 0);
+        pause(false);
+        set_range(9);
+        assert_eq!(known().map(|here| here.range), Some(9));
+    }
+
+    #[test]
+    fn a_thread_that_a_fork_has_made_is_asked_for_its_number_again() {
+        let here = current();
+        forget();
+        assert_eq!(known(), None);
+        assert_eq!(current(), here);
+    }
+}

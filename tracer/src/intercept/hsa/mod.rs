@@ -1,0 +1,59 @@
+//! Calls of the HSA runtime (docs/guide/hsa-api.md).
+//!
+//! Functions that are asked for are replaced in the tables that `OnLoad` receives, by one [thunk](thunks) for each; the others
+//! stay as they are. A thunk says that a call begins, calls what was in the table before, and says that it ended: from there
+//! on it is a call like those of HIP ([`crate::events::calls`]). What the tracer itself asks of the runtime passes no table.
+
+pub mod arguments;
+pub mod filter;
+pub mod lives;
+pub mod telling;
+pub mod thunks;
+
+use std::sync::atomic::AtomicBool;
+
+use calls::Source;
+use hsa_sys::table::{FUNCTIONS, Kind};
+
+use crate::base::api::Tables;
+use crate::base::settings::Settings;
+use crate::base::story;
+use crate::events::calls::{here, sources};
+use crate::lifecycle::recording;
+
+/// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
+pub fn install(tables: &Tables, settings: &Settings) {
+    let filter = &settings.hsa_filter;
+    if !filter.is_set() {
+        return;
+    }
+    if let Some(complaint) = filter::complaint(filter) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        story::once(&SAID, format_args!("{complaint}"));
+    }
+    let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
+    let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
+    here::number_from(recording::known().counters.snapshot().seen);
+    let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
+    telling::tell_arguments(joined.arguments);
+    for (number, is_wanted) in joined.functions.iter().enumerate() {
+        if *is_wanted && !lives::are_told(number) {
+            thunks::put(tables, number);
+        }
+    }
+}
+
+pub use thunks::are_in;
+
+/// The table that a function is in, as the file and RTL_HSA_API_FILTER call it.
+#[must_use]
+pub fn table(number: usize) -> Option<&'static str> {
+    FUNCTIONS.get(number).map(|function| name(function.table))
+}
+
+const fn name(table: Kind) -> &'static str {
+    match table {
+        Kind::Core => "core",
+        _ => "ext",
+    }
+}

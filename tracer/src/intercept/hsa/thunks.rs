@@ -1,0 +1,81 @@
+//! The functions that stand in the tables in place of the runtime's, one for each of `hsa_sys`'s list.
+
+#![expect(unsafe_code, reason = "called by the application in place of the runtime")]
+
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use hsa_sys::table::{FUNCTIONS, Number};
+
+use super::arguments::{Chars as Text, Handle, Pointer, Returned, Status};
+use super::telling;
+use crate::base::api::Tables;
+
+/// A function of any type.
+type Thunk = unsafe extern "C" fn();
+
+/// What was in the table before the thunk, by the function's number; written before the thunk is put there.
+static ORIGINALS: [AtomicPtr<c_void>; FUNCTIONS.len()] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; FUNCTIONS.len()];
+
+macro_rules! thunks {
+    ($($table:ident $name:ident($($parameter:ident: $type:ty),*) -> $result:ty, $places:tt;)+) => {
+        /// By number.
+        static THUNKS: [Thunk; FUNCTIONS.len()] = [$({
+            unsafe extern "C" fn thunk($($parameter: $type),*) -> $result {
+                const NUMBER: u16 = Number::$name as u16;
+                let original = ORIGINALS[NUMBER as usize].load(Ordering::Relaxed);
+                // SAFETY: what was in the table at the place of this function, which is of this type in every generation;
+                // not null, or the thunk would not have been put there.
+                let original = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(original) };
+                let arguments = telling::arguments(|_text| { $(_text.say(stringify!($parameter), $parameter);)* });
+                let begun = telling::begin(NUMBER);
+                // SAFETY: the arguments are the caller's, passed on as they came.
+                let result = unsafe { original($($parameter),*) };
+                telling::end(&begun, NUMBER, result.status(), arguments.as_ref());
+                result
+            }
+            // SAFETY: only kept as this; it is called as what it is, by the types of the table.
+            unsafe { transmute::<unsafe extern "C" fn($($type),*) -> $result, Thunk>(thunk) }
+        }),+];
+    };
+}
+
+hsa_sys::every_function!(thunks);
+
+/// Puts a thunk into the tables, where they have its function.
+pub fn put(tables: &Tables, number: usize) {
+    let Some(place) = tables.place(&FUNCTIONS[number]) else { return };
+    let thunk = THUNKS[number] as *mut c_void;
+    // SAFETY: a pointer of the runtime's table; it loads its tools before anyone else can call through it.
+    let before = unsafe { place.read() };
+    if before.is_null() || before == thunk {
+        return;
+    }
+    ORIGINALS[number].store(before, Ordering::Relaxed);
+    // SAFETY: as above, with a function of the same type.
+    unsafe { place.write(thunk) };
+}
+
+/// Whether the tables have thunks already.
+pub fn are_in(tables: &Tables) -> bool {
+    FUNCTIONS.iter().zip(&THUNKS).any(|(function, &thunk)| {
+        // SAFETY: a pointer of the runtime's table.
+        tables.place(function).is_some_and(|place| unsafe { place.read() } == thunk as *mut c_void)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_functions_have_one_thunk() {
+        let mut addresses = THUNKS.map(|thunk| thunk as usize).to_vec();
+        addresses.sort_unstable();
+        addresses.dedup();
+        assert_eq!(addresses.len(), FUNCTIONS.len());
+    }
+}

@@ -1,0 +1,219 @@
+//! What the runtime calls with every packet that the application submits, on the application's thread.
+//!
+//! The runtime calls it under the queue's own lock, before the packets are in the hardware's queue. The packets are never
+//! written to, wherever they are: what has to change changes in a copy.
+
+#![expect(unsafe_code, reason = "called by the runtime with the application's packets")]
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
+
+use crate::base::counters::{Lost, Skipped};
+use crate::base::fault;
+use crate::base::kernels::Loader;
+use crate::base::latch::Latch;
+use crate::base::story;
+use crate::collect::lane::{Submissions, Verdict};
+use crate::collect::shared::Shared;
+use crate::intercept::packet::Packet;
+use crate::intercept::staging::Ring;
+use crate::intercept::wrapped::Wrapped;
+
+/// The queue of an application, as its interceptor finds it.
+pub struct Intercepted {
+    /// The process it is in.
+    pub shared: Arc<Shared<Loader>>,
+    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for whoever gives
+    /// the queue's free signals back before the runtime ends.
+    pub submissions: Latch<Submissions>,
+    ring: Ring,
+    /// What it wraps, on a runtime that needs care.
+    wrapped: Option<&'static Wrapped>,
+    /// Room for the copies of a batch, kept for the next one.
+    batch: Latch<Vec<Packet>>,
+}
+
+impl Intercepted {
+    /// A queue that has just been created.
+    #[must_use]
+    pub fn new(
+        shared: Arc<Shared<Loader>>,
+        submissions: Submissions,
+        ring: Ring,
+        wrapped: Option<&'static Wrapped>,
+    ) -> Self {
+        Self { shared, submissions: Latch::new(submissions), ring, wrapped, batch: Latch::default() }
+    }
+
+    /// Free slots but for so many serve other queues from now on.
+    pub fn lend(&self, keep: usize) {
+        if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
+            submissions.give_back(keep, &self.shared);
+        }
+    }
+
+    /// [`Submissions::submit_usual`], where that is possible now.
+    #[inline(always)]
+    fn decide_usual(&self, packet: &mut Packet) -> bool {
+        self.shared.is_usual()
+            && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
+    }
+
+    /// Times the fast path, where this packet is a sample and takes it.
+    fn sample(&self, packet: &mut Packet) -> bool {
+        let cost = &self.shared.known.cost;
+        self.shared.takes_sample() && cost.sample(|| self.decide_usual(packet))
+    }
+
+    /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
+    /// recording, not the process.
+    #[inline(never)]
+    fn decide(&self, packet: &mut Packet) -> Verdict {
+        let decide = || {
+            fault::point("submit");
+            if self.shared.is_recording()
+                && let Some(mut submissions) =
+                    self.submissions.enter().or_else(|| self.submissions.enter_soon())
+            {
+                return submissions.submit(packet, &self.shared);
+            }
+            let why = self.shared.loss().unwrap_or(Lost::Failure);
+            Submissions::pass(packet, &self.shared, |counters| counters.lose(why, 1));
+            Verdict::Passed
+        };
+        let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
+            self.shared.fail();
+            Verdict::Passed
+        });
+        if self.shared.told {
+            tell(packet, verdict);
+        }
+        verdict
+    }
+
+    /// After the packets are in the hardware's queue.
+    #[inline]
+    fn submitted(&self, verdict: Verdict) {
+        match verdict {
+            Verdict::Passed => (),
+            Verdict::Watched | Verdict::Changed => self.shared.bell.touch(),
+            Verdict::Forwarded => self.shared.bell.ring(),
+        }
+    }
+}
+
+#[cold]
+fn tell(packet: &Packet, verdict: Verdict) {
+    let what = if packet.is_kernel() { "kernel" } else { "other packet" };
+    story::say(format_args!(
+        "{what} kernel_object={:#x} completion_signal={:#x}: {verdict:?}",
+        packet.kernel_object(),
+        packet.completion()
+    ));
+}
+
+/// The interceptor of every queue.
+///
+/// # Safety
+/// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which lives until the queue is
+/// destroyed; `writer` passes packets on. That is what the runtime promises an interceptor.
+pub unsafe extern "C" fn intercept(
+    packets: *const c_void,
+    count: u64,
+    index: u64,
+    data: *mut c_void,
+    writer: hsa_amd_queue_intercept_packet_writer,
+) {
+    let Some(writer) = writer else { return };
+    // SAFETY: `data` is what was registered for this queue.
+    let queue = unsafe { &*data.cast::<Intercepted>() };
+    if let Some(wrapped) = queue.wrapped {
+        wrapped.all_before(index);
+    }
+    if count == 1 {
+        // SAFETY: there is one packet. A tool above this one may have it anywhere.
+        let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
+        if queue.decide_usual(&mut packet) {
+            // SAFETY: passes on the copy.
+            unsafe { writer((&raw const packet).cast(), 1) };
+            return queue.shared.bell.touch();
+        }
+    }
+    // SAFETY: as the caller promised.
+    unsafe { intercept_any(queue, packets, count, index, writer) };
+}
+
+/// What is not of the usual kind.
+///
+/// # Safety
+/// As for [`intercept`].
+#[cold]
+unsafe fn intercept_any(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    index: u64,
+    writer: unsafe extern "C" fn(*const c_void, u64),
+) {
+    if let Some(wrapped) = queue.wrapped {
+        // SAFETY: the writer of this interceptor.
+        unsafe { wrapped.ask_for(index, Some(writer)) };
+    }
+    if count != 1 {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_batch(queue, packets, count, writer) };
+    }
+    // SAFETY: there is one packet. A tool above this one may have it anywhere.
+    let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
+    let verdict = if queue.sample(&mut packet) { Verdict::Changed } else { queue.decide(&mut packet) };
+    let passed = if verdict > Verdict::Watched { (&raw const packet).cast() } else { packets };
+    // SAFETY: passes on one packet: the caller's or its copy.
+    unsafe { writer(passed, 1) };
+    queue.submitted(verdict);
+}
+
+/// Several packets go on in one call, as they came: their order and their neighbourhood may matter.
+///
+/// # Safety
+/// As for [`intercept`].
+unsafe fn intercept_batch(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    writer: unsafe extern "C" fn(*const c_void, u64),
+) {
+    let shared = &*queue.shared;
+    // Out of the lock while the runtime works with the copies.
+    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
+    copies.clear();
+    for at in 0..count as usize {
+        // SAFETY: within the packets that the caller has.
+        let packet = unsafe { packets.cast::<Packet>().add(at) };
+        // SAFETY: as above; a tool above this one may have it anywhere.
+        copies.push(unsafe { packet.read_unaligned() });
+    }
+    let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        story::once(
+            &SAID,
+            format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
+        );
+        copies.iter().for_each(|packet| {
+            Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
+        });
+        Verdict::Passed
+    } else {
+        copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+    };
+    let passed = if verdict > Verdict::Watched { copies.as_ptr().cast() } else { packets };
+    // SAFETY: passes on as many packets as came: the caller's or their copies.
+    unsafe { writer(passed, count) };
+    queue.submitted(verdict);
+    if let Some(mut batch) = queue.batch.enter() {
+        *batch = copies;
+    }
+}

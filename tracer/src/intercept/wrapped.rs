@@ -1,0 +1,201 @@
+//! The queue of the hardware that an interceptible queue wraps, and how far the GPU is with it.
+//!
+//! An interceptible queue takes packets out of the application's ring as soon as its doorbell rings: its read index says that
+//! the ring has room again, however far behind the GPU is. Packets that do not fit the queue of the hardware wait in a
+//! buffer, and the runtime takes up the ring on a thread of its own when there is room. Runtimes that hand over packets in
+//! batches crash there ([`crate::intercept::staging`]). So the application is told of room as it would be without interception: by the
+//! read index of the hardware. Then the two together never hold more packets than one ring has, and nothing waits in
+//! the buffer. The application waits by itself, where and how it would without the tracer.
+
+#![expect(unsafe_code, reason = "reads the indices of a queue of the runtime")]
+
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+
+use hsa_sys::bindings::{
+    CoreApiTable, HSA_PACKET_TYPE_VENDOR_SPECIFIC, HSA_STATUS_SUCCESS, hsa_amd_queue_intercept_packet_writer,
+    hsa_queue_t,
+};
+
+/// Where `amd_queue_t` (amd_hsa_queue.h) has `write_dispatch_id`, whose first field is the `hsa_queue_t`.
+const WRITE_INDEX: usize = 56;
+
+/// `HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR`.
+const EXTENSION_MINOR: u32 = 0x208;
+
+/// ROCm 7.0 and newer, which hand over packets in batches, have later versions of AMD's extension than 6.4, whose is 1.7.
+const MARKERS_SINCE: u16 = 8;
+
+/// Whether this runtime calls the callback of a marker packet. Another one would hand it to the GPU.
+pub fn has_markers(core: &CoreApiTable) -> bool {
+    let mut minor = 0_u16;
+    let Some(ask) = core.hsa_system_get_info_fn else { return false };
+    // SAFETY: the attribute is of the type of `minor`; a runtime that does not know it writes nothing.
+    let asked = unsafe { ask(EXTENSION_MINOR, (&raw mut minor).cast()) };
+    asked == HSA_STATUS_SUCCESS && minor >= MARKERS_SINCE
+}
+
+/// The queue of the hardware behind an interceptible one.
+#[derive(Default)]
+pub struct Wrapped {
+    /// Null until a marker packet has shown it.
+    queue: AtomicPtr<hsa_queue_t>,
+    is_asked_for: AtomicBool,
+    /// How many more packets it has had than the application has submitted: those that the runtime and other tools added.
+    surplus: AtomicU64,
+}
+
+/// `amd_aql_intercept_marker_t`: the runtime calls back in place of submitting it.
+#[repr(C)]
+struct Marker {
+    header: u16,
+    format: u8,
+    reserved: [u8; 5],
+    callback: unsafe extern "C" fn(*const Self, *mut hsa_queue_t, u64),
+    wrapped: *const Wrapped,
+    index: u64,
+    unused: [u64; 4],
+}
+
+/// `AMD_AQL_FORMAT_INTERCEPT_MARKER`.
+const FORMAT: u8 = 0xfe;
+
+impl Wrapped {
+    /// Of a queue that is new.
+    pub fn reset(&self) {
+        self.queue.store(std::ptr::null_mut(), Ordering::Relaxed);
+        self.is_asked_for.store(false, Ordering::Relaxed);
+    }
+
+    /// Takes note of the application's packets before this index: all of them are in the queue of the hardware.
+    #[inline(always)]
+    pub fn all_before(&self, index: u64) {
+        let queue = self.queue.load(Ordering::Relaxed);
+        if !queue.is_null() {
+            self.surplus.store(write_index(queue).wrapping_sub(index), Ordering::Release);
+        }
+    }
+
+    /// Asks for the queue of the hardware, once, from within an interceptor that is at this index.
+    ///
+    /// # Safety
+    /// `writer` is that of the interceptor, which is called at this moment.
+    pub unsafe fn ask_for(&'static self, index: u64, writer: hsa_amd_queue_intercept_packet_writer) {
+        if self.is_asked_for.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let marker = Marker {
+            header: HSA_PACKET_TYPE_VENDOR_SPECIFIC as u16,
+            format: FORMAT,
+            reserved: [0; 5],
+            callback: found,
+            wrapped: self,
+            index,
+            unused: [0; 4],
+        };
+        if let Some(writer) = writer {
+            // SAFETY: one packet, which the runtime is done with when the call returns.
+            unsafe { writer((&raw const marker).cast(), 1) };
+        }
+    }
+
+    /// The read index for the application: how many of its packets the GPU has taken, of the `taken` ones that the
+    /// interceptible queue has. `read_index` loads that of the hardware.
+    #[inline]
+    pub fn read_index(&self, taken: u64, read_index: impl FnOnce(*const hsa_queue_t) -> u64) -> u64 {
+        let queue = self.queue.load(Ordering::Acquire);
+        if queue.is_null() {
+            return taken;
+        }
+        let read = read_index(queue);
+        // Whatever was added or left out in between: nothing is in flight.
+        if read == write_index(queue) {
+            return taken;
+        }
+        let done = read.wrapping_sub(self.surplus.load(Ordering::Acquire));
+        // The GPU may be done with packets that the runtime has not yet freed in the ring.
+        if (done.wrapping_sub(taken) as i64) < 0 { done } else { taken }
+    }
+}
+
+/// The write index of a queue of the hardware.
+#[inline(always)]
+fn write_index(queue: *mut hsa_queue_t) -> u64 {
+    let index = queue.wrapping_byte_add(WRITE_INDEX).cast();
+    // SAFETY: a queue that exists, because the one that wraps it is in use. Its `amd_queue_t` has the index there, which
+    // `found` has verified.
+    unsafe { AtomicU64::from_ptr(index) }.load(Ordering::Acquire)
+}
+
+/// What the runtime calls with the queue of the hardware, and the index at which the marker would be in it.
+unsafe extern "C" fn found(marker: *const Marker, queue: *mut hsa_queue_t, write: u64) {
+    // SAFETY: the runtime passes on the packet as it came.
+    let marker = unsafe { &*marker };
+    // SAFETY: `ask_for` put it there, and it is never freed.
+    let wrapped = unsafe { &*marker.wrapped };
+    if write_index(queue) == write {
+        wrapped.surplus.store(write.wrapping_sub(marker.index), Ordering::Relaxed);
+        wrapped.queue.store(queue, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue of the hardware, as far as its write index.
+    #[repr(C, align(64))]
+    struct Hardware([AtomicU64; 16]);
+
+    /// The interceptible queue has taken 1,000 packets, of which the hardware's queue has those up to `write`, less
+    /// those that others added; the GPU has taken those up to `read`.
+    fn read_index(surplus: u64, write: u64, read: u64) -> u64 {
+        let hardware = Hardware(Default::default());
+        let set_write_index = |write| hardware.0[WRITE_INDEX / 8].store(write, Ordering::Relaxed);
+        set_write_index(write - 10);
+        let queue: *mut hsa_queue_t = (&raw const hardware).cast_mut().cast();
+        let wrapped: &'static Wrapped = Box::leak(Box::default());
+        assert_eq!(wrapped.read_index(1000, |_| panic!("unknown")), 1000);
+        let marker = Marker {
+            header: 0,
+            format: FORMAT,
+            reserved: [0; 5],
+            callback: found,
+            wrapped,
+            index: write - 10 - surplus,
+            unused: [0; 4],
+        };
+        // SAFETY: the memory of this test.
+        unsafe { (marker.callback)(&raw const marker, queue, write - 11) };
+        assert_eq!(wrapped.read_index(1000, |_| panic!("at another place")), 1000);
+        // SAFETY: as above.
+        unsafe { (marker.callback)(&raw const marker, queue, write - 10) };
+        set_write_index(write);
+        wrapped.all_before(write - surplus);
+        wrapped.read_index(1000, |found| {
+            assert_eq!(found, queue.cast_const());
+            read
+        })
+    }
+
+    #[test]
+    fn the_marker_has_the_size_of_a_packet() {
+        assert_eq!((size_of::<Marker>(), std::mem::offset_of!(Marker, callback)), (64, 8));
+    }
+
+    #[test]
+    fn the_application_sees_the_progress_of_the_gpu() {
+        assert_eq!(read_index(0, 1000, 400), 400);
+        assert_eq!(read_index(7, 1007, 407), 400, "packets of others are not the application's");
+        assert_eq!(read_index(0, 1000, 1000), 1000);
+    }
+
+    #[test]
+    fn the_application_never_sees_more_than_the_ring_has_freed() {
+        assert_eq!(read_index(0, 1010, 1005), 1000);
+    }
+
+    #[test]
+    fn a_queue_without_packets_in_flight_is_empty_whatever_was_added() {
+        assert_eq!(read_index(7, 990, 990), 1000);
+    }
+}

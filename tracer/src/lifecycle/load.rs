@@ -1,0 +1,207 @@
+//! What the runtime calls by name, and what is called at the end of the process and in the child of a fork.
+
+#![expect(unsafe_code, reason = "the runtime finds these functions by their names and calls them")]
+
+use std::ffi::{c_char, c_void};
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hsa_sys::bindings::HsaApiTable;
+
+use crate::base::api::{Tables, Unusable};
+use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::settings::{Mode, Settings};
+use crate::base::{fault, gpus, process, story};
+use crate::capi::embed::{self, Role};
+use crate::capi::hip;
+use crate::events::{calls, roctx, thread};
+use crate::intercept::{hooks, hsa};
+use crate::lifecycle::control::Gate;
+use crate::lifecycle::{control, leave, recording, tracer};
+
+/// How much longer the process may live because of us.
+const EXIT: Duration = Duration::from_millis(500);
+
+/// Called when the library is loaded.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+/// Before anything can be begun: a fork comes at any moment.
+extern "C" fn loaded() {
+    process::at_fork(forked);
+    leave::find_originals();
+}
+
+/// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
+/// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
+/// the same.
+///
+/// # Safety
+/// `table` is what the runtime hands to a tool.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn OnLoad(
+    table: *mut c_void,
+    _runtime_version: u64,
+    _failed_tool_count: u64,
+    _failed_tool_names: *const *const c_char,
+) -> bool {
+    let loaded = catch_unwind(|| {
+        // SAFETY: as the caller promised.
+        unsafe { load(table.cast()) }
+    });
+    match loaded {
+        Ok(Ok(())) => (),
+        Ok(Err(why)) => story::say(format_args!("{why}; nothing is recorded")),
+        Err(_) => story::say(format_args!("failed to start; nothing is recorded")),
+    }
+    true
+}
+
+/// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
+#[unsafe(no_mangle)]
+pub extern "C" fn OnUnload() {
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.unload();
+        }
+    });
+}
+
+/// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
+/// end upon signals that stayed behind.
+extern "C" fn exit() {
+    if !process::is_own() {
+        return;
+    }
+    let _ = catch_unwind(|| {
+        let deadline = Instant::now() + EXIT;
+        end();
+        fault::point("exit");
+        // That of a process that never asked a GPU for anything.
+        recording::end(deadline);
+        if let Some(tracer) = tracer::get() {
+            tracer.give_signals_back(deadline);
+        }
+    });
+}
+
+/// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
+/// asks for no memory.
+extern "C" fn forked() {
+    process::inherit();
+    thread::forget();
+    embed::forget();
+    calls::forget();
+    roctx::forget();
+    recording::forget();
+    if let Some(tracer) = tracer::get() {
+        tracer.forked();
+    }
+}
+
+fn end() {
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.end();
+        }
+    });
+}
+
+/// # Safety
+/// `table` is what the runtime hands to a tool.
+unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
+    if process::is_privileged() {
+        return Err(Unusable::Privileged);
+    }
+    be_own();
+    if matches!(embed::role(), Role::Nobody) {
+        return Ok(());
+    }
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    let (settings, is_first) = (read_settings(), !STARTED.swap(true, Ordering::Relaxed));
+    fault::point("load");
+    // SAFETY: as the caller promised.
+    let tables = unsafe { Tables::of(table) }?;
+    let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {
+        Some(before) => before.api.clone(),
+        None => tables.functions()?,
+    };
+    let gpus = gpus::list(&api);
+    let (mode, count) = (settings.mode.name(), gpus.len());
+    story::tell(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
+    tracer::begin(api, settings.clone(), gpus);
+    if settings.mode == Mode::Hip && is_first && !hip::is_companion_there() {
+        story::say_of_file(format_args!(
+            "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
+        ));
+    }
+    hooks::install(&tables);
+    hsa::install(&tables, &settings);
+    Ok(())
+}
+
+/// What the environment asks for. What is to be said of it is said once, however often it is read.
+pub(crate) fn read_settings() -> Settings {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let is_first = !SAID.swap(true, Ordering::Relaxed);
+    let mut complaints = Vec::new();
+    let mut settings = Settings::read(&mut complaints);
+    if let Role::Callbacks(registered) = embed::role() {
+        registered.adapt(&mut settings);
+    }
+    story::set_level(settings.debug);
+    if is_first {
+        // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+        std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+    }
+    for complaint in complaints.iter().filter(|_| is_first) {
+        story::say(format_args!("{complaint}"));
+    }
+    control::ask(settings.is_stopped);
+    settings
+}
+
+/// Something is about to begin in this process, whose end is to be told.
+fn be_own() {
+    static AT_EXIT: AtomicBool = AtomicBool::new(false);
+    if process::is_copied() {
+        forked();
+    }
+    process::own();
+    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+        process::at_exit(exit);
+    }
+}
+
+/// Begins a recording for the sake of ranges, in a process that may never start the runtime.
+pub fn begin_with_ranges() {
+    if process::is_privileged() {
+        return control::end();
+    }
+    be_own();
+    if matches!(embed::role(), Role::Nobody) {
+        return control::end();
+    }
+    let settings = read_settings();
+    if control::gate() == Gate::Idle {
+        recording::begin(&settings);
+    }
+}
+
+/// Whether a range or call is recorded although the gate was not open, because a recording has begun for it; else counts
+/// why not.
+#[cold]
+pub fn opens(unhanded: &Counters) -> bool {
+    if control::gate() == Gate::Idle {
+        begin_with_ranges();
+    }
+    match control::gate() {
+        // Another thread is about to begin it: what the thread hands over waits.
+        Gate::Open | Gate::Idle => return true,
+        Gate::Paused => unhanded.skip(Skipped::Paused, 1),
+        Gate::Ended => unhanded.lose(Lost::Ended, 1),
+    }
+    false
+}

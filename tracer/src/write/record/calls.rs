@@ -1,0 +1,202 @@
+//! Rows of calls.
+
+use std::collections::HashMap;
+
+use calls::{Function, Source};
+use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
+
+use super::close::Close;
+use super::open_calls;
+use super::others::CALLS;
+use super::session::Session;
+use super::under_way::UnderWay;
+use crate::base::registry::place;
+use crate::events::calls::event::Asked;
+use crate::events::calls::reader::{Open, Told};
+use crate::events::calls::sources;
+
+/// What a session knows of them.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// By source and number.
+    functions: [Vec<Option<Named>>; Source::ALL.len()],
+    /// By source and number: the last call.
+    last: [Vec<Option<Last>>; Source::ALL.len()],
+    /// Small numbers of streams, by their addresses, in the order in which they are met.
+    streams: HashMap<u64, i64>,
+    /// Of the calls in the file, those that had not returned, by source.
+    unfinished: [u64; Source::ALL.len()],
+    /// Those that threads are in.
+    pub(super) open: UnderWay<Open>,
+    /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
+    unlinked: [u64; UNLINKED.len()],
+}
+
+/// What the calls of a function say of it.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: StringId,
+    domain: StringId,
+    category: Option<StringId>,
+}
+
+/// The last call of a function that was written.
+#[derive(Debug)]
+struct Last {
+    tid: u32,
+    stream: u64,
+    parent: u64,
+    /// Its row, if it has no parameters, arguments or status beside that.
+    row: Option<Call>,
+    /// Empty until a call is repeated.
+    template: CallTemplate,
+}
+
+/// Their tags.
+const UNFINISHED: [&str; Source::ALL.len()] = ["hip_unfinished", "hsa_unfinished"];
+const UNLINKED: [&str; 3] = ["unlinked", "copies_unlinked", "barriers_unlinked"];
+
+impl Calls {
+    /// A dispatch, or an op of this kind of the others, is about to be written, with this number of its call.
+    #[inline]
+    pub(super) fn link(&mut self, other: Option<usize>, call: u64) {
+        self.unlinked[other.map_or(0, |kind| 1 + kind)] += u64::from(call == 0);
+    }
+
+    /// The rows that each publication replaces.
+    pub(super) fn closing(&self) -> Vec<(&'static str, String)> {
+        let unfinished = UNFINISHED.into_iter().zip(self.unfinished);
+        let counts = unfinished.chain(UNLINKED.into_iter().zip(self.unlinked));
+        let counts = counts.filter(|&(_, count)| count > 0).map(|(tag, count)| (tag, count.to_string()));
+        counts.chain(self.open.now.iter().map(open_calls::row)).collect()
+    }
+}
+
+/// hipMemcpyKind of a function whose name says it.
+pub(super) fn way(function: Function) -> Option<i64> {
+    let name = sources::name(function)?;
+    let known = [
+        ("HtoD", 1),
+        ("HtoA", 1),
+        ("DtoH", 2),
+        ("AtoH", 2),
+        ("DtoD", 3),
+        ("DtoA", 3),
+        ("AtoD", 3),
+        ("AtoA", 3),
+    ];
+    let known = known.into_iter().chain([("ArrayToArray", 3), ("Peer", 3)]);
+    known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, kind)| kind)
+}
+
+impl<T: Target + Close> Session<T> {
+    /// Records a call or counts it as lost.
+    pub(super) fn add_call(&mut self, told: &Told) {
+        let Some(source) = told.call.function.source() else { return };
+        if self.over.is_none()
+            && let Err(error) = self.write_call(source, told)
+        {
+            self.fail(&error);
+        }
+        self.count(CALLS + source as usize);
+    }
+
+    fn write_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<()> {
+        let &Told { call, tid, .. } = told;
+        let Some(duration) = call.duration() else {
+            self.write_whole_call(source, told)?;
+            self.calls.unfinished[source as usize] += 1;
+            return Ok(());
+        };
+        let is_plain = told.asked.is_none() && told.arguments.is_none() && call.status == 0;
+        let number = call.function.number();
+        let last = self.calls.last[source as usize].get_mut(number).and_then(Option::as_mut);
+        let repeated = last
+            .filter(|last| {
+                is_plain && (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent)
+            })
+            .and_then(|last| Some((last.row?, &mut last.template)));
+        if let (Some(recording), Some((row, template))) = (&mut self.file.recording, repeated) {
+            let (start, correlation) = (call.start, call.correlation as i64);
+            let delta = CallDelta { start, duration, correlation };
+            recording.push_call_templated(template, delta, || Call {
+                start,
+                duration: Some(duration),
+                correlation,
+                ..row
+            })?;
+            return Ok(());
+        }
+        let row = self.write_whole_call(source, told)?;
+        let (stream, parent, row) = (call.stream, call.parent, is_plain.then_some(row));
+        let last = Last { tid, stream, parent, row, template: CallTemplate::default() };
+        *place(&mut self.calls.last[source as usize], number) = Some(last);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn write_whole_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<Call> {
+        let call = &told.call;
+        let Named { name, domain, category } = self.function(source, call.function)?;
+        let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
+        let recording = self.file.meet(told.tid, None, &self.known)?;
+        let args =
+            told.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
+        let row = Call {
+            start: call.start,
+            duration: call.duration(),
+            name: Some(name),
+            tid: Some(i64::from(told.tid)),
+            correlation: call.correlation as i64,
+            domain: Some(domain),
+            parent: call.parent as i64,
+            stream,
+            category,
+            args,
+            result: i64::from(call.status),
+            ..Call::default()
+        };
+        let id = recording.push_call(&row)?;
+        match told.asked {
+            Some(Asked::Launch { groups, items, lds }) => {
+                recording.push_launch_params(id, &LaunchParams { groups, items, lds })?;
+            }
+            Some(Asked::Copy { destination, source, bytes, extent: [width, height], kind }) => {
+                let kind = if kind < 0 { way(call.function) } else { Some(i64::from(kind)) };
+                let extent = (height > 0).then_some((u64::from(width), u64::from(height)));
+                recording.push_copy_params(id, &CopyParams { bytes, destination, source, kind, extent })?;
+            }
+            None => {}
+        }
+        if call.status != 0 {
+            let [kind, name] = [sources::status(source), "return"].map(|text| recording.intern(text));
+            let value = recording.intern(&call.status.to_string())?;
+            recording.push_return_value(id, kind?, name?, value)?;
+        }
+        Ok(row)
+    }
+
+    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<Named> {
+        let none = match place(&mut self.calls.functions[source as usize], function.number()) {
+            Some(known) => return Ok(*known),
+            none => none,
+        };
+        let recording = self.file.begun()?;
+        let name = recording.intern(sources::name(function).unwrap_or_default())?;
+        let domain = recording.intern(sources::domain(source))?;
+        let category = sources::category(function).map(|category| recording.intern(category)).transpose()?;
+        Ok(*none.insert(Named { name, domain, category }))
+    }
+
+    /// The number of a stream; 0 is the default one.
+    fn stream(&mut self, address: u64) -> rtl_schema::Result<i64> {
+        let number = self.calls.streams.len() as i64 + 1;
+        if let Some(&known) = self.calls.streams.get(&address) {
+            return Ok(known);
+        }
+        let row = serde_json::json!({ "pid": std::process::id(), "streamId": number, "address": address });
+        self.file.begun()?.push_metadata("stream", &row.to_string())?;
+        self.calls.streams.insert(address, number);
+        Ok(number)
+    }
+}

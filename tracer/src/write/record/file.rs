@@ -1,0 +1,126 @@
+//! The descriptor of a recording, which belongs to a process that may do with all of its descriptors what it likes.
+//!
+//! Programs close whatever they find open, as a daemon does, or start with nothing open at all, so that the first file
+//! that anyone opens becomes their standard output. So a recording is never one of the first three, and it is looked
+//! at before it is written to: what has its number may be a file of the program by then. Where the recorder has a
+//! [table of its own](crate::base::process::have_own_files) neither can happen.
+
+#![expect(unsafe_code, reason = "makes a descriptor of another one")]
+
+use std::fs::File;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+use rtl_write::Target;
+
+use super::close::Close;
+
+/// The least number that it has.
+const LEAST: i32 = 3;
+
+/// A file, as long as its descriptor is the one that it was.
+#[derive(Debug)]
+pub(super) struct OwnFile {
+    file: ManuallyDrop<File>,
+    /// Device and number.
+    identity: (u64, u64),
+}
+
+impl OwnFile {
+    /// Of a file that has just been created.
+    pub(super) fn new(file: File) -> io::Result<Self> {
+        // SAFETY: the descriptor is open.
+        let higher = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LEAST) };
+        if higher < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: it has just been made, and nobody else knows of it.
+        let file = ManuallyDrop::new(unsafe { File::from_raw_fd(higher) });
+        let identity = identity(&file)?;
+        Ok(Self { file, identity })
+    }
+
+    fn is_itself(&self) -> bool {
+        identity(&self.file).is_ok_and(|identity| identity == self.identity)
+    }
+}
+
+fn identity(file: &File) -> io::Result<(u64, u64)> {
+    let known = file.metadata()?;
+    Ok((known.dev(), known.ino()))
+}
+
+impl Target for OwnFile {
+    fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if !self.is_itself() {
+            return Err(io::Error::other("the program has closed it"));
+        }
+        self.file.write_all_at(bytes, offset)
+    }
+
+    fn check(&self, length: u64) -> io::Result<()> {
+        // What has its number by then says nothing of it.
+        if self.is_itself() { self.file.check(length) } else { Ok(()) }
+    }
+}
+
+impl Close for OwnFile {
+    fn close(self) -> io::Result<()> {
+        let (is_itself, file) = (self.is_itself(), self.file.as_raw_fd());
+        std::mem::forget(self);
+        // SAFETY: the descriptor is that of the file still, and nobody closes it but this.
+        if is_itself && unsafe { libc::close(file) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        if self.is_itself() {
+            // SAFETY: nothing follows.
+            unsafe { ManuallyDrop::drop(&mut self.file) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn created(folder: &std::path::Path) -> io::Result<OwnFile> {
+        OwnFile::new(File::create_new(folder.join("trace.db"))?)
+    }
+
+    #[test]
+    fn a_file_is_written_and_closed() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let mut file = created(folder.path())?;
+        let number = file.file.as_raw_fd();
+        file.write_at(b"rows", 2)?;
+        assert!(number >= LEAST);
+        assert_eq!(std::fs::read(folder.path().join("trace.db"))?, b"\0\0rows");
+        drop(file);
+        let open = std::fs::read_link(format!("/proc/self/fd/{number}"));
+        assert!(open.map_or(true, |open| !open.starts_with(folder.path())));
+        Ok(())
+    }
+
+    #[test]
+    fn another_file_of_its_number_is_neither_written_to_nor_closed() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let mut file = created(folder.path())?;
+        let other = File::create_new(folder.path().join("other"))?;
+        // SAFETY: both are open.
+        unsafe { libc::dup2(other.as_raw_fd(), file.file.as_raw_fd()) };
+        assert_eq!(file.write_at(b"rows", 0).unwrap_err().to_string(), "the program has closed it");
+        assert_eq!(std::fs::read(folder.path().join("other"))?, b"");
+        let number = file.file.as_raw_fd();
+        drop(file);
+        assert_eq!(std::fs::read_link(format!("/proc/self/fd/{number}"))?, folder.path().join("other"));
+        Ok(())
+    }
+}

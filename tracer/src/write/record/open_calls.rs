@@ -1,0 +1,50 @@
+//! Calls that threads are in for long.
+
+use rtl_schema::layout::tags::OPEN_CALL;
+
+use super::PERIOD;
+use crate::base::clock;
+use crate::events::calls::reader::{Open, Reader};
+use crate::events::calls::sources;
+
+/// So many have room in a publication beside all counts.
+const MOST: usize = 16;
+
+/// Those that were there at least since the publication before this one.
+pub(super) fn of(calls: &Reader) -> Vec<Open> {
+    calls.open(clock::now() - PERIOD.as_nanos() as i64, MOST)
+}
+
+/// Its row.
+pub(super) fn row(&Open { tid, call }: &Open) -> (&'static str, String) {
+    let row = serde_json::json!({
+        "pid": std::process::id(),
+        "tid": tid,
+        "name": sources::name(call.function),
+        "domain": call.function.source().map(sources::domain),
+        "category": sources::category(call.function),
+        "start": call.start,
+        "correlationId": call.correlation,
+        "parentId": call.parent,
+    });
+    (OPEN_CALL, row.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use calls::{Function, Source};
+
+    use super::*;
+    use crate::events::calls::open::OpenCall;
+
+    #[test]
+    fn as_many_as_are_told_have_room_in_a_publication_beside_the_counts() {
+        let function = Function::new(Source::Hsa, u16::MAX);
+        let call = OpenCall { correlation: u64::MAX >> 1, parent: 0, start: i64::MAX, function };
+        let (tag, row) = row(&Open { tid: u32::MAX, call });
+        // Of the longest name that there is.
+        let longest = 60;
+        let bytes = MOST * (tag.len() + row.len() + longest + 16);
+        assert!(bytes <= 6 << 10, "{bytes} of the 16 KiB that a publication has for all its rows");
+    }
+}

@@ -1,0 +1,343 @@
+//! One file from its first row to its last, and what becomes of every dispatch on the way.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rtl_schema::layout::tags::TRACING_COST;
+use rtl_write::{Recording, Target};
+use rustc_hash::FxHashSet;
+
+use super::annotations::Annotations;
+use super::calls::Calls;
+use super::close::Close;
+use super::naming::Naming;
+use super::others::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
+use super::rows::Rows;
+use super::sink::Sink;
+use super::under_way::UnderWay;
+use super::{Ending, Known};
+use crate::base::clock::Anchor;
+use crate::base::counters::{Lost, UNHANDED};
+use crate::base::gpus::known;
+use crate::base::latch::lock;
+use crate::base::registry::place;
+use crate::base::settings::Settings;
+use crate::collect::dispatch::{Dispatch, InFlight, Queue, QueueOrdinal};
+use crate::events::calls::reader::{Open, Told};
+use crate::events::roctx::{Annotation, Reader};
+use crate::write::identity::Identity;
+
+/// What the file says of its process.
+#[derive(Debug)]
+pub(super) struct About {
+    pub(super) settings: Settings,
+    pub(super) identity: Identity,
+}
+
+/// Creates the file.
+type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
+
+/// The file, which is created with its first row.
+pub(super) struct RecordingFile<T> {
+    about: About,
+    create: Create<T>,
+    start: Anchor,
+    path: Option<PathBuf>,
+    pub(super) recording: Option<Recording<T>>,
+    /// How many queues are written.
+    queues: u32,
+    /// Those that are written.
+    pub(super) threads: FxHashSet<u32>,
+}
+
+/// A recording.
+pub(super) struct Session<T> {
+    pub(super) known: Arc<Known>,
+    pub(super) file: RecordingFile<T>,
+    /// Why nothing more is recorded.
+    pub(super) over: Option<Lost>,
+    ending: Ending,
+    pub(super) naming: Naming,
+    /// By kernel.
+    kernels: Vec<Option<Rows>>,
+    /// How many GPUs are written.
+    gpus: u32,
+    pub(super) annotations: Annotations,
+    /// How much of each kind is published, and how much is not.
+    pub(super) others: Pending,
+    pub(super) calls: Calls,
+    /// Dispatches that are in flight for long.
+    pub(super) in_flight: UnderWay<InFlight>,
+}
+
+impl<T: Target + Close> Session<T> {
+    pub(super) fn new(
+        about: About,
+        known: Arc<Known>,
+        create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
+    ) -> Self {
+        let file = RecordingFile {
+            about,
+            create: Box::new(create),
+            start: Anchor::now(),
+            path: None,
+            recording: None,
+            queues: 0,
+            threads: FxHashSet::default(),
+        };
+        Self {
+            known,
+            file,
+            over: None,
+            ending: Ending::default(),
+            naming: Naming::default(),
+            kernels: Vec::new(),
+            gpus: 0,
+            annotations: Annotations::default(),
+            others: Pending::default(),
+            calls: Calls::default(),
+            in_flight: UnderWay::default(),
+        }
+    }
+
+    /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
+    fn part_with(&mut self, recording: Recording<T>) {
+        let path = self.file.path.clone().unwrap_or_default();
+        let closed = recording.finish().and_then(|target| {
+            target.close().map_err(|source| rtl_schema::Error::Io { action: "close", path, source })
+        });
+        if let Err(error) = closed {
+            self.fail(&error);
+            Pending::lose_recorded(Lost::Write, &self.known);
+        }
+    }
+
+    /// Whether anything was seen that the file is about.
+    fn is_begun(&self) -> bool {
+        self.file.recording.is_some() || Pending::are_any(&self.known)
+    }
+
+    pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
+        let why = if matches!(error, rtl_schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        self.give_up(why, &format!("{error}{cause}"));
+    }
+
+    #[inline]
+    fn write(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
+        if let Some(recording) = &mut self.file.recording
+            && let Some(Some(rows)) = self.kernels.get_mut(dispatch.kernel.0 as usize)
+            && rows.go_on_with(dispatch)
+        {
+            return rows.write(dispatch, recording);
+        }
+        self.write_other(dispatch)
+    }
+
+    /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
+    fn write_other(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
+        let rows = place(&mut self.kernels, dispatch.kernel.0 as usize);
+        let named = match rows {
+            Some(rows) => rows.named,
+            None => {
+                let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
+                self.naming.name(&kernel, self.file.begun()?)?
+            }
+        };
+        let recording = self.file.meet(dispatch.tid, Some(dispatch.queue), &self.known)?;
+        *rows = Some(Rows::begin(named, dispatch, recording)?);
+        Ok(())
+    }
+
+    /// Writes what is only written when it is published, and publishes everything.
+    fn publish_all(&mut self, closing: &[(&str, String)]) -> rtl_schema::Result<()> {
+        let gpus = self.known.gpus.since(self.gpus);
+        let names = std::mem::take(&mut self.annotations.names);
+        let recording = self.file.begun()?;
+        for gpu in &gpus {
+            recording.push_metadata("gpu", &gpu.row())?;
+        }
+        for (tag, row) in &names {
+            recording.push_metadata(tag, row)?;
+        }
+        recording.publish(closing)?;
+        self.gpus += gpus.len() as u32;
+        Ok(())
+    }
+
+    fn write_out(&mut self, is_complete: bool) {
+        self.known.ranges.take_over(&UNHANDED);
+        self.in_flight.now.clone_from(&lock(&self.known.in_flight));
+        let open = match self.over {
+            None => self.open_dispatches(),
+            Some(_) => Ok(Vec::new()),
+        };
+        let open = match open {
+            Ok(open) => open,
+            Err(error) => return self.fail(&error),
+        };
+        let now = Anchor::now();
+        let owned = |(tag, value): (&str, String)| (tag.to_owned(), value);
+        let mut rows = vec![owned(("complete", u8::from(is_complete).to_string()))];
+        rows.extend(self.others.closing(DISPATCHES..RANGES, &self.known));
+        rows.extend([("end_ns", now.boottime.to_string()), ("clock_end", now.json())].map(owned));
+        rows.extend(self.others.closing(RANGES..OTHERS, &self.known));
+        rows.extend(self.calls.closing().into_iter().map(owned));
+        rows.extend(self.others.closing(OTHERS..ALL, &self.known));
+        rows.extend(open.into_iter().map(owned));
+        let budget = &self.known.budget;
+        rows.push(owned((TRACING_COST, self.known.cost.row((budget.peak(), budget.bound())))));
+        let rows: Vec<(&str, String)> = rows.iter().map(|(tag, value)| (&**tag, value.clone())).collect();
+        match self.publish_all(&rows) {
+            Ok(()) => {
+                self.others.publish(&self.known);
+                self.calls.open.publish();
+                self.in_flight.publish();
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+}
+
+impl<T: Target + Close> Sink for Session<T> {
+    #[inline]
+    fn add(&mut self, dispatch: &Dispatch) {
+        self.calls.link(None, dispatch.correlation);
+        if self.over.is_none() {
+            match self.write(dispatch) {
+                Ok(()) => {
+                    self.others.unpublished[DISPATCHES] += 1;
+                    return;
+                }
+                Err(error) => self.fail(&error),
+            }
+        }
+        if let Some(why) = self.over {
+            self.known.counters.lose(why, 1);
+        }
+    }
+
+    fn add_others(&mut self) {
+        Self::add_others(self);
+    }
+
+    fn annotate(&mut self, annotation: &Annotation) {
+        Self::annotate(self, annotation);
+    }
+
+    fn add_call(&mut self, told: &Told) {
+        Self::add_call(self, told);
+    }
+
+    fn show_open(&mut self, open: Vec<Open>) {
+        self.calls.open.now = open;
+    }
+
+    /// Brings the file up to date. There is none before a dispatch has been seen.
+    fn publish(&mut self) {
+        let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
+        self.in_flight.now.clone_from(&lock(&self.known.in_flight));
+        let is_news = added || self.calls.open.is_news() || self.in_flight.is_news();
+        if self.over.is_none() && self.is_begun() && is_news {
+            self.write_out(false);
+        }
+    }
+
+    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
+    fn settle(&mut self, ranges: &mut Reader) {
+        ranges.finish(|annotation| self.annotate(&annotation));
+        if self.over.is_none() && self.is_begun() {
+            let is_complete =
+                self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
+            self.write_out(is_complete);
+        }
+    }
+
+    fn give_up(&mut self, why: Lost, reason: &str) {
+        if self.over.is_some() {
+            return;
+        }
+        self.over = Some(why);
+        self.ending.failure.get_or_insert_with(|| reason.to_owned());
+        if matches!(why, Lost::Failure | Lost::Write) {
+            if let Some(recording) = &mut self.file.recording {
+                recording.rollback();
+            }
+            self.others.lose(why, &self.known);
+        }
+    }
+
+    fn close(&mut self) {
+        if self.over == Some(Lost::Failure) {
+            Pending::lose_the_rest(Lost::Failure, &self.known);
+        }
+        self.others.give_up_calls(&self.known);
+        if self.file.recording.is_some() || self.is_begun() && self.over.is_none() {
+            self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
+        }
+        if let Some(recording) = self.file.recording.take() {
+            self.part_with(recording);
+        }
+    }
+
+    fn ending(self) -> Ending {
+        Ending { path: self.file.path, ..self.ending }
+    }
+}
+
+impl<T: Target> RecordingFile<T> {
+    /// What is recorded into: creates the file, with what is known from the beginning, unless that has been done.
+    pub(super) fn begun(&mut self) -> rtl_schema::Result<&mut Recording<T>> {
+        let none = match &mut self.recording {
+            Some(recording) => return Ok(recording),
+            none => none,
+        };
+        let (path, mut recording) = (self.create)()?;
+        self.path = Some(path);
+        for (tag, value) in self.about.identity.rows(&self.about.settings) {
+            recording.push_metadata(&tag, &value)?;
+        }
+        recording.push_metadata("start_ns", &self.start.boottime.to_string())?;
+        recording.push_metadata("clock_start", &self.start.json())?;
+        Ok(none.insert(recording))
+    }
+
+    /// The same with what is known of a thread and of a queue, if any, where these are met for the first time.
+    pub(super) fn meet(
+        &mut self,
+        tid: u32,
+        queue: Option<QueueOrdinal>,
+        known: &Known,
+    ) -> rtl_schema::Result<&mut Recording<T>> {
+        if queue.is_some_and(|queue| queue.0 >= self.queues) {
+            for queue in known.queues.since(self.queues) {
+                let row = queue_row(self.queues, &queue);
+                self.begun()?.push_metadata("queue", &row)?;
+                self.queues += 1;
+            }
+        }
+        if !self.threads.contains(&tid) {
+            let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
+            let row = thread_row(tid, name.as_deref().map(str::trim_end));
+            self.begun()?.push_metadata("thread", &row)?;
+            self.threads.insert(tid);
+        }
+        self.begun()
+    }
+}
+
+fn queue_row(number: u32, queue: &Queue) -> String {
+    let row = serde_json::json!({
+        "pid": std::process::id(),
+        "gpuId": queue.gpu,
+        "queueId": number,
+        "source": queue.address,
+        "hardware": queue.hardware,
+    });
+    row.to_string()
+}
+
+/// Of several rows of a thread the last one counts.
+pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
+    known(serde_json::json!({ "pid": std::process::id(), "tid": tid, "name": name })).to_string()
+}
