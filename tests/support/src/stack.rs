@@ -12,7 +12,7 @@ use crate::{Need, skipped};
 pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 /// What hangs is killed; far more than any test takes on a busy machine.
-const SECONDS: &str = "600";
+const SECONDS: &str = "180";
 
 /// A ROCm runtime: the HSA runtime (ROCr) and the HIP runtime on top of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

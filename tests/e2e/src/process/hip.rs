@@ -75,7 +75,10 @@ impl Process {
         let folder = self.program.with_file_name(name_of_folder);
         fs::create_dir_all(&folder).unwrap();
         let link = folder.join("libamdhip64.so");
-        // It stays for the next time.
+        // It stays for the next time, unless the runtime has moved since.
+        if fs::read_link(&link).is_ok_and(|before| before != self.stack.hip_path()) {
+            fs::remove_file(&link).unwrap();
+        }
         let made = std::os::unix::fs::symlink(self.stack.hip_path(), &link);
         assert!(made.is_ok() || link.exists(), "{made:?}");
         self
