@@ -12,8 +12,8 @@ use rtl::base::budget::Budget;
 use rtl::base::kernels::{Kernel, descriptor::Resources};
 use rtl::base::settings::Settings;
 use rtl::capi::embed::{abi, role};
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::collect::handover::handover;
 use rtl::write::record::{Known, Recorder};
 
 const DISPATCHES: u64 = 1_000_000;
@@ -38,7 +38,7 @@ fn main() -> std::io::Result<()> {
     for queue in 0..2 * GPUS {
         known.queues.add(Queue { gpu: (queue % GPUS) as u16, address: u64::from(queue), hardware: 1 });
     }
-    let (mut sender, receiver) = handover(Arc::new(Budget::new(20 << 20)));
+    let (mut sender, receiver) = batch_channel(Arc::new(Budget::new(20 << 20)));
     let settings = Settings { output: Some(path.clone().into()), ..Settings::default() };
     let consumer = if is_floor {
         let forget = move || {

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
 use crate::base::filter;
+use crate::base::log;
 use crate::base::settings::Mode;
-use crate::base::story;
 use crate::capi::embed::role;
 use crate::events::calls::{here, sources};
 use crate::lifecycle::{load, recording};
@@ -46,7 +46,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
         let is_known = |word: &str| names.iter().any(|name| filter::is_meant(word, name));
         if let Some(complaint) = settings.hip_filter.complaint("HIP", is_known) {
             static SAID: AtomicBool = AtomicBool::new(false);
-            story::once(&SAID, format_args!("{complaint}"));
+            log::warn_once(&SAID, format_args!("{complaint}"));
         }
         let functions = names.iter().map(|name| filter::takes(&settings.hip_filter, name)).collect();
         here::number_from(recording::known().counters.snapshot().seen);

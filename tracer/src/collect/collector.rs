@@ -19,14 +19,14 @@ use std::sync::atomic::Ordering;
 
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
+use crate::collect::batch_channel::Sender;
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
-use crate::collect::handover::Sender;
 use crate::collect::lane::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
+use crate::collect::signal_tracker::Completion;
 use crate::collect::signals::Ticks;
-use crate::collect::slot::{Slot, Way};
-use crate::collect::watch::Sight;
+use crate::collect::slot::{CompletionSource, Slot};
 use crate::intercept::copies::Arrivals as CopyArrivals;
 
 /// Dispatches looked at beyond the oldest one that still runs.
@@ -265,8 +265,8 @@ impl Collector {
             lane.forward(shared);
             while let Some(slot) = lane.running.pop_front() {
                 shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
-                if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.submission.correlation);
+                if let CompletionSource::Watched(signal) = slot.source {
+                    shared.signal_tracker.forget(signal, slot.submission.correlation);
                 }
                 // A packet may still carry the slot's signal: it is never used again.
                 std::mem::forget(slot);
@@ -304,10 +304,10 @@ impl Collector {
         shared.forwards.fetch_sub(lane.forwards.len(), Ordering::Release);
         let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
         for slot in slots {
-            if let Way::Watched(signal) = slot.way {
-                shared.watches.forget(signal, slot.submission.correlation);
+            if let CompletionSource::Watched(signal) = slot.source {
+                shared.signal_tracker.forget(signal, slot.submission.correlation);
             }
-            if slot.way.is_recorded() {
+            if slot.source.is_recorded() {
                 shared.counters_of(&slot.submission).lose(Lost::QueueDestroyed, 1);
             }
             lane.arrivals.give_back(slot, shared);
@@ -321,11 +321,11 @@ impl Collector {
         self.show_oldest(clock::now(), true, shared);
         for lane in &mut self.lanes {
             for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
-                if slot.way.is_recorded() {
+                if slot.source.is_recorded() {
                     shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
                 }
-                if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.submission.correlation);
+                if let CompletionSource::Watched(signal) = slot.source {
+                    shared.signal_tracker.forget(signal, slot.submission.correlation);
                 }
                 // Its packet may complete later and write to its signal, which therefore stays.
                 std::mem::forget(slot);
@@ -359,8 +359,8 @@ impl Lane {
 
     fn accept(&mut self) {
         while let Some(slot) = self.arrivals.submitted.pop() {
-            match slot.way {
-                Way::Forward(_) | Way::Relay(_) => self.forwards.push_back(slot),
+            match slot.source {
+                CompletionSource::Forward(_) | CompletionSource::Relay(_) => self.forwards.push_back(slot),
                 _ => self.running.push_back(slot),
             }
         }
@@ -376,13 +376,13 @@ impl Lane {
                 break;
             };
             let ticks = slot.own.ticks();
-            if let Way::Forward(signal) | Way::Relay(signal) = slot.way {
-                shared.watches.set_ticks(signal, ticks, &*shared.runtime);
+            if let CompletionSource::Forward(signal) | CompletionSource::Relay(signal) = slot.source {
+                shared.signal_tracker.set_ticks(signal, ticks, &*shared.runtime);
                 shared.runtime.decrement(signal);
                 shared.forwards.fetch_sub(1, Ordering::Release);
             }
-            if slot.way.is_recorded() {
-                slot.way = Way::Done(ticks);
+            if slot.source.is_recorded() {
+                slot.source = CompletionSource::Done(ticks);
                 self.running.push_back(slot);
             } else {
                 self.arrivals.free(slot, shared);
@@ -404,15 +404,15 @@ impl Lane {
             if !sender.has_room() || (beyond > AHEAD && !thorough) {
                 break;
             }
-            let sight = look(slot, shared);
-            if sight == Sight::Running {
+            let completion = poll(slot, shared);
+            if completion == Completion::Pending {
                 at += 1;
                 beyond += 1;
                 continue;
             }
             // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
             if let Some(slot) = self.running.swap_remove_front(at) {
-                hand_on(&slot, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
+                hand_on(&slot, completion, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
                 self.arrivals.free(slot, shared);
                 completed += 1;
             }
@@ -423,19 +423,27 @@ impl Lane {
 }
 
 /// How far a dispatch is.
-fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
-    match slot.way {
-        Way::Own | Way::Forward(_) | Way::Relay(_) if slot.own.value() >= 1 => Sight::Running,
-        Way::Own | Way::Forward(_) | Way::Relay(_) => Sight::Done(slot.own.ticks()),
-        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation, &*shared.runtime),
-        Way::Done(ticks) => Sight::Done(ticks),
+fn poll<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Completion {
+    match slot.source {
+        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_)
+            if slot.own.value() >= 1 =>
+        {
+            Completion::Pending
+        }
+        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_) => {
+            Completion::Done(slot.own.ticks())
+        }
+        CompletionSource::Watched(signal) => {
+            shared.signal_tracker.poll(signal, slot.submission.correlation, &*shared.runtime)
+        }
+        CompletionSource::Done(ticks) => Completion::Done(ticks),
     }
 }
 
 /// Hands a completed dispatch on, or counts why that cannot be.
 fn hand_on<R: Resolve>(
     slot: &Slot,
-    sight: Sight,
+    completion: Completion,
     (queue, gpu): (QueueOrdinal, u16),
     sender: &mut Sender<Dispatch>,
     shared: &Shared<R>,
@@ -443,9 +451,9 @@ fn hand_on<R: Resolve>(
     let counters = shared.counters_of(&slot.submission);
     let is_barrier = slot.submission.kernel == KernelId::BARRIER;
     let failure = Failure(counters);
-    let lost = match sight {
-        Sight::Missed | Sight::Running | Sight::Copied(_) => Some(Lost::Reused),
-        Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
+    let lost = match completion {
+        Completion::Missed | Completion::Pending | Completion::Copied(_) => Some(Lost::Reused),
+        Completion::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
             None => Some(Lost::Times),
             Some(times) if is_barrier => {
                 (!shared.known.others.put(slot.passed(times, queue, gpu))).then_some(Lost::Behind)

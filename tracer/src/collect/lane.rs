@@ -11,7 +11,7 @@ use crate::collect::names::{Cache, Resolve};
 use crate::collect::others::BARRIERS;
 use crate::collect::shared::Shared;
 use crate::collect::signals::Signal;
-use crate::collect::slot::{Slot, Submission, Way};
+use crate::collect::slot::{CompletionSource, Slot, Submission};
 use crate::events::chain::{Consumer, Producer, chain};
 use crate::events::thread;
 use crate::intercept::packet::Packet;
@@ -120,7 +120,7 @@ impl Submissions {
         let Some(mut slot) = self.free.pop() else { return false };
         let correlation = shared.known.counters.see(1) + 1;
         slot.submission = Submission { correlation, from, kernel, launch: packet.launch() };
-        slot.way = Way::Own;
+        slot.source = CompletionSource::Own;
         packet.set_completion(slot.own.handle());
         self.hand_over(slot, shared);
         true
@@ -165,14 +165,14 @@ impl Submissions {
                 return Verdict::Passed;
             }
         };
-        let (way, verdict) = if completion == 0 {
-            (Way::Own, Verdict::Changed)
+        let (source, verdict) = if completion == 0 {
+            (CompletionSource::Own, Verdict::Changed)
         } else {
-            Self::way_of(completion, submission.correlation, shared)
+            Self::completion_source(completion, submission.correlation, shared)
         };
         slot.submission = submission;
         slot.enqueued = shared.moment_of_submission();
-        slot.way = way;
+        slot.source = source;
         if verdict > Verdict::Watched {
             packet.set_completion(slot.own.handle());
         }
@@ -202,7 +202,7 @@ impl Submissions {
         }
         let Ok(mut slot) = self.slot(shared) else { return Verdict::Passed };
         shared.forwards.fetch_add(1, Ordering::Relaxed);
-        slot.way = Way::Relay(Self::signal(packet.completion()));
+        slot.source = CompletionSource::Relay(Self::signal(packet.completion()));
         packet.set_completion(slot.own.handle());
         self.hand_over(slot, shared);
         Verdict::Forwarded
@@ -234,16 +234,20 @@ impl Submissions {
     }
 
     /// How a dispatch that carries the application's own signal is noticed.
-    fn way_of<R: Resolve>(completion: u64, dispatch: u64, shared: &Shared<R>) -> (Way, Verdict) {
+    fn completion_source<R: Resolve>(
+        completion: u64,
+        dispatch: u64,
+        shared: &Shared<R>,
+    ) -> (CompletionSource, Verdict) {
         let signal = Self::signal(completion);
         // A signal that is left alone while others are still to be forwarded would overtake them.
         if shared.forwards.load(Ordering::Acquire) == 0
-            && shared.watches.watch(signal, dispatch, &*shared.runtime)
+            && shared.signal_tracker.watch(signal, dispatch, &*shared.runtime)
         {
-            (Way::Watched(completion), Verdict::Watched)
+            (CompletionSource::Watched(completion), Verdict::Watched)
         } else {
             shared.forwards.fetch_add(1, Ordering::Relaxed);
-            (Way::Forward(signal), Verdict::Forwarded)
+            (CompletionSource::Forward(signal), Verdict::Forwarded)
         }
     }
 

@@ -1,14 +1,14 @@
 //! From a submitted packet to a completed one: slots, signals and the collector's thread, which hands batches to the writer.
 
+pub mod batch_channel;
 pub mod collector;
 pub mod dispatch;
-pub mod handover;
 pub mod lane;
 pub mod names;
 pub mod others;
+pub mod parker;
 pub mod runtime;
 pub mod shared;
+pub mod signal_tracker;
 pub mod signals;
 pub mod slot;
-pub mod wake;
-pub mod watch;

@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::QueueOrdinal;
 
 /// The numbers of copies and barriers ([`Other::correlation`]) begin behind these, so that no op has the number of another

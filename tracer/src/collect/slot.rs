@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::Lost;
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::collect::others::{Other, What};
 use crate::collect::runtime::Runtime;
@@ -15,20 +15,20 @@ use crate::write::record::Known;
 
 /// How the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CompletionSource {
     /// By the slot's own signal; the application gave none.
     Own,
-    /// By the application's signal, which is in the packet ([`crate::collect::watch`]). Its handle.
+    /// By the application's signal, which is in the packet ([`crate::collect::signal_tracker`]). Its handle.
     Watched(u64),
     /// By the slot's own signal; then the application's is decremented.
     Forward(Signal),
-    /// As [`Way::Forward`], but nothing of the packet, a barrier, is recorded.
+    /// As [`CompletionSource::Forward`], but nothing of the packet, a barrier, is recorded.
     Relay(Signal),
     /// It is known already.
     Done(Ticks),
 }
 
-impl Way {
+impl CompletionSource {
     /// Whether the packet is recorded.
     #[must_use]
     pub fn is_recorded(self) -> bool {
@@ -42,7 +42,7 @@ pub struct Slot {
     /// Value 1, without times, whenever the slot is free.
     pub own: Signal,
     /// How its completion is noticed.
-    pub way: Way,
+    pub source: CompletionSource,
     /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
     /// What is known of the dispatch when it is submitted.
@@ -165,7 +165,12 @@ impl Pool {
             return Err(Lost::Signals);
         };
         self.made.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Slot { own, way: Way::Own, enqueued: 0, submission: Submission::default() }))
+        Ok(Box::new(Slot {
+            own,
+            source: CompletionSource::Own,
+            enqueued: 0,
+            submission: Submission::default(),
+        }))
     }
 
     /// Makes slots until so many are spare, at most `allowance` of them, of which it takes what it makes.

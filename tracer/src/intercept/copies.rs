@@ -1,6 +1,6 @@
 //! The copies that the application asks the runtime for, from the call until they have completed.
 //!
-//! The application's signal stays with its copy where that can be watched ([`crate::collect::watch`]). Else the copy gets a signal of
+//! The application's signal stays with its copy where that can be watched ([`crate::collect::signal_tracker`]). Else the copy gets a signal of
 //! ours, and the collector decrements the application's at its completion.
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::{Lost, Skipped};
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::lane::is_paused;
 use crate::collect::names::Resolve;
 use crate::collect::others::{COPIES, Copy, Other, What};
@@ -23,7 +23,7 @@ const BOUND: usize = 1 << 14;
 
 /// How the completion of a copy is noticed.
 #[derive(Debug)]
-pub enum Way {
+pub enum CompletionSource {
     /// By the application's signal, which the copy carries. Its handle.
     Watched(u64),
     /// By the slot's signal, which the copy carries; then the application's is decremented.
@@ -36,7 +36,7 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Flying {
     /// How its completion is noticed.
-    pub way: Way,
+    pub source: CompletionSource,
     /// [`Other::correlation`].
     pub correlation: u64,
     /// [`Other::enqueued`].
@@ -123,10 +123,10 @@ impl Copies {
         }
         let correlation = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let enqueued = shared.moment_of_submission();
-        let flying = |way| Flying { way, correlation, enqueued, from: thread::current(), copy };
-        if let Some(before) = shared.watches.watch_copy(signal, correlation, &*shared.runtime) {
+        let flying = |source| Flying { source, correlation, enqueued, from: thread::current(), copy };
+        if let Some(before) = shared.signal_tracker.watch_copy(signal, correlation, &*shared.runtime) {
             shared.copies.forget(signal.handle());
-            return Begun::Recorded(flying(Way::Watched(signal.handle())), Some(before));
+            return Begun::Recorded(flying(CompletionSource::Watched(signal.handle())), Some(before));
         }
         let gpu = copy.source.or(copy.destination).unwrap_or_default();
         let slot = match shared.pool.one(&*shared.runtime, gpu) {
@@ -139,7 +139,7 @@ impl Copies {
         }
         slot.own.set_copy_ticks(Ticks::default());
         shared.copies.forwards.fetch_add(1, Ordering::Relaxed);
-        Begun::Recorded(flying(Way::Forward(slot, signal)), None)
+        Begun::Recorded(flying(CompletionSource::Forward(slot, signal)), None)
     }
 
     fn give_up<R: Resolve>(&self, signal: Signal, why: Lost, shared: &Shared<R>) -> Begun {
@@ -156,7 +156,7 @@ impl Copies {
             Begun::Lost(why) => return shared.known.copies.lose(why, 1),
             Begun::Paused => return shared.known.copies.skip(Skipped::Paused, 1),
         };
-        let forwards = matches!(flying.way, Way::Forward(..));
+        let forwards = matches!(flying.source, CompletionSource::Forward(..));
         // There are no more copies in flight than the ring has places, so there is one.
         if let Err(flying) = lock(&self.submitted).push(flying) {
             shared.known.copies.lose(Lost::Failure, 1);
@@ -164,9 +164,9 @@ impl Copies {
             std::mem::forget(flying);
         }
         if forwards {
-            shared.bell.ring();
+            shared.parker.notify_at_once();
         } else {
-            shared.bell.touch();
+            shared.parker.notify();
         }
     }
 
@@ -175,9 +175,9 @@ impl Copies {
         let Begun::Recorded(flying, before) = begun else { return };
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         if let Some(before) = before {
-            shared.watches.never_mind(signal, flying.correlation, before);
+            shared.signal_tracker.never_mind(signal, flying.correlation, before);
         }
-        if let Way::Forward(slot, _) = flying.way {
+        if let CompletionSource::Forward(slot, _) = flying.source {
             shared.copies.forwards.fetch_sub(1, Ordering::Release);
             shared.pool.give_back(slot);
         }
@@ -189,7 +189,9 @@ impl Begun {
     #[must_use]
     pub fn own(&self) -> Option<u64> {
         match self {
-            Self::Recorded(Flying { way: Way::Forward(slot, _), .. }, _) => Some(slot.own.handle()),
+            Self::Recorded(Flying { source: CompletionSource::Forward(slot, _), .. }, _) => {
+                Some(slot.own.handle())
+            }
             _ => None,
         }
     }

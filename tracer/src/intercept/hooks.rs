@@ -15,7 +15,7 @@ use hsa_sys::table;
 
 use crate::base::api::Tables;
 use crate::base::fault;
-use crate::base::story;
+use crate::base::log;
 use crate::collect::shared::Phase;
 use crate::intercept::cooperative::Leave;
 use crate::intercept::hsa;
@@ -155,13 +155,13 @@ fn recorded(
     let mut queue = std::ptr::null_mut();
     let status = create(&raw mut queue);
     if status != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
+        log::debug(format_args!("a queue cannot be intercepted ({status:#x})"));
         return Err(status);
     }
     // SAFETY: an interceptible queue that has just been created.
     let registered = unsafe { record(tracer, gpu, queue) };
     if registered != HSA_STATUS_SUCCESS {
-        story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
+        log::warn(format_args!("a queue cannot be recorded ({registered:#x})"));
     }
     if is_cooperative {
         tracer.cooperative.keep(gpu, queue as u64);
@@ -180,7 +180,7 @@ unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_stat
     // SAFETY: as the caller promised.
     let profiled = unsafe { (tracer.api.set_profiler_enabled)(queue, 1) };
     if profiled != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("a queue without times ({profiled:#x})"));
+        log::debug(format_args!("a queue without times ({profiled:#x})"));
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
     // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.

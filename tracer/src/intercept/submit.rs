@@ -15,8 +15,8 @@ use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
 use crate::base::counters::{Lost, Skipped};
 use crate::base::fault;
 use crate::base::kernels::Loader;
-use crate::base::latch::Latch;
-use crate::base::story;
+use crate::base::log;
+use crate::base::try_lock::TryLock;
 use crate::collect::lane::{Submissions, Verdict};
 use crate::collect::shared::Shared;
 use crate::intercept::packet::Packet;
@@ -27,14 +27,14 @@ use crate::intercept::wrapped::Wrapped;
 pub struct Intercepted {
     /// The process it is in.
     pub shared: Arc<Shared<Loader>>,
-    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for whoever gives
+    /// The runtime serialises calls for a queue; the lock holds even for a runtime that does not, and for whoever gives
     /// the queue's free signals back before the runtime ends.
-    pub submissions: Latch<Submissions>,
+    pub submissions: TryLock<Submissions>,
     ring: Ring,
     /// What it wraps, on a runtime that needs care.
     wrapped: Option<&'static Wrapped>,
     /// Room for the copies of a batch, kept for the next one.
-    batch: Latch<Vec<Packet>>,
+    batch: TryLock<Vec<Packet>>,
 }
 
 impl Intercepted {
@@ -46,7 +46,7 @@ impl Intercepted {
         ring: Ring,
         wrapped: Option<&'static Wrapped>,
     ) -> Self {
-        Self { shared, submissions: Latch::new(submissions), ring, wrapped, batch: Latch::default() }
+        Self { shared, submissions: TryLock::new(submissions), ring, wrapped, batch: TryLock::default() }
     }
 
     /// Free slots but for so many serve other queues from now on.
@@ -100,8 +100,8 @@ impl Intercepted {
     fn submitted(&self, verdict: Verdict) {
         match verdict {
             Verdict::Passed => (),
-            Verdict::Watched | Verdict::Changed => self.shared.bell.touch(),
-            Verdict::Forwarded => self.shared.bell.ring(),
+            Verdict::Watched | Verdict::Changed => self.shared.parker.notify(),
+            Verdict::Forwarded => self.shared.parker.notify_at_once(),
         }
     }
 }
@@ -109,7 +109,7 @@ impl Intercepted {
 #[cold]
 fn tell(packet: &Packet, verdict: Verdict) {
     let what = if packet.is_kernel() { "kernel" } else { "other packet" };
-    story::say(format_args!(
+    log::warn(format_args!(
         "{what} kernel_object={:#x} completion_signal={:#x}: {verdict:?}",
         packet.kernel_object(),
         packet.completion()
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn intercept(
         if queue.decide_usual(&mut packet) {
             // SAFETY: passes on the copy.
             unsafe { writer((&raw const packet).cast(), 1) };
-            return queue.shared.bell.touch();
+            return queue.shared.parker.notify();
         }
     }
     // SAFETY: as the caller promised.
@@ -198,7 +198,7 @@ unsafe fn intercept_batch(
     }
     let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
         static SAID: AtomicBool = AtomicBool::new(false);
-        story::once(
+        log::warn_once(
             &SAID,
             format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
         );

@@ -98,6 +98,6 @@ pub fn pause(is_paused: bool) {
         tracer.shared.pause(is_paused);
     }
     if is_paused {
-        recording::nudge();
+        recording::wake();
     }
 }

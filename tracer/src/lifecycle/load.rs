@@ -12,7 +12,7 @@ use hsa_sys::bindings::HsaApiTable;
 use crate::base::api::{Tables, Unusable};
 use crate::base::counters::{Counters, Lost, Skipped};
 use crate::base::settings::{Mode, Settings};
-use crate::base::{fault, gpus, process, story};
+use crate::base::{fault, gpus, log, process};
 use crate::capi::embed::{self, Role};
 use crate::capi::hip;
 use crate::events::{calls, roctx, thread};
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn OnLoad(
     });
     match loaded {
         Ok(Ok(())) => (),
-        Ok(Err(why)) => story::say(format_args!("{why}; nothing is recorded")),
-        Err(_) => story::say(format_args!("failed to start; nothing is recorded")),
+        Ok(Err(why)) => log::warn(format_args!("{why}; nothing is recorded")),
+        Err(_) => log::warn(format_args!("failed to start; nothing is recorded")),
     }
     true
 }
@@ -130,10 +130,10 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     };
     let gpus = gpus::list(&api);
     let (mode, count) = (settings.mode.name(), gpus.len());
-    story::tell(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
+    log::debug(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
     tracer::begin(api, settings.clone(), gpus);
     if settings.mode == Mode::Hip && is_first && !hip::is_companion_there() {
-        story::say_of_file(format_args!(
+        log::warn_of_file(format_args!(
             "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
         ));
     }
@@ -151,13 +151,13 @@ pub(crate) fn read_settings() -> Settings {
     if let Role::Callbacks(registered) = embed::role() {
         registered.adapt(&mut settings);
     }
-    story::set_level(settings.debug);
+    log::set_level(settings.debug);
     if is_first {
         // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
-        std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+        std::panic::set_hook(Box::new(|panic| log::debug(format_args!("{panic}"))));
     }
     for complaint in complaints.iter().filter(|_| is_first) {
-        story::say(format_args!("{complaint}"));
+        log::warn(format_args!("{complaint}"));
     }
     control::ask(settings.is_stopped);
     settings

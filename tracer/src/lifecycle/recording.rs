@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use std::{io, ptr};
 
-use crate::base::latch::lock;
+use crate::base::log;
 use crate::base::settings::Settings;
-use crate::base::story;
+use crate::base::try_lock::lock;
+use crate::collect::batch_channel::{Sender, Waker, batch_channel};
 use crate::collect::dispatch::Dispatch;
-use crate::collect::handover::{Nudge, Sender, handover};
 use crate::lifecycle::control;
 use crate::write::record::{Ending, Known, Recorder};
 
@@ -29,7 +29,7 @@ struct State {
 static CURRENT: AtomicPtr<Mutex<State>> = AtomicPtr::new(ptr::null_mut());
 
 /// Wakes the recorder.
-static NUDGE: AtomicPtr<Nudge> = AtomicPtr::new(ptr::null_mut());
+static WAKER: AtomicPtr<Waker> = AtomicPtr::new(ptr::null_mut());
 
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
@@ -65,11 +65,11 @@ impl State {
         if self.recorder.is_none() {
             let budget = Arc::clone(&self.known().budget);
             budget.set_bound(settings.buffer);
-            let (sender, receiver) = handover(budget);
-            let nudge = Box::into_raw(Box::new(receiver.nudge()));
+            let (sender, receiver) = batch_channel(budget);
+            let waker = Box::into_raw(Box::new(receiver.waker()));
             self.recorder = Some(Recorder::start(settings.clone(), Vec::new(), self.known(), receiver)?);
             self.sender = Some(sender);
-            NUDGE.store(nudge, Ordering::Release);
+            WAKER.store(waker, Ordering::Release);
         }
         control::begin();
         Ok(())
@@ -97,19 +97,19 @@ pub fn begin(settings: &Settings) {
         && let Err(error) = state.begin(settings)
     {
         control::end();
-        story::say(format_args!("cannot start a thread: {error}; no range is recorded"));
+        log::warn(format_args!("cannot start a thread: {error}; no range is recorded"));
     }
 }
 
 /// What wakes the recorder, while there is one.
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-pub fn recorder() -> Option<&'static Nudge> {
+pub fn recorder() -> Option<&'static Waker> {
     // SAFETY: null, or what `begin` has put there, which is never freed.
-    unsafe { NUDGE.load(Ordering::Acquire).as_ref() }.filter(|nudge| !nudge.is_done())
+    unsafe { WAKER.load(Ordering::Acquire).as_ref() }.filter(|waker| !waker.is_done())
 }
 
 /// Has the recorder look before its time.
-pub fn nudge() {
+pub fn wake() {
     if let Some(recorder) = recorder() {
         recorder.give();
     }
@@ -126,8 +126,8 @@ pub fn end(deadline: Instant) -> Ending {
     drop(sender);
     let ending = recorder.map(|recorder| recorder.finish(deadline)).unwrap_or_default();
     let why = ending.failure.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges.snapshot())) {
-        story::say_of_file(format_args!("{line}{why}"));
+    if let Some(line) = known.and_then(|known| log::ranges_lost(&known.ranges.snapshot())) {
+        log::warn_of_file(format_args!("{line}{why}"));
     }
     ending
 }
@@ -140,6 +140,6 @@ pub fn has_begun() -> bool {
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
     CURRENT.store(ptr::null_mut(), Ordering::Release);
-    NUDGE.store(ptr::null_mut(), Ordering::Release);
+    WAKER.store(ptr::null_mut(), Ordering::Release);
     control::renew();
 }

@@ -10,10 +10,10 @@ use crate::base::api::Api;
 use crate::base::fault;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
-use crate::base::latch::lock;
 use crate::base::settings::Settings;
-use crate::base::turns::Turns;
-use crate::base::{process, story};
+use crate::base::timed_mutex::TimedMutex;
+use crate::base::try_lock::lock;
+use crate::base::{log, process};
 use crate::collect::collector::Collector;
 use crate::collect::collector::thread::{DOZE, GRACE, collect};
 use crate::collect::dispatch::{Queue, QueueOrdinal};
@@ -48,7 +48,7 @@ pub struct Tracer {
     /// Those that are never destroyed.
     pub cooperative: Cooperative,
     /// Who creates one.
-    pub creations: Turns,
+    pub creations: TimedMutex,
     /// The copies, where they are recorded.
     pub copies: Option<Copies>,
     /// Whether the application has asked for times of its copies.
@@ -88,7 +88,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     known.budget.set_bound(settings.buffer);
     let mut shared = Shared::new(settings.mode, known, Loader::new(&api.core), Box::new(runtime));
     shared.largest_staged = if needs_care { staging::STAGED } else { u64::MAX };
-    if story::is_told(2) {
+    if log::is_enabled(2) {
         shared.tell_packets();
     }
     if settings.host_dispatch {
@@ -106,7 +106,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         gpus,
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
-        creations: Turns::default(),
+        creations: TimedMutex::default(),
         copies,
         times_copies: AtomicBool::new(false),
         collector: Arc::default(),
@@ -154,10 +154,10 @@ impl Tracer {
         if let Some(collector) = &mut *self.started() {
             collector.add(arrivals);
         }
-        self.shared.bell.ring();
+        self.shared.parker.notify_at_once();
         let pointer = Arc::as_ptr(&queue);
         lock(&self.queues).insert(address as usize, (ordinal, queue));
-        story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
+        log::debug(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
     }
 
@@ -202,7 +202,7 @@ impl Tracer {
             collector.remove(ordinal, &self.shared);
         }
         queue.lend(0);
-        story::tell(format_args!("queue {} destroyed", ordinal.0));
+        log::debug(format_args!("queue {} destroyed", ordinal.0));
     }
 
     /// The collector, while there is one. Starts the threads when the first queue is created or something is copied; who
@@ -228,7 +228,7 @@ impl Tracer {
                 *lock(&self.thread) = Some(thread);
             }
             (Err(error), _) | (_, Err(error)) => {
-                story::say(format_args!("cannot start a thread: {error}; nothing is recorded"));
+                log::warn(format_args!("cannot start a thread: {error}; nothing is recorded"));
                 self.shared.advance(Phase::Failed);
             }
         }
@@ -303,14 +303,14 @@ impl Tracer {
                 Some(why) => counts.without_the_rest(why),
                 None => counts,
             };
-            if let Some(line) = story::loss(&counts, what) {
+            if let Some(line) = log::loss(&counts, what) {
                 let hint = match what {
-                    "kernel dispatches" => story::hint(&counts, known.budget.bound()),
+                    "kernel dispatches" => log::hint(&counts, known.budget.bound()),
                     _ => String::new(),
                 };
-                story::say_of_file(format_args!("{line}{why}{hint}"));
+                log::warn_of_file(format_args!("{line}{why}{hint}"));
             }
-            story::tell(format_args!(
+            log::debug(format_args!(
                 "{} {what} seen, {} recorded, {} lost, {} skipped",
                 counts.seen,
                 counts.recorded,
@@ -319,7 +319,7 @@ impl Tracer {
             ));
         }
         if let Some(path) = ending.path {
-            story::tell(format_args!("written to {}", path.display()));
+            log::debug(format_args!("written to {}", path.display()));
         }
     }
 
@@ -346,7 +346,7 @@ impl Tracer {
         let passes = |tracer: &Self| tracer.shared.known.passes.load(Ordering::Acquire);
         let enough = passes(self) + 2;
         self.is_collecting().then_some(move || {
-            self.shared.bell.ring();
+            self.shared.parker.notify_at_once();
             passes(self) >= enough
         })
     }

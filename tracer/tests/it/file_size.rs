@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, Queue};
-use rtl::collect::handover::handover;
 use rtl::write::record::{Known, Recorder};
 use support::rusqlite::Connection;
 
@@ -24,7 +24,7 @@ fn a_process_with_a_limit() -> Result {
     let known = Arc::new(Known::default());
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
     known.kernels.add(Kernel { mangled: "kernel".to_owned(), ..Kernel::default() });
-    let (mut sender, receiver) = handover(Arc::default());
+    let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };
     let recorder = Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?;
     for number in 1..=DISPATCHES {

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::{AHEAD, Collector, Lane};
 use crate::base::clock;
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, InFlight, KernelId};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
-use crate::collect::slot::{Slot, Way};
+use crate::collect::slot::{CompletionSource, Slot};
 
 /// How often the queues are looked at: as often as the recorder publishes.
 const PERIOD: Duration = Duration::from_millis(25);
@@ -68,11 +68,13 @@ impl Lane {
 
 /// Whether it is a kernel that has not completed. A signal of the application is not looked at: it may be gone.
 fn is_in_flight(slot: &Slot) -> bool {
-    let is_kernel = slot.way.is_recorded() && slot.submission.kernel != KernelId::BARRIER;
+    let is_kernel = slot.source.is_recorded() && slot.submission.kernel != KernelId::BARRIER;
     is_kernel
-        && match slot.way {
-            Way::Watched(_) => true,
-            Way::Done(_) => false,
-            Way::Own | Way::Forward(_) | Way::Relay(_) => slot.own.value() >= 1,
+        && match slot.source {
+            CompletionSource::Watched(_) => true,
+            CompletionSource::Done(_) => false,
+            CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_) => {
+                slot.own.value() >= 1
+            }
         }
 }

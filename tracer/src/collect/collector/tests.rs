@@ -10,7 +10,7 @@ use super::*;
 use crate::base::counters::Skipped;
 use crate::base::kernels::Kernel;
 use crate::base::settings::Mode;
-use crate::collect::handover::{BATCH, Receiver, handover_of};
+use crate::collect::batch_channel::{BATCH, Receiver, batch_channel_of};
 use crate::collect::lane::{Submissions, Verdict, lane};
 use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
@@ -105,7 +105,7 @@ struct Bench {
 fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let machine = Arc::new(Machine { most: signals, ..Machine::default() });
     let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
-    let (sender, arrivals) = handover_of(batches);
+    let (sender, arrivals) = batch_channel_of(batches);
     let mut collector = Collector::new(sender);
     let (submissions, lane) = lane(QueueOrdinal(7), 1);
     collector.add(lane);

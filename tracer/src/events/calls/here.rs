@@ -144,7 +144,7 @@ impl Here {
     fn push(&mut self, entry: Entry) {
         let _ = self.entries.push(entry);
         if self.entries.has_gone_on() && self.entries.waiting() >= MANY {
-            recording::nudge();
+            recording::wake();
         }
     }
 }

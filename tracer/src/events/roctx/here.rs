@@ -162,6 +162,6 @@ fn new_lane() -> Result<Lane, Lost> {
 #[inline]
 fn look_after(lane: &mut Lane) {
     if lane.is_filling() {
-        recording::nudge();
+        recording::wake();
     }
 }

@@ -14,7 +14,7 @@ use hsa_sys::table;
 
 use super::{guarded, release};
 use crate::base::api::Tables;
-use crate::base::story;
+use crate::base::log;
 use crate::collect::others::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::copies::{Begun, Copies};
@@ -32,7 +32,7 @@ pub(super) fn install(tables: &Tables) {
     // SAFETY: the runtime is initialised when it loads tools.
     let status = unsafe { enable(true) };
     if status != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("copies without times ({status:#x})"));
+        log::debug(format_args!("copies without times ({status:#x})"));
     }
     tables.replace(&table::ASYNC_COPY_ENABLE, async_copy_enable);
     tables.replace(&table::GET_ASYNC_COPY_TIME, get_async_copy_time);

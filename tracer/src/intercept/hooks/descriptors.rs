@@ -17,7 +17,7 @@ use hsa_sys::table;
 
 use super::{guarded, recorded};
 use crate::base::api::Tables;
-use crate::base::story;
+use crate::base::log;
 use crate::lifecycle::tracer::{self, Tracer};
 
 /// The version of descriptors whose size and fields are known.
@@ -110,10 +110,10 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
     static QUEUE: AtomicBool = AtomicBool::new(false);
     match (descriptor.engine, descriptor.flags) {
         (COMPUTE, ..=KNOWN_FLAGS) => {
-            story::once(&QUEUE, format_args!("a queue is not recorded: it cannot be intercepted"))
+            log::warn_once(&QUEUE, format_args!("a queue is not recorded: it cannot be intercepted"))
         }
         (COMPUTE, flags) => {
-            story::once(&FLAGS, format_args!("packets on queues with flags {flags:#x} are not recorded"));
+            log::warn_once(&FLAGS, format_args!("packets on queues with flags {flags:#x} are not recorded"));
         }
         (engine, _) => {
             let engine = match engine {
@@ -121,7 +121,7 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
                 2 => "AIE",
                 _ => "another engine",
             };
-            story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
+            log::warn_once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
         }
     }
 }

@@ -16,8 +16,8 @@ use calls::Source;
 use hsa_sys::table::{FUNCTIONS, Kind};
 
 use crate::base::api::Tables;
+use crate::base::log;
 use crate::base::settings::Settings;
-use crate::base::story;
 use crate::events::calls::{here, sources};
 use crate::lifecycle::recording;
 
@@ -29,7 +29,7 @@ pub fn install(tables: &Tables, settings: &Settings) {
     }
     if let Some(complaint) = filter::complaint(filter) {
         static SAID: AtomicBool = AtomicBool::new(false);
-        story::once(&SAID, format_args!("{complaint}"));
+        log::warn_once(&SAID, format_args!("{complaint}"));
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();

@@ -9,8 +9,8 @@ use rtl_write::Target;
 use super::close::Close;
 use super::*;
 use crate::base::kernels::descriptor::Resources;
+use crate::collect::batch_channel::{BATCH, Sender, batch_channel_of};
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
-use crate::collect::handover::{BATCH, Sender, handover_of};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -49,7 +49,7 @@ fn settings(output: &std::path::Path) -> Settings {
 }
 
 fn start(settings: Settings, known: &Arc<Known>) -> Result<(Sender<Dispatch>, Recorder)> {
-    let (sender, receiver) = handover_of(8);
+    let (sender, receiver) = batch_channel_of(8);
     let gpus = (0..2).map(|number| Gpu { number, ..Gpu::default() }).collect();
     Ok((sender, Recorder::start(settings, gpus, Arc::clone(known), receiver)?))
 }
@@ -188,7 +188,7 @@ fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_
 fn a_recorder_that_cannot_keep_up_gives_dispatches_back_and_loses_none_that_it_took() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(2);
+    let (mut sender, receiver) = batch_channel_of(2);
     let mut taken = 0;
     for number in 1..=5_000 {
         known.counters.see(1);
@@ -260,7 +260,7 @@ fn a_folder_that_is_removed_meanwhile_hurts_nobody() -> Result {
 fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(64);
+    let (mut sender, receiver) = batch_channel_of(64);
     let (written, all) = ((AT_ONCE * BATCH) as u64, 20_000);
     send(&mut sender, &known, 1..=all);
     drop(sender);
@@ -314,7 +314,7 @@ impl Close for Bad {
 fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(64);
+    let (mut sender, receiver) = batch_channel_of(64);
     let broken = Arc::new(AtomicU8::new(0));
     let (file, switch) = (path.clone(), Arc::clone(&broken));
     let create = move || {

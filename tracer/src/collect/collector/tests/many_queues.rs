@@ -17,7 +17,7 @@ fn queues(count: usize, bound: usize) -> Queues {
     let machine = Arc::new(Machine { most: usize::MAX, ..Machine::default() });
     let known: Arc<crate::write::record::Known> = Arc::default();
     known.budget.set_bound(Some(bound as u64));
-    let (sender, arrivals) = crate::collect::handover::handover(Arc::clone(&known.budget));
+    let (sender, arrivals) = crate::collect::batch_channel::batch_channel(Arc::clone(&known.budget));
     let shared = Arc::new(Shared::new(Mode::Standard, known, Some(Named), Box::new(Arc::clone(&machine))));
     let mut collector = Collector::new(sender);
     let queues = (0..count).map(|at| {

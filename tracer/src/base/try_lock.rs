@@ -1,4 +1,4 @@
-//! A lock that nobody waits for, or not for long: whoever finds it taken goes another way.
+//! A lock without waiting, or with little: a caller that finds it taken takes another path.
 //!
 //! What a `Mutex` adds to this, a queue of waiters and poisoning, is a tenth of what a submission may cost.
 
@@ -15,34 +15,34 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// How often another thread is let go first: with nothing else to run that takes a quarter of a millisecond.
-const TURNS: usize = 1000;
+const YIELDS: usize = 1000;
 
 /// A value that one thread at a time may use.
 #[derive(Default)]
-pub struct Latch<T> {
+pub struct TryLock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: whoever has set `taken` is the only one who uses the value, until it is released.
-unsafe impl<T: Send> Sync for Latch<T> {}
+// SAFETY: only the thread that has set `taken` uses the value, until it resets it.
+unsafe impl<T: Send> Sync for TryLock<T> {}
 
-impl<T> Latch<T> {
-    /// A latch that is open.
+impl<T> TryLock<T> {
+    /// An unlocked one.
     pub const fn new(value: T) -> Self {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// The value, unless someone else is using it at this moment.
     #[inline]
-    pub fn enter(&self) -> Option<Inside<'_, T>> {
-        (!self.taken.swap(true, Ordering::Acquire)).then(|| Inside(self))
+    pub fn enter(&self) -> Option<TryLockGuard<'_, T>> {
+        (!self.taken.swap(true, Ordering::Acquire)).then(|| TryLockGuard(self))
     }
 
     /// The value, unless someone else goes on using it while all others have had their turns.
     #[cold]
-    pub fn enter_soon(&self) -> Option<Inside<'_, T>> {
-        (0..TURNS).find_map(|_| {
+    pub fn enter_soon(&self) -> Option<TryLockGuard<'_, T>> {
+        (0..YIELDS).find_map(|_| {
             std::thread::yield_now();
             self.enter()
         })
@@ -50,27 +50,27 @@ impl<T> Latch<T> {
 }
 
 /// The right to use the value, until it is dropped.
-pub struct Inside<'a, T>(&'a Latch<T>);
+pub struct TryLockGuard<'a, T>(&'a TryLock<T>);
 
-impl<T> Deref for Inside<'_, T> {
+impl<T> Deref for TryLockGuard<'_, T> {
     type Target = T;
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this is the only `Inside` of its latch.
+        // SAFETY: this is the only guard of its lock.
         unsafe { &*self.0.value.get() }
     }
 }
 
-impl<T> DerefMut for Inside<'_, T> {
+impl<T> DerefMut for TryLockGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this is the only `Inside` of its latch, and it is borrowed mutably.
+        // SAFETY: this is the only guard of its lock, and it is borrowed mutably.
         unsafe { &mut *self.0.value.get() }
     }
 }
 
-impl<T> Drop for Inside<'_, T> {
+impl<T> Drop for TryLockGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.0.taken.store(false, Ordering::Release);
@@ -83,41 +83,41 @@ mod tests {
 
     #[test]
     fn one_at_a_time_and_then_the_next() {
-        let latch = Latch::new(1);
-        let mut inside = latch.enter().unwrap();
+        let lock = TryLock::new(1);
+        let mut inside = lock.enter().unwrap();
         *inside += 1;
-        assert!(latch.enter().is_none());
-        assert!(latch.enter().is_none(), "being turned away changes nothing");
+        assert!(lock.enter().is_none());
+        assert!(lock.enter().is_none(), "being turned away changes nothing");
         drop(inside);
-        assert_eq!(*latch.enter().unwrap(), 2);
+        assert_eq!(*lock.enter().unwrap(), 2);
     }
 
     #[test]
     fn whoever_waits_for_it_gets_it_soon_or_not_at_all() {
-        let latch = Latch::new(1);
-        let inside = latch.enter();
-        assert!(latch.enter_soon().is_none(), "it is never given back");
+        let lock = TryLock::new(1);
+        let inside = lock.enter();
+        assert!(lock.enter_soon().is_none(), "it is never given back");
         drop(inside);
-        assert_eq!(latch.enter_soon().map(|inside| *inside), Some(1));
+        assert_eq!(lock.enter_soon().map(|inside| *inside), Some(1));
     }
 
     #[test]
     fn a_panic_inside_opens_it_again() {
-        let latch = Latch::new(1);
+        let lock = TryLock::new(1);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let _inside = latch.enter();
+            let _inside = lock.enter();
             std::panic::resume_unwind(Box::new("as if by accident"));
         }));
-        assert!(panicked.is_err() && latch.enter().is_some());
+        assert!(panicked.is_err() && lock.enter().is_some());
     }
 
     #[test]
     fn threads_that_meet_do_not_get_in_each_others_way() {
-        let latch = Latch::new(0_u64);
+        let lock = TryLock::new(0_u64);
         let work = || {
             let mut done = 0;
             while done < 10_000 {
-                if let Some(mut inside) = latch.enter() {
+                if let Some(mut inside) = lock.enter() {
                     *inside += 1;
                     done += 1;
                 }
@@ -127,6 +127,6 @@ mod tests {
             scope.spawn(work);
             scope.spawn(work);
         });
-        assert_eq!(*latch.enter().unwrap(), 20_000);
+        assert_eq!(*lock.enter().unwrap(), 20_000);
     }
 }

@@ -9,23 +9,23 @@ const AWAKE: u8 = 0;
 const DOZING: u8 = 1;
 const ASLEEP: u8 = 2;
 
-/// What the collector sleeps beside. Others put something where it will look and then touch the bell.
+/// Parks the collector. Other threads queue work and then notify it.
 #[derive(Debug, Default)]
-pub struct Bell {
+pub struct Parker {
     state: AtomicU8,
     sleeper: OnceLock<Thread>,
 }
 
-impl Bell {
-    /// Says which thread sleeps here; the first one counts.
-    pub fn belong_to(&self, thread: Thread) {
+impl Parker {
+    /// Sets the thread that parks; only the first call counts.
+    pub fn set_thread(&self, thread: Thread) {
         let _ = self.sleeper.set(thread);
     }
 
-    /// Work has come that can wait for the end of a doze: rings only when the collector is asleep.
+    /// Wakes the collector where it is asleep without a time limit: for work that can wait for the end of a doze.
     #[inline]
-    pub fn touch(&self) {
-        // Between putting the work down and looking whether someone sleeps, as `sleep` does it the other way
+    pub fn notify(&self) {
+        // Between putting the work down and looking whether someone sleeps, as `park` does it the other way
         // round: one of the two sees the other.
         fence(Ordering::SeqCst);
         if self.state.load(Ordering::Relaxed) == ASLEEP {
@@ -33,9 +33,9 @@ impl Bell {
         }
     }
 
-    /// Work has come that cannot wait: rings when the collector is not awake.
+    /// Wakes the collector where it is not awake: for work that cannot wait.
     #[inline]
-    pub fn ring(&self) {
+    pub fn notify_at_once(&self) {
         fence(Ordering::SeqCst);
         if self.state.load(Ordering::Relaxed) != AWAKE {
             self.wake();
@@ -51,9 +51,9 @@ impl Bell {
         }
     }
 
-    /// Sleeps for `most`, without end where that is `None`, or until the bell is rung; not at all when `is_work`
+    /// Parks for `most`, without limit where that is `None`, or until it is notified; not at all when `is_work`
     /// finds some. May return early. Only called by the thread that it belongs to.
-    pub fn sleep(&self, most: Option<Duration>, is_work: impl FnOnce() -> bool) {
+    pub fn park(&self, most: Option<Duration>, is_work: impl FnOnce() -> bool) {
         self.state.store(if most.is_some() { DOZING } else { ASLEEP }, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if !is_work() {
@@ -75,25 +75,25 @@ mod tests {
 
     #[test]
     fn no_work_is_slept_over() {
-        let shared = Arc::new((Bell::default(), AtomicU32::new(0)));
+        let shared = Arc::new((Parker::default(), AtomicU32::new(0)));
         let worker = std::thread::spawn({
             let shared = Arc::clone(&shared);
             move || {
-                let (bell, work) = &*shared;
-                bell.belong_to(std::thread::current());
+                let (parker, work) = &*shared;
+                parker.set_thread(std::thread::current());
                 let mut done = 0;
                 while done < 20_000 {
-                    // Alternately: work that rings for a doze, work that touches a sleep.
+                    // Alternately: work that interrupts a doze, work that interrupts a sleep.
                     let most = (done % 2 == 0).then_some(Duration::from_secs(3600));
-                    bell.sleep(most, || work.load(Ordering::Relaxed) > done);
+                    parker.park(most, || work.load(Ordering::Relaxed) > done);
                     done = work.load(Ordering::Relaxed).max(done);
                 }
             }
         });
-        let (bell, work) = &*shared;
+        let (parker, work) = &*shared;
         for _ in 0..20_000 {
             work.fetch_add(1, Ordering::Relaxed);
-            bell.ring();
+            parker.notify_at_once();
         }
         worker.join().unwrap();
     }

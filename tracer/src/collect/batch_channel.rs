@@ -1,4 +1,4 @@
-//! The bounded way from the collector to the recorder.
+//! The bounded channel from the collector to the recorder.
 //!
 //! Batches, not single entries: the lock is taken once for up to a thousand dispatches, and emptied batches go back
 //! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::budget::Budget;
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 
 /// Entries in a batch.
 pub const BATCH: usize = 1024;
@@ -26,15 +26,15 @@ struct State<T> {
 
 struct Shared<T> {
     state: Mutex<State<T>>,
-    news: Arc<News>,
+    wakeup: Arc<Wakeup>,
     budget: Arc<Budget>,
     /// Full batches that wake the recorder before its time.
     wakes: usize,
 }
 
-/// Where the recorder waits.
+/// What wakes the recorder.
 #[derive(Debug, Default)]
-struct News {
+struct Wakeup {
     has_come: Condvar,
     /// Whether it is to look at once.
     is_urgent: AtomicBool,
@@ -47,7 +47,7 @@ struct News {
     is_done: AtomicBool,
 }
 
-impl News {
+impl Wakeup {
     fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
     }
@@ -55,9 +55,9 @@ impl News {
 
 /// Has the recorder do something before its time. Takes no lock, so a thread of the application may use it.
 #[derive(Clone, Debug)]
-pub struct Nudge(Arc<News>);
+pub struct Waker(Arc<Wakeup>);
 
-impl Nudge {
+impl Waker {
     /// Wakes the recorder. One that is about to fall asleep at this moment may miss it.
     pub fn give(&self) {
         self.0.is_urgent.store(true, Ordering::Release);
@@ -76,7 +76,7 @@ impl Nudge {
         self.0.is_done.load(Ordering::Acquire)
     }
 
-    /// Asks the recorder to bring everything up to date; a number for [`Nudge::has_answered`].
+    /// Asks the recorder to bring everything up to date; a number for [`Waker::has_answered`].
     #[must_use]
     pub fn ask(&self) -> u32 {
         self.0.asked.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
@@ -102,10 +102,10 @@ pub struct Receiver<T> {
 
 /// A way that holds as much as the budget allows.
 #[must_use]
-pub fn handover<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
+pub fn batch_channel<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
     let state = State { full: std::collections::VecDeque::new(), empty: Vec::new(), closed: false };
     let wakes = (budget.bound() / bytes::<T>()).div_ceil(2).clamp(1, USUAL);
-    let shared = Arc::new(Shared { state: Mutex::new(state), news: Arc::default(), budget, wakes });
+    let shared = Arc::new(Shared { state: Mutex::new(state), wakeup: Arc::default(), budget, wakes });
     (Sender { shared: Arc::clone(&shared), filling: Vec::new() }, Receiver { shared })
 }
 
@@ -116,14 +116,14 @@ const fn bytes<T>() -> usize {
 
 /// A way that holds at most `batches` times [`BATCH`] entries.
 #[cfg(test)]
-pub(crate) fn handover_of<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
-    handover(Arc::new(Budget::new(batches * bytes::<T>())))
+pub(crate) fn batch_channel_of<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
+    batch_channel(Arc::new(Budget::new(batches * bytes::<T>())))
 }
 
 impl<T> Sender<T> {
     /// Whether [`Sender::send`] will take the next entry.
     pub fn has_room(&mut self) -> bool {
-        self.filling.len() < self.filling.capacity() || self.turn_over()
+        self.filling.len() < self.filling.capacity() || self.swap_batch()
     }
 
     /// Takes the entry, or gives it back when the recorder is so far behind that there is no room.
@@ -142,7 +142,7 @@ impl<T> Sender<T> {
     /// may as well become full. Wakes it only when many batches wait.
     pub fn flush(&mut self) {
         if !self.filling.is_empty() && lock(&self.shared.state).full.is_empty() {
-            self.turn_over();
+            self.swap_batch();
         }
     }
 
@@ -153,12 +153,12 @@ impl<T> Sender<T> {
     }
 
     /// Passes the filling batch on and takes an empty one; false when there is none.
-    fn turn_over(&mut self) -> bool {
+    fn swap_batch(&mut self) -> bool {
         let mut state = lock(&self.shared.state);
         if !self.filling.is_empty() {
             state.full.push_back(std::mem::take(&mut self.filling));
             if state.full.len() >= self.shared.wakes {
-                self.shared.news.has_come.notify_one();
+                self.shared.wakeup.has_come.notify_one();
             }
         }
         self.filling = match state.empty.pop() {
@@ -179,46 +179,46 @@ impl<T> Drop for Sender<T> {
         let mut state = lock(&self.shared.state);
         state.full.push_back(std::mem::take(&mut self.filling));
         state.closed = true;
-        self.shared.news.has_come.notify_one();
+        self.shared.wakeup.has_come.notify_one();
     }
 }
 
 impl<T> Receiver<T> {
     /// What wakes the recorder besides the sender.
     #[must_use]
-    pub fn nudge(&self) -> Nudge {
-        Nudge(Arc::clone(&self.shared.news))
+    pub fn waker(&self) -> Waker {
+        Waker(Arc::clone(&self.shared.wakeup))
     }
 
-    /// Returns when many batches wait, when the sender is gone, on a [`Nudge`], or after `most`. False when the sender is
+    /// Returns when many batches wait, when the sender is gone, on a [`Waker`], or after `most`. False when the sender is
     /// gone, or nobody wants to wait for that: what [`Receiver::take`] gives from then on is the rest.
     pub fn wait(&self, most: Duration) -> bool {
         let state = lock(&self.shared.state);
-        let news = &*self.shared.news;
+        let wakeup = &*self.shared.wakeup;
         let calm = |state: &mut State<T>| {
             !state.closed
                 && state.full.len() < self.shared.wakes
-                && !news.is_urgent.swap(false, Ordering::Acquire)
-                && !news.is_over.load(Ordering::Acquire)
-                && !news.is_asked()
+                && !wakeup.is_urgent.swap(false, Ordering::Acquire)
+                && !wakeup.is_over.load(Ordering::Acquire)
+                && !wakeup.is_asked()
         };
-        let waited = news.has_come.wait_timeout_while(state, most, calm);
+        let waited = wakeup.has_come.wait_timeout_while(state, most, calm);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        !state.closed && !news.is_over.load(Ordering::Acquire)
+        !state.closed && !wakeup.is_over.load(Ordering::Acquire)
     }
 
     /// How often it was asked to bring everything up to date: what has come by now is part of that.
     #[must_use]
     pub fn asked(&self) -> u32 {
-        self.shared.news.asked.load(Ordering::Acquire)
+        self.shared.wakeup.asked.load(Ordering::Acquire)
     }
 
     /// Calls `update` where someone has asked for it, by the time of `asked`.
     pub fn answer(&self, asked: u32, update: impl FnOnce()) {
-        let news = &*self.shared.news;
-        if asked != news.answered.load(Ordering::Relaxed) {
+        let wakeup = &*self.shared.wakeup;
+        if asked != wakeup.answered.load(Ordering::Relaxed) {
             update();
-            news.answered.store(asked, Ordering::Release);
+            wakeup.answered.store(asked, Ordering::Release);
         }
     }
 
@@ -246,7 +246,7 @@ impl<T> Receiver<T> {
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        self.shared.news.is_done.store(true, Ordering::Release);
+        self.shared.wakeup.is_done.store(true, Ordering::Release);
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_is_flushed_arrives_in_order() {
-        let (mut sender, receiver) = handover_of(4);
+        let (mut sender, receiver) = batch_channel_of(4);
         for entry in 0..3 {
             sender.send(entry).unwrap();
         }
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn entries_are_held_back_while_others_wait() {
-        let (mut sender, receiver) = handover_of(4);
+        let (mut sender, receiver) = batch_channel_of(4);
         for (entry, is_held_back) in [(0, false), (1, true)] {
             sender.send(entry).unwrap();
             sender.flush();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn without_room_the_entry_comes_back_and_goes_through_when_there_is_room_again() {
-        let (mut sender, receiver) = handover_of(2);
+        let (mut sender, receiver) = batch_channel_of(2);
         let room = 2 * BATCH as u64;
         for entry in 0..room {
             sender.send(entry).unwrap();
@@ -305,7 +305,7 @@ mod tests {
     fn a_receiver_that_is_late_gets_what_the_budget_holds_and_the_memory_is_free_afterwards() {
         let batches = 4 * USUAL;
         let budget = Arc::new(Budget::new(batches * bytes::<u64>()));
-        let (mut sender, receiver) = handover(Arc::clone(&budget));
+        let (mut sender, receiver) = batch_channel(Arc::clone(&budget));
         let room = (batches * BATCH) as u64;
         for entry in 0..room {
             sender.send(entry).unwrap();
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn the_receiver_learns_that_the_sender_is_gone() {
-        let (mut sender, receiver) = handover_of(2);
+        let (mut sender, receiver) = batch_channel_of(2);
         assert!(receiver.wait(Duration::ZERO));
         sender.send(7).unwrap();
         drop(sender);
@@ -332,40 +332,40 @@ mod tests {
 
     #[test]
     fn a_nudge_ends_one_wait() {
-        let (_sender, receiver) = handover_of::<u64>(2);
-        receiver.nudge().give();
+        let (_sender, receiver) = batch_channel_of::<u64>(2);
+        receiver.waker().give();
         assert!(receiver.wait(Duration::from_secs(3600)));
         assert!(receiver.wait(Duration::ZERO));
     }
 
     #[test]
     fn the_receiver_ends_without_waiting_for_the_sender_when_it_is_told_to() {
-        let (_sender, receiver) = handover_of::<u64>(2);
-        let nudge = receiver.nudge();
-        nudge.close();
-        assert!(!receiver.wait(Duration::from_secs(3600)) && !nudge.is_done());
+        let (_sender, receiver) = batch_channel_of::<u64>(2);
+        let waker = receiver.waker();
+        waker.close();
+        assert!(!receiver.wait(Duration::from_secs(3600)) && !waker.is_done());
         drop(receiver);
-        assert!(nudge.is_done());
+        assert!(waker.is_done());
     }
 
     #[test]
     fn who_asks_learns_when_everything_is_up_to_date() {
-        let (_sender, receiver) = handover_of::<u64>(2);
-        let nudge = receiver.nudge();
+        let (_sender, receiver) = batch_channel_of::<u64>(2);
+        let waker = receiver.waker();
         let mut updates = 0;
         receiver.answer(receiver.asked(), || updates += 1);
-        let (first, second) = (nudge.ask(), nudge.ask());
-        assert!(receiver.wait(Duration::from_secs(3600)) && !nudge.has_answered(first));
+        let (first, second) = (waker.ask(), waker.ask());
+        assert!(receiver.wait(Duration::from_secs(3600)) && !waker.has_answered(first));
         receiver.answer(receiver.asked(), || updates += 1);
-        assert!(nudge.has_answered(first) && nudge.has_answered(second));
+        assert!(waker.has_answered(first) && waker.has_answered(second));
         receiver.answer(receiver.asked(), || updates += 1);
         assert_eq!(updates, 1);
-        assert!(!nudge.has_answered(nudge.ask()));
+        assert!(!waker.has_answered(waker.ask()));
     }
 
     #[test]
     fn between_two_threads_nothing_is_lost_or_turned_around() {
-        let (mut sender, receiver) = handover_of(3);
+        let (mut sender, receiver) = batch_channel_of(3);
         let reader = std::thread::spawn(move || {
             let mut all = Vec::new();
             loop {

@@ -10,7 +10,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::{Signal, Ticks};
 
@@ -19,9 +19,9 @@ const SHARDS: usize = 1024;
 
 /// What a watched signal says of its dispatch or copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum Completion {
     /// Not completed yet.
-    Running,
+    Pending,
     /// Completed; these are its times, unknown ones where the hardware wrote none.
     Done(Ticks),
     /// A copy, completed; when it ran, as the runtime reports it, in ns. Only the runtime knows whose clock that was.
@@ -37,37 +37,37 @@ struct Entry {
     dispatch: u64,
     is_copy: bool,
     /// What was seen when the signal went into other hands.
-    harvest: Option<Sight>,
+    harvest: Option<Completion>,
 }
 
 impl Entry {
-    fn look(&self, runtime: &dyn Runtime) -> Sight {
+    fn poll(&self, runtime: &dyn Runtime) -> Completion {
         // The value first: where the dispatch has completed, its times are there.
         let completed = self.signal.value() < 1;
         let ticks = if self.is_copy { self.signal.copy_ticks() } else { self.signal.ticks() };
         if !completed && !ticks.are_known() {
-            Sight::Running
+            Completion::Pending
         } else if self.is_copy {
-            Sight::Copied(ticks.are_known().then(|| runtime.copy_times(self.signal)).flatten())
+            Completion::Copied(ticks.are_known().then(|| runtime.copy_times(self.signal)).flatten())
         } else {
-            Sight::Done(ticks)
+            Completion::Done(ticks)
         }
     }
 }
 
 /// The signals that are watched.
 #[derive(Debug)]
-pub struct Watches {
+pub struct SignalTracker {
     shards: Box<[Mutex<Vec<Entry>>]>,
 }
 
-impl Default for Watches {
+impl Default for SignalTracker {
     fn default() -> Self {
         Self { shards: (0..SHARDS).map(|_| Mutex::new(Vec::new())).collect() }
     }
 }
 
-impl Watches {
+impl SignalTracker {
     fn shard(&self, handle: u64) -> MutexGuard<'_, Vec<Entry>> {
         // Signals are 64 bytes and lie side by side.
         let shard = (handle >> 6) as usize % SHARDS;
@@ -87,8 +87,8 @@ impl Watches {
         true
     }
 
-    /// As [`Watches::watch`], for a copy and a signal that [tells of copies](Signal::tells_of_copies). The times that the
-    /// signal had, for [`Watches::never_mind`].
+    /// As [`SignalTracker::watch`], for a copy and a signal that [tells of copies](Signal::tells_of_copies). The times that the
+    /// signal had, for [`SignalTracker::never_mind`].
     pub fn watch_copy(&self, signal: Signal, copy: u64, runtime: &dyn Runtime) -> Option<(Ticks, Ticks)> {
         let mut shard = self.shard(signal.handle());
         if !is_free(&mut shard, signal, runtime) || signal.value() != 1 {
@@ -114,26 +114,26 @@ impl Watches {
     pub fn release(&self, handle: u64, runtime: &dyn Runtime) {
         for entry in self.shard(handle).iter_mut() {
             if entry.signal.handle() == handle && entry.harvest.is_none() {
-                entry.harvest = Some(match entry.look(runtime) {
-                    Sight::Running => Sight::Missed,
+                entry.harvest = Some(match entry.poll(runtime) {
+                    Completion::Pending => Completion::Missed,
                     done => done,
                 });
             }
         }
     }
 
-    /// What has become of the dispatch. Anything but [`Sight::Running`] is told once.
-    pub fn look(&self, handle: u64, dispatch: u64, runtime: &dyn Runtime) -> Sight {
+    /// What has become of the dispatch. Anything but [`Completion::Pending`] is told once.
+    pub fn poll(&self, handle: u64, dispatch: u64, runtime: &dyn Runtime) -> Completion {
         let mut shard = self.shard(handle);
         let Some(at) = shard.iter().position(|entry| entry.dispatch == dispatch) else {
-            return Sight::Missed;
+            return Completion::Missed;
         };
         let entry = shard[at];
-        let sight = entry.harvest.unwrap_or_else(|| entry.look(runtime));
-        if sight != Sight::Running {
+        let completion = entry.harvest.unwrap_or_else(|| entry.poll(runtime));
+        if completion != Completion::Pending {
             shard.swap_remove(at);
         }
-        sight
+        completion
     }
 
     /// Forgets the dispatch, however far it is.
@@ -154,8 +154,8 @@ impl Watches {
 /// Whether nothing that is watched carries the signal any more. What did is harvested.
 fn is_free(shard: &mut [Entry], signal: Signal, runtime: &dyn Runtime) -> bool {
     for entry in shard.iter_mut().filter(|entry| entry.signal == signal && entry.harvest.is_none()) {
-        match entry.look(runtime) {
-            Sight::Running => return false,
+        match entry.poll(runtime) {
+            Completion::Pending => return false,
             done => entry.harvest = Some(done),
         }
     }
@@ -193,124 +193,127 @@ mod tests {
 
     #[test]
     fn a_watched_dispatch_is_running_and_then_done_with_its_times() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Running);
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Pending);
         memory.complete(10, 20);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Done(TICKS));
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Missed, "told once");
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(TICKS));
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Missed, "told once");
     }
 
     #[test]
     fn the_application_may_reset_the_value_before_anyone_looked() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
         memory.complete(10, 20);
         memory.set(1);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Done(TICKS));
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(TICKS));
     }
 
     #[test]
     fn a_signal_that_is_used_again_keeps_the_times_of_both_dispatches() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
         memory.complete(10, 20);
         memory.set(1);
-        assert!(watches.watch(signal(&memory), 2, &NoRuntime));
+        assert!(tracker.watch(signal(&memory), 2, &NoRuntime));
         assert_eq!(
-            watches.look(memory.handle(), 2, &NoRuntime),
-            Sight::Running,
+            tracker.poll(memory.handle(), 2, &NoRuntime),
+            Completion::Pending,
             "the older times are not the newer's"
         );
         memory.complete(30, 40);
-        assert_eq!(watches.look(memory.handle(), 2, &NoRuntime), Sight::Done(Ticks { start: 30, end: 40 }));
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Done(TICKS));
+        assert_eq!(
+            tracker.poll(memory.handle(), 2, &NoRuntime),
+            Completion::Done(Ticks { start: 30, end: 40 })
+        );
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(TICKS));
     }
 
     #[test]
     fn a_signal_that_counts_or_is_in_flight_cannot_be_watched() {
-        let (watches, memory) = (Watches::default(), Memory::new(2));
-        assert!(!watches.watch(signal(&memory), 1, &NoRuntime), "it counts two packets");
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(2));
+        assert!(!tracker.watch(signal(&memory), 1, &NoRuntime), "it counts two packets");
         memory.set(1);
-        assert!(watches.watch(signal(&memory), 2, &NoRuntime));
-        assert!(!watches.watch(signal(&memory), 3, &NoRuntime), "another dispatch carries it");
-        assert_eq!(watches.look(memory.handle(), 2, &NoRuntime), Sight::Running);
+        assert!(tracker.watch(signal(&memory), 2, &NoRuntime));
+        assert!(!tracker.watch(signal(&memory), 3, &NoRuntime), "another dispatch carries it");
+        assert_eq!(tracker.poll(memory.handle(), 2, &NoRuntime), Completion::Pending);
     }
 
     #[test]
     fn a_destroyed_signal_is_never_looked_at_again() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
         let handle = memory.handle();
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
         memory.complete(10, 20);
-        watches.release(handle, &NoRuntime);
+        tracker.release(handle, &NoRuntime);
         drop(memory);
-        assert_eq!(watches.look(handle, 1, &NoRuntime), Sight::Done(TICKS));
+        assert_eq!(tracker.poll(handle, 1, &NoRuntime), Completion::Done(TICKS));
     }
 
     #[test]
     fn a_signal_that_goes_into_other_hands_too_early_is_missed() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
-        watches.release(memory.handle(), &NoRuntime);
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
+        tracker.release(memory.handle(), &NoRuntime);
         memory.complete(30, 40);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Missed);
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Missed);
     }
 
     #[test]
     fn a_dispatch_without_times_is_done_all_the_same() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
         memory.complete(0, 0);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Done(Ticks::default()));
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(Ticks::default()));
     }
 
     #[test]
     fn forwarded_times_do_not_pass_for_those_of_a_running_dispatch() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch(signal(&memory), 1, &NoRuntime));
-        watches.set_ticks(signal(&memory), Ticks { start: 1, end: 2 }, &NoRuntime);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Running);
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch(signal(&memory), 1, &NoRuntime));
+        tracker.set_ticks(signal(&memory), Ticks { start: 1, end: 2 }, &NoRuntime);
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Pending);
         memory.complete(10, 20);
-        watches.set_ticks(signal(&memory), Ticks { start: 1, end: 2 }, &NoRuntime);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Done(TICKS));
+        tracker.set_ticks(signal(&memory), Ticks { start: 1, end: 2 }, &NoRuntime);
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(TICKS));
         assert_eq!(signal(&memory).ticks(), Ticks { start: 1, end: 2 });
     }
 
     #[test]
     fn a_copy_by_an_engine_and_one_by_a_kernel_are_done_with_their_times() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch_copy(signal(&memory), 1, &NoRuntime).is_some());
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Running);
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch_copy(signal(&memory), 1, &NoRuntime).is_some());
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Pending);
         memory.complete_copy(10, 20);
         memory.set(1);
-        assert!(watches.watch_copy(signal(&memory), 2, &NoRuntime).is_some());
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Copied(Some((10, 20))));
-        assert_eq!(watches.look(memory.handle(), 2, &NoRuntime), Sight::Running);
+        assert!(tracker.watch_copy(signal(&memory), 2, &NoRuntime).is_some());
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Copied(Some((10, 20))));
+        assert_eq!(tracker.poll(memory.handle(), 2, &NoRuntime), Completion::Pending);
         memory.complete(30, 40);
-        assert_eq!(watches.look(memory.handle(), 2, &NoRuntime), Sight::Copied(Some((30, 40))));
+        assert_eq!(tracker.poll(memory.handle(), 2, &NoRuntime), Completion::Copied(Some((30, 40))));
     }
 
     #[test]
     fn a_copy_without_times_is_done_and_nobody_is_asked_for_them() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
-        assert!(watches.watch_copy(signal(&memory), 1, &NoRuntime).is_some());
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
+        assert!(tracker.watch_copy(signal(&memory), 1, &NoRuntime).is_some());
         memory.set(0);
-        assert_eq!(watches.look(memory.handle(), 1, &NoRuntime), Sight::Copied(None));
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Copied(None));
     }
 
     #[test]
     fn a_copy_that_was_refused_leaves_the_signal_as_it_was() {
-        let (watches, memory) = (Watches::default(), Memory::new(1));
+        let (tracker, memory) = (SignalTracker::default(), Memory::new(1));
         memory.complete(1, 2);
         memory.set(1);
         memory.complete_copy(3, 4);
         memory.set(1);
-        let before = watches.watch_copy(signal(&memory), 1, &NoRuntime).unwrap();
+        let before = tracker.watch_copy(signal(&memory), 1, &NoRuntime).unwrap();
         assert!(!signal(&memory).copy_ticks().are_known());
-        watches.never_mind(signal(&memory), 1, before);
+        tracker.never_mind(signal(&memory), 1, before);
         assert_eq!(signal(&memory).ticks(), Ticks { start: 1, end: 2 });
         assert_eq!(signal(&memory).copy_ticks(), Ticks { start: 3, end: 4 });
-        assert!(watches.watch(signal(&memory), 2, &NoRuntime), "nothing carries it");
+        assert!(tracker.watch(signal(&memory), 2, &NoRuntime), "nothing carries it");
     }
 }

@@ -1,4 +1,4 @@
-//! What the tracer says on standard error: nothing, unless RTL_DEBUG asks for its story or something was lost.
+//! Messages on standard error: warnings, and with RTL_DEBUG what happens.
 
 use std::fmt::Arguments;
 use std::os::fd::RawFd;
@@ -10,19 +10,19 @@ use crate::capi::embed::{self, Role};
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// What RTL_DEBUG asks for: 0 nothing, 1 what happens, 2 each packet too.
+/// Sets the level of RTL_DEBUG: 0 warnings, 1 what happens, 2 each packet too.
 pub fn set_level(level: u8) {
     LEVEL.store(level, Ordering::Relaxed);
 }
 
-/// Whether something of this level is told.
+/// Whether messages of this level are printed.
 #[inline]
-pub fn is_told(level: u8) -> bool {
+pub fn is_enabled(level: u8) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level
 }
 
-/// Says a line, whatever the level. A standard error that nobody reads any more, or not now, is not the host's problem.
-pub fn say(line: Arguments<'_>) {
+/// Prints a line at every level. Drops it where standard error is full or closed.
+pub fn warn(line: Arguments<'_>) {
     let line = format!("rtl: {line}\n");
     if takes_a_line(libc::STDERR_FILENO) {
         process::within_any_file_size(|| write(libc::STDERR_FILENO, &line));
@@ -46,24 +46,24 @@ fn takes_a_line(file: RawFd) -> bool {
     asked.revents == libc::POLLOUT
 }
 
-/// Says a line about what a file lacks; a program that gets the records instead asks for counts of its own.
-pub fn say_of_file(line: Arguments<'_>) {
-    if is_told(1) || matches!(embed::role(), Role::File) {
-        say(line);
+/// Prints a line about what a file lacks; a program with callbacks reads its counters instead.
+pub fn warn_of_file(line: Arguments<'_>) {
+    if is_enabled(1) || matches!(embed::role(), Role::File) {
+        warn(line);
     }
 }
 
-/// Says a line the first time that it is not `said`.
-pub fn once(said: &AtomicBool, line: Arguments<'_>) {
+/// Prints a line once, where `said` is not set yet.
+pub fn warn_once(said: &AtomicBool, line: Arguments<'_>) {
     if !said.swap(true, Ordering::Relaxed) {
-        say(line);
+        warn(line);
     }
 }
 
-/// Says a line when RTL_DEBUG is at least 1.
-pub fn tell(line: Arguments<'_>) {
-    if is_told(1) {
-        say(line);
+/// Prints a line when RTL_DEBUG is at least 1.
+pub fn debug(line: Arguments<'_>) {
+    if is_enabled(1) {
+        warn(line);
     }
 }
 
