@@ -2,11 +2,11 @@
 
 pub mod batch_channel;
 pub mod collector;
+pub mod copy_or_barrier;
 pub mod dispatch;
-pub mod lane;
 pub mod names;
-pub mod others;
 pub mod parker;
+pub mod queue_channel;
 pub mod runtime;
 pub mod shared;
 pub mod signal_tracker;

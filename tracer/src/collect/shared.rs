@@ -14,7 +14,7 @@ use crate::collect::runtime::Runtime;
 use crate::collect::signal_tracker::SignalTracker;
 use crate::collect::slot::{Pool, Submission};
 use crate::intercept::copies::Forwarded;
-use crate::write::record::Known;
+use crate::write::record::RecorderState;
 
 /// How far the recording is. It only ever goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub struct Shared<R> {
     /// ([`crate::intercept::staging`]).
     pub largest_staged: u64,
     /// Kernels, queues and counters: what the recorder knows too.
-    pub known: Arc<Known>,
+    pub known: Arc<RecorderState>,
     /// From addresses to kernels.
     pub names: Names<R>,
     /// The application's signals that are watched.
@@ -82,7 +82,12 @@ pub struct Shared<R> {
 
 impl<R: Resolve> Shared<R> {
     /// A recording that begins.
-    pub fn new(mode: Mode, known: Arc<Known>, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+    pub fn new(
+        mode: Mode,
+        known: Arc<RecorderState>,
+        resolver: Option<R>,
+        runtime: Box<dyn Runtime>,
+    ) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
             slow: AtomicU8::new(0),

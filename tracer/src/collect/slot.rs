@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::counters::Lost;
 use crate::base::try_lock::lock;
+use crate::collect::copy_or_barrier::{CopyOrBarrier, What};
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
-use crate::collect::others::{Other, What};
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::{Signal, Ticks};
 use crate::events::thread::Submitter;
 use crate::intercept::packet::Launch;
-use crate::write::record::Known;
+use crate::write::record::RecorderState;
 
 /// How the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,10 +86,10 @@ impl Slot {
 
     /// The barrier with its times, on this queue.
     #[must_use]
-    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
+    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> CopyOrBarrier {
         let Submission { correlation, from, .. } = self.submission;
         let what = What::Barrier { queue, gpu };
-        Other {
+        CopyOrBarrier {
             start,
             end,
             correlation: from.link(correlation),
@@ -106,13 +106,13 @@ pub struct Pool {
     #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     spare: Mutex<Vec<Box<Slot>>>,
     made: AtomicUsize,
-    known: Arc<Known>,
+    known: Arc<RecorderState>,
 }
 
 impl Pool {
     /// Without any slot yet.
     #[must_use]
-    pub fn new(known: Arc<Known>) -> Self {
+    pub fn new(known: Arc<RecorderState>) -> Self {
         Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
     }
 

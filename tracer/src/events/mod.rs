@@ -2,7 +2,7 @@
 
 pub mod calls;
 pub mod chain;
-pub mod newcomers;
+pub mod pending_threads;
 pub mod ring;
 pub mod roctx;
 pub mod thread;

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::counters::{Lost, Skipped};
 use crate::base::try_lock::lock;
-use crate::collect::lane::is_paused;
+use crate::collect::copy_or_barrier::{COPIES, Copy, CopyOrBarrier, What};
 use crate::collect::names::Resolve;
-use crate::collect::others::{COPIES, Copy, Other, What};
+use crate::collect::queue_channel::is_paused;
 use crate::collect::shared::Shared;
 use crate::collect::signals::{Signal, Ticks};
 use crate::collect::slot::Slot;
@@ -37,9 +37,9 @@ pub enum CompletionSource {
 pub struct Flying {
     /// How its completion is noticed.
     pub source: CompletionSource,
-    /// [`Other::correlation`].
+    /// [`CopyOrBarrier::correlation`].
     pub correlation: u64,
-    /// [`Other::enqueued`].
+    /// [`CopyOrBarrier::enqueued`].
     enqueued: i64,
     from: Submitter,
     copy: Copy,
@@ -48,10 +48,10 @@ pub struct Flying {
 impl Flying {
     /// The copy with its times.
     #[must_use]
-    pub fn completed(&self, (start, end): (i64, i64)) -> Other {
+    pub fn completed(&self, (start, end): (i64, i64)) -> CopyOrBarrier {
         let Self { enqueued, from, copy, .. } = *self;
         let (correlation, Submitter { tid, range, .. }) = (from.link(self.correlation), from);
-        Other { start, end, correlation, enqueued, range, tid, what: What::Copy(copy) }
+        CopyOrBarrier { start, end, correlation, enqueued, range, tid, what: What::Copy(copy) }
     }
 }
 

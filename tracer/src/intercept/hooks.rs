@@ -43,7 +43,7 @@ pub fn install(tables: &Tables) {
         core.hsa_executable_destroy_fn = Some(executable_destroy);
         core.hsa_signal_destroy_fn = Some(signal_destroy);
     });
-    hsa::lives::install(tables);
+    hsa::init_refcount::install(tables);
     tables.replace(&table::SET_PROFILER_ENABLED, set_profiler_enabled);
     if tracer::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
         tables.replace_core(|core| {
@@ -95,12 +95,12 @@ macro_rules! original {
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     let original = || original!(core.hsa_shut_down_fn());
-    hsa::lives::shut_down(original, || {
+    hsa::init_refcount::shut_down(original, || {
         guarded(Tracer::runtime_ends);
         let status = original();
         guarded(|tracer| {
             tracer.runtime_goes_on();
-            hsa::lives::go_on();
+            hsa::init_refcount::go_on();
         });
         status
     })

@@ -17,7 +17,7 @@ use crate::base::fault;
 use crate::base::kernels::Loader;
 use crate::base::log;
 use crate::base::try_lock::TryLock;
-use crate::collect::lane::{Submissions, Verdict};
+use crate::collect::queue_channel::{Submissions, Verdict};
 use crate::collect::shared::Shared;
 use crate::intercept::packet::Packet;
 use crate::intercept::staging::Ring;
@@ -56,11 +56,11 @@ impl Intercepted {
         }
     }
 
-    /// [`Submissions::submit_usual`], where that is possible now.
+    /// [`Submissions::submit_fast`], where that is possible now.
     #[inline(always)]
     fn decide_usual(&self, packet: &mut Packet) -> bool {
         self.shared.is_usual()
-            && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
+            && self.submissions.enter().is_some_and(|mut inside| inside.submit_fast(packet, &self.shared))
     }
 
     /// Times the fast path, where this packet is a sample and takes it.

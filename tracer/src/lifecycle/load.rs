@@ -13,12 +13,12 @@ use crate::base::api::{Tables, Unusable};
 use crate::base::counters::{Counters, Lost, Skipped};
 use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, process};
-use crate::capi::embed::{self, Role};
+use crate::capi::embed::{self, OutputSink};
 use crate::capi::hip;
 use crate::events::{calls, roctx, thread};
 use crate::intercept::{hooks, hsa};
-use crate::lifecycle::control::Gate;
-use crate::lifecycle::{control, leave, recording, tracer};
+use crate::lifecycle::control::RecordingState;
+use crate::lifecycle::{control, exit_hooks, recording, tracer};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -31,7 +31,7 @@ static LOADED: extern "C" fn() = loaded;
 /// Before anything can be begun: a fork comes at any moment.
 extern "C" fn loaded() {
     process::at_fork(forked);
-    leave::find_originals();
+    exit_hooks::find_originals();
 }
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
@@ -116,7 +116,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         return Err(Unusable::Privileged);
     }
     be_own();
-    if matches!(embed::role(), Role::Nobody) {
+    if matches!(embed::output_sink(), OutputSink::None) {
         return Ok(());
     }
     static STARTED: AtomicBool = AtomicBool::new(false);
@@ -148,7 +148,7 @@ pub(crate) fn read_settings() -> Settings {
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let mut settings = Settings::read(&mut complaints);
-    if let Role::Callbacks(registered) = embed::role() {
+    if let OutputSink::Callbacks(registered) = embed::output_sink() {
         registered.adapt(&mut settings);
     }
     log::set_level(settings.debug);
@@ -181,11 +181,11 @@ pub fn begin_with_ranges() {
         return control::end();
     }
     be_own();
-    if matches!(embed::role(), Role::Nobody) {
+    if matches!(embed::output_sink(), OutputSink::None) {
         return control::end();
     }
     let settings = read_settings();
-    if control::gate() == Gate::Idle {
+    if control::state() == RecordingState::Idle {
         recording::begin(&settings);
     }
 }
@@ -194,14 +194,14 @@ pub fn begin_with_ranges() {
 /// why not.
 #[cold]
 pub fn opens(unhanded: &Counters) -> bool {
-    if control::gate() == Gate::Idle {
+    if control::state() == RecordingState::Idle {
         begin_with_ranges();
     }
-    match control::gate() {
+    match control::state() {
         // Another thread is about to begin it: what the thread hands over waits.
-        Gate::Open | Gate::Idle => return true,
-        Gate::Paused => unhanded.skip(Skipped::Paused, 1),
-        Gate::Ended => unhanded.lose(Lost::Ended, 1),
+        RecordingState::Open | RecordingState::Idle => return true,
+        RecordingState::Paused => unhanded.skip(Skipped::Paused, 1),
+        RecordingState::Ended => unhanded.lose(Lost::Ended, 1),
     }
     false
 }

@@ -14,12 +14,12 @@ use crate::base::try_lock::lock;
 use crate::collect::batch_channel::{Sender, Waker, batch_channel};
 use crate::collect::dispatch::Dispatch;
 use crate::lifecycle::control;
-use crate::write::record::{Ending, Known, Recorder};
+use crate::write::record::{Ending, Recorder, RecorderState};
 
 /// What there is of a recording.
 #[derive(Default)]
 struct State {
-    known: Option<Arc<Known>>,
+    known: Option<Arc<RecorderState>>,
     /// What dispatches are handed over by, until a collector takes it.
     sender: Option<Sender<Dispatch>>,
     recorder: Option<Recorder>,
@@ -56,7 +56,7 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 impl State {
-    fn known(&mut self) -> Arc<Known> {
+    fn known(&mut self) -> Arc<RecorderState> {
         Arc::clone(self.known.get_or_insert_default())
     }
 
@@ -77,7 +77,7 @@ impl State {
 }
 
 /// What the recorder knows besides what is handed over to it, also before it has begun.
-pub fn known() -> Arc<Known> {
+pub fn known() -> Arc<RecorderState> {
     state().known()
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::base::clock;
 use crate::lifecycle::control;
-use crate::write::record::Known;
+use crate::write::record::RecorderState;
 
 /// Where requests are put, as the process sees it.
 pub const FOLDER: &str = "/tmp";
@@ -54,7 +54,7 @@ impl Requests {
     }
 
     /// Heeds a request, if there is one, with `pause`; the recorder has just published everything that it has.
-    pub fn heed(&mut self, known: &Known, pause: impl FnOnce(bool)) {
+    pub fn heed(&mut self, known: &RecorderState, pause: impl FnOnce(bool)) {
         match self.stopping {
             Some(Stopping::Writing) => self.answer(),
             Some(Stopping::Collecting(_)) if known.counters.snapshot().on_the_way() == 0 => self.answer(),
@@ -144,7 +144,7 @@ fn ticks_of_a_second() -> i64 {
 
 impl Requests {
     /// [`Self::heed`] for this process, whoever it belongs to by now.
-    pub fn look(&mut self, known: &Known) {
+    pub fn look(&mut self, known: &RecorderState) {
         self.user = user();
         self.heed(known, control::pause);
     }
@@ -163,7 +163,7 @@ mod tests {
     struct Asked {
         folder: tempfile::TempDir,
         requests: Requests,
-        known: Known,
+        known: RecorderState,
         said: Vec<bool>,
     }
 
@@ -171,7 +171,7 @@ mod tests {
         fn new(user: u32) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let requests = Requests::new(folder.path(), 4711, user, begun());
-            Self { folder, requests, known: Known::default(), said: Vec::new() }
+            Self { folder, requests, known: RecorderState::default(), said: Vec::new() }
         }
 
         fn path(&self) -> PathBuf {

@@ -17,7 +17,7 @@ use crate::base::{log, process};
 use crate::collect::collector::Collector;
 use crate::collect::collector::thread::{DOZE, GRACE, collect};
 use crate::collect::dispatch::{Queue, QueueOrdinal};
-use crate::collect::lane::{BLOCK, lane};
+use crate::collect::queue_channel::{BLOCK, queue_channel};
 use crate::collect::runtime::Live;
 use crate::collect::shared::{Phase, Shared};
 use crate::intercept::cooperative::Cooperative;
@@ -147,7 +147,7 @@ impl Tracer {
         // For the first packet, which may come before the collector has made some.
         let mut allowance = BLOCK.1;
         self.shared.pool.stock(BLOCK.1, &mut allowance, &*self.shared.runtime, gpu);
-        let (submissions, mut arrivals) = lane(ordinal, gpu);
+        let (submissions, mut arrivals) = queue_channel(ordinal, gpu);
         let queue = Arc::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring, wrapped));
         let other = Arc::clone(&queue);
         arrivals.lender = Some(Box::new(move |keep| other.lend(keep)));

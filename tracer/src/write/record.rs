@@ -14,14 +14,14 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod callback_sink;
 mod calls;
 mod close;
-mod delivery;
+mod copies_and_barriers;
 mod file;
 mod naming;
 mod open_calls;
 mod open_dispatches;
-mod others;
 mod rows;
 mod session;
 mod sink;
@@ -48,15 +48,15 @@ use crate::base::process;
 use crate::base::registry::Registry;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
-use crate::capi::embed::{self, Role};
+use crate::capi::embed::{self, OutputSink};
 use crate::collect::batch_channel::Receiver;
+use crate::collect::copy_or_barrier::CopiesAndBarriers;
 use crate::collect::dispatch::{Dispatch, InFlight, Queue};
-use crate::collect::others::Others;
 use crate::events::roctx::Reader;
 use crate::lifecycle::requests::Requests;
 use crate::write::identity::Identity;
 use crate::write::output;
-use delivery::Delivery;
+use callback_sink::CallbackSink;
 use session::Session;
 use sink::Sink;
 
@@ -72,7 +72,7 @@ const AT_ONCE: usize = 16;
 
 /// What the recorder and the rest of the tracer both know.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct RecorderState {
     /// By [`crate::collect::dispatch::KernelId`].
     pub kernels: Registry<Kernel>,
     /// By [`crate::collect::dispatch::QueueOrdinal`].
@@ -94,7 +94,7 @@ pub struct Known {
     /// What dispatches may occupy on their way to the file.
     pub budget: Arc<Budget>,
     /// Copies and barriers on their way to the recorder.
-    pub others: Others,
+    pub copies_and_barriers: CopiesAndBarriers,
     /// What tracing costs.
     pub cost: Cost,
     /// Dispatches that are in flight for long.
@@ -130,7 +130,7 @@ impl Recorder {
     pub fn start(
         settings: Settings,
         gpus: Vec<Gpu>,
-        known: Arc<Known>,
+        known: Arc<RecorderState>,
         arrivals: Receiver<Dispatch>,
     ) -> std::io::Result<Self> {
         for gpu in gpus {
@@ -139,12 +139,12 @@ impl Recorder {
         embed::counters::begin(&known);
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let to = embed::role();
+        let to = embed::output_sink();
         let session = Self::session(settings, Arc::clone(&known));
         let thread = process::spawn("rtl-record", move || match to {
             // With the program's own files: its callbacks are its own business.
-            Role::Callbacks(to) => {
-                run(Delivery::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until)
+            OutputSink::Callbacks(to) => {
+                run(CallbackSink::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until)
             }
             _ => {
                 process::have_own_files();
@@ -155,7 +155,7 @@ impl Recorder {
     }
 
     /// What the file is written by.
-    fn session(settings: Settings, known: Arc<Known>) -> Session<OwnFile> {
+    fn session(settings: Settings, known: Arc<RecorderState>) -> Session<OwnFile> {
         let identity = Identity::read();
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
@@ -206,7 +206,12 @@ fn create(
 }
 
 /// Records until the sender is gone, whatever happens.
-fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadline: &Deadline) -> Ending {
+fn run(
+    mut sink: impl Sink,
+    known: &RecorderState,
+    arrivals: &Receiver<Dispatch>,
+    deadline: &Deadline,
+) -> Ending {
     let is_over = || {
         let deadline = *lock(deadline);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
@@ -222,7 +227,7 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
             while arrivals.take(|_| ()) > 0 {}
         }
         while arrivals.take(|_| ()) > 0 {}
-        sink.add_others();
+        sink.add_copies_and_barriers();
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
@@ -238,7 +243,7 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
 fn record(
     sink: &mut impl Sink,
     arrivals: &Receiver<Dispatch>,
-    known: &Known,
+    known: &RecorderState,
     ranges: &mut Reader,
     calls: &mut crate::events::calls::Reader,
     is_over: impl Fn() -> bool,
@@ -255,7 +260,7 @@ fn record(
             if round >= AT_ONCE && is_over() {
                 sink.give_up(Lost::Unwritten, "the time to write it was over");
             }
-            sink.add_others();
+            sink.add_copies_and_barriers();
             let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
             let events = ranges.read(|annotation| sink.annotate(&annotation));
             let called = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
@@ -278,7 +283,7 @@ fn record(
         }
         arrivals.answer(asked, || {
             sink.show_open(open_calls::of(calls));
-            sink.settle(ranges);
+            sink.complete(ranges);
         });
         if is_due {
             requests.look(known);

@@ -9,7 +9,7 @@ use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, Queue};
-use rtl::write::record::{Known, Recorder};
+use rtl::write::record::{Recorder, RecorderState};
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -21,7 +21,7 @@ const DISPATCHES: u64 = 100_000;
 #[test]
 fn a_process_with_a_limit() -> Result {
     let Some(output) = std::env::var_os(OUTPUT) else { return Ok(()) };
-    let known = Arc::new(Known::default());
+    let known = Arc::new(RecorderState::default());
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
     known.kernels.add(Kernel { mangled: "kernel".to_owned(), ..Kernel::default() });
     let (mut sender, receiver) = batch_channel(Arc::default());

@@ -14,7 +14,7 @@ use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::write::record::{Known, Recorder};
+use rtl::write::record::{Recorder, RecorderState};
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -27,7 +27,7 @@ const OUTPUT: &str = "RTL_TEST_OUTPUT";
 #[test]
 fn a_process_to_be_killed() -> Result {
     let Some(output) = std::env::var_os(OUTPUT) else { return Ok(()) };
-    let known = Arc::new(Known::default());
+    let known = Arc::new(RecorderState::default());
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
     let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::abi::{Counters, Counts};
 use crate::base::counters::{self, Lost, UNHANDED};
-use crate::write::record::Known;
+use crate::write::record::RecorderState;
 
 /// Those of the recording that began last.
-static LATEST: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+static LATEST: AtomicPtr<RecorderState> = AtomicPtr::new(ptr::null_mut());
 
 /// A recording begins: these are its counters. One for each start of the runtime stays in memory, as the rest of what is
 /// known of it does.
-pub fn begin(known: &Arc<Known>) {
+pub fn begin(known: &Arc<RecorderState>) {
     let known = Arc::into_raw(Arc::clone(known)).cast_mut();
     LATEST.store(known, Ordering::Release);
 }
@@ -33,7 +33,7 @@ pub fn now() -> Counters {
 }
 
 /// What the counters of a recording say now.
-pub fn of(known: &Known) -> Counters {
+pub fn of(known: &RecorderState) -> Counters {
     Counters {
         size: size_of::<Counters>(),
         kernels: ops(&known.counters),

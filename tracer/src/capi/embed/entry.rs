@@ -9,11 +9,11 @@ use std::ptr;
 use std::time::{Duration, Instant};
 
 use super::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
-use super::role::{self, Registered};
-use super::{callback, counters, door};
+use super::output_sink::{self, Registered};
+use super::{callback, counters, tool_env};
 use crate::base::process;
 use crate::base::settings::Mode;
-use crate::lifecycle::{control, leave, recording, tracer};
+use crate::lifecycle::{control, exit_hooks, recording, tracer};
 
 fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
@@ -38,11 +38,11 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         let callbacks = unsafe { read(callbacks) }?;
         // SAFETY: the same for the text.
         let callbacks = unsafe { registered(callbacks) }?;
-        unless(role::registered().is_some(), Status::Registered)?;
+        unless(output_sink::registered().is_some(), Status::Registered)?;
         let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
-        unless(has_begun || door::is_open_already(), Status::Late)?;
-        unless(!door::open(), Status::Unreachable)?;
-        unless(!role::register(callbacks), Status::Registered)?;
+        unless(has_begun || tool_env::is_open_already(), Status::Late)?;
+        unless(!tool_env::open(), Status::Unreachable)?;
+        unless(!output_sink::register(callbacks), Status::Registered)?;
         process::own();
         control::renew();
         Ok(())
@@ -103,7 +103,8 @@ pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
     guarded(|| {
         unless(callback::is_running(), Status::Callback)?;
         // A file is up to date soon enough by itself.
-        let is_delivered = role::registered().is_none() || leave::settle_until(after(milliseconds));
+        let is_delivered =
+            output_sink::registered().is_none() || exit_hooks::complete_until(after(milliseconds));
         unless(!is_delivered, Status::Timeout)
     })
 }
@@ -116,10 +117,10 @@ pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
         let deadline = after(milliseconds);
         // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
         control::pause(true);
-        role::end();
-        let is_delivered = leave::settle_until(deadline);
+        output_sink::end();
+        let is_delivered = exit_hooks::complete_until(deadline);
         callback::stop();
-        unless(!(is_delivered && leave::settle_until(deadline)), Status::Timeout)
+        unless(!(is_delivered && exit_hooks::complete_until(deadline)), Status::Timeout)
     })
 }
 

@@ -1,22 +1,22 @@
-//! The tracer within a program of someone's own (`tracer/include/rtl.h`, docs/guide/embedding.md): what is recorded goes to callbacks
-//! of the program instead of a file.
+//! The tracer within another program (`tracer/include/rtl.h`, docs/guide/embedding.md): callbacks of the program receive what
+//! is recorded instead of a file.
 //!
-//! [`entry`] are the functions, [`abi`] what they take and give, [`door`] how the runtime finds its way to this library,
-//! [`role`](mod@role) decides who gets the records of this process, [`counters`] are what it is told of the rest, and [`callback`] what
-//! callbacks may not do and when they are done with. The recorder's side is in `write/record/delivery.rs`.
+//! [`entry`] has the functions, [`abi`] the structs, [`tool_env`] lets the runtime find this library,
+//! [`output_sink`](mod@output_sink) decides between a file and callbacks, [`counters`] fills in counters, and [`callback`]
+//! tracks running callbacks. The recorder's side is in `write/record/callback_sink.rs`.
 
 pub mod abi;
 pub mod callback;
 pub mod counters;
-pub mod door;
 pub mod entry;
-pub mod role;
+pub mod output_sink;
+pub mod tool_env;
 
-pub use role::{Role, role};
+pub use output_sink::{OutputSink, output_sink};
 
 /// In the child of a fork: nobody has registered. Takes no lock and no memory.
 pub fn forget() {
-    role::forget();
+    output_sink::forget();
     callback::forget();
     counters::forget();
 }

@@ -105,7 +105,7 @@ fn poll<R: Resolve>(flying: &Flying, shared: &Shared<R>) -> Completion {
 fn hand_on<R: Resolve>(flying: &Flying, completion: Completion, shared: &Shared<R>) {
     let lost = match completion {
         Completion::Copied(Some((start, end))) if start > 0 && end >= start => {
-            (!shared.known.others.put(flying.completed((start, end)))).then_some(Lost::Behind)
+            (!shared.known.copies_and_barriers.put(flying.completed((start, end)))).then_some(Lost::Behind)
         }
         Completion::Copied(_) => Some(Lost::Times),
         Completion::Done(_) | Completion::Missed | Completion::Pending => Some(Lost::Reused),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{AHEAD, Collector, Lane};
+use super::{AHEAD, Collector, QueueState};
 use crate::base::clock;
 use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, InFlight, KernelId};
@@ -40,16 +40,16 @@ impl Collector {
     /// Tells the recorder of those that were the oldest the last time too; of all that are at the `end`.
     pub(super) fn show_oldest<R: Resolve>(&mut self, now: i64, end: bool, shared: &Shared<R>) {
         // Nothing is in flight on idle queues that passes know of.
-        let looked_at = if end { self.lanes.len() } else { self.active };
-        let lanes = self.lanes[..looked_at].iter_mut();
-        let mut open: Vec<InFlight> = lanes.filter_map(|lane| lane.oldest_since(now, end)).collect();
+        let looked_at = if end { self.queues.len() } else { self.active };
+        let queues = self.queues[..looked_at].iter_mut();
+        let mut open: Vec<InFlight> = queues.filter_map(|queue| queue.oldest_since(now, end)).collect();
         open.sort_by_key(|open| (open.since, open.dispatch.correlation));
         open.truncate(MOST);
         *lock(&shared.known.in_flight) = open;
     }
 }
 
-impl Lane {
+impl QueueState {
     /// The oldest dispatch, if it was that the last time too, or at the `end`.
     fn oldest_since(&mut self, now: i64, end: bool) -> Option<InFlight> {
         let last = self.oldest.take();

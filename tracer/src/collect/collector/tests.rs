@@ -11,7 +11,7 @@ use crate::base::counters::Skipped;
 use crate::base::kernels::Kernel;
 use crate::base::settings::Mode;
 use crate::collect::batch_channel::{BATCH, Receiver, batch_channel_of};
-use crate::collect::lane::{Submissions, Verdict, lane};
+use crate::collect::queue_channel::{Submissions, Verdict, queue_channel};
 use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
 use crate::collect::signals::Signal;
@@ -107,8 +107,8 @@ fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
     let (sender, arrivals) = batch_channel_of(batches);
     let mut collector = Collector::new(sender);
-    let (submissions, lane) = lane(QueueOrdinal(7), 1);
-    collector.add(lane);
+    let (submissions, queue) = queue_channel(QueueOrdinal(7), 1);
+    collector.add(queue);
     Bench { machine, shared, submissions, collector, arrivals }
 }
 
@@ -120,7 +120,7 @@ fn kernel(object: u64, completion: u64) -> Packet {
 impl Bench {
     /// Submits a packet; the signal that it carries to the GPU.
     fn submit(&mut self, mut packet: Packet) -> u64 {
-        if !self.submissions.submit_usual(&mut packet, &self.shared) {
+        if !self.submissions.submit_fast(&mut packet, &self.shared) {
             self.submissions.submit(&mut packet, &self.shared);
         }
         packet.completion()
@@ -442,7 +442,7 @@ fn slots_of_a_destroyed_queue_serve_the_next_one() {
         assert_eq!(bench.collect_from_any(), 1);
         bench.collector.remove(QueueOrdinal(queue - 1), &bench.shared);
         bench.submissions.give_back(0, &bench.shared);
-        let (submissions, arrivals) = lane(QueueOrdinal(queue), 1);
+        let (submissions, arrivals) = queue_channel(QueueOrdinal(queue), 1);
         bench.submissions = submissions;
         bench.collector.add(arrivals);
     }
@@ -468,7 +468,7 @@ fn only_what_is_asked_of_it_does_the_short_way_take() {
     bench.machine.complete(signal, 10, 20);
     assert_eq!(bench.collect().len(), 1, "now there is a free slot");
     let own = bench.machine.signal(1);
-    let mut usual = |mut packet: Packet| bench.submissions.submit_usual(&mut packet, &bench.shared);
+    let mut usual = |mut packet: Packet| bench.submissions.submit_fast(&mut packet, &bench.shared);
     assert!(usual(kernel(1, 0)));
     assert!(!usual(kernel(2, 0)), "a kernel that was never launched");
     assert!(!usual(kernel(1, own)), "a completion signal");

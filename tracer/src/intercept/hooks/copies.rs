@@ -15,7 +15,7 @@ use hsa_sys::table;
 use super::{guarded, release};
 use crate::base::api::Tables;
 use crate::base::log;
-use crate::collect::others::Copy;
+use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::copies::{Begun, Copies};
 use crate::lifecycle::tracer::{self, Tracer};

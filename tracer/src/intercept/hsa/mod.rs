@@ -5,9 +5,9 @@
 //! on it is a call like those of HIP ([`crate::events::calls`]). What the tracer itself asks of the runtime passes no table.
 
 pub mod arguments;
+pub mod call_events;
 pub mod filter;
-pub mod lives;
-pub mod telling;
+pub mod init_refcount;
 pub mod thunks;
 
 use std::sync::atomic::AtomicBool;
@@ -18,7 +18,7 @@ use hsa_sys::table::{FUNCTIONS, Kind};
 use crate::base::api::Tables;
 use crate::base::log;
 use crate::base::settings::Settings;
-use crate::events::calls::{here, sources};
+use crate::events::calls::{sources, thread_local};
 use crate::lifecycle::recording;
 
 /// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
@@ -33,11 +33,11 @@ pub fn install(tables: &Tables, settings: &Settings) {
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
-    here::number_from(recording::known().counters.snapshot().seen);
+    thread_local::number_from(recording::known().counters.snapshot().seen);
     let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
-    telling::tell_arguments(joined.arguments);
+    call_events::record_arguments(joined.arguments);
     for (number, is_wanted) in joined.functions.iter().enumerate() {
-        if *is_wanted && !lives::are_told(number) {
+        if *is_wanted && !init_refcount::are_told(number) {
             thunks::put(tables, number);
         }
     }

@@ -14,8 +14,8 @@ use crate::collect::dispatch::{KernelId, QueueOrdinal};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn known() -> Arc<Known> {
-    let known = Known::default();
+fn known() -> Arc<RecorderState> {
+    let known = RecorderState::default();
     for (mangled, kernel_object) in [("_Z3addPf", 0x1000), ("Cijk_Ailk", 0x1100)] {
         let mangled = mangled.to_owned();
         let resources = Resources { lds: Some(64), ..Resources::default() };
@@ -48,14 +48,14 @@ fn settings(output: &std::path::Path) -> Settings {
     Settings { output: Some(output.into()), ..Settings::default() }
 }
 
-fn start(settings: Settings, known: &Arc<Known>) -> Result<(Sender<Dispatch>, Recorder)> {
+fn start(settings: Settings, known: &Arc<RecorderState>) -> Result<(Sender<Dispatch>, Recorder)> {
     let (sender, receiver) = batch_channel_of(8);
     let gpus = (0..2).map(|number| Gpu { number, ..Gpu::default() }).collect();
     Ok((sender, Recorder::start(settings, gpus, Arc::clone(known), receiver)?))
 }
 
 /// Sends dispatches of these numbers and waits for room where there is none.
-fn send(sender: &mut Sender<Dispatch>, known: &Known, numbers: std::ops::RangeInclusive<u64>) {
+fn send(sender: &mut Sender<Dispatch>, known: &RecorderState, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         known.counters.see(1);
         while sender.send(dispatch(number)).is_err() {
@@ -158,7 +158,7 @@ fn a_file_in_the_making_is_whole_and_says_that_it_is_not_complete() -> Result {
 #[test]
 fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_is_loaded() -> Result {
     let folder = tempfile::tempdir()?;
-    let (path, known) = (folder.path().join("trace.db"), Known::default());
+    let (path, known) = (folder.path().join("trace.db"), RecorderState::default());
     // Two constructors of one class, which a demangler calls the same; the first is on two GPUs.
     for (mangled, kernel_object) in
         [("_ZN1KC1Ev", 1), ("_ZN1KC2Ev", 2), ("_ZN1KC1Ev", 3), ("", 0x7f), ("", 0x8f), ("long_", 5)]
@@ -281,7 +281,7 @@ fn create_at(
 }
 
 fn session<T: Target + Close>(
-    known: &Arc<Known>,
+    known: &Arc<RecorderState>,
     create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
     let about = session::About { settings: Settings::default(), identity: Identity::default() };

@@ -11,9 +11,9 @@ struct Node<T> {
 }
 
 /// Such a list.
-pub struct Newcomers<T>(AtomicPtr<Node<T>>);
+pub struct PendingThreads<T>(AtomicPtr<Node<T>>);
 
-impl<T: Send> Newcomers<T> {
+impl<T: Send> PendingThreads<T> {
     /// An empty one.
     #[must_use]
     pub const fn new() -> Self {
@@ -56,7 +56,7 @@ impl<T: Send> Newcomers<T> {
     }
 }
 
-impl<T: Send> Default for Newcomers<T> {
+impl<T: Send> Default for PendingThreads<T> {
     fn default() -> Self {
         Self::new()
     }

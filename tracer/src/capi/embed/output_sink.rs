@@ -28,13 +28,13 @@ unsafe impl Sync for Callbacks {}
 
 /// Who gets the records.
 #[derive(Clone, Copy, Debug)]
-pub enum Role {
+pub enum OutputSink {
     /// A file.
     File,
     /// The program.
     Callbacks(&'static Registered),
     /// Nobody: the program has stopped it, or another program has, of which this is a child.
-    Nobody,
+    None,
 }
 
 static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
@@ -55,15 +55,15 @@ pub fn takes_calls() -> bool {
 }
 
 /// Who gets the records of a recording that begins now.
-pub fn role() -> Role {
+pub fn output_sink() -> OutputSink {
     if is_over() {
-        Role::Nobody
+        OutputSink::None
     } else if let Some(registered) = registered() {
-        Role::Callbacks(registered)
+        OutputSink::Callbacks(registered)
     } else if std::env::var_os(MARK).is_some_and(|mark| !mark.is_empty()) {
-        Role::Nobody
+        OutputSink::None
     } else {
-        Role::File
+        OutputSink::File
     }
 }
 

@@ -4,23 +4,23 @@ use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::event::{Event, What};
-use super::lane::{self, Lane, new_number};
-use super::reader::{NEWCOMERS, Ring};
+use super::reader::{PENDING_THREADS, Ring};
 use super::text::TEXTS;
+use super::thread_queue::{self, ThreadQueue, new_number};
 use crate::base::clock;
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::events::thread;
-use crate::lifecycle::control::{self, Gate};
+use crate::lifecycle::control::{self, RecordingState};
 use crate::lifecycle::{load, recording};
 
 thread_local! {
     /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
     static LEVEL: Cell<u32> = const { Cell::new(0) };
 
-    static LANE: RefCell<Option<Lane>> = const { RefCell::new(None) };
+    static QUEUE: RefCell<Option<ThreadQueue>> = const { RefCell::new(None) };
 
     /// Whether there is one, as a thread may ask that must not touch what has a destructor.
-    static HAS_LANE: Cell<bool> = const { Cell::new(false) };
+    static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What roctxRangeStartA returned last.
@@ -31,10 +31,10 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 pub fn push(text: &[u8]) -> u32 {
     let level = LEVEL.get();
     LEVEL.set(level.wrapping_add(1));
-    record(|lane| {
+    record(|queue| {
         let text = TEXTS.find(text);
-        lane.push(level as usize, text, clock::now())?;
-        thread::set_range(lane.innermost());
+        queue.push(level as usize, text, clock::now())?;
+        thread::set_range(queue.innermost());
         Ok(())
     });
     level
@@ -46,12 +46,12 @@ pub fn pop() -> Option<u32> {
     let level = LEVEL.get().checked_sub(1)?;
     LEVEL.set(level);
     // Whether or not recording is paused by now.
-    let _ = LANE.try_with(|lane| {
-        let mut lane = lane.try_borrow_mut().ok()?;
-        let lane = lane.as_mut().filter(|lane| lane.is_above(level as usize))?;
-        lane.settle(level as usize, clock::now());
-        thread::set_range(lane.innermost());
-        look_after(lane);
+    let _ = QUEUE.try_with(|queue| {
+        let mut queue = queue.try_borrow_mut().ok()?;
+        let queue = queue.as_mut().filter(|queue| queue.is_above(level as usize))?;
+        queue.pop_to(level as usize, clock::now());
+        thread::set_range(queue.innermost());
+        look_after(queue);
         Some(())
     });
     Some(level)
@@ -59,18 +59,18 @@ pub fn pop() -> Option<u32> {
 
 /// An instant.
 pub fn mark(text: &[u8]) {
-    record(|lane| {
+    record(|queue| {
         let (text, number) = (TEXTS.find(text), new_number());
-        lane.send(Event { time: clock::now(), number, text, what: What::Mark })
+        queue.send(Event { time: clock::now(), number, text, what: What::Mark })
     });
 }
 
 /// A range begins that any thread may end; its id, from 1.
 pub fn start(text: &[u8]) -> u64 {
     let number = STARTED.fetch_add(1, Ordering::Relaxed) + 1;
-    record(|lane| {
+    record(|queue| {
         let text = TEXTS.find(text);
-        lane.send(Event { time: clock::now(), number, text, what: What::Start })
+        queue.send(Event { time: clock::now(), number, text, what: What::Start })
     });
     number
 }
@@ -82,86 +82,86 @@ pub fn stop(number: u64) {
         return;
     }
     let event = Event { time, number, text: &super::NOT_KEPT, what: What::Stop };
-    if control::gate() == Gate::Paused {
+    if control::state() == RecordingState::Paused {
         // It may have begun before.
-        let _ = with_lane(|lane| lane.send(event));
+        let _ = with_queue(|queue| queue.send(event));
     } else {
-        record(|lane| lane.send(event));
+        record(|queue| queue.send(event));
     }
 }
 
 /// Something has a name.
 pub fn name(what: What, number: u64, text: &[u8]) {
     let event = Event { time: 0, number, text: TEXTS.find(text), what };
-    if control::gate() == Gate::Idle {
+    if control::state() == RecordingState::Idle {
         load::begin_with_ranges();
     }
-    let _ = with_lane(|lane| lane.send(event));
+    let _ = with_queue(|queue| queue.send(event));
 }
 
 /// From now on, whether nothing that the calling thread does is recorded.
 pub fn pause(is_paused: bool) {
     thread::pause(is_paused);
-    let innermost = with_lane(|lane| Ok(lane.innermost()));
+    let innermost = with_queue(|queue| Ok(queue.innermost()));
     thread::set_range(innermost.unwrap_or(0));
 }
 
 /// In the child of a fork: levels are as they were, but the recorder that would know of them is not in it.
 /// Allocates and frees nothing.
 pub fn forget() {
-    NEWCOMERS.forget();
-    lane::forget();
+    PENDING_THREADS.forget();
+    thread_queue::forget();
     UNHANDED.forget();
-    if !HAS_LANE.replace(false) {
+    if !HAS_QUEUE.replace(false) {
         return;
     }
-    let _ = LANE.try_with(|lane| {
-        if let Ok(mut lane) = lane.try_borrow_mut() {
-            std::mem::forget(lane.take());
+    let _ = QUEUE.try_with(|queue| {
+        if let Ok(mut queue) = queue.try_borrow_mut() {
+            std::mem::forget(queue.take());
         }
     });
 }
 
 /// Does something that is recorded, or counts why it is not.
 #[inline]
-fn record(act: impl FnOnce(&mut Lane) -> Result<(), Lost>) {
+fn record(act: impl FnOnce(&mut ThreadQueue) -> Result<(), Lost>) {
     if !control::is_open() && !load::opens(&UNHANDED) {
         return;
     }
     if thread::is_paused() {
         return UNHANDED.skip(Skipped::Paused, 1);
     }
-    if let Err(why) = with_lane(act) {
+    if let Err(why) = with_queue(act) {
         UNHANDED.lose(why, 1);
     }
 }
 
 #[inline]
-fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Lost>) -> Result<T, Lost> {
-    let act = |lane: &RefCell<Option<Lane>>| {
-        let Ok(mut lane) = lane.try_borrow_mut() else { return Err(Lost::Interrupted) };
-        let lane = match &mut *lane {
-            Some(lane) => lane,
-            none => none.insert(new_lane()?),
+fn with_queue<T>(act: impl FnOnce(&mut ThreadQueue) -> Result<T, Lost>) -> Result<T, Lost> {
+    let act = |queue: &RefCell<Option<ThreadQueue>>| {
+        let Ok(mut queue) = queue.try_borrow_mut() else { return Err(Lost::Interrupted) };
+        let queue = match &mut *queue {
+            Some(queue) => queue,
+            none => none.insert(new_queue()?),
         };
-        let acted = act(lane);
-        look_after(lane);
+        let acted = act(queue);
+        look_after(queue);
         acted
     };
-    LANE.try_with(act).unwrap_or(Err(Lost::Interrupted))
+    QUEUE.try_with(act).unwrap_or(Err(Lost::Interrupted))
 }
 
 #[cold]
-fn new_lane() -> Result<Lane, Lost> {
-    let (lane, events) = Lane::new().ok_or(Lost::Bounds)?;
-    NEWCOMERS.add(Ring::new(thread::current().tid, events));
-    HAS_LANE.set(true);
-    Ok(lane)
+fn new_queue() -> Result<ThreadQueue, Lost> {
+    let (queue, events) = ThreadQueue::new().ok_or(Lost::Bounds)?;
+    PENDING_THREADS.add(Ring::new(thread::current().tid, events));
+    HAS_QUEUE.set(true);
+    Ok(queue)
 }
 
 #[inline]
-fn look_after(lane: &mut Lane) {
-    if lane.is_filling() {
+fn look_after(queue: &mut ThreadQueue) {
+    if queue.is_filling() {
         recording::wake();
     }
 }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use calls::Source;
 use rtl_write::{Op, OpKind, Target};
 
-use super::Known;
+use super::RecorderState;
 use super::close::Close;
 use super::session::Session;
 use crate::base::counters::{Counters, Lost, Snapshot};
-use crate::collect::others::{Copy, Other, What};
+use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
 
 /// What is recorded: how the tags of the file begin, and the counts.
 const KINDS: [(&str, CountersOf); 6] = [
@@ -28,7 +28,7 @@ pub(super) const OTHERS: usize = 2;
 pub(super) const CALLS: usize = 4;
 pub(super) const ALL: usize = KINDS.len();
 
-type CountersOf = fn(&Known) -> &Counters;
+type CountersOf = fn(&RecorderState) -> &Counters;
 
 /// What a recording has of each kind.
 #[derive(Debug, Default)]
@@ -38,23 +38,23 @@ pub(super) struct Pending {
     /// The counts that are published.
     published: [Snapshot; KINDS.len()],
     /// Kept for its room.
-    room: Vec<Other>,
+    room: Vec<CopyOrBarrier>,
 }
 
 impl Pending {
     /// Whether any were seen.
-    pub(super) fn are_any(known: &Known) -> bool {
+    pub(super) fn are_any(known: &RecorderState) -> bool {
         KINDS.iter().any(|(_, counters)| counters(known).snapshot().seen > 0)
     }
 
     /// Whether the file does not say how many there are.
-    pub(super) fn are_news(&self, known: &Known) -> bool {
+    pub(super) fn have_changed(&self, known: &RecorderState) -> bool {
         let now = KINDS.map(|(_, counters)| counters(known).snapshot());
         self.unpublished.iter().any(|&rows| rows > 0) || now != self.published
     }
 
     /// The rows that each publication replaces: nothing about kinds that were never seen, but for dispatches.
-    pub(super) fn closing(&mut self, kinds: Range<usize>, known: &Known) -> Vec<(String, String)> {
+    pub(super) fn closing(&mut self, kinds: Range<usize>, known: &RecorderState) -> Vec<(String, String)> {
         let mut rows = Vec::new();
         for at in kinds {
             let (kind, counters) = KINDS[at];
@@ -77,26 +77,26 @@ impl Pending {
     }
 
     /// The rows are in the file now.
-    pub(super) fn publish(&mut self, known: &Known) {
+    pub(super) fn publish(&mut self, known: &RecorderState) {
         for ((_, counters), rows) in KINDS.iter().zip(&mut self.unpublished) {
             counters(known).record(std::mem::take(rows));
         }
     }
 
     /// What is not in the file never will be.
-    pub(super) fn lose(&mut self, why: Lost, known: &Known) {
+    pub(super) fn lose(&mut self, why: Lost, known: &RecorderState) {
         for ((_, counters), rows) in KINDS.iter().zip(&mut self.unpublished) {
             counters(known).lose(why, std::mem::take(rows));
         }
     }
 
     /// What was in the file is not.
-    pub(super) fn lose_recorded(why: Lost, known: &Known) {
+    pub(super) fn lose_recorded(why: Lost, known: &RecorderState) {
         KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
     }
 
     /// Calls that have not returned do not any more.
-    pub(super) fn give_up_calls(&self, known: &Known) {
+    pub(super) fn give_up_calls(&self, known: &RecorderState) {
         for (at, counters) in known.calls.iter().enumerate() {
             let missing = counters.snapshot().on_the_way().saturating_sub(self.unpublished[CALLS + at]);
             counters.lose(Lost::Unfinished, missing);
@@ -104,7 +104,7 @@ impl Pending {
     }
 
     /// What is still on its way never arrives.
-    pub(super) fn lose_the_rest(why: Lost, known: &Known) {
+    pub(super) fn lose_the_rest(why: Lost, known: &RecorderState) {
         for (_, counters) in KINDS {
             counters(known).lose(why, counters(known).snapshot().on_the_way());
         }
@@ -115,40 +115,40 @@ impl<T: Target + Close> Session<T> {
     /// What is of this kind is in the recording, or nothing more is.
     pub(super) fn count(&mut self, kind: usize) {
         match self.over {
-            None => self.others.unpublished[kind] += 1,
+            None => self.pending.unpublished[kind] += 1,
             Some(why) => KINDS[kind].1(&self.known).lose(why, 1),
         }
     }
 
     /// Records the copies and barriers that have come, or counts them as lost.
-    pub(super) fn add_others(&mut self) {
-        let mut ops = std::mem::take(&mut self.others.room);
-        self.known.others.take(&mut ops);
+    pub(super) fn add_copies_and_barriers(&mut self) {
+        let mut ops = std::mem::take(&mut self.pending.room);
+        self.known.copies_and_barriers.take(&mut ops);
         for op in &ops {
             let kind = usize::from(matches!(op.what, What::Barrier { .. }));
             self.calls.link(Some(kind), op.correlation);
             if self.over.is_none()
-                && let Err(error) = self.write_other_op(op)
+                && let Err(error) = self.write_copy_or_barrier(op)
             {
                 self.fail(&error);
             }
             self.count(OTHERS + kind);
         }
         ops.clear();
-        self.others.room = ops;
+        self.pending.room = ops;
     }
 
-    fn write_other_op(&mut self, op: &Other) -> rtl_schema::Result<()> {
+    fn write_copy_or_barrier(&mut self, op: &CopyOrBarrier) -> rtl_schema::Result<()> {
         let queue = match op.what {
             What::Barrier { queue, .. } => Some(queue),
             What::Copy(_) => None,
         };
-        self.file.meet(op.tid, queue, &self.known)?.push_op(&row(op))?;
+        self.file.register(op.tid, queue, &self.known)?.push_op(&row(op))?;
         Ok(())
     }
 }
 
-fn row(op: &Other) -> Op {
+fn row(op: &CopyOrBarrier) -> Op {
     let common = Op {
         start: op.start,
         end: Some(op.end),
@@ -180,7 +180,8 @@ mod tests {
 
     fn copy(source: Option<u16>, destination: Option<u16>) -> (OpKind, Option<i64>, Option<i64>) {
         let what = What::Copy(Copy { bytes: 64, source, destination });
-        let row = row(&Other { start: 5, end: 7, correlation: 1, enqueued: 0, range: 0, tid: 9, what });
+        let row =
+            row(&CopyOrBarrier { start: 5, end: 7, correlation: 1, enqueued: 0, range: 0, tid: 9, what });
         assert_eq!((row.start, row.end, row.bytes), (5, Some(7), Some(64)));
         (row.kind, row.gpu, row.peer)
     }

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
 use crate::base::settings::Mode;
+use crate::collect::copy_or_barrier::BARRIERS;
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
 use crate::collect::names::{Cache, Resolve};
-use crate::collect::others::BARRIERS;
 use crate::collect::shared::Shared;
 use crate::collect::signals::Signal;
 use crate::collect::slot::{CompletionSource, Slot, Submission};
@@ -73,7 +73,7 @@ pub struct Arrivals {
 
 /// The two halves of a new queue.
 #[must_use]
-pub fn lane(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
+pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
     let (submitted_in, submitted_out) = chain();
     let (free_in, free_out) = chain();
     let owned = Arc::new(AtomicUsize::new(0));
@@ -109,7 +109,7 @@ impl Submissions {
     ///
     /// Nothing in here can panic, allocate or wait.
     #[inline(always)]
-    pub fn submit_usual<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> bool {
+    pub fn submit_fast<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> bool {
         if !packet.is_kernel() || packet.completion() != 0 {
             return false;
         }
@@ -364,7 +364,7 @@ impl Arrivals {
     }
 
     /// Nothing is in flight, and has not been for a while: all slots but so many serve other queues.
-    pub fn settle(&mut self, keep: usize) {
+    pub fn shrink(&mut self, keep: usize) {
         self.wanted = keep;
         if self.has_more_than(keep)
             && let Some(lend) = &self.lender

@@ -94,7 +94,7 @@ extern "C" fn fails() -> c_int {
 extern "C" fn before(number: usize) -> *mut c_void {
     let function = &FUNCTIONS[number];
     if process::is_own() {
-        let _ = catch_unwind(if function.is_end { end } else { settle });
+        let _ = catch_unwind(if function.is_end { end } else { complete });
     }
     function.original()
 }
@@ -118,12 +118,12 @@ fn end() {
 }
 
 /// Brings the file up to date: the process may be another program in a moment. Or it may not.
-fn settle() {
-    settle_until(Instant::now() + END);
+fn complete() {
+    complete_until(Instant::now() + END);
 }
 
 /// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
-pub fn settle_until(until: Instant) -> bool {
+pub fn complete_until(until: Instant) -> bool {
     let Some(recorder) = recording::recorder() else { return true };
     if callback::is_running() {
         return false;
@@ -134,19 +134,19 @@ pub fn settle_until(until: Instant) -> bool {
         }
         is_so()
     };
-    let mut is_settled = true;
+    let mut is_complete = true;
     // What the recorder had been shown before keeps the collector from showing more.
     for _round in 0..2 {
         if let Some(has_passed) = tracer::get().and_then(tracer::Tracer::pass) {
-            is_settled &= wait_for(&has_passed);
+            is_complete &= wait_for(&has_passed);
         }
         let asked = recorder.ask();
-        is_settled &= wait_for(&|| {
+        is_complete &= wait_for(&|| {
             recorder.give();
             recorder.has_answered(asked)
         });
     }
-    is_settled || recorder.is_done()
+    is_complete || recorder.is_done()
 }
 
 /// A function of ours by the name of the C library's.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use crate::base::try_lock::lock;
 use crate::collect::dispatch::QueueOrdinal;
 
-/// The numbers of copies and barriers ([`Other::correlation`]) begin behind these, so that no op has the number of another
+/// The numbers of copies and barriers ([`CopyOrBarrier::correlation`]) begin behind these, so that no op has the number of another
 /// kind of op.
 pub const COPIES: u64 = 1 << 40;
 /// See [`COPIES`].
@@ -15,7 +15,7 @@ pub const BARRIERS: u64 = 2 << 40;
 
 /// An op that is no kernel, and when it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Other {
+pub struct CopyOrBarrier {
     /// When it started, in ns of CLOCK_BOOTTIME.
     pub start: i64,
     /// When it ended, in ns of CLOCK_BOOTTIME; not before `start`.
@@ -62,12 +62,12 @@ const BOUND: usize = 1 << 16;
 
 /// The way from the collector to the recorder. Neither is a thread of the application, so neither can make one wait.
 #[derive(Debug, Default)]
-pub struct Others(Mutex<Vec<Other>>);
+pub struct CopiesAndBarriers(Mutex<Vec<CopyOrBarrier>>);
 
-impl Others {
+impl CopiesAndBarriers {
     /// Takes the op, unless the recorder is so far behind that there is no room: then the answer is false.
     #[must_use]
-    pub fn put(&self, op: Other) -> bool {
+    pub fn put(&self, op: CopyOrBarrier) -> bool {
         let mut ops = lock(&self.0);
         let has_room = ops.len() < BOUND;
         if has_room {
@@ -77,7 +77,7 @@ impl Others {
     }
 
     /// Moves everything into `room`, which is empty.
-    pub fn take(&self, room: &mut Vec<Other>) {
+    pub fn take(&self, room: &mut Vec<CopyOrBarrier>) {
         std::mem::swap(&mut *lock(&self.0), room);
     }
 }
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn what_is_put_is_taken_in_order_and_what_has_no_room_is_refused() {
-        let others = Others::default();
-        let op = |correlation| Other {
+        let channel = CopiesAndBarriers::default();
+        let op = |correlation| CopyOrBarrier {
             start: 0,
             end: 1,
             correlation,
@@ -98,11 +98,11 @@ mod tests {
             tid: 1,
             what: What::Barrier { queue: QueueOrdinal(0), gpu: 0 },
         };
-        assert!((0..BOUND as u64).all(|number| others.put(op(number))));
-        assert!(!others.put(op(0)));
+        assert!((0..BOUND as u64).all(|number| channel.put(op(number))));
+        assert!(!channel.put(op(0)));
         let mut taken = Vec::new();
-        others.take(&mut taken);
+        channel.take(&mut taken);
         assert!(taken.iter().map(|op| op.correlation).eq(0..BOUND as u64));
-        assert!(others.put(op(0)), "there is room again");
+        assert!(channel.put(op(0)), "there is room again");
     }
 }

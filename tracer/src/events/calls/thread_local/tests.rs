@@ -12,15 +12,15 @@ static ENTRIES: Pool<Entry> = Pool::new(usize::MAX);
 const FUNCTION: Function = Function::new(Source::Hip, 7);
 
 /// A thread that begins a call for each `true`, and returns from the innermost one for each `false`.
-fn act(here: &mut Here, steps: &[bool], returned: &AtomicUsize) -> Vec<OpenCall> {
+fn act(state: &mut ThreadState, steps: &[bool], returned: &AtomicUsize) -> Vec<OpenCall> {
     let mut within: Vec<OpenCall> = Vec::new();
     for &begins in steps {
         if begins {
-            within.push(here.begin(Source::Hip, FUNCTION).call);
+            within.push(state.begin(Source::Hip, FUNCTION).call);
         } else if let Some(OpenCall { correlation, parent, start, function }) = within.pop() {
             let call = Call { start, end: start + 1, correlation, parent, stream: 0, function, status: 0 };
-            let is_told = here.tell(None, &[], call);
-            here.end(Source::Hip, &call, is_told);
+            let is_told = state.send(None, &[], call);
+            state.end(Source::Hip, &call, is_told);
             returned.fetch_add(1, Ordering::Release);
         }
     }
@@ -28,9 +28,9 @@ fn act(here: &mut Here, steps: &[bool], returned: &AtomicUsize) -> Vec<OpenCall>
 }
 
 /// What a recorder is told when it ends: the calls that have returned, and those that have not.
-fn told(lane: &mut Lane, counters: &Counters) -> (Vec<u64>, Vec<OpenCall>) {
+fn told(queue: &mut ThreadQueue, counters: &Counters) -> (Vec<u64>, Vec<OpenCall>) {
     let (mut returned, mut open) = (Vec::new(), Vec::new());
-    lane.finish([counters, counters], &mut |told| {
+    queue.finish([counters, counters], &mut |told| {
         let Call { start, end, correlation, parent, function, .. } = told.call;
         match end {
             0 => open.push(OpenCall { correlation, parent, start, function }),
@@ -51,13 +51,13 @@ fn distinct(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
 fn a_call_that_was_taken_before_its_thread_has_left_it_is_not_told_again() {
     let (entries, arrived) = queue(&ENTRIES).unwrap();
     let shown = Arc::<Shown>::default();
-    let mut lane = Lane::new(1, arrived, Arc::clone(&shown));
-    let mut here = Here::of(entries, shown);
-    let outer = here.begin(Source::Hip, FUNCTION).call;
-    let OpenCall { correlation, parent, start, function } = here.begin(Source::Hip, FUNCTION).call;
+    let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
+    let mut state = ThreadState::of(entries, shown);
+    let outer = state.begin(Source::Hip, FUNCTION).call;
+    let OpenCall { correlation, parent, start, function } = state.begin(Source::Hip, FUNCTION).call;
     let call = Call { start, end: start + 1, correlation, parent, stream: 0, function, status: 0 };
-    assert!(here.tell(None, &[], call));
-    assert_eq!(told(&mut lane, &Counters::default()), (vec![correlation], vec![outer]));
+    assert!(state.send(None, &[], call));
+    assert_eq!(told(&mut queue, &Counters::default()), (vec![correlation], vec![outer]));
 }
 
 proptest! {
@@ -68,18 +68,18 @@ proptest! {
     ) {
         let (entries, arrived) = queue(&ENTRIES).unwrap();
         let shown = Arc::<Shown>::default();
-        let mut lane = Lane::new(1, arrived, Arc::clone(&shown));
-        let mut here = Here::of(entries, shown);
+        let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
+        let mut state = ThreadState::of(entries, shown);
         let (returned, counters) = (AtomicUsize::new(0), Counters::default());
         let (before, first, within) = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| act(&mut here, &steps, &returned));
+            let thread = scope.spawn(|| act(&mut state, &steps, &returned));
             while returned.load(Ordering::Acquire) < moment && !thread.is_finished() {
                 std::hint::spin_loop();
             }
             let before = returned.load(Ordering::Acquire);
-            (before, told(&mut lane, &counters), thread.join().unwrap())
+            (before, told(&mut queue, &counters), thread.join().unwrap())
         });
-        let ((returned_first, open), (returned_then, still_open)) = (first, told(&mut lane, &counters));
+        let ((returned_first, open), (returned_then, still_open)) = (first, told(&mut queue, &counters));
         // The first recording: what had returned by then, and no call twice.
         prop_assert!(returned_first.len() >= before);
         distinct(returned_first.iter().copied().chain(open.iter().map(|call| call.correlation)));
@@ -97,17 +97,17 @@ proptest! {
     ) {
         let (entries, arrived) = queue(&ENTRIES).unwrap();
         let shown = Arc::<Shown>::default();
-        let mut lane = Lane::new(1, arrived, Arc::clone(&shown));
-        let mut here = Here::of(entries, shown);
+        let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
+        let mut state = ThreadState::of(entries, shown);
         let mut told = BTreeSet::new();
         let mut look = || {
-            while lane.read(&mut |one| assert!(told.insert(one.call.correlation))) > 0 {}
-            let open: Vec<u64> = lane.open().map(|call| call.correlation).collect();
+            while queue.read(&mut |one| assert!(told.insert(one.call.correlation))) > 0 {}
+            let open: Vec<u64> = queue.open().map(|call| call.correlation).collect();
             assert!(open.iter().all(|number| !told.contains(number)), "{open:?}");
             open.len()
         };
         let within = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| act(&mut here, &steps, &AtomicUsize::new(0)));
+            let thread = scope.spawn(|| act(&mut state, &steps, &AtomicUsize::new(0)));
             while !thread.is_finished() {
                 look();
             }

@@ -13,7 +13,7 @@ use calls::{Function, Source};
 use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_status_t};
 use hsa_sys::table::Number;
 
-use super::telling;
+use super::call_events;
 use crate::base::api::Tables;
 use crate::events::calls::sources;
 use crate::lifecycle::tracer;
@@ -101,9 +101,9 @@ fn told(number: u16, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
     if !sources::tells(Function::new(Source::Hsa, number)) {
         return original();
     }
-    let begun = telling::begin(number);
+    let begun = call_events::begin(number);
     let status = original();
-    telling::end(&begun, number, status as i32, None);
+    call_events::end(&begun, number, status as i32, None);
     status
 }
 

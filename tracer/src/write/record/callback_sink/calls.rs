@@ -9,8 +9,8 @@ use super::super::calls::way;
 use super::{BATCH, length, spoken};
 use crate::base::registry::place;
 use crate::capi::embed::abi;
-use crate::events::calls::event::Asked;
-use crate::events::calls::reader::Told;
+use crate::events::calls::event::CallParams;
+use crate::events::calls::reader::CallRecord;
 use crate::events::calls::sources;
 
 /// What has gathered, and what the records point to.
@@ -28,9 +28,9 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn add(&mut self, source: Source, told: &Told) {
-        let call = &told.call;
-        let (arguments, arguments_length) = match &told.arguments {
+    pub(super) fn add(&mut self, source: Source, record: &CallRecord) {
+        let call = &record.call;
+        let (arguments, arguments_length) = match &record.arguments {
             None => (ptr::null(), 0),
             Some(arguments) => {
                 self.arguments.push(spoken(arguments));
@@ -38,12 +38,12 @@ impl Calls {
                 self.arguments.last().map_or((ptr::null(), 0), |text| (text.as_ptr(), length(text)))
             }
         };
-        match told.asked {
-            Some(Asked::Launch { groups, items, lds }) => {
+        match record.params {
+            Some(CallParams::Launch { groups, items, lds }) => {
                 let launch = abi::LaunchParams { groups, workgroup: items, lds };
                 self.launches.push((self.records.len(), launch));
             }
-            Some(Asked::Copy { destination, source, bytes, extent, kind }) => {
+            Some(CallParams::Copy { destination, source, bytes, extent, kind }) => {
                 let [width, height] = extent.map(u64::from);
                 let said = if kind < 0 { way(call.function) } else { None };
                 let kind = said.map_or(kind, |kind| kind as i32);
@@ -71,7 +71,7 @@ impl Calls {
             function_length,
             arguments_length,
             status: call.status,
-            tid: told.tid,
+            tid: record.tid,
         });
     }
 

@@ -12,7 +12,7 @@ use crate::events::roctx::What;
 
 /// Names that have gathered.
 #[derive(Default)]
-pub(super) struct Titles {
+pub(super) struct NameRecords {
     pub(super) records: Vec<abi::Name>,
     /// What the records point to.
     texts: Vec<CString>,
@@ -24,7 +24,7 @@ pub(super) struct Titles {
     gpus: u32,
 }
 
-impl Titles {
+impl NameRecords {
     fn add(&mut self, kind: NameKind, number: u64, text: &str) {
         let text = spoken(text);
         // Where the text lies does not change with the list.
@@ -34,14 +34,14 @@ impl Titles {
 
     /// Names a thread as the kernel does, where that is not done.
     #[inline]
-    pub(super) fn meet(&mut self, tid: u32) {
+    pub(super) fn register(&mut self, tid: u32) {
         if tid != self.last {
             self.last = tid;
-            self.meet_another(tid);
+            self.register_another(tid);
         }
     }
 
-    fn meet_another(&mut self, tid: u32) {
+    fn register_another(&mut self, tid: u32) {
         if self.threads.insert(tid)
             && let Ok(name) = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm"))
         {

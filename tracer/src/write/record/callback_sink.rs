@@ -3,16 +3,16 @@
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
 mod calls;
-mod others;
-mod titles;
+mod copies_and_barriers;
+mod name_records;
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use self::calls::Calls;
-use self::titles::Titles;
+use self::name_records::NameRecords;
 use super::sink::Sink;
-use super::{Ending, Known};
+use super::{Ending, RecorderState};
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
@@ -20,18 +20,18 @@ use crate::base::kernels::names::Names;
 use crate::base::registry::place;
 use crate::capi::embed::abi::{self, Callbacks, Deliver};
 use crate::capi::embed::{callback, counters};
+use crate::collect::copy_or_barrier::CopyOrBarrier;
 use crate::collect::dispatch::{Dispatch, Queue, QueueOrdinal};
-use crate::collect::others::Other;
-use crate::events::calls::reader::Told;
+use crate::events::calls::reader::CallRecord;
 use crate::events::roctx::{Annotation, NOT_KEPT, Reader, Text};
 
 /// Records of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
 
 /// What a recorder delivers.
-pub(super) struct Delivery {
+pub(super) struct CallbackSink {
     to: &'static Callbacks,
-    known: Arc<Known>,
+    known: Arc<RecorderState>,
     /// By kernel. What records point to stays where it is.
     kernels: Vec<Option<Named>>,
     names: Names,
@@ -41,9 +41,9 @@ pub(super) struct Delivery {
     batches: Batches,
     calls: Calls,
     /// Where names are wanted.
-    titles: Option<Titles>,
+    name_records: Option<NameRecords>,
     /// Kept for its room.
-    others: Vec<Other>,
+    copies_and_barriers: Vec<CopyOrBarrier>,
     /// Why nothing more is delivered.
     over: Option<Lost>,
     /// Whether the last callback has been called.
@@ -67,9 +67,9 @@ struct Named {
     resources: Resources,
 }
 
-impl Delivery {
+impl CallbackSink {
     /// What `known` is about, for these callbacks.
-    pub(super) fn new(to: &'static Callbacks, known: Arc<Known>) -> Self {
+    pub(super) fn new(to: &'static Callbacks, known: Arc<RecorderState>) -> Self {
         Self {
             to,
             known,
@@ -79,8 +79,8 @@ impl Delivery {
             texts: Vec::new(),
             batches: Batches::default(),
             calls: Calls::default(),
-            titles: to.names.is_some().then(Titles::default),
-            others: Vec::new(),
+            name_records: to.names.is_some().then(NameRecords::default),
+            copies_and_barriers: Vec::new(),
             over: None,
             has_ended: false,
             ending: Ending::default(),
@@ -137,20 +137,20 @@ impl Delivery {
 
     /// What is known of a thread before its first record is delivered.
     #[inline]
-    fn meet(&mut self, tid: u32) {
-        if let Some(titles) = &mut self.titles {
-            titles.meet(tid);
+    fn register(&mut self, tid: u32) {
+        if let Some(names) = &mut self.name_records {
+            names.register(tid);
         }
     }
 
     /// To be called before anything else is delivered: names come first.
     fn deliver_names(&mut self) {
-        if let Some(titles) = &mut self.titles
+        if let Some(names) = &mut self.name_records
             && !matches!(self.over, Some(Lost::Failure | Lost::Ended))
         {
-            titles.list(&self.known.gpus);
-            deliver(self.to.names, &mut titles.records, self.to.data);
-            titles.clear();
+            names.list(&self.known.gpus);
+            deliver(self.to.names, &mut names.records, self.to.data);
+            names.clear();
         }
     }
 
@@ -187,7 +187,7 @@ impl Delivery {
     }
 }
 
-impl Sink for Delivery {
+impl Sink for CallbackSink {
     fn add(&mut self, dispatch: &Dispatch) {
         if let Some(why) = self.over {
             return self.known.counters.lose(why, 1);
@@ -195,7 +195,7 @@ impl Sink for Delivery {
         if self.to.kernels.is_none() {
             return self.known.counters.skip(Skipped::Unwanted, 1);
         }
-        self.meet(dispatch.tid);
+        self.register(dispatch.tid);
         let kernel = self.kernel(dispatch);
         self.batches.kernels.push(kernel);
         if self.batches.kernels.len() >= BATCH {
@@ -203,20 +203,21 @@ impl Sink for Delivery {
         }
     }
 
-    fn add_others(&mut self) {
-        let mut others = std::mem::take(&mut self.others);
-        self.known.others.take(&mut others);
-        others.iter().for_each(|other| self.add_other(other));
-        others.clear();
-        self.others = others;
+    fn add_copies_and_barriers(&mut self) {
+        let mut copies_and_barriers = std::mem::take(&mut self.copies_and_barriers);
+        self.known.copies_and_barriers.take(&mut copies_and_barriers);
+        copies_and_barriers.iter().for_each(|op| self.add_copy_or_barrier(op));
+        copies_and_barriers.clear();
+        self.copies_and_barriers = copies_and_barriers;
     }
 
     fn annotate(&mut self, annotation: &Annotation) {
         if matches!(annotation, Annotation::Untracked) {
             return self.known.ranges.lose(Lost::Bounds, 1);
         }
-        if let (&Annotation::Name { what, number, text }, Some(titles)) = (annotation, &mut self.titles) {
-            return titles.add_given(what, number, &text.spoken());
+        if let (&Annotation::Name { what, number, text }, Some(names)) = (annotation, &mut self.name_records)
+        {
+            return names.add_given(what, number, &text.spoken());
         }
         if self.to.ranges.is_none() {
             return;
@@ -225,7 +226,7 @@ impl Sink for Delivery {
             (_, None) => {}
             (Some(why), Some(_)) => self.known.ranges.lose(why, 1),
             (None, Some(range)) => {
-                self.meet(range.tid);
+                self.register(range.tid);
                 self.batches.ranges.push(range);
             }
         }
@@ -234,7 +235,7 @@ impl Sink for Delivery {
         }
     }
 
-    fn add_call(&mut self, told: &Told) {
+    fn add_call(&mut self, told: &CallRecord) {
         let Some(source) = told.call.function.source() else { return };
         // Records are of what has completed.
         if told.call.duration().is_none() {
@@ -244,7 +245,7 @@ impl Sink for Delivery {
             (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
             (Some(why), _) => self.known.calls[source as usize].lose(why, 1),
             (None, Some(_)) => {
-                self.meet(told.tid);
+                self.register(told.tid);
                 self.calls.add(source, told);
                 if self.calls.are_many() {
                     self.deliver_calls();
@@ -253,7 +254,7 @@ impl Sink for Delivery {
         }
     }
 
-    fn settle(&mut self, _ranges: &mut Reader) {
+    fn complete(&mut self, _ranges: &mut Reader) {
         self.publish();
     }
 
@@ -320,7 +321,7 @@ impl Named {
 }
 
 /// Where a queue is, or was.
-fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &Known) -> *const c_void {
+fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &RecorderState) -> *const c_void {
     if queue.0 as usize >= queues.len() {
         queues.extend(known.queues.since(queues.len() as u32));
     }

@@ -39,7 +39,7 @@ pub fn forget() {
 ///
 /// Ranges that are not recorded (the recording was paused, or there was no room) leave no trace here: levels are
 /// counted elsewhere, and what is recorded knows the level that it is at.
-pub struct Lane {
+pub struct ThreadQueue {
     events: Producer<Event, PLACES>,
     /// By level: the innermost range that was recorded down to there; 0 for none.
     frames: Vec<u64>,
@@ -48,7 +48,7 @@ pub struct Lane {
     until_look: u32,
 }
 
-impl Lane {
+impl ThreadQueue {
     /// A thread's end, and the recorder's. `None` where there are [`MOST_LANES`].
     pub fn new() -> Option<(Self, Consumer<Event, PLACES>)> {
         if LANES.fetch_add(1, Ordering::Relaxed) >= MOST_LANES {
@@ -72,7 +72,7 @@ impl Lane {
     /// Why it is not recorded: [`Lost::Bounds`] where [`DEEPEST`] ranges are open in the thread, or [`Lost::Behind`].
     #[inline]
     pub fn push(&mut self, level: usize, text: &'static Text, time: i64) -> Result<(), Lost> {
-        self.settle(level, time);
+        self.pop_to(level, time);
         if level >= DEEPEST {
             return Err(Lost::Bounds);
         }
@@ -95,7 +95,7 @@ impl Lane {
 
     /// The range at this level, and any above it, ends.
     #[inline]
-    pub fn settle(&mut self, level: usize, time: i64) {
+    pub fn pop_to(&mut self, level: usize, time: i64) {
         while self.frames.len() > level {
             let number = self.frames.pop().unwrap_or(0);
             if number != self.innermost() {
@@ -124,7 +124,7 @@ impl Lane {
         self.until_look = self.until_look.saturating_sub(1);
     }
 
-    /// Whether the recorder should look at this lane before its time.
+    /// Whether the recorder should look at this queue before its time.
     #[inline]
     pub fn is_filling(&mut self) -> bool {
         if self.until_look > 0 {
@@ -135,7 +135,7 @@ impl Lane {
     }
 }
 
-impl Drop for Lane {
+impl Drop for ThreadQueue {
     fn drop(&mut self) {
         LANES.fetch_sub(1, Ordering::Relaxed);
     }

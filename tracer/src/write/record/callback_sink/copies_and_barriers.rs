@@ -1,10 +1,10 @@
 //! Copies and barriers that have gathered for callbacks.
 
-use super::{BATCH, Delivery, address, deliver};
+use super::{BATCH, CallbackSink, address, deliver};
 use crate::capi::embed::abi::{self, HOST};
-use crate::collect::others::{Copy, Other, What};
+use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
 
-impl Delivery {
+impl CallbackSink {
     pub(super) fn deliver_copies(&mut self) {
         self.deliver_names();
         let count = deliver(self.to.copies, &mut self.batches.copies, self.to.data);
@@ -17,16 +17,17 @@ impl Delivery {
         self.known.barriers.record(count);
     }
 
-    pub(super) fn add_other(&mut self, other: &Other) {
+    pub(super) fn add_copy_or_barrier(&mut self, op: &CopyOrBarrier) {
         if let Some(why) = self.over {
-            let counters = match other.what {
+            let counters = match op.what {
                 What::Copy(_) => &self.known.copies,
                 What::Barrier { .. } => &self.known.barriers,
             };
             return counters.lose(why, 1);
         }
-        self.meet(other.tid);
-        let &Other { start, end, enqueued, correlation: correlation_id, range: range_id, tid, what } = other;
+        self.register(op.tid);
+        let &CopyOrBarrier { start, end, enqueued, correlation: correlation_id, range: range_id, tid, what } =
+            op;
         match what {
             What::Copy(Copy { bytes, source, destination }) => {
                 let agent = |gpu: Option<u16>| gpu.map_or(HOST, i32::from);

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use calls::{Begun, Details, Function, Source};
 
 use super::chunks::{Pool, Sender, queue};
-use super::event::{Asked, Call, Entry, Piece};
+use super::event::{Call, CallParams, Entry, Piece};
 use super::open::{OpenCall, OpenCalls};
-use super::reader::{Lane, NEWCOMERS};
+use super::reader::{PENDING_THREADS, ThreadQueue};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost, Skipped};
 use crate::events::thread;
@@ -51,7 +51,7 @@ pub(super) static UNATTRIBUTED: [Counters; Source::ALL.len()] =
     [const { Counters::new() }; Source::ALL.len()];
 
 /// A thread's end of its queue.
-struct Here {
+struct ThreadState {
     entries: Sender<Entry>,
     shown: Arc<Shown>,
     /// The last number given to a call, and the last one that the thread may give.
@@ -75,16 +75,16 @@ struct Beginning {
 }
 
 thread_local! {
-    /// Whether the thread has a queue: the child of a fork asks this, because asking for `HERE` may allocate.
+    /// Whether the thread has a queue: the child of a fork asks this, because asking for `STATE` may allocate.
     static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
-    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+    static STATE: RefCell<Option<ThreadState>> = const { RefCell::new(None) };
 }
 
-impl Here {
+impl ThreadState {
     fn new() -> Option<Self> {
         let (entries, arrived) = queue(&POOL)?;
         let shown = Arc::<Shown>::default();
-        NEWCOMERS.add(Lane::new(thread::current().tid, arrived, Arc::clone(&shown)));
+        PENDING_THREADS.add(ThreadQueue::new(thread::current().tid, arrived, Arc::clone(&shown)));
         HAS_QUEUE.set(true);
         Some(Self::of(entries, shown))
     }
@@ -115,12 +115,12 @@ impl Here {
     /// The call is over, and what is to be told of it is in the queue, or has found no room there. Only now it is none
     /// of those that the thread is in: who looks at these first and empties the queue then meets every call.
     #[inline]
-    fn end(&mut self, source: Source, call: &Call, is_told: bool) {
+    fn end(&mut self, source: Source, call: &Call, is_sent: bool) {
         self.innermost = call.parent;
         let open = &mut self.open[source as usize];
         *open = open.saturating_sub(1);
         self.shown.open.leave(&mut self.depth, call.correlation);
-        if !is_told {
+        if !is_sent {
             count(&self.shown.counts.behind[source as usize]);
         }
     }
@@ -128,11 +128,11 @@ impl Here {
     /// Hands a call over with what belongs to it, all of it or nothing: what belongs to a call that has found no room would
     /// belong to the next one.
     #[inline]
-    fn tell(&mut self, asked: Option<Asked>, arguments: &[u8], call: Call) -> bool {
+    fn send(&mut self, params: Option<CallParams>, arguments: &[u8], call: Call) -> bool {
         let pieces = Piece::of(arguments);
-        let has_room = self.entries.make_room(usize::from(asked.is_some()) + pieces.len() + 1);
+        let has_room = self.entries.make_room(usize::from(params.is_some()) + pieces.len() + 1);
         if has_room {
-            asked.into_iter().for_each(|asked| self.push(Entry::Asked(asked)));
+            params.into_iter().for_each(|params| self.push(Entry::Params(params)));
             pieces.for_each(|piece| self.push(Entry::Arguments(piece)));
             self.push(Entry::Call(call));
         }
@@ -156,17 +156,18 @@ fn count(counter: &AtomicU64) {
 }
 
 #[inline]
-fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
-    HERE.try_with(|here| {
-        let mut here = here.try_borrow_mut().ok()?;
-        let here = match &mut *here {
-            Some(here) => here,
-            none => none.insert(Here::new()?),
-        };
-        Some(act(here))
-    })
-    .ok()
-    .flatten()
+fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Option<T> {
+    STATE
+        .try_with(|state| {
+            let mut state = state.try_borrow_mut().ok()?;
+            let state = match &mut *state {
+                Some(state) => state,
+                none => none.insert(ThreadState::new()?),
+            };
+            Some(act(state))
+        })
+        .ok()
+        .flatten()
 }
 
 /// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
@@ -184,7 +185,7 @@ pub fn begin(function: Function) -> Begun {
         unattributed.skip(Skipped::Paused, 1);
         return Begun::default();
     }
-    let Some(Beginning { call, is_for_hip }) = with_here(|here| here.begin(source, function)) else {
+    let Some(Beginning { call, is_for_hip }) = with_state(|state| state.begin(source, function)) else {
         unattributed.lose(Lost::Interrupted, 1);
         return Begun::default();
     };
@@ -211,14 +212,14 @@ pub fn end(
     thread::set_call(link);
     let Some(source) = function.source() else { return };
     // Where this finds no queue any more, the call stays one that was seen and did not return.
-    with_here(|here| {
-        if correlation < here.first {
+    with_state(|state| {
+        if correlation < state.first {
             return;
         }
-        let asked = details.and_then(Asked::of);
+        let params = details.and_then(CallParams::of);
         let call = Call { start, end, correlation, parent, stream, function, status };
-        let is_told = here.tell(asked, arguments, call);
-        here.end(source, &call, is_told);
+        let is_sent = state.send(params, arguments, call);
+        state.end(source, &call, is_sent);
     });
 }
 
@@ -229,14 +230,14 @@ pub fn number_from(last: u64) {
 
 /// In the child of a fork: no recorder knows of this thread's queue, and no other thread is there. Allocates and frees nothing.
 pub fn forget() {
-    NEWCOMERS.forget();
+    PENDING_THREADS.forget();
     if !HAS_QUEUE.replace(false) {
         return;
     }
-    let _ = HERE.try_with(|here| {
-        if let Ok(mut here) = here.try_borrow_mut() {
+    let _ = STATE.try_with(|state| {
+        if let Ok(mut state) = state.try_borrow_mut() {
             // Its pieces may be in use at this moment by the parent's recorder, of which this is a copy.
-            std::mem::forget(here.take());
+            std::mem::forget(state.take());
         }
     });
 }
