@@ -1,0 +1,89 @@
+//! The folders of the tracer: which one must not import which.
+
+use crate::checkout::{File, files};
+use crate::module_graph::ModuleGraph;
+
+const SOURCES: &str = "tracer/src/";
+
+/// A folder and those that it must not import. The data plane (intercept, collect, events, write) does not know the life
+/// cycle, which starts and ends it, nor the C entry points.
+const LAYERS: [(&str, &[&str]); 6] = [
+    ("base", &["intercept", "collect", "events", "write", "lifecycle", "capi"]),
+    ("collect", &["lifecycle", "capi"]),
+    ("events", &["collect", "write", "lifecycle", "capi"]),
+    ("intercept", &["write", "lifecycle", "capi"]),
+    ("write", &["intercept", "lifecycle", "capi"]),
+    ("lifecycle", &["capi"]),
+];
+
+/// Imports that break the rule and are still there.
+const EXCEPTIONS: [&str; 33] = [
+    "base::log -> capi::embed",
+    "base::log -> capi::embed::output_sink",
+    "collect::queue_channel -> lifecycle::control",
+    "events::calls::thread_local -> lifecycle::control",
+    "events::calls::thread_local -> lifecycle::load",
+    "events::calls::thread_local -> lifecycle::recording",
+    "events::roctx::reader -> capi::embed::abi",
+    "events::roctx::thread_local -> lifecycle::control",
+    "events::roctx::thread_local -> lifecycle::load",
+    "events::roctx::thread_local -> lifecycle::recording",
+    "intercept::hooks -> lifecycle::tracer",
+    "intercept::hooks::copies -> lifecycle::tracer",
+    "intercept::hooks::descriptors -> lifecycle::tracer",
+    "intercept::hsa -> lifecycle::recording",
+    "intercept::hsa::init_refcount -> lifecycle::tracer",
+    "lifecycle::control -> capi::embed",
+    "lifecycle::control -> capi::embed::output_sink",
+    "lifecycle::exit_hooks -> capi::embed::callback",
+    "lifecycle::load -> capi::embed",
+    "lifecycle::load -> capi::embed::output_sink",
+    "lifecycle::load -> capi::hip",
+    "write::record -> capi::embed",
+    "write::record -> capi::embed::callback",
+    "write::record -> capi::embed::counters",
+    "write::record -> capi::embed::output_sink",
+    "write::record -> lifecycle::requests",
+    "write::record::annotations -> capi::embed::abi",
+    "write::record::callback_sink -> capi::embed::abi",
+    "write::record::callback_sink -> capi::embed::callback",
+    "write::record::callback_sink -> capi::embed::counters",
+    "write::record::callback_sink::calls -> capi::embed::abi",
+    "write::record::callback_sink::copies_and_barriers -> capi::embed::abi",
+    "write::record::callback_sink::name_records -> capi::embed::abi",
+];
+
+fn arrows(files: &[File]) -> Vec<String> {
+    let sources = files.iter().filter(|file| file.is_rust() && !file.is_test());
+    let sources = sources.filter_map(|file| Some((file.path.strip_prefix(SOURCES)?, file.text.as_str())));
+    let graph = ModuleGraph::new(sources);
+    let mut arrows = Vec::new();
+    for (from, to) in graph.edges() {
+        let is_forbidden = LAYERS.iter().any(|(folder, strangers)| {
+            from.first().is_some_and(|first| first == folder)
+                && to.first().is_some_and(|first| strangers.contains(&first.as_str()))
+        });
+        if is_forbidden {
+            arrows.push(format!("{} -> {}", from.join("::"), to.join("::")));
+        }
+    }
+    arrows
+}
+
+#[test]
+fn the_data_plane_of_the_tracer_does_not_know_the_life_cycle() {
+    assert_eq!(arrows(&files()), EXCEPTIONS);
+}
+
+#[test]
+fn an_import_of_the_life_cycle_is_found() {
+    let file = |path: &str, text: &str| File::new(&format!("{SOURCES}{path}"), text);
+    let found = arrows(&[
+        file("lib.rs", "mod collect;\nmod lifecycle;\n"),
+        file("collect/mod.rs", "mod slot;\n"),
+        file("collect/slot.rs", "fn f() {\n    crate::lifecycle::load::begin();\n}\n"),
+        file("lifecycle/mod.rs", "mod load;\n"),
+        file("lifecycle/load.rs", "use crate::collect::slot::f;\npub fn begin() {}\n"),
+    ]);
+    assert_eq!(found, ["collect::slot -> lifecycle::load"]);
+}
