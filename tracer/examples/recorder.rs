@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rtl::base::budget::Budget;
 use rtl::base::kernels::{Kernel, descriptor::Resources};
 use rtl::base::settings::Settings;
-use rtl::capi::embed::{abi, output_sink};
+use rtl::base::{abi, output_sink};
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
 use rtl::write::record::{Recorder, RecorderState};
@@ -53,7 +53,7 @@ fn main() -> std::io::Result<()> {
         };
         Consumer::Forgets(std::thread::spawn(forget))
     } else {
-        Consumer::Writes(Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?)
+        Consumer::Writes(Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?)
     };
     for number in 1..=DISPATCHES {
         known.counters.see(1);

@@ -10,47 +10,18 @@ const SOURCES: &str = "tracer/src/";
 const LAYERS: [(&str, &[&str]); 6] = [
     ("base", &["intercept", "collect", "events", "write", "lifecycle", "capi"]),
     ("collect", &["lifecycle", "capi"]),
-    ("events", &["collect", "write", "lifecycle", "capi"]),
+    ("events", &["write", "lifecycle", "capi"]),
     ("intercept", &["write", "lifecycle", "capi"]),
     ("write", &["intercept", "lifecycle", "capi"]),
     ("lifecycle", &["capi"]),
 ];
 
 /// Imports that break the rule and are still there.
-const EXCEPTIONS: [&str; 33] = [
-    "base::log -> capi::embed",
-    "base::log -> capi::embed::output_sink",
-    "collect::queue_channel -> lifecycle::control",
-    "events::calls::thread_local -> lifecycle::control",
-    "events::calls::thread_local -> lifecycle::load",
-    "events::calls::thread_local -> lifecycle::recording",
-    "events::roctx::reader -> capi::embed::abi",
-    "events::roctx::thread_local -> lifecycle::control",
-    "events::roctx::thread_local -> lifecycle::load",
-    "events::roctx::thread_local -> lifecycle::recording",
+const EXCEPTIONS: [&str; 4] = [
     "intercept::hooks -> lifecycle::tracer",
     "intercept::hooks::copies -> lifecycle::tracer",
     "intercept::hooks::descriptors -> lifecycle::tracer",
-    "intercept::hsa -> lifecycle::recording",
     "intercept::hsa::init_refcount -> lifecycle::tracer",
-    "lifecycle::control -> capi::embed",
-    "lifecycle::control -> capi::embed::output_sink",
-    "lifecycle::exit_hooks -> capi::embed::callback",
-    "lifecycle::load -> capi::embed",
-    "lifecycle::load -> capi::embed::output_sink",
-    "lifecycle::load -> capi::hip",
-    "write::record -> capi::embed",
-    "write::record -> capi::embed::callback",
-    "write::record -> capi::embed::counters",
-    "write::record -> capi::embed::output_sink",
-    "write::record -> lifecycle::requests",
-    "write::record::annotations -> capi::embed::abi",
-    "write::record::callback_sink -> capi::embed::abi",
-    "write::record::callback_sink -> capi::embed::callback",
-    "write::record::callback_sink -> capi::embed::counters",
-    "write::record::callback_sink::calls -> capi::embed::abi",
-    "write::record::callback_sink::copies_and_barriers -> capi::embed::abi",
-    "write::record::callback_sink::name_records -> capi::embed::abi",
 ];
 
 fn arrows(files: &[File]) -> Vec<String> {

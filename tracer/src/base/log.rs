@@ -5,8 +5,8 @@ use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use crate::base::counters::{Lost, Snapshot};
+use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
-use crate::capi::embed::{self, OutputSink};
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
@@ -48,7 +48,7 @@ fn takes_a_line(file: RawFd) -> bool {
 
 /// Prints a line about what a file lacks; a program with callbacks reads its counters instead.
 pub fn warn_of_file(line: Arguments<'_>) {
-    if is_enabled(1) || matches!(embed::output_sink(), OutputSink::File) {
+    if is_enabled(1) || matches!(output_sink::output_sink(), OutputSink::File) {
         warn(line);
     }
 }

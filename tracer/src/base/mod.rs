@@ -1,6 +1,7 @@
 //! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, and what is known of GPUs and
 //! kernels. Imports none of the other folders.
 
+pub mod abi;
 pub mod api;
 pub mod budget;
 pub mod clock;
@@ -11,7 +12,9 @@ pub mod filter;
 pub mod gpus;
 pub mod kernels;
 pub mod log;
+pub mod output_sink;
 pub mod process;
+pub mod recording_state;
 pub mod registry;
 pub mod settings;
 pub mod timed_mutex;

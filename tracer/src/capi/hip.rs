@@ -9,8 +9,8 @@ use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
 use crate::base::filter;
 use crate::base::log;
+use crate::base::output_sink;
 use crate::base::settings::Mode;
-use crate::capi::embed::output_sink;
 use crate::events::calls::{sources, thread_local};
 use crate::lifecycle::{load, recording};
 
@@ -18,13 +18,6 @@ use crate::lifecycle::{load, recording};
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_calls_1() -> &'static Interface {
     &Interface { join, begin, end }
-}
-
-/// Whether librtl_hip.so is in this process.
-#[must_use]
-pub fn is_companion_there() -> bool {
-    // SAFETY: asks for a symbol by its name.
-    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
 /// # Safety
@@ -61,7 +54,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
 }
 
 extern "C" fn begin(function: Function) -> Begun {
-    catch_unwind(|| thread_local::begin(function)).unwrap_or_default()
+    catch_unwind(|| thread_local::begin(function, load::begin_with_ranges)).unwrap_or_default()
 }
 
 /// # Safety

@@ -7,6 +7,7 @@ pub mod dispatch;
 pub mod names;
 pub mod parker;
 pub mod queue_channel;
+pub mod recorder_waker;
 pub mod runtime;
 pub mod shared;
 pub mod signal_tracker;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::recording_state;
 use crate::base::settings::Mode;
 use crate::collect::copy_or_barrier::BARRIERS;
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
@@ -15,7 +16,6 @@ use crate::collect::slot::{CompletionSource, Slot, Submission};
 use crate::events::chain::{Consumer, Producer, chain};
 use crate::events::thread;
 use crate::intercept::packet::Packet;
-use crate::lifecycle::control;
 
 /// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
 /// and at most.
@@ -301,7 +301,7 @@ impl Submissions {
 
 /// Whether nothing that this thread submits now is recorded.
 pub fn is_paused() -> bool {
-    control::is_paused() || thread::is_paused()
+    recording_state::is_paused() || thread::is_paused()
 }
 
 impl Arrivals {

@@ -18,9 +18,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::base::process;
-use crate::capi::embed::callback;
+use crate::base::recording_state;
+use crate::collect::recorder_waker;
 use crate::lifecycle::tracer::{self, END};
-use crate::lifecycle::{control, recording};
+use crate::write::callback;
 
 /// How long to sleep between two looks at how far the recorder is.
 const LOOK: Duration = Duration::from_micros(200);
@@ -101,12 +102,12 @@ extern "C" fn before(number: usize) -> *mut c_void {
 
 /// Ends the recording.
 fn end() {
-    let Some(recorder) = recording::recorder() else { return };
+    let Some(recorder) = recorder_waker::get() else { return };
     if callback::is_running() {
         return;
     }
     let until = Instant::now() + END;
-    control::end();
+    recording_state::end();
     let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
     while !recorder.is_done() && Instant::now() < until {
         // Where there is a collector, the recorder ends when that has handed over the last dispatch.
@@ -124,7 +125,7 @@ fn complete() {
 
 /// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
 pub fn complete_until(until: Instant) -> bool {
-    let Some(recorder) = recording::recorder() else { return true };
+    let Some(recorder) = recorder_waker::get() else { return true };
     if callback::is_running() {
         return false;
     }

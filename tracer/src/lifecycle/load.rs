@@ -10,15 +10,14 @@ use std::time::{Duration, Instant};
 use hsa_sys::bindings::HsaApiTable;
 
 use crate::base::api::{Tables, Unusable};
-use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::output_sink::{self, OutputSink};
+use crate::base::recording_state::{self, RecordingState};
 use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, process};
-use crate::capi::embed::{self, OutputSink};
-use crate::capi::hip;
 use crate::events::{calls, roctx, thread};
 use crate::intercept::{hooks, hsa};
-use crate::lifecycle::control::RecordingState;
-use crate::lifecycle::{control, exit_hooks, recording, tracer};
+use crate::lifecycle::{exit_hooks, recording, tracer};
+use crate::write::{callback, callback_counters};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -92,7 +91,9 @@ extern "C" fn exit() {
 extern "C" fn forked() {
     process::inherit();
     thread::forget();
-    embed::forget();
+    output_sink::forget();
+    callback::forget();
+    callback_counters::forget();
     calls::forget();
     roctx::forget();
     recording::forget();
@@ -116,7 +117,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         return Err(Unusable::Privileged);
     }
     be_own();
-    if matches!(embed::output_sink(), OutputSink::None) {
+    if matches!(output_sink::output_sink(), OutputSink::None) {
         return Ok(());
     }
     static STARTED: AtomicBool = AtomicBool::new(false);
@@ -132,14 +133,21 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     let (mode, count) = (settings.mode.name(), gpus.len());
     log::debug(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
     tracer::begin(api, settings.clone(), gpus);
-    if settings.mode == Mode::Hip && is_first && !hip::is_companion_there() {
+    if settings.mode == Mode::Hip && is_first && !is_companion_there() {
         log::warn_of_file(format_args!(
             "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
         ));
     }
     hooks::install(&tables);
-    hsa::install(&tables, &settings);
+    let last = recording::known().counters.snapshot().seen;
+    hsa::install(&tables, &settings, last, begin_with_ranges);
     Ok(())
+}
+
+/// Whether librtl_hip.so is in this process.
+fn is_companion_there() -> bool {
+    // SAFETY: asks for a symbol by its name.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
@@ -148,7 +156,7 @@ pub(crate) fn read_settings() -> Settings {
     let is_first = !SAID.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let mut settings = Settings::read(&mut complaints);
-    if let OutputSink::Callbacks(registered) = embed::output_sink() {
+    if let OutputSink::Callbacks(registered) = output_sink::output_sink() {
         registered.adapt(&mut settings);
     }
     log::set_level(settings.debug);
@@ -159,7 +167,7 @@ pub(crate) fn read_settings() -> Settings {
     for complaint in complaints.iter().filter(|_| is_first) {
         log::warn(format_args!("{complaint}"));
     }
-    control::ask(settings.is_stopped);
+    recording_state::ask(settings.is_stopped);
     settings
 }
 
@@ -178,30 +186,14 @@ fn be_own() {
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
     if process::is_privileged() {
-        return control::end();
+        return recording_state::end();
     }
     be_own();
-    if matches!(embed::output_sink(), OutputSink::None) {
-        return control::end();
+    if matches!(output_sink::output_sink(), OutputSink::None) {
+        return recording_state::end();
     }
     let settings = read_settings();
-    if control::state() == RecordingState::Idle {
+    if recording_state::state() == RecordingState::Idle {
         recording::begin(&settings);
     }
-}
-
-/// Whether a range or call is recorded although the gate was not open, because a recording has begun for it; else counts
-/// why not.
-#[cold]
-pub fn opens(unhanded: &Counters) -> bool {
-    if control::state() == RecordingState::Idle {
-        begin_with_ranges();
-    }
-    match control::state() {
-        // Another thread is about to begin it: what the thread hands over waits.
-        RecordingState::Open | RecordingState::Idle => return true,
-        RecordingState::Paused => unhanded.skip(Skipped::Paused, 1),
-        RecordingState::Ended => unhanded.lose(Lost::Ended, 1),
-    }
-    false
 }

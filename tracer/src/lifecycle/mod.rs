@@ -4,5 +4,4 @@ pub mod control;
 pub mod exit_hooks;
 pub mod load;
 pub mod recording;
-pub mod requests;
 pub mod tracer;

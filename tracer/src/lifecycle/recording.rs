@@ -9,10 +9,12 @@ use std::time::Instant;
 use std::{io, ptr};
 
 use crate::base::log;
+use crate::base::recording_state;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
-use crate::collect::batch_channel::{Sender, Waker, batch_channel};
+use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
+use crate::collect::recorder_waker;
 use crate::lifecycle::control;
 use crate::write::record::{Ending, Recorder, RecorderState};
 
@@ -27,9 +29,6 @@ struct State {
 
 /// The one in use; null before it is asked for. Whatever lies in one that a fork has copied stays there.
 static CURRENT: AtomicPtr<Mutex<State>> = AtomicPtr::new(ptr::null_mut());
-
-/// Wakes the recorder.
-static WAKER: AtomicPtr<Waker> = AtomicPtr::new(ptr::null_mut());
 
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
@@ -66,12 +65,12 @@ impl State {
             let budget = Arc::clone(&self.known().budget);
             budget.set_bound(settings.buffer);
             let (sender, receiver) = batch_channel(budget);
-            let waker = Box::into_raw(Box::new(receiver.waker()));
-            self.recorder = Some(Recorder::start(settings.clone(), Vec::new(), self.known(), receiver)?);
+            let waker = receiver.waker();
+            self.recorder = Some(Recorder::start(settings.clone(), self.known(), receiver, control::pause)?);
             self.sender = Some(sender);
-            WAKER.store(waker, Ordering::Release);
+            recorder_waker::set(waker);
         }
-        control::begin();
+        recording_state::begin();
         Ok(())
     }
 }
@@ -96,29 +95,15 @@ pub fn begin(settings: &Settings) {
     if let Ok(mut state) = current().try_lock()
         && let Err(error) = state.begin(settings)
     {
-        control::end();
+        recording_state::end();
         log::warn(format_args!("cannot start a thread: {error}; no range is recorded"));
-    }
-}
-
-/// What wakes the recorder, while there is one.
-#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-pub fn recorder() -> Option<&'static Waker> {
-    // SAFETY: null, or what `begin` has put there, which is never freed.
-    unsafe { WAKER.load(Ordering::Acquire).as_ref() }.filter(|waker| !waker.is_done())
-}
-
-/// Has the recorder look before its time.
-pub fn wake() {
-    if let Some(recorder) = recorder() {
-        recorder.give();
     }
 }
 
 /// Ends the recording, if there is one; the collector has given up its sender. Whoever ends the process may have
 /// interrupted a thread that begins one: that one is left alone.
 pub fn end(deadline: Instant) -> Ending {
-    control::end();
+    recording_state::end();
     let State { known, sender, recorder } = match current().try_lock() {
         Ok(mut state) => std::mem::take(&mut *state),
         Err(_) => return Ending::default(),
@@ -140,6 +125,6 @@ pub fn has_begun() -> bool {
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
     CURRENT.store(ptr::null_mut(), Ordering::Release);
-    WAKER.store(ptr::null_mut(), Ordering::Release);
-    control::renew();
+    recorder_waker::forget();
+    recording_state::renew();
 }

@@ -10,6 +10,7 @@ use crate::base::api::Api;
 use crate::base::fault;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
+use crate::base::recording_state;
 use crate::base::settings::Settings;
 use crate::base::timed_mutex::TimedMutex;
 use crate::base::try_lock::lock;
@@ -25,7 +26,7 @@ use crate::intercept::copies::Copies;
 use crate::intercept::staging::{self, Doorbells, Ring};
 use crate::intercept::submit::Intercepted;
 use crate::intercept::wrapped;
-use crate::lifecycle::{control, recording};
+use crate::lifecycle::recording;
 
 /// How long the end of a recording may take.
 pub(crate) const END: Duration = Duration::from_millis(450);
@@ -80,7 +81,7 @@ pub fn get() -> Option<&'static Tracer> {
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     if let Some(before) = get() {
         before.end();
-        control::renew();
+        recording_state::renew();
     }
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
     let needs_care = staging::may_overflow(api.layout.generation());
@@ -94,7 +95,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     if settings.host_dispatch {
         shared.time_submissions();
     }
-    shared.pause(control::is_paused());
+    shared.pause(recording_state::is_paused());
     shared.records_barriers = settings.barriers;
     let copies = (!settings.no_copies).then(Copies::default);
     let tracer = Tracer {

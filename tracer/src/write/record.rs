@@ -44,18 +44,18 @@ use crate::base::counters::{Counters, Lost};
 use crate::base::fault;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Kernel;
+use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
 use crate::base::registry::Registry;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
-use crate::capi::embed::{self, OutputSink};
 use crate::collect::batch_channel::Receiver;
 use crate::collect::copy_or_barrier::CopiesAndBarriers;
 use crate::collect::dispatch::{Dispatch, InFlight, Queue};
 use crate::events::roctx::Reader;
-use crate::lifecycle::requests::Requests;
 use crate::write::identity::Identity;
-use crate::write::output;
+use crate::write::requests::Requests;
+use crate::write::{callback, callback_counters, output};
 use callback_sink::CallbackSink;
 use session::Session;
 use sink::Sink;
@@ -123,32 +123,29 @@ pub struct Recorder {
 type Deadline = Mutex<Option<Instant>>;
 
 impl Recorder {
-    /// Starts the thread.
+    /// Starts the thread, which calls `pause` on requests from another terminal.
     ///
     /// # Errors
     /// The thread could not be started.
     pub fn start(
         settings: Settings,
-        gpus: Vec<Gpu>,
         known: Arc<RecorderState>,
         arrivals: Receiver<Dispatch>,
+        pause: fn(bool),
     ) -> std::io::Result<Self> {
-        for gpu in gpus {
-            known.gpus.add(gpu);
-        }
-        embed::counters::begin(&known);
+        callback_counters::begin(&known);
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let to = embed::output_sink();
+        let to = output_sink::output_sink();
         let session = Self::session(settings, Arc::clone(&known));
         let thread = process::spawn("rtl-record", move || match to {
             // With the program's own files: its callbacks are its own business.
             OutputSink::Callbacks(to) => {
-                run(CallbackSink::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until)
+                run(CallbackSink::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until, pause)
             }
             _ => {
                 process::have_own_files();
-                run(session, &known, &arrivals, &until)
+                run(session, &known, &arrivals, &until, pause)
             }
         })?;
         Ok(Self { thread, deadline })
@@ -172,7 +169,7 @@ impl Recorder {
     pub fn finish(self, deadline: Instant) -> Ending {
         *lock(&self.deadline) = Some(deadline);
         // A callback that ends the process does not return before that.
-        let waits_for_itself = embed::callback::is_running();
+        let waits_for_itself = callback::is_running();
         while !self.thread.is_finished() && !waits_for_itself && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -211,6 +208,7 @@ fn run(
     known: &RecorderState,
     arrivals: &Receiver<Dispatch>,
     deadline: &Deadline,
+    pause: fn(bool),
 ) -> Ending {
     let is_over = || {
         let deadline = *lock(deadline);
@@ -219,7 +217,7 @@ fn run(
     let mut ranges = Reader::default();
     let mut calls = crate::events::calls::Reader::default();
     let recording = catch_unwind(AssertUnwindSafe(|| {
-        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over)
+        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over, pause)
     }));
     if recording.is_err() {
         sink.give_up(Lost::Failure, "the recorder failed");
@@ -247,6 +245,7 @@ fn record(
     ranges: &mut Reader,
     calls: &mut crate::events::calls::Reader,
     is_over: impl Fn() -> bool,
+    pause: fn(bool),
 ) {
     let mut is_open = true;
     let mut requests = Requests::default();
@@ -286,7 +285,7 @@ fn record(
             sink.complete(ranges);
         });
         if is_due {
-            requests.look(known);
+            requests.look(known, pause);
         }
     }
 }

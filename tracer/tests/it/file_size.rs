@@ -26,7 +26,7 @@ fn a_process_with_a_limit() -> Result {
     known.kernels.add(Kernel { mangled: "kernel".to_owned(), ..Kernel::default() });
     let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };
-    let recorder = Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?;
+    let recorder = Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?;
     for number in 1..=DISPATCHES {
         known.counters.see(1);
         let start = number as i64 * 1_000;

@@ -31,7 +31,7 @@ fn a_process_to_be_killed() -> Result {
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
     let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };
-    let _recorder = Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?;
+    let _recorder = Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?;
     let mut kernel = KernelId(0);
     for number in 1.. {
         if number % 5_000 == 1 {

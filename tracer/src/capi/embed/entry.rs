@@ -8,12 +8,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
-use super::output_sink::{self, Registered};
-use super::{callback, counters, tool_env};
+use super::tool_env;
+use crate::base::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
+use crate::base::output_sink::{self, Registered};
 use crate::base::process;
+use crate::base::recording_state;
 use crate::base::settings::Mode;
 use crate::lifecycle::{control, exit_hooks, recording, tracer};
+use crate::write::{callback, callback_counters};
 
 fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
@@ -44,7 +46,7 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         unless(!tool_env::open(), Status::Unreachable)?;
         unless(!output_sink::register(callbacks), Status::Registered)?;
         process::own();
-        control::renew();
+        recording_state::renew();
         Ok(())
     })
 }
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
         // SAFETY: as the caller promised.
         let size = unsafe { (*into).size };
         unless(!sizes(offset_of!(Counters, barriers)).contains(&size), Status::Argument)?;
-        let now = Counters { size, ..counters::now() };
+        let now = Counters { size, ..callback_counters::now() };
         // SAFETY: no more than there is on either side, of a type that any bytes are one of.
         unsafe {
             ptr::copy_nonoverlapping((&raw const now).cast::<u8>(), into.cast(), size.min(size_of_val(&now)))

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use hsa_sys::bindings::{HSA_STATUS_SUCCESS, HSA_SYSTEM_INFO_VERSION_MAJOR, hsa_status_t};
 
-use super::output_sink::MARK;
+use crate::base::output_sink::MARK;
 use crate::lifecycle::load;
 
 /// What names the runtime's tools.

@@ -13,7 +13,7 @@ use crate::base::counters::{Lost, UNHANDED};
 use crate::events::roctx::event::What;
 use crate::events::roctx::text::LONGEST;
 use crate::events::roctx::thread_local;
-use crate::lifecycle::control;
+use crate::lifecycle::{control, load};
 
 /// What was asked for was done.
 const DONE: c_int = 0;
@@ -64,7 +64,7 @@ pub extern "C" fn roctx_version_minor() -> u32 {
 pub unsafe extern "C" fn roctxMarkA(message: *const c_char) {
     callback::tell(Operation::Mark, message, 0);
     // SAFETY: as the caller promised.
-    guarded((), || thread_local::mark(unsafe { bytes(message) }));
+    guarded((), || thread_local::mark(unsafe { bytes(message) }, load::begin_with_ranges));
 }
 
 /// As [`roctxMarkA`].
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn roctxMark(message: *const c_char) {
 pub unsafe extern "C" fn roctxRangePushA(message: *const c_char) -> c_int {
     callback::tell(Operation::Push, message, 0);
     // SAFETY: as the caller promised.
-    guarded(UNSUPPORTED, || thread_local::push(unsafe { bytes(message) }) as c_int)
+    guarded(UNSUPPORTED, || thread_local::push(unsafe { bytes(message) }, load::begin_with_ranges) as c_int)
 }
 
 /// As [`roctxRangePushA`].
@@ -112,7 +112,7 @@ pub extern "C" fn roctxRangePop() -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn roctxRangeStartA(message: *const c_char) -> u64 {
     // SAFETY: as the caller promised.
-    let id = guarded(0, || thread_local::start(unsafe { bytes(message) }));
+    let id = guarded(0, || thread_local::start(unsafe { bytes(message) }, load::begin_with_ranges));
     callback::tell(Operation::Start, message, id);
     id
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn roctxRangeStart(message: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn roctxRangeStop(id: u64) {
     callback::tell(Operation::Stop, std::ptr::null(), id);
-    guarded((), || thread_local::stop(id));
+    guarded((), || thread_local::stop(id, load::begin_with_ranges));
 }
 
 /// Has a function called at each call of the five above. One at most.
@@ -224,6 +224,6 @@ pub unsafe extern "C" fn roctxNameHipStream(name: *const c_char, stream: *const 
 /// `name` is null or a text that ends with a 0.
 unsafe fn give_name(what: What, number: u64, name: *const c_char) -> c_int {
     // SAFETY: as the caller promised.
-    guarded((), || thread_local::name(what, number, unsafe { bytes(name) }));
+    guarded((), || thread_local::name(what, number, unsafe { bytes(name) }, load::begin_with_ranges));
     DONE
 }

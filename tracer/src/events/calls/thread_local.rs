@@ -12,8 +12,9 @@ use super::open::{OpenCall, OpenCalls};
 use super::reader::{PENDING_THREADS, ThreadQueue};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::recording_state;
+use crate::collect::recorder_waker;
 use crate::events::thread;
-use crate::lifecycle::{control, load, recording};
 
 /// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
 static POOL: Pool<Entry> = Pool::new(1 << 13);
@@ -144,7 +145,7 @@ impl ThreadState {
     fn push(&mut self, entry: Entry) {
         let _ = self.entries.push(entry);
         if self.entries.has_gone_on() && self.entries.waiting() >= MANY {
-            recording::wake();
+            recorder_waker::wake();
         }
     }
 }
@@ -171,14 +172,14 @@ fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Option<T> {
 }
 
 /// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
-/// of HSA within one of HIP.
+/// of HSA within one of HIP. `begin_recording` begins one where there is none yet.
 // What it returns is copied by whoever calls it: as a whole, the processor would wait for its parts to be written.
 #[inline(always)]
 #[must_use]
-pub fn begin(function: Function) -> Begun {
+pub fn begin(function: Function, begin_recording: impl FnOnce()) -> Begun {
     let Some(source) = function.source() else { return Begun::default() };
     let unattributed = &UNATTRIBUTED[source as usize];
-    if !control::is_open() && !load::opens(unattributed) {
+    if !recording_state::is_open() && !recording_state::opens(unattributed, begin_recording) {
         return Begun::default();
     }
     if thread::is_paused() {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::event::{Event, What};
 use super::text::Text;
 use super::thread_queue::{PLACES, new_number};
-use crate::capi::embed::abi::RangeKind;
+use crate::base::abi::RangeKind;
 use crate::events::pending_threads::PendingThreads;
 use crate::events::ring::Consumer;
 

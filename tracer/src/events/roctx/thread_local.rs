@@ -1,4 +1,4 @@
-//! What the calling thread has open, and what it does about it.
+//! The ranges of the calling thread. `begin` begins a recording where there is none yet.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,9 +9,9 @@ use super::text::TEXTS;
 use super::thread_queue::{self, ThreadQueue, new_number};
 use crate::base::clock;
 use crate::base::counters::{Lost, Skipped, UNHANDED};
+use crate::base::recording_state::{self, RecordingState};
+use crate::collect::recorder_waker;
 use crate::events::thread;
-use crate::lifecycle::control::{self, RecordingState};
-use crate::lifecycle::{load, recording};
 
 thread_local! {
     /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
@@ -28,10 +28,10 @@ static STARTED: AtomicU64 = AtomicU64::new(0);
 
 /// A range begins within the others; the level that it is at, from 0.
 #[inline]
-pub fn push(text: &[u8]) -> u32 {
+pub fn push(text: &[u8], begin: impl FnOnce()) -> u32 {
     let level = LEVEL.get();
     LEVEL.set(level.wrapping_add(1));
-    record(|queue| {
+    record(begin, |queue| {
         let text = TEXTS.find(text);
         queue.push(level as usize, text, clock::now())?;
         thread::set_range(queue.innermost());
@@ -58,17 +58,17 @@ pub fn pop() -> Option<u32> {
 }
 
 /// An instant.
-pub fn mark(text: &[u8]) {
-    record(|queue| {
+pub fn mark(text: &[u8], begin: impl FnOnce()) {
+    record(begin, |queue| {
         let (text, number) = (TEXTS.find(text), new_number());
         queue.send(Event { time: clock::now(), number, text, what: What::Mark })
     });
 }
 
 /// A range begins that any thread may end; its id, from 1.
-pub fn start(text: &[u8]) -> u64 {
+pub fn start(text: &[u8], begin: impl FnOnce()) -> u64 {
     let number = STARTED.fetch_add(1, Ordering::Relaxed) + 1;
-    record(|queue| {
+    record(begin, |queue| {
         let text = TEXTS.find(text);
         queue.send(Event { time: clock::now(), number, text, what: What::Start })
     });
@@ -76,25 +76,25 @@ pub fn start(text: &[u8]) -> u64 {
 }
 
 /// The range with this id ends.
-pub fn stop(number: u64) {
+pub fn stop(number: u64, begin: impl FnOnce()) {
     let time = clock::now();
     if number == 0 || number > STARTED.load(Ordering::Relaxed) {
         return;
     }
     let event = Event { time, number, text: &super::NOT_KEPT, what: What::Stop };
-    if control::state() == RecordingState::Paused {
+    if recording_state::state() == RecordingState::Paused {
         // It may have begun before.
         let _ = with_queue(|queue| queue.send(event));
     } else {
-        record(|queue| queue.send(event));
+        record(begin, |queue| queue.send(event));
     }
 }
 
 /// Something has a name.
-pub fn name(what: What, number: u64, text: &[u8]) {
+pub fn name(what: What, number: u64, text: &[u8], begin: impl FnOnce()) {
     let event = Event { time: 0, number, text: TEXTS.find(text), what };
-    if control::state() == RecordingState::Idle {
-        load::begin_with_ranges();
+    if recording_state::state() == RecordingState::Idle {
+        begin();
     }
     let _ = with_queue(|queue| queue.send(event));
 }
@@ -124,8 +124,8 @@ pub fn forget() {
 
 /// Does something that is recorded, or counts why it is not.
 #[inline]
-fn record(act: impl FnOnce(&mut ThreadQueue) -> Result<(), Lost>) {
-    if !control::is_open() && !load::opens(&UNHANDED) {
+fn record(begin: impl FnOnce(), act: impl FnOnce(&mut ThreadQueue) -> Result<(), Lost>) {
+    if !recording_state::is_open() && !recording_state::opens(&UNHANDED, begin) {
         return;
     }
     if thread::is_paused() {
@@ -162,6 +162,6 @@ fn new_queue() -> Result<ThreadQueue, Lost> {
 #[inline]
 fn look_after(queue: &mut ThreadQueue) {
     if queue.is_filling() {
-        recording::wake();
+        recorder_waker::wake();
     }
 }

@@ -19,10 +19,10 @@ use crate::base::api::Tables;
 use crate::base::log;
 use crate::base::settings::Settings;
 use crate::events::calls::{sources, thread_local};
-use crate::lifecycle::recording;
 
 /// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
-pub fn install(tables: &Tables, settings: &Settings) {
+/// Calls get numbers above `last`, and `begin_recording` begins a recording where there is none yet.
+pub fn install(tables: &Tables, settings: &Settings, last: u64, begin_recording: fn()) {
     let filter = &settings.hsa_filter;
     if !filter.is_set() {
         return;
@@ -33,7 +33,8 @@ pub fn install(tables: &Tables, settings: &Settings) {
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
-    thread_local::number_from(recording::known().counters.snapshot().seen);
+    thread_local::number_from(last);
+    call_events::begin_recordings_by(begin_recording);
     let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
     call_events::record_arguments(joined.arguments);
     for (number, is_wanted) in joined.functions.iter().enumerate() {

@@ -5,9 +5,9 @@ use rtl_write::{Op, OpKind, StringId, Target};
 use super::close::Close;
 use super::copies_and_barriers::RANGES;
 use super::session::{Session, thread_row};
+use crate::base::abi::RangeKind;
 use crate::base::counters::Lost;
 use crate::base::registry::place;
-use crate::capi::embed::abi::RangeKind;
 use crate::events::roctx::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.

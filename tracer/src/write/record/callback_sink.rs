@@ -13,17 +13,17 @@ use self::calls::Calls;
 use self::name_records::NameRecords;
 use super::sink::Sink;
 use super::{Ending, RecorderState};
+use crate::base::abi::{self, Callbacks, Deliver};
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
 use crate::base::kernels::names::Names;
 use crate::base::registry::place;
-use crate::capi::embed::abi::{self, Callbacks, Deliver};
-use crate::capi::embed::{callback, counters};
 use crate::collect::copy_or_barrier::CopyOrBarrier;
 use crate::collect::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::events::calls::reader::CallRecord;
 use crate::events::roctx::{Annotation, NOT_KEPT, Reader, Text};
+use crate::write::{callback, callback_counters};
 
 /// Records of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
@@ -180,7 +180,7 @@ impl CallbackSink {
     /// The last callback.
     fn end(&mut self) {
         if let Some(ended) = self.to.ended.filter(|_| !self.has_ended) {
-            let counters = counters::of(&self.known);
+            let counters = callback_counters::of(&self.known);
             callback::run(|| tell_of_the_end(ended, &counters, self.to.data));
         }
         self.has_ended = true;

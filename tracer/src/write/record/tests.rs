@@ -50,8 +50,10 @@ fn settings(output: &std::path::Path) -> Settings {
 
 fn start(settings: Settings, known: &Arc<RecorderState>) -> Result<(Sender<Dispatch>, Recorder)> {
     let (sender, receiver) = batch_channel_of(8);
-    let gpus = (0..2).map(|number| Gpu { number, ..Gpu::default() }).collect();
-    Ok((sender, Recorder::start(settings, gpus, Arc::clone(known), receiver)?))
+    for number in 0..2 {
+        known.gpus.add(Gpu { number, ..Gpu::default() });
+    }
+    Ok((sender, Recorder::start(settings, Arc::clone(known), receiver, |_| ())?))
 }
 
 /// Sends dispatches of these numbers and waits for room where there is none.
@@ -197,7 +199,7 @@ fn a_recorder_that_cannot_keep_up_gives_dispatches_back_and_loses_none_that_it_t
             Err(_) => known.counters.lose(Lost::Behind, 1),
         }
     }
-    let recorder = Recorder::start(settings(&path), Vec::new(), Arc::clone(&known), receiver)?;
+    let recorder = Recorder::start(settings(&path), Arc::clone(&known), receiver, |_| ())?;
     drop(sender);
     recorder.finish(soon());
     assert_eq!(taken, 2 * BATCH as u64);
@@ -266,7 +268,7 @@ fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
     drop(sender);
     let over = Mutex::new(Some(Instant::now()));
     let create = create_at(&path);
-    let ending = run(session(&known, create), &known, &receiver, &over);
+    let ending = run(session(&known, create), &known, &receiver, &over, |_| ());
     assert!(ending.failure.is_some());
     assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, all - written)]);
     assert_eq!(read(&path)?.dispatches.len() as u64, written);
@@ -323,7 +325,7 @@ fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     };
     let session = session(&known, create);
     let shared = Arc::clone(&known);
-    let thread = std::thread::spawn(move || run(session, &shared, &receiver, &Deadline::default()));
+    let thread = std::thread::spawn(move || run(session, &shared, &receiver, &Deadline::default(), |_| ()));
     send(&mut sender, &known, 1..=100);
     until("the first are published", || known.counters.snapshot().recorded == 100);
     broken.store(how, Ordering::SeqCst);

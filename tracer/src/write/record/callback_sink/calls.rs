@@ -7,8 +7,8 @@ use calls::{Function, Source};
 
 use super::super::calls::way;
 use super::{BATCH, length, spoken};
+use crate::base::abi;
 use crate::base::registry::place;
-use crate::capi::embed::abi;
 use crate::events::calls::event::CallParams;
 use crate::events::calls::reader::CallRecord;
 use crate::events::calls::sources;

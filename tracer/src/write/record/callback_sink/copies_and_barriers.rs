@@ -1,7 +1,7 @@
 //! Copies and barriers that have gathered for callbacks.
 
 use super::{BATCH, CallbackSink, address, deliver};
-use crate::capi::embed::abi::{self, HOST};
+use crate::base::abi::{self, HOST};
 use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
 
 impl CallbackSink {

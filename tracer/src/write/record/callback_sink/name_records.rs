@@ -5,9 +5,9 @@ use std::ffi::CString;
 use rustc_hash::FxHashSet;
 
 use super::{length, spoken};
+use crate::base::abi::{self, NameKind};
 use crate::base::gpus::Gpu;
 use crate::base::registry::Registry;
-use crate::capi::embed::abi::{self, NameKind};
 use crate::events::roctx::What;
 
 /// Names that have gathered.

@@ -5,8 +5,8 @@ use std::ffi::CStr;
 use ::calls::{Function, Source};
 
 use super::*;
+use crate::base::abi::{HOST, NameKind};
 use crate::base::gpus::{Details, Gpu};
-use crate::capi::embed::abi::{HOST, NameKind};
 use crate::collect::copy_or_barrier::{Copy, What};
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
 use crate::events::calls::event::{Call, CallParams};

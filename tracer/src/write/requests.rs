@@ -10,7 +10,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use crate::base::clock;
-use crate::lifecycle::control;
 use crate::write::record::RecorderState;
 
 /// Where requests are put, as the process sees it.
@@ -144,9 +143,9 @@ fn ticks_of_a_second() -> i64 {
 
 impl Requests {
     /// [`Self::heed`] for this process, whoever it belongs to by now.
-    pub fn look(&mut self, known: &RecorderState) {
+    pub fn look(&mut self, known: &RecorderState, pause: impl FnOnce(bool)) {
         self.user = user();
-        self.heed(known, control::pause);
+        self.heed(known, pause);
     }
 }
 

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::abi::{Counters, Counts};
+use crate::base::abi::{Counters, Counts};
 use crate::base::counters::{self, Lost, UNHANDED};
 use crate::write::record::RecorderState;
 
