@@ -1,6 +1,7 @@
 //! On the application's threads: the functions that stand in front of the runtime's, and the packets that pass through
 //! intercepted queues.
 
+pub mod context;
 pub mod cooperative;
 pub mod copies;
 pub mod hooks;

@@ -2,7 +2,7 @@
 
 use crate::base::{output_sink, recording_state};
 use crate::collect::recorder_waker;
-use crate::lifecycle::tracer;
+use crate::intercept::context;
 
 /// From now on, whether dispatches and ranges are left out. A repeated call changes nothing, and a recording that has ended
 /// for good does not go on.
@@ -11,8 +11,8 @@ pub fn pause(is_paused: bool) {
         return;
     }
     recording_state::pause(is_paused);
-    if let Some(tracer) = tracer::get() {
-        tracer.shared.pause(is_paused);
+    if let Some(context) = context::get() {
+        context.shared.pause(is_paused);
     }
     if is_paused {
         recorder_waker::wake();

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
@@ -15,8 +15,8 @@ use crate::base::recording_state::{self, RecordingState};
 use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, process};
 use crate::events::{calls, roctx, thread};
-use crate::intercept::{hooks, hsa};
-use crate::lifecycle::{exit_hooks, recording, tracer};
+use crate::intercept::{context, hooks, hsa};
+use crate::lifecycle::{LIFECYCLE, exit_hooks, recording, tracer};
 use crate::write::{callback, callback_counters};
 
 /// How much longer the process may live because of us.
@@ -97,8 +97,8 @@ extern "C" fn forked() {
     calls::forget();
     roctx::forget();
     recording::forget();
-    if let Some(tracer) = tracer::get() {
-        tracer.forked();
+    if let Some(context) = context::get() {
+        context.forked();
     }
 }
 
@@ -120,12 +120,11 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     if matches!(output_sink::output_sink(), OutputSink::None) {
         return Ok(());
     }
-    static STARTED: AtomicBool = AtomicBool::new(false);
-    let (settings, is_first) = (read_settings(), !STARTED.swap(true, Ordering::Relaxed));
+    let (settings, is_first) = (read_settings(), !LIFECYCLE.has_loaded.swap(true, Ordering::Relaxed));
     fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
-    let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {
+    let api = match context::get().filter(|_| hooks::are_in(&tables)) {
         Some(before) => before.api.clone(),
         None => tables.functions()?,
     };
@@ -152,8 +151,7 @@ fn is_companion_there() -> bool {
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
 pub(crate) fn read_settings() -> Settings {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    let is_first = !SAID.swap(true, Ordering::Relaxed);
+    let is_first = !LIFECYCLE.has_complained.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let mut settings = Settings::read(&mut complaints);
     if let OutputSink::Callbacks(registered) = output_sink::output_sink() {
@@ -173,12 +171,11 @@ pub(crate) fn read_settings() -> Settings {
 
 /// Something is about to begin in this process, whose end is to be told.
 fn be_own() {
-    static AT_EXIT: AtomicBool = AtomicBool::new(false);
     if process::is_copied() {
         forked();
     }
     process::own();
-    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+    if !LIFECYCLE.is_at_exit.swap(true, Ordering::Relaxed) {
         process::at_exit(exit);
     }
 }

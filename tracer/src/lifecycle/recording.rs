@@ -3,7 +3,7 @@
 //!
 //! A program may use ranges long before it uses a GPU, or never use one. What both hand over goes to one file.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use std::{io, ptr};
@@ -15,29 +15,26 @@ use crate::base::try_lock::lock;
 use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
 use crate::collect::recorder_waker;
-use crate::lifecycle::control;
+use crate::lifecycle::{LIFECYCLE, control};
 use crate::write::record::{Ending, Recorder, RecorderState};
 
 /// What there is of a recording.
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     known: Option<Arc<RecorderState>>,
     /// What dispatches are handed over by, until a collector takes it.
     sender: Option<Sender<Dispatch>>,
     recorder: Option<Recorder>,
 }
 
-/// The one in use; null before it is asked for. Whatever lies in one that a fork has copied stays there.
-static CURRENT: AtomicPtr<Mutex<State>> = AtomicPtr::new(ptr::null_mut());
-
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
     // SAFETY: null, or what was put there below, which is never freed.
-    if let Some(current) = unsafe { CURRENT.load(Ordering::Acquire).as_ref() } {
+    if let Some(current) = unsafe { LIFECYCLE.recording.load(Ordering::Acquire).as_ref() } {
         return current;
     }
     let new = Box::into_raw(Box::default());
-    let put = CURRENT.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    let put = LIFECYCLE.recording.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
     let current = put.map_or_else(
         |other| {
             // SAFETY: nobody else has seen it.
@@ -124,7 +121,7 @@ pub fn has_begun() -> bool {
 
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
-    CURRENT.store(ptr::null_mut(), Ordering::Release);
+    LIFECYCLE.recording.store(ptr::null_mut(), Ordering::Release);
     recorder_waker::forget();
     recording_state::renew();
 }

@@ -14,7 +14,8 @@ use crate::base::output_sink::{self, Registered};
 use crate::base::process;
 use crate::base::recording_state;
 use crate::base::settings::Mode;
-use crate::lifecycle::{control, exit_hooks, recording, tracer};
+use crate::intercept::context::{self, Context};
+use crate::lifecycle::{control, exit_hooks, recording};
 use crate::write::{callback, callback_counters};
 
 fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         // SAFETY: the same for the text.
         let callbacks = unsafe { registered(callbacks) }?;
         unless(output_sink::registered().is_some(), Status::Registered)?;
-        let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
+        let has_begun = recording::has_begun() || context::get().is_some_and(Context::is_ours);
         unless(has_begun || tool_env::is_open_already(), Status::Late)?;
         unless(!tool_env::open(), Status::Unreachable)?;
         unless(!output_sink::register(callbacks), Status::Registered)?;

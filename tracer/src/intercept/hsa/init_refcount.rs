@@ -16,7 +16,7 @@ use hsa_sys::table::Number;
 use super::call_events;
 use crate::base::api::Tables;
 use crate::events::calls::sources;
-use crate::lifecycle::tracer;
+use crate::intercept::context;
 
 const START: u16 = Number::hsa_init as u16;
 const END: u16 = Number::hsa_shut_down as u16;
@@ -68,7 +68,7 @@ pub fn install(tables: &Tables) {
 }
 
 unsafe extern "C" fn init() -> hsa_status_t {
-    let Some(original) = tracer::get().and_then(|tracer| tracer.api.core.hsa_init_fn) else {
+    let Some(original) = context::get().and_then(|tracer| tracer.api.core.hsa_init_fn) else {
         return HSA_STATUS_ERROR;
     };
     // SAFETY: the runtime's own function, which was in the table before this one.
