@@ -14,7 +14,8 @@ use rtl::base::settings::Settings;
 use rtl::base::{abi, output_sink};
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::write::record::{Recorder, RecorderState};
+use rtl::collect::recorder_state::RecorderState;
+use rtl::write::record::Recorder;
 
 const DISPATCHES: u64 = 1_000_000;
 const KERNELS: u32 = 300;

@@ -11,12 +11,12 @@ use rtl::base::kernels::Kernel;
 use rtl::base::settings::Mode;
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::collector::Collector;
+use rtl::collect::copies::Copies;
 use rtl::collect::copy_or_barrier::Copy;
 use rtl::collect::names::Resolve;
 use rtl::collect::runtime::Runtime;
 use rtl::collect::shared::Shared;
 use rtl::collect::signals::{Signal, Ticks};
-use rtl::intercept::copies::Copies;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };

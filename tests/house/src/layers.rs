@@ -5,12 +5,12 @@ use crate::module_graph::ModuleGraph;
 
 const SOURCES: &str = "tracer/src/";
 
-/// A folder and those that it must not import. The data plane (intercept, collect, events, write) does not know the life
+/// A folder and those that it must not import. The data plane (events, collect, intercept, write) does not know the life
 /// cycle, which starts and ends it, nor the C entry points.
 const LAYERS: [(&str, &[&str]); 6] = [
-    ("base", &["intercept", "collect", "events", "write", "lifecycle", "capi"]),
-    ("collect", &["lifecycle", "capi"]),
-    ("events", &["write", "lifecycle", "capi"]),
+    ("base", &["events", "collect", "intercept", "write", "lifecycle", "capi"]),
+    ("events", &["collect", "intercept", "write", "lifecycle", "capi"]),
+    ("collect", &["intercept", "write", "lifecycle", "capi"]),
     ("intercept", &["write", "lifecycle", "capi"]),
     ("write", &["intercept", "lifecycle", "capi"]),
     ("lifecycle", &["capi"]),

@@ -1,5 +1,5 @@
-//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, and what is known of GPUs and
-//! kernels. Imports none of the other folders.
+//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and what is known of
+//! GPUs and kernels. Imports none of the other folders.
 
 pub mod abi;
 pub mod api;
@@ -13,6 +13,7 @@ pub mod gpus;
 pub mod kernels;
 pub mod log;
 pub mod output_sink;
+pub mod packet;
 pub mod process;
 pub mod recording_state;
 pub mod registry;

@@ -4,12 +4,13 @@
 //! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
 //! Neither side is a thread of the application, so neither can make one wait.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::budget::Budget;
 use crate::base::try_lock::lock;
+use crate::events::recorder_waker::{Waker, Wakeup};
 
 /// Entries in a batch.
 pub const BATCH: usize = 1024;
@@ -30,63 +31,6 @@ struct Shared<T> {
     budget: Arc<Budget>,
     /// Full batches that wake the recorder before its time.
     wakes: usize,
-}
-
-/// What wakes the recorder.
-#[derive(Debug, Default)]
-struct Wakeup {
-    has_come: Condvar,
-    /// Whether it is to look at once.
-    is_urgent: AtomicBool,
-    /// Whether it is to end, sender or not.
-    is_over: AtomicBool,
-    /// How often it was asked to bring everything up to date, and the last of these times that it has done so.
-    asked: AtomicU32,
-    answered: AtomicU32,
-    /// Whether it is gone.
-    is_done: AtomicBool,
-}
-
-impl Wakeup {
-    fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
-    }
-}
-
-/// Has the recorder do something before its time. Takes no lock, so a thread of the application may use it.
-#[derive(Clone, Debug)]
-pub struct Waker(Arc<Wakeup>);
-
-impl Waker {
-    /// Wakes the recorder. One that is about to fall asleep at this moment may miss it.
-    pub fn give(&self) {
-        self.0.is_urgent.store(true, Ordering::Release);
-        self.0.has_come.notify_one();
-    }
-
-    /// From now on the recorder ends as if the sender were gone; it may need to be told again to hear it at once.
-    pub fn close(&self) {
-        self.0.is_over.store(true, Ordering::Release);
-        self.give();
-    }
-
-    /// Whether the recorder has ended.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.0.is_done.load(Ordering::Acquire)
-    }
-
-    /// Asks the recorder to bring everything up to date; a number for [`Waker::has_answered`].
-    #[must_use]
-    pub fn ask(&self) -> u32 {
-        self.0.asked.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
-    }
-
-    /// Whether everything is as it was, or later, when the recorder was asked.
-    #[must_use]
-    pub fn has_answered(&self, asked: u32) -> bool {
-        self.0.answered.load(Ordering::Acquire).wrapping_sub(asked).cast_signed() >= 0
-    }
 }
 
 /// The collector's end.
@@ -187,7 +131,7 @@ impl<T> Receiver<T> {
     /// What wakes the recorder besides the sender.
     #[must_use]
     pub fn waker(&self) -> Waker {
-        Waker(Arc::clone(&self.shared.wakeup))
+        Waker::new(&self.shared.wakeup)
     }
 
     /// Returns when many batches wait, when the sender is gone, on a [`Waker`], or after `most`. False when the sender is

@@ -20,6 +20,7 @@ use std::sync::atomic::Ordering;
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
 use crate::collect::batch_channel::Sender;
+use crate::collect::copies::Arrivals as CopyArrivals;
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::collect::names::Resolve;
 use crate::collect::queue_channel::{self, AT_ONCE, Arrivals, BLOCK};
@@ -27,7 +28,6 @@ use crate::collect::shared::Shared;
 use crate::collect::signal_tracker::Completion;
 use crate::collect::signals::Ticks;
 use crate::collect::slot::{CompletionSource, Slot};
-use crate::intercept::copies::Arrivals as CopyArrivals;
 
 /// Dispatches looked at beyond the oldest one that still runs.
 const AHEAD: usize = 64;

@@ -2,12 +2,13 @@
 
 pub mod batch_channel;
 pub mod collector;
+pub mod copies;
 pub mod copy_or_barrier;
 pub mod dispatch;
 pub mod names;
 pub mod parker;
 pub mod queue_channel;
-pub mod recorder_waker;
+pub mod recorder_state;
 pub mod runtime;
 pub mod shared;
 pub mod signal_tracker;

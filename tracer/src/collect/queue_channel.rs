@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::packet::Packet;
 use crate::base::recording_state;
 use crate::base::settings::Mode;
 use crate::collect::copy_or_barrier::BARRIERS;
@@ -15,7 +16,6 @@ use crate::collect::signals::Signal;
 use crate::collect::slot::{CompletionSource, Slot, Submission};
 use crate::events::chain::{Consumer, Producer, chain};
 use crate::events::thread;
-use crate::intercept::packet::Packet;
 
 /// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
 /// and at most.

@@ -7,14 +7,14 @@ use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
 use crate::base::log;
 use crate::base::settings::Mode;
+use crate::collect::copies::Forwarded;
 use crate::collect::dispatch::KernelId;
 use crate::collect::names::{Names, Resolve};
 use crate::collect::parker::Parker;
+use crate::collect::recorder_state::RecorderState;
 use crate::collect::runtime::Runtime;
 use crate::collect::signal_tracker::SignalTracker;
 use crate::collect::slot::{Pool, Submission};
-use crate::intercept::copies::Forwarded;
-use crate::write::record::RecorderState;
 
 /// How far the recording is. It only ever goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

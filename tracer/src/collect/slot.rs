@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::Lost;
+use crate::base::packet::Launch;
 use crate::base::try_lock::lock;
 use crate::collect::copy_or_barrier::{CopyOrBarrier, What};
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::collect::recorder_state::RecorderState;
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::{Signal, Ticks};
 use crate::events::thread::Submitter;
-use crate::intercept::packet::Launch;
-use crate::write::record::RecorderState;
 
 /// How the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 pub mod calls;
 pub mod chain;
 pub mod pending_threads;
+pub mod recorder_waker;
 pub mod ring;
 pub mod roctx;
 pub mod thread;

@@ -3,11 +3,9 @@
 
 pub mod context;
 pub mod cooperative;
-pub mod copies;
 pub mod hooks;
 pub mod hsa;
 pub mod lookup;
-pub mod packet;
 pub mod staging;
 pub mod submit;
 pub mod wrapped;

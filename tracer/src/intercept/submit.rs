@@ -16,10 +16,10 @@ use crate::base::counters::{Lost, Skipped};
 use crate::base::fault;
 use crate::base::kernels::Loader;
 use crate::base::log;
+use crate::base::packet::Packet;
 use crate::base::try_lock::TryLock;
 use crate::collect::queue_channel::{Submissions, Verdict};
 use crate::collect::shared::Shared;
-use crate::intercept::packet::Packet;
 use crate::intercept::staging::Ring;
 use crate::intercept::wrapped::Wrapped;
 

@@ -1,7 +1,7 @@
 //! Pauses and resumes recording.
 
 use crate::base::{output_sink, recording_state};
-use crate::collect::recorder_waker;
+use crate::events::recorder_waker;
 use crate::intercept::context;
 
 /// From now on, whether dispatches and ranges are left out. A repeated call changes nothing, and a recording that has ended

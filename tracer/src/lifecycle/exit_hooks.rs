@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::process;
 use crate::base::recording_state;
-use crate::collect::recorder_waker;
+use crate::events::recorder_waker;
 use crate::lifecycle::tracer::{self, END};
 use crate::write::callback;
 

@@ -14,9 +14,10 @@ use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
 use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
-use crate::collect::recorder_waker;
+use crate::collect::recorder_state::RecorderState;
+use crate::events::recorder_waker;
 use crate::lifecycle::{LIFECYCLE, control};
-use crate::write::record::{Ending, Recorder, RecorderState};
+use crate::write::record::{Ending, Recorder};
 
 /// What there is of a recording.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::base::abi::{Counters, Counts};
 use crate::base::counters::{self, Lost, UNHANDED};
-use crate::write::record::RecorderState;
+use crate::collect::recorder_state::RecorderState;
 
 /// Those of the recording that began last.
 static LATEST: AtomicPtr<RecorderState> = AtomicPtr::new(ptr::null_mut());

@@ -29,29 +29,22 @@ mod under_way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ::calls as calls_interface;
 use rtl_write::Recording;
 
 use self::file::OwnFile;
-use crate::base::budget::Budget;
-use crate::base::cost::Cost;
-use crate::base::counters::{Counters, Lost};
+use crate::base::counters::Lost;
 use crate::base::fault;
-use crate::base::gpus::Gpu;
-use crate::base::kernels::Kernel;
 use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
-use crate::base::registry::Registry;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
 use crate::collect::batch_channel::Receiver;
-use crate::collect::copy_or_barrier::CopiesAndBarriers;
-use crate::collect::dispatch::{Dispatch, InFlight, Queue};
+use crate::collect::dispatch::Dispatch;
+use crate::collect::recorder_state::RecorderState;
 use crate::events::roctx::Reader;
 use crate::write::identity::Identity;
 use crate::write::requests::Requests;
@@ -59,6 +52,8 @@ use crate::write::{callback, callback_counters, output};
 use callback_sink::CallbackSink;
 use session::Session;
 use sink::Sink;
+
+pub use sink::Ending;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
 const PERIOD: Duration = Duration::from_millis(25);
@@ -69,48 +64,6 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// Batches that are written even when the time to finish is over: that takes no longer than counting why not, and
 /// where it is over because the machine is overloaded, little is left.
 const AT_ONCE: usize = 16;
-
-/// What the recorder and the rest of the tracer both know.
-#[derive(Debug, Default)]
-pub struct RecorderState {
-    /// By [`crate::collect::dispatch::KernelId`].
-    pub kernels: Registry<Kernel>,
-    /// By [`crate::collect::dispatch::QueueOrdinal`].
-    pub queues: Registry<Queue>,
-    /// The GPUs whose queues may be among them.
-    pub gpus: Registry<Gpu>,
-    /// How often the collector has handed on everything that had completed.
-    pub passes: AtomicU64,
-    /// What became of every dispatch.
-    pub counters: Counters,
-    /// What became of every range and marker.
-    pub ranges: Counters,
-    /// What became of every copy.
-    pub copies: Counters,
-    /// What became of every barrier, where they are recorded.
-    pub barriers: Counters,
-    /// What became of every call, by source.
-    pub calls: [Counters; calls_interface::Source::ALL.len()],
-    /// What dispatches may occupy on their way to the file.
-    pub budget: Arc<Budget>,
-    /// Copies and barriers on their way to the recorder.
-    pub copies_and_barriers: CopiesAndBarriers,
-    /// What tracing costs.
-    pub cost: Cost,
-    /// Dispatches that are in flight for long.
-    pub in_flight: Mutex<Vec<InFlight>>,
-}
-
-/// How a recording ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// The file, if there is one.
-    pub path: Option<PathBuf>,
-    /// Why something is missing in it, in one line: the first failure.
-    pub failure: Option<String>,
-    /// What became of all that was on its way, where the recorder itself did not come to its end.
-    pub rest: Option<Lost>,
-}
 
 /// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
 #[derive(Debug)]

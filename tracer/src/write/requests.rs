@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use crate::base::clock;
-use crate::write::record::RecorderState;
+use crate::collect::recorder_state::RecorderState;
 
 /// Where requests are put, as the process sees it.
 pub const FOLDER: &str = "/tmp";

@@ -14,7 +14,8 @@ use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
 use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::write::record::{Recorder, RecorderState};
+use rtl::collect::recorder_state::RecorderState;
+use rtl::write::record::Recorder;
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -2,10 +2,10 @@
 
 use super::Pass;
 use crate::base::counters::Lost;
+use crate::collect::copies::{Arrivals, CompletionSource, Flying};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
 use crate::collect::signal_tracker::Completion;
-use crate::intercept::copies::{Arrivals, CompletionSource, Flying};
 
 /// The copies in flight, in whatever order: the engines that copy keep none.
 pub(super) struct Copies {

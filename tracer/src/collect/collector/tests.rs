@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::base::counters::Skipped;
 use crate::base::kernels::Kernel;
+use crate::base::packet::Packet;
 use crate::base::settings::Mode;
 use crate::collect::batch_channel::{BATCH, Receiver, batch_channel_of};
 use crate::collect::queue_channel::{Submissions, Verdict, queue_channel};
@@ -16,7 +17,6 @@ use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
 use crate::collect::signals::Signal;
 use crate::collect::signals::fake::Memory;
-use crate::intercept::packet::Packet;
 
 /// A clock of one tick a nanosecond, and signals that are memory of the test.
 #[derive(Default)]

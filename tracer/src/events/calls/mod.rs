@@ -13,6 +13,7 @@ pub mod chunks;
 pub mod event;
 pub mod open;
 pub mod reader;
+pub mod shown;
 pub mod sources;
 pub mod thread_local;
 

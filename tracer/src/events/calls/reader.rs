@@ -8,7 +8,7 @@ use calls::Source;
 use super::chunks::Receiver;
 use super::event::{Call, CallParams, Entry};
 use super::open::OpenCall;
-use super::thread_local::{Counts, Shown, UNATTRIBUTED};
+use super::shown::{Counts, Shown, UNATTRIBUTED};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
 use crate::events::pending_threads::PendingThreads;

@@ -8,12 +8,13 @@ use calls::{Begun, Details, Function, Source};
 
 use super::chunks::{Pool, Sender, queue};
 use super::event::{Call, CallParams, Entry, Piece};
-use super::open::{OpenCall, OpenCalls};
+use super::open::OpenCall;
 use super::reader::{PENDING_THREADS, ThreadQueue};
+use super::shown::{Shown, UNATTRIBUTED};
 use crate::base::clock;
-use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::counters::{Lost, Skipped};
 use crate::base::recording_state;
-use crate::collect::recorder_waker;
+use crate::events::recorder_waker;
 use crate::events::thread;
 
 /// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
@@ -27,29 +28,6 @@ const MANY: usize = 8;
 
 /// The last number that was given to a thread.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
-
-/// What threads count of the calls of a source.
-#[derive(Debug, Default)]
-pub struct Counts {
-    /// Begun while recording; those of a thread are written by that thread alone.
-    pub seen: [AtomicU64; Source::ALL.len()],
-    /// Of those, without room for them.
-    pub behind: [AtomicU64; Source::ALL.len()],
-}
-
-/// What a thread shows the recorder beside its queue.
-#[derive(Debug, Default)]
-pub struct Shown {
-    /// What it has counted.
-    pub counts: Counts,
-    /// The calls that it is in.
-    pub open: OpenCalls,
-}
-
-/// Calls that no thread's counts have, by source: those left out while recording is paused, those that came too late, and
-/// those of threads at their end or in signal handlers that interrupted another call's recording.
-pub(super) static UNATTRIBUTED: [Counters; Source::ALL.len()] =
-    [const { Counters::new() }; Source::ALL.len()];
 
 /// A thread's end of its queue.
 struct ThreadState {

@@ -10,7 +10,7 @@ use super::thread_queue::{self, ThreadQueue, new_number};
 use crate::base::clock;
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::recording_state::{self, RecordingState};
-use crate::collect::recorder_waker;
+use crate::events::recorder_waker;
 use crate::events::thread;
 
 thread_local! {

@@ -15,10 +15,10 @@ use hsa_sys::table;
 use super::{guarded, release};
 use crate::base::api::Tables;
 use crate::base::log;
+use crate::collect::copies::{Begun, Copies};
 use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::context::{self, Context};
-use crate::intercept::copies::{Begun, Copies};
 
 /// Puts the hooks into the tables, where the runtime has these functions.
 pub(super) fn install(tables: &Tables) {

@@ -13,7 +13,7 @@ pub mod thunks;
 use std::sync::atomic::AtomicBool;
 
 use calls::Source;
-use hsa_sys::table::{FUNCTIONS, Kind};
+use hsa_sys::table::FUNCTIONS;
 
 use crate::base::api::Tables;
 use crate::base::log;
@@ -45,16 +45,3 @@ pub fn install(tables: &Tables, settings: &Settings, last: u64, begin_recording:
 }
 
 pub use thunks::are_in;
-
-/// The table that a function is in, as the file and RTL_HSA_API_FILTER call it.
-#[must_use]
-pub fn table(number: usize) -> Option<&'static str> {
-    FUNCTIONS.get(number).map(|function| name(function.table))
-}
-
-const fn name(table: Kind) -> &'static str {
-    match table {
-        Kind::Core => "core",
-        _ => "ext",
-    }
-}

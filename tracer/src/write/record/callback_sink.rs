@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use self::calls::Calls;
 use self::name_records::NameRecords;
-use super::sink::Sink;
-use super::{Ending, RecorderState};
+use super::sink::{Ending, Sink};
 use crate::base::abi::{self, Callbacks, Deliver};
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::kernels::Kernel;
@@ -21,6 +20,7 @@ use crate::base::kernels::names::Names;
 use crate::base::registry::place;
 use crate::collect::copy_or_barrier::CopyOrBarrier;
 use crate::collect::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::collect::recorder_state::RecorderState;
 use crate::events::calls::reader::CallRecord;
 use crate::events::roctx::{Annotation, NOT_KEPT, Reader, Text};
 use crate::write::{callback, callback_counters};

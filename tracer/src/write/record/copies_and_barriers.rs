@@ -5,11 +5,11 @@ use std::ops::Range;
 use calls::Source;
 use rtl_write::{Op, OpKind, Target};
 
-use super::RecorderState;
 use super::close::Close;
 use super::session::Session;
 use crate::base::counters::{Counters, Lost, Snapshot};
 use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
+use crate::collect::recorder_state::RecorderState;
 
 /// What is recorded: how the tags of the file begin, and the counts.
 const KINDS: [(&str, CountersOf); 6] = [

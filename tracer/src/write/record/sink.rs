@@ -1,10 +1,22 @@
 //! What the recorder hands rows on to.
 
-use super::Ending;
+use std::path::PathBuf;
+
 use crate::base::counters::Lost;
 use crate::collect::dispatch::Dispatch;
 use crate::events::calls::reader::{CallRecord, Open};
 use crate::events::roctx::{Annotation, Reader};
+
+/// How a recording ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The file, if there is one.
+    pub path: Option<PathBuf>,
+    /// Why something is missing in it, in one line: the first failure.
+    pub failure: Option<String>,
+    /// What became of all that was on its way, where the recorder itself did not come to its end.
+    pub rest: Option<Lost>,
+}
 
 /// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
 /// recorded or as lost.

@@ -8,9 +8,11 @@ use rtl_write::Target;
 
 use super::close::Close;
 use super::*;
+use crate::base::gpus::Gpu;
+use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
 use crate::collect::batch_channel::{BATCH, Sender, batch_channel_of};
-use crate::collect::dispatch::{KernelId, QueueOrdinal};
+use crate::collect::dispatch::{KernelId, Queue, QueueOrdinal};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 

@@ -1,8 +1,8 @@
 //! Copies and barriers: what is recorded beside dispatches.
 
 use super::*;
+use crate::collect::copies::{Begun, Copies};
 use crate::collect::copy_or_barrier::{BARRIERS, COPIES, Copy, CopyOrBarrier, What};
-use crate::intercept::copies::{Begun, Copies};
 
 const COPY: Copy = Copy { bytes: 64, source: None, destination: Some(1) };
 

@@ -15,7 +15,7 @@ struct Queues {
 /// So many queues of a process whose slots may occupy a bound.
 fn queues(count: usize, bound: usize) -> Queues {
     let machine = Arc::new(Machine { most: usize::MAX, ..Machine::default() });
-    let known: Arc<crate::write::record::RecorderState> = Arc::default();
+    let known: Arc<crate::collect::recorder_state::RecorderState> = Arc::default();
     known.budget.set_bound(Some(bound as u64));
     let (sender, arrivals) = crate::collect::batch_channel::batch_channel(Arc::clone(&known.budget));
     let shared = Arc::new(Shared::new(Mode::Standard, known, Some(Named), Box::new(Arc::clone(&machine))));

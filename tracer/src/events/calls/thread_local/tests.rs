@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::counters::Counters;
 
 static ENTRIES: Pool<Entry> = Pool::new(usize::MAX);
 
