@@ -1,5 +1,6 @@
 /* Many queues of one process, spread over all GPUs. Each busy one gets KERNELS kernels without signals, round by round.
- *   many_queues QUEUES KERNELS [BUSY]     BUSY: queues that get kernels, the last ones; all without it */
+ *   many_queues QUEUES KERNELS [BUSY KEEP]
+ * BUSY: queues that get kernels, the last ones. KEEP: 1 leaves the queues to the end of the process. */
 #include "hsa.h"
 
 enum { MOST_QUEUES = 10000, AT_ONCE = 16 };
@@ -10,6 +11,7 @@ int main(int argc, char **argv) {
     int queue_count = argc > 1 ? atoi(argv[1]) : 1;
     int kernels = argc > 2 ? atoi(argv[2]) : 1;
     int busy = argc > 3 ? atoi(argv[3]) : queue_count;
+    int keeps = argc > 4 && atoi(argv[4]);
     REQUIRE(queue_count <= MOST_QUEUES && busy <= queue_count);
     begin();
     static kernel_t alphas[MOST_GPUS];
@@ -29,7 +31,7 @@ int main(int argc, char **argv) {
         REQUIRE(wait_for(last) == 0);
         CHECK(hsa_signal_destroy(last));
     }
-    for (int at = 0; at < queue_count; at++) CHECK(hsa_queue_destroy(queues[at]));
+    for (int at = 0; at < queue_count && !keeps; at++) CHECK(hsa_queue_destroy(queues[at]));
     end();
     return 0;
 }

@@ -31,6 +31,13 @@ impl Packet {
         self.0[0] & 0xff == KERNEL_DISPATCH || self.0[0] & VENDOR == EXT_KERNEL_DISPATCH
     }
 
+    /// Whether it is the packet that launches nearly all kernels, without a completion signal.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        self.0[0] & 0xff == KERNEL_DISPATCH && self.completion() == 0
+    }
+
     /// Whether it waits for other signals and then completes.
     #[inline]
     #[must_use]

@@ -1,6 +1,7 @@
 //! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
 //! by two chains through which slots go round.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,7 @@ use crate::collect::shared::Shared;
 use crate::collect::signals::Signal;
 use crate::collect::slot::{CompletionSource, Slot, Submission};
 use crate::events::chain::{Consumer, Producer, chain};
-use crate::events::thread;
+use crate::events::thread::{self, Submitter};
 
 /// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
 /// and at most.
@@ -105,21 +106,25 @@ pub enum Verdict {
 
 impl Submissions {
     /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
-    /// launched before, with a free slot at hand. False, and nothing has happened, for any other.
+    /// launched before, with a free slot at hand. `from` is the calling thread. False, and nothing has happened, for any other.
     ///
     /// Nothing in here can panic, allocate or wait.
     #[inline(always)]
-    pub fn submit_fast<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> bool {
-        if !packet.is_kernel() || packet.completion() != 0 {
+    pub fn submit_fast<R: Resolve>(
+        &mut self,
+        packet: &mut Packet,
+        from: &Cell<Submitter>,
+        shared: &Shared<R>,
+    ) -> bool {
+        if !packet.is_usual() {
             return false;
         }
         let Some(kernel) = self.cache.known(packet.kernel_object(), shared.names.generation()) else {
             return false;
         };
-        let Some(from) = thread::known() else { return false };
         let Some(mut slot) = self.free.pop() else { return false };
         let correlation = shared.known.counters.see(1) + 1;
-        slot.submission = Submission { correlation, from, kernel, launch: packet.launch() };
+        slot.submission = Submission { correlation, from: from.get(), kernel, launch: packet.launch() };
         slot.source = CompletionSource::Own;
         packet.set_completion(slot.own.handle());
         self.hand_over(slot, shared);

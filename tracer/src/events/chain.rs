@@ -176,7 +176,7 @@ impl<T> Producer<T> {
     ///
     /// # Errors
     /// The value itself.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, value: T) -> Result<(), T> {
         if self.filled == PLACES && !self.go_on() {
             return Err(value);
@@ -185,12 +185,14 @@ impl<T> Producer<T> {
         let piece = unsafe { &*self.piece };
         // SAFETY: above the mark, where the consumer does not look.
         unsafe { piece.place(self.filled).write(value) };
-        self.filled += 1;
-        piece.filled.store(self.filled, Ordering::Release);
+        let filled = self.filled + 1;
+        self.filled = filled;
+        piece.filled.store(filled, Ordering::Release);
         Ok(())
     }
 
     #[cold]
+    #[inline(never)]
     fn go_on(&mut self) -> bool {
         let next = self.spare();
         if next.is_null() {
@@ -250,7 +252,7 @@ impl<T> Drop for Producer<T> {
 
 impl<T> Consumer<T> {
     /// Takes the oldest value out.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.taken == self.seen && !self.look() {
             return None;
@@ -264,6 +266,7 @@ impl<T> Consumer<T> {
     }
 
     /// Whether there is a value that was not seen before.
+    #[inline(never)]
     fn look(&mut self) -> bool {
         if self.taken == PLACES {
             // SAFETY: the consumer's own piece until it gives it back.

@@ -41,6 +41,12 @@ pub fn known() -> Option<Submitter> {
     SUBMITTER.try_with(Cell::get).ok().filter(|here| here.tid != 0)
 }
 
+/// Does something with the calling thread, when it was seen before; `None` else. The value is read where it is used.
+#[inline(always)]
+pub fn with_known<T>(act: impl FnOnce(&Cell<Submitter>) -> T) -> Option<T> {
+    SUBMITTER.try_with(|here| (here.get().tid != 0).then(|| act(here))).ok().flatten()
+}
+
 /// The calling thread.
 #[must_use]
 pub fn current() -> Submitter {

@@ -21,7 +21,6 @@ use crate::intercept::context::{self, Context};
 use crate::intercept::cooperative::Leave;
 use crate::intercept::hsa;
 use crate::intercept::staging::{Cut, Doorbells, Ring};
-use crate::intercept::submit::intercept;
 
 /// Whether the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
 /// starts; one that did not would have the hooks call themselves.
@@ -184,7 +183,9 @@ unsafe fn record(tracer: &Context, gpu: u16, queue: *mut hsa_queue_t) -> hsa_sta
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
     // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
-    unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast_mut().cast()) }
+    let interceptor = unsafe { &*intercepted }.interceptor();
+    // SAFETY: as above.
+    unsafe { (tracer.api.intercept_register)(queue, interceptor, intercepted.cast_mut().cast()) }
 }
 
 /// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the

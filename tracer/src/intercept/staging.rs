@@ -11,14 +11,14 @@
 
 #![expect(unsafe_code, reason = "the ring is the runtime's memory")]
 
-use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU64, Ordering};
 
 use hsa_sys::bindings::{HSA_PACKET_TYPE_INVALID, hsa_queue_t};
 use hsa_sys::table::Generation;
 
 use crate::base::api::Api;
 use crate::intercept::lookup::{Entry, Lookup};
-use crate::intercept::wrapped::Wrapped;
+use crate::intercept::wrapped::{self, Wrapped};
 
 /// Packets that the runtime's buffer holds.
 pub const STAGED: u64 = 256;
@@ -80,6 +80,8 @@ struct Rung {
 pub struct Doorbells {
     proxies: Lookup<Proxy>,
     rung: Lookup<Rung>,
+    /// Whether queues have their write index where [`wrapped::write_index`] reads it: the runtime's function has returned the same.
+    has_known_layout: AtomicBool,
 }
 
 /// A queue that is about to be destroyed: its doorbell and its address mean nothing any more.
@@ -143,14 +145,30 @@ impl Doorbells {
         let rung = &self.rung.get(signal)?.value;
         // SAFETY: `add` put it there before the entry could be found; proxies are never freed.
         let proxy = unsafe { rung.proxy.load(Ordering::Relaxed).as_ref() }?;
-        let ring = Ring {
-            queue: rung.ring.load(Ordering::Relaxed),
-            base: proxy.base.load(Ordering::Relaxed),
-            size: proxy.size.load(Ordering::Relaxed),
-        };
-        overflows(read_index(&ring, api), write_index(&ring, api), ring.size)
-            .then(|| Cut::at(&ring))
-            .flatten()
+        let queue = rung.ring.load(Ordering::Relaxed);
+        // Nearly always the runtime has taken all packets but the one that is rung for.
+        if self.has_known_layout.load(Ordering::Relaxed) {
+            // SAFETY: the application rings the queue's doorbell, so the queue exists.
+            let write = unsafe { wrapped::write_index(queue as *mut hsa_queue_t) };
+            if write.wrapping_sub(proxy.wrapped.taken()) <= STAGED {
+                return None;
+            }
+        }
+        self.cut_overflow(queue, proxy, api)
+    }
+
+    #[cold]
+    fn cut_overflow(&self, queue: u64, proxy: &Proxy, api: &Api) -> Option<Cut> {
+        let (base, size) = (proxy.base.load(Ordering::Relaxed), proxy.size.load(Ordering::Relaxed));
+        let ring = Ring { queue, base, size };
+        let write = write_index(&ring, api);
+        // SAFETY: as for `write_index`.
+        let seen = unsafe { wrapped::write_index(queue as *mut hsa_queue_t) };
+        // 0 is in other places, too. Where another thread submits meanwhile, the next doorbell decides.
+        if write != 0 && write == seen {
+            self.has_known_layout.store(true, Ordering::Relaxed);
+        }
+        overflows(read_index(&ring, api), write, ring.size).then(|| Cut::at(&ring)).flatten()
     }
 }
 

@@ -5,12 +5,13 @@
 
 #![expect(unsafe_code, reason = "called by the runtime with the application's packets")]
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
+use hsa_sys::bindings::{hsa_amd_queue_intercept_handler, hsa_amd_queue_intercept_packet_writer};
 
 use crate::base::counters::{Lost, Skipped};
 use crate::base::fault;
@@ -20,6 +21,7 @@ use crate::base::packet::Packet;
 use crate::base::try_lock::TryLock;
 use crate::collect::queue_channel::{Submissions, Verdict};
 use crate::collect::shared::Shared;
+use crate::events::thread::{self, Submitter};
 use crate::intercept::staging::Ring;
 use crate::intercept::wrapped::Wrapped;
 
@@ -49,6 +51,12 @@ impl Intercepted {
         Self { shared, submissions: TryLock::new(submissions), ring, wrapped, batch: TryLock::default() }
     }
 
+    /// The interceptor for it.
+    #[must_use]
+    pub fn interceptor(&self) -> hsa_amd_queue_intercept_handler {
+        Some(if self.wrapped.is_some() { intercept::<true> } else { intercept::<false> })
+    }
+
     /// Free slots but for so many serve other queues from now on.
     pub fn lend(&self, keep: usize) {
         if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
@@ -58,15 +66,22 @@ impl Intercepted {
 
     /// [`Submissions::submit_fast`], where that is possible now.
     #[inline(always)]
-    fn decide_usual(&self, packet: &mut Packet) -> bool {
-        self.shared.is_usual()
-            && self.submissions.enter().is_some_and(|mut inside| inside.submit_fast(packet, &self.shared))
+    fn decide_usual(&self, packet: &mut Packet, from: &Cell<Submitter>, shared: &Shared<Loader>) -> bool {
+        if !shared.is_usual() {
+            return false;
+        }
+        let Some(mut inside) = self.submissions.enter() else { return false };
+        inside.submit_fast(packet, from, shared)
     }
 
     /// Times the fast path, where this packet is a sample and takes it.
     fn sample(&self, packet: &mut Packet) -> bool {
         let cost = &self.shared.known.cost;
-        self.shared.takes_sample() && cost.sample(|| self.decide_usual(packet))
+        let decide = || {
+            let decided = thread::with_known(|from| self.decide_usual(packet, from, &self.shared));
+            decided.unwrap_or(false)
+        };
+        self.shared.takes_sample() && cost.sample(decide)
     }
 
     /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
@@ -116,12 +131,12 @@ fn tell(packet: &Packet, verdict: Verdict) {
     ));
 }
 
-/// The interceptor of every queue.
+/// The interceptor of every queue; `IS_WRAPPED` is whether [`Intercepted::wrapped`] is there.
 ///
 /// # Safety
 /// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which lives until the queue is
 /// destroyed; `writer` passes packets on. That is what the runtime promises an interceptor.
-pub unsafe extern "C" fn intercept(
+pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool>(
     packets: *const c_void,
     count: u64,
     index: u64,
@@ -131,17 +146,26 @@ pub unsafe extern "C" fn intercept(
     let Some(writer) = writer else { return };
     // SAFETY: `data` is what was registered for this queue.
     let queue = unsafe { &*data.cast::<Intercepted>() };
-    if let Some(wrapped) = queue.wrapped {
+    if IS_WRAPPED && let Some(wrapped) = queue.wrapped {
         wrapped.all_before(index);
     }
-    if count == 1 {
-        // SAFETY: there is one packet. A tool above this one may have it anywhere.
-        let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
-        if queue.decide_usual(&mut packet) {
-            // SAFETY: passes on the copy.
-            unsafe { writer((&raw const packet).cast(), 1) };
-            return queue.shared.parker.notify();
-        }
+    // The thread comes first: finding it is a call, across which nothing of the packet would stay in registers.
+    let is_done = count == 1
+        && thread::with_known(|from| {
+            let shared = &*queue.shared;
+            // SAFETY: there is one packet. A tool above this one may have it anywhere.
+            let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
+            let is_usual = queue.decide_usual(&mut packet, from, shared);
+            if is_usual {
+                // SAFETY: passes on the copy.
+                unsafe { writer((&raw const packet).cast(), 1) };
+                shared.parker.notify();
+            }
+            is_usual
+        })
+        .unwrap_or(false);
+    if is_done {
+        return;
     }
     // SAFETY: as the caller promised.
     unsafe { intercept_any(queue, packets, count, index, writer) };

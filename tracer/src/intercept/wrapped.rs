@@ -40,6 +40,8 @@ pub struct Wrapped {
     /// Null until a marker packet has shown it.
     queue: AtomicPtr<hsa_queue_t>,
     is_asked_for: AtomicBool,
+    /// The index up to which the runtime has taken the application's packets, at least.
+    taken: AtomicU64,
     /// How many more packets it has had than the application has submitted: those that the runtime and other tools added.
     surplus: AtomicU64,
 }
@@ -64,14 +66,23 @@ impl Wrapped {
     pub fn reset(&self) {
         self.queue.store(std::ptr::null_mut(), Ordering::Relaxed);
         self.is_asked_for.store(false, Ordering::Relaxed);
+        self.taken.store(0, Ordering::Relaxed);
+    }
+
+    /// The index that the interceptor was called with last: the runtime has taken all packets before it.
+    #[inline(always)]
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// Takes note of the application's packets before this index: all of them are in the queue of the hardware.
     #[inline(always)]
     pub fn all_before(&self, index: u64) {
+        self.taken.store(index, Ordering::Relaxed);
         let queue = self.queue.load(Ordering::Relaxed);
         if !queue.is_null() {
-            self.surplus.store(write_index(queue).wrapping_sub(index), Ordering::Release);
+            // SAFETY: the queue that wraps it is in use.
+            self.surplus.store(unsafe { write_index(queue) }.wrapping_sub(index), Ordering::Release);
         }
     }
 
@@ -108,7 +119,8 @@ impl Wrapped {
         }
         let read = read_index(queue);
         // Whatever was added or left out in between: nothing is in flight.
-        if read == write_index(queue) {
+        // SAFETY: the queue that wraps it is in use.
+        if read == unsafe { write_index(queue) } {
             return taken;
         }
         let done = read.wrapping_sub(self.surplus.load(Ordering::Acquire));
@@ -117,12 +129,14 @@ impl Wrapped {
     }
 }
 
-/// The write index of a queue of the hardware.
+/// The write index of a queue, which callers compare with another source before they rely on it.
+///
+/// # Safety
+/// The queue is one of the runtime and exists.
 #[inline(always)]
-fn write_index(queue: *mut hsa_queue_t) -> u64 {
+pub unsafe fn write_index(queue: *mut hsa_queue_t) -> u64 {
     let index = queue.wrapping_byte_add(WRITE_INDEX).cast();
-    // SAFETY: a queue that exists, because the one that wraps it is in use. Its `amd_queue_t` has the index there, which
-    // `found` has verified.
+    // SAFETY: an aligned place in the runtime's `amd_queue_t`, whose first field is the `hsa_queue_t`.
     unsafe { AtomicU64::from_ptr(index) }.load(Ordering::Acquire)
 }
 
@@ -132,7 +146,8 @@ unsafe extern "C" fn found(marker: *const Marker, queue: *mut hsa_queue_t, write
     let marker = unsafe { &*marker };
     // SAFETY: `ask_for` put it there, and it is never freed.
     let wrapped = unsafe { &*marker.wrapped };
-    if write_index(queue) == write {
+    // SAFETY: the runtime passes the queue of the hardware.
+    if unsafe { write_index(queue) } == write {
         wrapped.surplus.store(write.wrapping_sub(marker.index), Ordering::Relaxed);
         wrapped.queue.store(queue, Ordering::Release);
     }

@@ -3,37 +3,41 @@
 use e2e::Process;
 use e2e::compare::assert_complete;
 
-/// Every kernel is recorded of a program with these arguments.
+/// Every kernel is recorded of so many queues, of which so many get kernels, on so many GPUs.
+///
+/// The destruction of a queue beside others can wait for ever in ROCr 5.2.3, with and without a tool: all queues have one
+/// event, and another thread takes its signal. There the queues are left to the end of the process.
 #[track_caller]
-fn assert_all_recorded(arguments: &[&str], gpus: usize) {
+fn assert_all_recorded(queues: u32, kernels: u32, busy: u32, gpus: usize) {
     for process in Process::on_every_stack("many_queues") {
-        let outcome = process.arguments(arguments).gpus(gpus).well_when_traced();
-        assert_complete(&outcome);
+        let keeps = u32::from(process.stack().hip == "5.2.3");
+        let arguments = [queues, kernels, busy, keeps].map(|number| number.to_string());
+        let process = process.arguments(&arguments.each_ref().map(String::as_str));
+        assert_complete(&process.gpus(gpus).well_when_traced());
     }
 }
 
 #[test]
 fn seventy_queues_lose_nothing() {
-    assert_all_recorded(&["70", "100"], 1);
+    assert_all_recorded(70, 100, 70, 1);
 }
 
 #[test]
 fn five_hundred_queues_lose_nothing() {
-    assert_all_recorded(&["500", "40"], 8);
+    assert_all_recorded(500, 40, 500, 8);
 }
 
-/// With 1,000 a program at times waits for ever on the runtime of Debian 12, also with a tool that only passes packets on.
 #[test]
-fn seven_hundred_queues_lose_nothing() {
-    assert_all_recorded(&["700", "32"], 8);
+fn a_thousand_queues_lose_nothing() {
+    assert_all_recorded(1000, 32, 1000, 8);
 }
 
 #[test]
 fn one_busy_queue_among_five_hundred_idle_ones_loses_nothing() {
-    assert_all_recorded(&["501", "20000", "1"], 8);
+    assert_all_recorded(501, 20000, 1, 8);
 }
 
 #[test]
 fn sixty_four_gpus_lose_nothing() {
-    assert_all_recorded(&["256", "64"], 64);
+    assert_all_recorded(256, 64, 256, 64);
 }

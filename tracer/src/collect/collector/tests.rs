@@ -3,6 +3,7 @@
 mod copies;
 mod many_queues;
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +18,7 @@ use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
 use crate::collect::signals::Signal;
 use crate::collect::signals::fake::Memory;
+use crate::events::thread::current as submitter;
 
 /// A clock of one tick a nanosecond, and signals that are memory of the test.
 #[derive(Default)]
@@ -120,7 +122,7 @@ fn kernel(object: u64, completion: u64) -> Packet {
 impl Bench {
     /// Submits a packet; the signal that it carries to the GPU.
     fn submit(&mut self, mut packet: Packet) -> u64 {
-        if !self.submissions.submit_fast(&mut packet, &self.shared) {
+        if !self.submissions.submit_fast(&mut packet, &Cell::new(submitter()), &self.shared) {
             self.submissions.submit(&mut packet, &self.shared);
         }
         packet.completion()
@@ -468,11 +470,14 @@ fn only_what_is_asked_of_it_does_the_short_way_take() {
     bench.machine.complete(signal, 10, 20);
     assert_eq!(bench.collect().len(), 1, "now there is a free slot");
     let own = bench.machine.signal(1);
-    let mut usual = |mut packet: Packet| bench.submissions.submit_fast(&mut packet, &bench.shared);
+    let mut usual = |mut packet: Packet| {
+        bench.submissions.submit_fast(&mut packet, &Cell::new(submitter()), &bench.shared)
+    };
     assert!(usual(kernel(1, 0)));
     assert!(!usual(kernel(2, 0)), "a kernel that was never launched");
     assert!(!usual(kernel(1, own)), "a completion signal");
     assert!(!usual(Packet([3, 0, 0, 0, 1, 0, 0, 0])), "another packet");
+    assert!(!usual(Packet([3 << 16, 0, 0, 0, 1, 0, 0, 0])), "a kernel in clusters");
     assert_eq!(bench.shared.known.counters.snapshot().seen, 2);
     let mut packet = kernel(1, own);
     assert_eq!(bench.submissions.submit(&mut packet, &bench.shared), Verdict::Watched);

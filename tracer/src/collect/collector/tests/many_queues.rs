@@ -36,7 +36,7 @@ impl Queues {
     fn submit(&self, queue: usize) -> u64 {
         let mut packet = kernel(1, 0);
         let mut submissions = self.queues[queue].lock().unwrap();
-        if !submissions.submit_fast(&mut packet, &self.shared) {
+        if !submissions.submit_fast(&mut packet, &Cell::new(submitter()), &self.shared) {
             submissions.submit(&mut packet, &self.shared);
         }
         packet.completion()
