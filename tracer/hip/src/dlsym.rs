@@ -90,7 +90,7 @@ unsafe extern "C" fn find(library: *mut c_void, name: *const c_char) -> *mut c_v
     let linked = ours(LookupKind::Linked, number);
     let found = real::symbol(library, &name);
     if found == linked {
-        // Whoever asks the whole process finds this library, which has what HIP has.
+        // A lookup in the whole process finds this library, which has what HIP has.
         let is_there = real::find(LookupKind::Linked, number).is_some();
         return if is_there { linked } else { real::symbol(libc::RTLD_NEXT, &name) };
     }

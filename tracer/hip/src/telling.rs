@@ -65,7 +65,7 @@ fn join() -> Option<Subscription> {
     let find = unsafe { std::mem::transmute::<*mut libc::c_void, Find>(find) };
     let interface = find();
     let names: Vec<Text> = NAMES.iter().map(|name| Text::new(name)).collect();
-    // SAFETY: so many names are there, of texts that are never freed.
+    // SAFETY: the names are there, of texts that are never freed.
     let wanted = unsafe { (interface.join)(Source::Hip, names.as_ptr(), names.len()) };
     if wanted.functions.is_null() {
         return None;

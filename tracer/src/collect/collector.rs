@@ -32,7 +32,7 @@ use crate::collect::slot::{CompletionSource, Slot};
 /// Dispatches looked at beyond the oldest one that still runs.
 const AHEAD: usize = 64;
 
-/// Every so many passes all dispatches of a queue are looked at.
+/// After this number of passes all dispatches of a queue are looked at.
 const THOROUGH: u32 = 16;
 
 /// Passes without anything in flight after which a queue is idle.

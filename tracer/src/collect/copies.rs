@@ -85,7 +85,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// So many copies are not in flight any more.
+    /// `count` copies are not in flight any more.
     pub fn landed(&self, count: usize) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }

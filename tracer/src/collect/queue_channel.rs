@@ -37,7 +37,7 @@ const AHEAD: usize = 2;
 /// The part of its slots that a queue which needs fewer gives up with each pass.
 const DECAY: usize = 64;
 
-/// Free slots of each of so many queues.
+/// Free slots of each queue where there are `queues`.
 #[must_use]
 pub fn share(queues: usize) -> usize {
     let share = SPREAD / queues.max(1);
@@ -64,7 +64,7 @@ pub struct Arrivals {
     pub gpu: u16,
     /// What was submitted and not looked at yet.
     pub submitted: Consumer<Box<Slot>>,
-    /// Has the other half give all slots but so many back.
+    /// Has the other half give all slots but that number back.
     pub lender: Option<Box<dyn Fn(usize) + Send>>,
     free: Producer<Box<Slot>>,
     owned: Arc<AtomicUsize>,
@@ -185,7 +185,7 @@ impl Submissions {
         verdict
     }
 
-    /// A packet that is no kernel, or a kernel with a signal of which nothing is recorded. Whoever sees the signal of a barrier
+    /// A packet that is no kernel, or a kernel with a signal of which nothing is recorded. A program that sees the signal of a barrier
     /// or a kernel may conclude that the kernels before it have ended: while signals of kernels are still to be forwarded,
     /// its own comes after them.
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
@@ -293,7 +293,7 @@ impl Submissions {
         self.fresh.pop().ok_or(Lost::Failure)
     }
 
-    /// Gives free slots back to all queues until this one has so many, and the memory that it needed for more.
+    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more.
     pub fn give_back<R: Resolve>(&mut self, keep: usize, shared: &Shared<R>) {
         while self.owned.load(Ordering::Relaxed) > keep {
             let Some(slot) = self.fresh.pop().or_else(|| self.free.pop()) else { break };
@@ -368,7 +368,7 @@ impl Arrivals {
         self.owned.load(Ordering::Relaxed) > slots
     }
 
-    /// Nothing is in flight, and has not been for a while: all slots but so many serve other queues.
+    /// Nothing is in flight, and has not been for a while: all slots but `keep` serve other queues.
     pub fn shrink(&mut self, keep: usize) {
         self.wanted = keep;
         if self.has_more_than(keep)

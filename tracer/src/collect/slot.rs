@@ -116,7 +116,7 @@ impl Pool {
         Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
     }
 
-    /// Moves at most so many spare slots to a list; how many that were.
+    /// Moves at most `count` spare slots to a list; returns their number.
     pub fn take(&self, count: usize, to: &mut Vec<Box<Slot>>) -> usize {
         let mut spare = lock(&self.spare);
         let rest = spare.len().saturating_sub(count);
@@ -134,7 +134,7 @@ impl Pool {
         spare.map_or_else(|| self.make_one(runtime, gpu), Ok)
     }
 
-    /// Makes at most so many slots; how many.
+    /// Makes at most `count` slots; returns their number.
     ///
     /// # Errors
     /// Why it made none: the bound is reached, or the runtime makes no more signals.
@@ -173,7 +173,7 @@ impl Pool {
         }))
     }
 
-    /// Makes slots until so many are spare, at most `allowance` of them, of which it takes what it makes.
+    /// Makes slots until `spare` are spare, at most `allowance` of them, of which it takes what it makes.
     pub fn stock(&self, spare: usize, allowance: &mut usize, runtime: &dyn Runtime, gpu: u16) {
         let missing = spare.saturating_sub(lock(&self.spare).len()).min(*allowance);
         let mut made = Vec::new();

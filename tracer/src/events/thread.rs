@@ -57,7 +57,7 @@ pub fn current() -> Submitter {
     })
 }
 
-/// Only a thread that is recorded is remembered, so that whoever finds a known one need not ask whether it is paused.
+/// Only a thread that is recorded is remembered, so that a known one is never paused.
 fn remember(here: Submitter) {
     if !is_paused() {
         let _ = SUBMITTER.try_with(|cell| cell.set(here));

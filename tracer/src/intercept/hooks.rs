@@ -57,7 +57,7 @@ pub fn install(tables: &Tables) {
 }
 
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
-/// a lock: whoever ends the process may have interrupted someone who holds it.
+/// a lock: the thread that ends the process may have interrupted one that holds it.
 fn guarded<T>(part: impl FnOnce(&'static Context) -> T) -> Option<T> {
     let tracer = context::get().filter(|tracer| tracer.shared.is_recording())?;
     caught(tracer, || {

@@ -29,7 +29,7 @@ use crate::intercept::wrapped::Wrapped;
 pub struct Intercepted {
     /// The process it is in.
     pub shared: Arc<Shared<Loader>>,
-    /// The runtime serialises calls for a queue; the lock holds even for a runtime that does not, and for whoever gives
+    /// The runtime serialises calls for a queue; the lock holds even for a runtime that does not, and for a thread that gives
     /// the queue's free signals back before the runtime ends.
     pub submissions: TryLock<Submissions>,
     ring: Ring,
@@ -57,7 +57,7 @@ impl Intercepted {
         Some(if self.wrapped.is_some() { intercept::<true> } else { intercept::<false> })
     }
 
-    /// Free slots but for so many serve other queues from now on.
+    /// Free slots but for `keep` serve other queues from now on.
     pub fn lend(&self, keep: usize) {
         if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
             submissions.give_back(keep, &self.shared);

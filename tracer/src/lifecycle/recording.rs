@@ -88,7 +88,7 @@ pub fn open(settings: &Settings) -> io::Result<Sender<Dispatch>> {
     state.sender.take().ok_or_else(|| io::ErrorKind::ResourceBusy.into())
 }
 
-/// Begins the recording for the sake of ranges. Whoever finds someone else at it does not wait.
+/// Begins the recording for the sake of ranges. A thread that finds another one at it does not wait.
 pub fn begin(settings: &Settings) {
     if let Ok(mut state) = current().try_lock()
         && let Err(error) = state.begin(settings)
@@ -98,7 +98,7 @@ pub fn begin(settings: &Settings) {
     }
 }
 
-/// Ends the recording, if there is one; the collector has given up its sender. Whoever ends the process may have
+/// Ends the recording, if there is one; the collector has given up its sender. The thread that ends the process may have
 /// interrupted a thread that begins one: that one is left alone.
 pub fn end(deadline: Instant) -> Ending {
     recording_state::end();

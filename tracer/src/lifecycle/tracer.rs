@@ -75,7 +75,7 @@ fn start(
 }
 
 impl Tracer {
-    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. Whoever ends the process
+    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. The thread that ends the process
     /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
     /// and not waited for beyond `deadline`.
     pub fn give_signals_back(&'static self, deadline: Instant) {
@@ -92,7 +92,7 @@ impl Tracer {
         }
     }
 
-    /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, whoever calls it and
+    /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, regardless of the caller and
     /// how often, and takes at most half a second.
     pub fn end(&self) {
         if !self.context.is_ours() || self.ended.swap(true, Ordering::SeqCst) {

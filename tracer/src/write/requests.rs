@@ -1,6 +1,6 @@
 //! Start and stop from another terminal (docs/guide/control.md).
 //!
-//! Whoever asks puts a file where the recorder looks for it, and knows by its disappearance that it was heard. Nothing of the
+//! A program that asks puts a file where the recorder looks for it, and knows by its disappearance that it was heard. Nothing of the
 //! application is used for it: no signal, no file descriptor that it might close or count.
 
 use std::fs;
@@ -30,7 +30,7 @@ enum Request {
 /// How far a stop is that has been heeded and not answered.
 #[derive(Clone, Copy, Debug)]
 enum Stopping {
-    /// The collector hands on what has completed; it had made so many passes.
+    /// The collector hands on what has completed; the passes that it had made.
     Collecting(u64),
     /// The recorder writes it.
     Writing,
@@ -142,7 +142,7 @@ fn ticks_of_a_second() -> i64 {
 }
 
 impl Requests {
-    /// [`Self::heed`] for this process, whoever it belongs to by now.
+    /// [`Self::heed`] for this process and its present user.
     pub fn look(&mut self, known: &RecorderState, pause: impl FnOnce(bool)) {
         self.user = user();
         self.heed(known, pause);

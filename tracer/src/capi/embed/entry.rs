@@ -118,7 +118,7 @@ pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
     guarded(|| {
         unless(callback::is_running(), Status::Callback)?;
         let deadline = after(milliseconds);
-        // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
+        // A thread that waits for a running kernel may need the collector for it, so that goes on as long as the runtime.
         control::pause(true);
         output_sink::end();
         let is_delivered = exit_hooks::complete_until(deadline);

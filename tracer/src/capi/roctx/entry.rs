@@ -40,7 +40,7 @@ unsafe fn bytes<'a>(message: *const c_char) -> &'a [u8] {
     }
     // SAFETY: as the caller promised; it looks at nothing behind the 0.
     let length = unsafe { libc::strnlen(message, LONGEST) };
-    // SAFETY: so many bytes are there.
+    // SAFETY: the bytes are there.
     unsafe { std::slice::from_raw_parts(message.cast(), length) }
 }
 

@@ -13,7 +13,7 @@ use crate::collect::slot::{CompletionSource, Slot};
 /// How often the queues are looked at: as often as the recorder publishes.
 const PERIOD: Duration = Duration::from_millis(25);
 
-/// The recorder is told of so many, those that are the oldest of their queues for the longest time.
+/// The most that the recorder is given: those that are the oldest of their queues for the longest time.
 pub const MOST: usize = 16;
 
 /// The oldest dispatch of a queue.

@@ -97,7 +97,7 @@ impl Reader {
         self.queues.append(&mut PENDING_THREADS.take());
         let mut entries = 0;
         self.queues.retain_mut(|queue| {
-            // What a thread has counted before it went is seen by whoever has seen that it has gone.
+            // What a thread has counted before it went is visible after its end was seen.
             let is_abandoned = queue.entries.is_abandoned();
             let taken = queue.read(&mut each);
             queue.count(counters);
@@ -115,7 +115,7 @@ impl Reader {
         entries
     }
 
-    /// The calls that were begun before this moment and that threads are in now, at most so many: those that have taken
+    /// The calls that were begun before this moment and that threads are in now, at most `most`: those that have taken
     /// longest.
     #[must_use]
     pub fn open(&self, before: i64, most: usize) -> Vec<Open> {
@@ -196,7 +196,7 @@ impl ThreadQueue {
     ) {
         let open = loop {
             let open: Vec<OpenCall> = self.open().collect();
-            // Whoever returned before is in the queue.
+            // A call that returned before is in the queue.
             if self.read(each) == 0 {
                 break open;
             }

@@ -151,7 +151,7 @@ fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Option<T> {
 
 /// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
 /// of HSA within one of HIP. `begin_recording` begins one where there is none yet.
-// What it returns is copied by whoever calls it: as a whole, the processor would wait for its parts to be written.
+// The caller copies the result: as a whole, the processor would wait for its parts to be written.
 #[inline(always)]
 #[must_use]
 pub fn begin(function: Function, begin_recording: impl FnOnce()) -> Begun {

@@ -116,7 +116,7 @@ impl Reader {
             }
         }
         if events == 0 {
-            // Whoever stops a range has got its number from its start, which therefore was in a ring by then.
+            // The number of a range comes from its start, which therefore was in a ring by then.
             self.early.drain(..stops);
         }
         events

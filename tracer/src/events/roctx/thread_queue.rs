@@ -16,10 +16,10 @@ pub const MOST_LANES: usize = 1024;
 /// How deep recorded ranges of a thread may be nested.
 pub const DEEPEST: usize = 1024;
 
-/// Every so many events a thread looks whether the recorder should be woken.
+/// After this number of events a thread checks whether the recorder should be woken.
 const LOOK: u32 = 1024;
 
-static LANES: AtomicUsize = AtomicUsize::new(0);
+static QUEUES: AtomicUsize = AtomicUsize::new(0);
 
 /// Numbers of ranges (`roctxId`) that were given away.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
@@ -32,7 +32,7 @@ pub fn new_number() -> u64 {
 
 /// In the child of a fork: the threads that had rings are not in it.
 pub fn forget() {
-    LANES.store(0, Ordering::Relaxed);
+    QUEUES.store(0, Ordering::Relaxed);
 }
 
 /// The thread's end.
@@ -51,8 +51,8 @@ pub struct ThreadQueue {
 impl ThreadQueue {
     /// A thread's end, and the recorder's. `None` where there are [`MOST_LANES`].
     pub fn new() -> Option<(Self, Consumer<Event, PLACES>)> {
-        if LANES.fetch_add(1, Ordering::Relaxed) >= MOST_LANES {
-            LANES.fetch_sub(1, Ordering::Relaxed);
+        if QUEUES.fetch_add(1, Ordering::Relaxed) >= MOST_LANES {
+            QUEUES.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
         let (events, arrived) = ring();
@@ -119,7 +119,7 @@ impl ThreadQueue {
 
     #[inline]
     fn put(&mut self, event: Event) {
-        // Whoever comes here has looked for room, and `open` has kept some for what ends.
+        // The caller has checked for room, and `open` has kept some for what ends.
         let _ = self.events.push(event);
         self.until_look = self.until_look.saturating_sub(1);
     }
@@ -137,6 +137,6 @@ impl ThreadQueue {
 
 impl Drop for ThreadQueue {
     fn drop(&mut self) {
-        LANES.fetch_sub(1, Ordering::Relaxed);
+        QUEUES.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -47,7 +47,7 @@ fn recording() -> Option<(&'static Context, &'static Copies)> {
 /// An end of a copy: whose memory it is said to be, and where it is.
 type End = (hsa_agent_t, *const c_void);
 
-/// Which GPUs are read from and written to. Programs may give one agent for both ends, whosever memory it is (HIP
+/// Which GPUs are read from and written to. Programs may give one agent for both ends, regardless of the owner of the memory (HIP
 /// does so for large copies between GPUs); newer runtimes then look for themselves, and so do we.
 fn between(tracer: &Context, ends: [End; 2]) -> [Option<u16>; 2] {
     let is_said = ends[0].0.handle != ends[1].0.handle;

@@ -56,7 +56,7 @@ unsafe extern "C" fn queue_create(
     let original = |descriptors, count| unsafe { create(agent, descriptors, count) };
     let gpu = guarded(|tracer| tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)).flatten();
     let Some(gpu) = gpu else { return original(descriptors, count) };
-    // SAFETY: the caller has so many descriptors there, of which those before another version have this size.
+    // SAFETY: the caller has `count` descriptors there, of which those before another version have this size.
     let known = unsafe { known(descriptors, count) };
     let rest = count - known.len() as u32;
     // SAFETY: at most `count` descriptors on, which is the end of the caller's.

@@ -29,7 +29,7 @@ pub(super) trait Sink {
     fn annotate(&mut self, annotation: &Annotation);
     /// Records a call or counts it as lost.
     fn add_call(&mut self, record: &CallRecord);
-    /// The calls that threads are in now, for whoever tells of them before they have returned.
+    /// The calls that threads are in now, which a sink may show before they have returned.
     fn show_open(&mut self, _open: Vec<Open>) {}
     /// Lets go of what has gathered.
     fn publish(&mut self);
