@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use rtl::base::budget::Budget;
 use rtl::base::kernels::{Kernel, descriptor::Resources};
 use rtl::base::settings::Settings;
-use rtl::capi::embed::{abi, role};
+use rtl::base::{abi, output_sink};
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::collect::handover::handover;
-use rtl::write::record::{Known, Recorder};
+use rtl::collect::recorder_state::RecorderState;
+use rtl::write::record::Recorder;
 
 const DISPATCHES: u64 = 1_000_000;
 const KERNELS: u32 = 300;
@@ -28,7 +29,7 @@ fn main() -> std::io::Result<()> {
     }
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    let known = Arc::new(Known::default());
+    let known = Arc::new(RecorderState::default());
     for kernel in 0..KERNELS {
         let mangled =
             format!("_ZN2at6native29vectorized_elementwise_kernelILi{kernel}EN3foo3barIfEEEvPT0_S4_S4_i");
@@ -38,7 +39,7 @@ fn main() -> std::io::Result<()> {
     for queue in 0..2 * GPUS {
         known.queues.add(Queue { gpu: (queue % GPUS) as u16, address: u64::from(queue), hardware: 1 });
     }
-    let (mut sender, receiver) = handover(Arc::new(Budget::new(20 << 20)));
+    let (mut sender, receiver) = batch_channel(Arc::new(Budget::new(20 << 20)));
     let settings = Settings { output: Some(path.clone().into()), ..Settings::default() };
     let consumer = if is_floor {
         let forget = move || {
@@ -53,7 +54,7 @@ fn main() -> std::io::Result<()> {
         };
         Consumer::Forgets(std::thread::spawn(forget))
     } else {
-        Consumer::Records(Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?)
+        Consumer::Writes(Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?)
     };
     for number in 1..=DISPATCHES {
         known.counters.see(1);
@@ -65,7 +66,7 @@ fn main() -> std::io::Result<()> {
     drop(sender);
     match consumer {
         Consumer::Forgets(thread) => drop(thread.join()),
-        Consumer::Records(recorder) => {
+        Consumer::Writes(recorder) => {
             recorder.finish(Instant::now() + Duration::from_secs(600));
             let bytes = if is_embedded { 0 } else { std::fs::metadata(&path)?.len() };
             let recorded = known.counters.snapshot().recorded;
@@ -85,12 +86,12 @@ fn register() {
         std::hint::black_box((kernels, count));
     }
     let callbacks = abi::Callbacks { kernels: Some(forget), ..abi::Callbacks::default() };
-    role::register(role::Registered { callbacks, mode: None });
+    output_sink::register(output_sink::Registered { callbacks, mode: None });
 }
 
 enum Consumer {
     Forgets(std::thread::JoinHandle<()>),
-    Records(Recorder),
+    Writes(Recorder),
 }
 
 /// Twelve days of uptime, a queue of each GPU in turn, half of all launches in two dimensions.

@@ -1,38 +1,38 @@
-/* rtl.h - the tracer within a program of your own: what the GPU did, as records instead of a file.
+/* rtl.h - the tracer as a library: GPU activity as records for callbacks instead of a file.
  *
  *     struct rtl_callbacks callbacks = {sizeof callbacks};
  *     callbacks.kernels = on_kernels;
  *     if (rtl_set_callbacks(&callbacks) != RTL_OK) ...
  *     ... the program ...
  *     rtl_flush(1000);    everything that has completed has been delivered
- *     rtl_stop(1000);     nothing is delivered any more
+ *     rtl_stop(1000);     nothing more is delivered
  *
  * Link with -lrtl, or load librtl.so in any other way before the ROCm runtime starts; HSA_TOOLS_LIB need not be set
  * (docs/guide/embedding.md; there also: the static library). While callbacks are registered no file is written.
  *
- * Threads. Callbacks are called on one thread of the library's own, one at a time, with batches. All signals are
- * blocked on it. No thread of the program waits for a callback: while one takes long, records queue up, as many
- * kernels as RTL_BUFFER holds, and what does not find room is left out and counted (lost_behind).
+ * Threads. One thread of the library calls the callbacks, one at a time, with batches. It blocks all signals. No thread
+ * of the program waits for a callback: while one runs, records queue up, as many kernels as RTL_BUFFER holds. The
+ * library drops and counts records beyond that (lost_behind).
  *
- * Within a callback. It may use the GPU, HIP and roctx, and wait for what it asks of them: that is recorded like
- * anything else, so a callback that always launches something is always called again. It may ask for counters.
- * rtl_flush and rtl_stop would wait for themselves: RTL_ERROR_CALLBACK. It may end the process by exit; what has not been
- * delivered by then is not. It must return otherwise: not by longjmp, not by pthread_exit, and an exception of C++ that
- * leaves it ends the process (SIGABRT). The child of a fork in it has this thread alone, and ends with 0 when the
- * callback returns.
+ * Within a callback. It may use the GPU, HIP and roctx, and wait for them. Work launched from a callback is recorded
+ * too, so a callback that always launches never stops being called. It may read counters. rtl_flush and rtl_stop would
+ * wait for themselves and return RTL_ERROR_CALLBACK. A callback may end the process by exit; records that are not
+ * delivered by then are dropped. Otherwise it must return: not by longjmp, not by pthread_exit, and a C++ exception
+ * that leaves it ends the process (SIGABRT). The child of a fork in a callback has this thread alone, and exits with 0
+ * when the callback returns.
  *
- * Memory. Records, and what they point to, are the library's and stay until the callback returns. What
- * `data` points to must outlive rtl_stop, or the process: the last batches come at its end (objects with static storage
- * that were made before the ROCm runtime was started outlive that).
+ * Memory. The library owns records and what they point to until the callback returns. What `data` points to must
+ * outlive rtl_stop, or the process: the last batches come at its end (objects with static storage that were constructed
+ * before the ROCm runtime started outlive that).
  *
  * Time is in nanoseconds of CLOCK_BOOTTIME, the clock of the ROCm runtime.
  *
- * Settings of the environment (docs/reference/env.md) hold where rtl_callbacks does not say otherwise: RTL_COPY, RTL_START, the filters
- * of calls... setenv before rtl_set_callbacks is early enough.
+ * Environment variables (docs/reference/env.md) apply where rtl_callbacks does not override them: RTL_COPY, RTL_START,
+ * the filters of calls. setenv before rtl_set_callbacks is early enough.
  *
- * Versions. A struct with a `size` may grow at its end; sizeof says which one the program knows. A program may be older
- * than the library, or newer: then it must do without what the library does not know (RTL_ERROR_UNSUPPORTED). A record
- * never changes: another one gets another callback. Kinds and statuses may be added.
+ * Versions. A struct with a `size` may grow at its end; sizeof states the version that the program knows. A library that
+ * is older than the program returns RTL_ERROR_UNSUPPORTED for options that it does not know. A record never changes: a
+ * new one gets a new callback. Kinds and statuses may be added.
  */
 #ifndef RTL_H
 #define RTL_H
@@ -44,26 +44,25 @@
 extern "C" {
 #endif
 
-/* What became of a call. */
+/* Result of a function of this header. */
 typedef enum rtl_status {
     RTL_OK = 0,
     /* A pointer is NULL, `size` is not that of the struct, `mode` is none, or no callback for records is set. */
     RTL_ERROR_ARGUMENT = 1,
     /* Too late: the ROCm runtime runs already, or something has been recorded. */
     RTL_ERROR_LATE = 2,
-    /* Someone in this process has registered before. There is room for one: who comes second does without, or has the
-     * first one pass records on. */
+    /* The process has registered callbacks before. One registration per process; later callers must share it. */
     RTL_ERROR_REGISTERED = 3,
     /* The ROCm runtime could not load this library: it is linked statically into an executable, or does not export
      * OnLoad and OnUnload. */
     RTL_ERROR_UNREACHABLE = 4,
-    /* It is not done yet; it goes on. */
+    /* Not finished in time; the library continues. */
     RTL_ERROR_TIMEOUT = 5,
-    /* Called by a callback. */
+    /* Called from a callback. */
     RTL_ERROR_CALLBACK = 6,
     /* The library itself failed. */
     RTL_ERROR_FAILURE = 7,
-    /* The library is older than the program, which asks for something that it does not know. */
+    /* The library is older than the program and does not know an option. */
     RTL_ERROR_UNSUPPORTED = 8
 } rtl_status;
 
@@ -78,7 +77,7 @@ struct rtl_kernel {
     uint64_t correlation_id;
     /* The innermost range that was open in the thread that submitted it: its range_id; 0 for none. */
     uint64_t range_id;
-    /* As a person reads it, and as the code object has it. Both end with a 0. */
+    /* Demangled, and as in the code object. Both end with a 0. */
     const char *name;
     const char *mangled;
     /* The hsa_queue_t, which may be gone by now. */
@@ -172,7 +171,7 @@ struct rtl_range {
     uint32_t reserved;
 };
 
-/* What a call that launches a kernel asks for. */
+/* Parameters of a call that launches a kernel. */
 struct rtl_launch_params {
     /* Work-groups, and work-items of each. */
     uint32_t groups[3];
@@ -181,7 +180,7 @@ struct rtl_launch_params {
     uint64_t lds;
 };
 
-/* What a call that copies or fills asks for. */
+/* Parameters of a call that copies or fills. */
 struct rtl_copy_params {
     uint64_t bytes;
     /* Addresses; a fill has no source: 0. */
@@ -196,7 +195,7 @@ struct rtl_copy_params {
     uint32_t is_fill;
 };
 
-/* A call of an interface, when it has returned (docs/guide/embedding.md says what makes calls known). */
+/* A call that has returned (docs/guide/embedding.md lists the sources of calls). */
 struct rtl_call {
     int64_t start;
     int64_t end;
@@ -211,7 +210,7 @@ struct rtl_call {
     const char *function;
     /* NULL without RTL_ARGUMENTS, and for a call without any. */
     const char *arguments;
-    /* What it asked for, with or without RTL_ARGUMENTS; NULL where it is no call of HIP that launches, or copies. */
+    /* With or without RTL_ARGUMENTS; NULL for anything but HIP calls that launch or copy. */
     const struct rtl_launch_params *launch;
     const struct rtl_copy_params *copy;
     /* In bytes, without the 0. */
@@ -223,13 +222,13 @@ struct rtl_call {
     uint32_t tid;
 };
 
-/* What has a name. */
+/* Kinds of names. */
 enum {
-    /* What a GPU is: `AMD Instinct MI300X`. `number` is that of the GPU in records, as of the next two. */
+    /* The product name of a GPU: `AMD Instinct MI300X`. `number` is that of the GPU in records, as of the next two. */
     RTL_NAME_GPU = 0,
     /* `gfx942` */
     RTL_NAME_GPU_TARGET = 1,
-    /* Where it is on the bus: `0000:83:00.0`, by which other tools know it. */
+    /* Its PCI address: `0000:83:00.0`. */
     RTL_NAME_GPU_PCI = 2,
     /* A thread, as the kernel or roctxNameOsThread says; `number` is its tid. */
     RTL_NAME_THREAD = 3,
@@ -241,7 +240,7 @@ enum {
     RTL_NAME_STREAM = 6
 };
 
-/* What something is called. Of several names the last one holds. */
+/* A name. A later name for the same number replaces an earlier one. */
 struct rtl_name {
     uint64_t number;
     /* Ends with a 0. */
@@ -251,8 +250,8 @@ struct rtl_name {
     uint32_t kind;
 };
 
-/* What became of everything of one kind: seen = delivered + lost + skipped, and what is on its way. Of ranges only
- * those are seen of which one of the others is known. */
+/* Counters of one kind of record: seen = delivered + lost + skipped + not yet delivered. A range counts as seen when it is
+ * delivered, lost or skipped. */
 struct rtl_counts {
     uint64_t seen;
     uint64_t delivered;
@@ -274,7 +273,7 @@ struct rtl_counters {
     struct rtl_counts barriers;
 };
 
-/* More that can be known of each record, and costs something: together in rtl_callbacks.options. */
+/* Optional fields of records, which cost time; the bits of rtl_callbacks.options. */
 enum {
     /* When kernels, copies and barriers were enqueued; as RTL_HSA_HOST_DISPATCH=1. */
     RTL_ENQUEUED = 1,
@@ -282,7 +281,7 @@ enum {
     RTL_ARGUMENTS = 2
 };
 
-/* Who is told what. Set `size`, and everything that is not wanted to 0. */
+/* The callbacks of a program. Set `size`, and everything else to 0 or a value. */
 struct rtl_callbacks {
     /* sizeof(struct rtl_callbacks) */
     size_t size;
@@ -294,42 +293,41 @@ struct rtl_callbacks {
     void (*kernels)(const struct rtl_kernel *kernels, size_t count, void *data);
     void (*copies)(const struct rtl_copy *copies, size_t count, void *data);
     void (*ranges)(const struct rtl_range *ranges, size_t count, void *data);
-    /* With this, kernels are recorded as in mode "standard". Calls that have not returned are not told. */
+    /* With this, kernels are recorded as in mode "standard". Calls that have not returned are not delivered. */
     void (*calls)(const struct rtl_call *calls, size_t count, void *data);
     /* With this, queues are recorded as for kernels. */
     void (*barriers)(const struct rtl_barrier *barriers, size_t count, void *data);
-    /* Names come before the first record that they are needed for, but those of roctx, which come when they are given. */
+    /* A name comes before the first record that refers to it; a name from roctx comes when the program gives it. */
     void (*names)(const struct rtl_name *names, size_t count, void *data);
-    /* The recording has ended, by rtl_stop, with the runtime or with the process: the last callback, with what was lost. */
+    /* The last callback: the recording has ended, by rtl_stop, with the runtime or with the process. */
     void (*ended)(const struct rtl_counters *counters, void *data);
-    /* RTL_ENQUEUED and the like, added up. */
+    /* RTL_ENQUEUED | RTL_ARGUMENTS. */
     uint32_t options;
     uint32_t reserved;
 };
 
-
-/* Registers callbacks. To be called once, before the ROCm runtime starts (hsa_init, which HIP calls when it is used
- * first) and before the first range, best at the beginning of main: it sets environment variables, which is only
- * safe while no other thread reads them. The struct is copied.
+/* Registers callbacks. Call it once, before the ROCm runtime starts (hsa_init, which HIP calls at its first use) and
+ * before the first range, best at the beginning of main: it sets environment variables, which is only safe while no
+ * other thread reads them. The struct is copied.
  *
- * In the child of a fork nothing is registered, delivered or written; it may register again for itself. Programs that
- * are started by this one are not recorded. */
+ * In the child of a fork nothing is registered, delivered or written; the child may register again. Programs that this
+ * one starts are not recorded. */
 rtl_status rtl_set_callbacks(const struct rtl_callbacks *callbacks);
 
-/* Has everything delivered that has completed by now, and waits for it; at most so many milliseconds. What a thread
- * knows to be complete (it has waited for it) is delivered when this returns RTL_OK. */
+/* Delivers everything that has completed by now, and waits for it for at most `milliseconds`. Work that the calling thread
+ * has waited for is delivered when this returns RTL_OK. */
 rtl_status rtl_flush(uint32_t milliseconds);
 
-/* Ends the recording: delivers what has completed, and waits at most so many milliseconds. After RTL_OK no callback is
- * called any more; after RTL_ERROR_TIMEOUT one may still be running, and calling again waits for it. For good: nothing
- * is recorded afterwards (roctxProfilerPause and roctxProfilerResume are for a while). Without it the recording ends with
- * the process, which waits half a second at most. */
+/* Ends the recording for good: delivers what has completed, and waits for at most `milliseconds`. After RTL_OK no callback
+ * is called any more; after RTL_ERROR_TIMEOUT one may still be running, and calling again waits for it. Use
+ * roctxProfilerPause and roctxProfilerResume to pause. Without rtl_stop the recording ends with the process, which waits
+ * half a second at most. */
 rtl_status rtl_stop(uint32_t milliseconds);
 
-/* Fills in what became of everything: as much of it as `size` says and the library knows. May be called at any time. */
+/* Fills in as many counters as `size` covers and the library knows. May be called at any time. */
 rtl_status rtl_get_counters(struct rtl_counters *counters);
 
-/* What a status means, in English. */
+/* Description of a status, in English. */
 const char *rtl_status_text(rtl_status status);
 
 #ifdef __cplusplus

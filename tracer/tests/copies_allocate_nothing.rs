@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use rtl::base::kernels::Kernel;
 use rtl::base::settings::Mode;
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::collector::Collector;
-use rtl::collect::handover::handover;
+use rtl::collect::copies::Copies;
+use rtl::collect::copy_or_barrier::Copy;
 use rtl::collect::names::Resolve;
-use rtl::collect::others::Copy;
 use rtl::collect::runtime::Runtime;
 use rtl::collect::shared::Shared;
 use rtl::collect::signals::{Signal, Ticks};
-use rtl::intercept::copies::Copies;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -97,7 +97,7 @@ fn a_thread_that_copies_allocates_nothing_once_it_is_warm() {
     const COPY: Copy = Copy { bytes: 64, source: None, destination: Some(0) };
     let shared = Shared::new(Mode::Standard, Arc::default(), Some(NoKernels), Box::new(Machine::default()));
     let copies = Copies::default();
-    let mut collector = Collector::new(handover(Arc::default()).0);
+    let mut collector = Collector::new(batch_channel(Arc::default()).0);
     collector.add_copies(copies.arrivals().unwrap());
     // Two that are watched, one that counts and is forwarded to.
     let signals = [signal(1), signal(1), signal(2)];

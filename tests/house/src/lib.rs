@@ -8,6 +8,8 @@ mod cycles;
 #[cfg(test)]
 mod dependencies;
 #[cfg(test)]
+mod layers;
+#[cfg(test)]
 mod module_graph;
 #[cfg(test)]
 mod rules;

@@ -45,6 +45,11 @@ impl ModuleGraph {
         Self { edges: edges.collect() }
     }
 
+    /// Every import, in order.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (&Module, &Module)> {
+        self.edges.iter().flat_map(|(module, targets)| targets.iter().map(move |target| (module, target)))
+    }
+
     /// Every set of modules that reach each other, the largest first, with the edges inside it.
     pub(crate) fn cycles(&self) -> Vec<BTreeMap<&Module, Vec<&Module>>> {
         let reachable: BTreeMap<&Module, BTreeSet<&Module>> =

@@ -6,13 +6,13 @@
 
 #![no_std]
 
-/// The function of librtl.so that returns its [`Interface`]. Whoever finds another version does without.
+/// The function of librtl.so that returns its [`Interface`]. A library that finds another version records no calls.
 pub const SYMBOL: &core::ffi::CStr = c"rtl_calls_1";
 
 /// What [`SYMBOL`] names.
 pub type Find = extern "C" fn() -> &'static Interface;
 
-/// A text in C's layout: so many bytes of UTF-8.
+/// A text in C's layout: `length` bytes of UTF-8.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Text {

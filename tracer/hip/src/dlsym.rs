@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use crate::functions::{NAMES, linked_ones, opened_ones};
-use crate::wrap::Way;
+use crate::wrap::LookupKind;
 use crate::{real, telling};
 
 /// Finds what the C library's finds, and in place of HIP's functions those of this library.
@@ -53,7 +53,7 @@ unsafe extern "C" fn onward(library: *mut c_void, name: *const c_char) -> *mut c
         None => original,
         Some(_) if library != libc::RTLD_NEXT => find as *mut c_void,
         // Another tool that stands in for HIP asks for what comes behind it, perhaps for what is not there.
-        Some(number) if real::find(Way::Linked, number).is_some() => original,
+        Some(number) if real::find(LookupKind::Linked, number).is_some() => original,
         Some(_) => behind as *mut c_void,
     }
 }
@@ -87,27 +87,27 @@ unsafe extern "C" fn find(library: *mut c_void, name: *const c_char) -> *mut c_v
     // SAFETY: as the caller promised.
     let name: CString = unsafe { CStr::from_ptr(name) }.to_owned();
     let Some(number) = number(name.to_bytes()) else { return real::symbol(library, &name) };
-    let linked = ours(Way::Linked, number);
+    let linked = ours(LookupKind::Linked, number);
     let found = real::symbol(library, &name);
     if found == linked {
-        // Whoever asks the whole process finds this library, which has what HIP has.
-        let is_there = real::find(Way::Linked, number).is_some();
+        // A lookup in the whole process finds this library, which has what HIP has.
+        let is_there = real::find(LookupKind::Linked, number).is_some();
         return if is_there { linked } else { real::symbol(libc::RTLD_NEXT, &name) };
     }
     if !found.is_null() && telling::tells(number) && real::is_found(number, found) {
-        return ours(Way::Opened, number);
+        return ours(LookupKind::Opened, number);
     }
     found
 }
 
 /// This library's function with this number.
-fn ours(way: Way, number: u16) -> *mut c_void {
+fn ours(lookup: LookupKind, number: u16) -> *mut c_void {
     static LINKED: OnceLock<Box<[usize]>> = OnceLock::new();
     static OPENED: OnceLock<Box<[usize]>> = OnceLock::new();
     let addresses = |ones: [*mut c_void; NAMES.len()]| ones.iter().map(|&one| one as usize).collect();
-    let ones = match way {
-        Way::Linked => LINKED.get_or_init(|| addresses(linked_ones())),
-        Way::Opened => OPENED.get_or_init(|| addresses(opened_ones())),
+    let ones = match lookup {
+        LookupKind::Linked => LINKED.get_or_init(|| addresses(linked_ones())),
+        LookupKind::Opened => OPENED.get_or_init(|| addresses(opened_ones())),
     };
     ones[usize::from(number)] as *mut c_void
 }

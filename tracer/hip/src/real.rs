@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::functions::NAMES;
-use crate::wrap::Way;
+use crate::wrap::LookupKind;
 
 /// How the libraries are called that have functions of HIP; a version follows.
 const LIBRARIES: [&[u8]; 2] = [b"libamdhip64.so", b"libhiprtc.so"];
@@ -16,16 +16,16 @@ static FOUND: [[AtomicPtr<c_void>; NAMES.len()]; 2] =
 
 /// The function that is meant by who got at it this way.
 #[inline]
-pub(crate) fn find(way: Way, number: u16) -> Option<*mut c_void> {
-    let found = FOUND[way as usize][usize::from(number)].load(Ordering::Acquire);
-    if found.is_null() { look_for(way, number) } else { Some(found) }
+pub(crate) fn find(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
+    let found = FOUND[lookup as usize][usize::from(number)].load(Ordering::Acquire);
+    if found.is_null() { look_for(lookup, number) } else { Some(found) }
 }
 
 /// A library that a program is linked with is among those behind this one, or, loaded by a library that was opened for
 /// itself, one of those that are known by their names.
 #[cold]
-fn look_for(way: Way, number: u16) -> Option<*mut c_void> {
-    if way == Way::Opened {
+fn look_for(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
+    if lookup == LookupKind::Opened {
         // Before anyone could call it so, its real one was found.
         return None;
     }
@@ -34,14 +34,14 @@ fn look_for(way: Way, number: u16) -> Option<*mut c_void> {
     if found.is_null() {
         found = loaded().into_iter().map(|library| symbol(library, &name)).find(|found| !found.is_null())?;
     }
-    FOUND[way as usize][usize::from(number)].store(found, Ordering::Release);
+    FOUND[lookup as usize][usize::from(number)].store(found, Ordering::Release);
     Some(found)
 }
 
 /// Someone has asked a library for the function and got this: whether that is what our own one for it calls. False where
 /// another HIP came first.
 pub(crate) fn is_found(number: u16, real: *mut c_void) -> bool {
-    let place = &FOUND[Way::Opened as usize][usize::from(number)];
+    let place = &FOUND[LookupKind::Opened as usize][usize::from(number)];
     match place.compare_exchange(ptr::null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => true,
         Err(other) => other == real,
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn there_is_no_hip_in_this_process() {
         assert!(loaded().is_empty());
-        assert_eq!(find(Way::Linked, 0), None);
-        assert_eq!(find(Way::Opened, 0), None);
+        assert_eq!(find(LookupKind::Linked, 0), None);
+        assert_eq!(find(LookupKind::Opened, 0), None);
     }
 }

@@ -8,8 +8,8 @@ use calls::{Begun, Details, Ended, Find, Function, Interface, Source, Text, What
 use crate::functions::NAMES;
 use crate::{real, warn};
 
-/// What librtl.so wants to be told.
-struct Told {
+/// The calls that librtl.so records.
+struct Subscription {
     interface: &'static Interface,
     /// By number.
     functions: &'static [bool],
@@ -18,19 +18,19 @@ struct Told {
 }
 
 /// Null until someone has asked.
-static TOLD: AtomicPtr<Told> = AtomicPtr::new(ptr::null_mut());
+static SUBSCRIPTION: AtomicPtr<Subscription> = AtomicPtr::new(ptr::null_mut());
 
 /// What librtl.so wants to be told, once it has been asked; nothing where it is not in the process.
 #[inline]
-fn wanted() -> &'static Told {
+fn wanted() -> &'static Subscription {
     // SAFETY: null, or what `ask` has put there, which is never freed.
-    unsafe { TOLD.load(Ordering::Acquire).as_ref() }.unwrap_or_else(ask)
+    unsafe { SUBSCRIPTION.load(Ordering::Acquire).as_ref() }.unwrap_or_else(ask)
 }
 
 #[cold]
-fn ask() -> &'static Told {
+fn ask() -> &'static Subscription {
     let told = Box::into_raw(Box::new(join().unwrap_or_else(nothing)));
-    match TOLD.compare_exchange(ptr::null_mut(), told, Ordering::AcqRel, Ordering::Acquire) {
+    match SUBSCRIPTION.compare_exchange(ptr::null_mut(), told, Ordering::AcqRel, Ordering::Acquire) {
         // SAFETY: it has just been made, and is never freed.
         Ok(_) => unsafe { &*told },
         // SAFETY: another thread was faster with the same answer.
@@ -38,7 +38,7 @@ fn ask() -> &'static Told {
     }
 }
 
-fn nothing() -> Told {
+fn nothing() -> Subscription {
     extern "C" fn begin(_: Function) -> Begun {
         Begun::default()
     }
@@ -46,7 +46,7 @@ fn nothing() -> Told {
     unsafe extern "C" fn join(_: Source, _: *const Text, _: usize) -> calls::Wanted {
         calls::Wanted::default()
     }
-    Told {
+    Subscription {
         interface: &Interface { join, begin, end },
         functions: &[false; NAMES.len()],
         arguments: false,
@@ -55,7 +55,7 @@ fn nothing() -> Told {
 }
 
 /// `None` where there is no librtl.so, or it does not want to be told anything.
-fn join() -> Option<Told> {
+fn join() -> Option<Subscription> {
     let find = real::symbol(libc::RTLD_DEFAULT, calls::SYMBOL);
     if find.is_null() {
         warn::of_missing_tracer();
@@ -65,14 +65,14 @@ fn join() -> Option<Told> {
     let find = unsafe { std::mem::transmute::<*mut libc::c_void, Find>(find) };
     let interface = find();
     let names: Vec<Text> = NAMES.iter().map(|name| Text::new(name)).collect();
-    // SAFETY: so many names are there, of texts that are never freed.
+    // SAFETY: the names are there, of texts that are never freed.
     let wanted = unsafe { (interface.join)(Source::Hip, names.as_ptr(), names.len()) };
     if wanted.functions.is_null() {
         return None;
     }
     // SAFETY: one for each name, for as long as the process lives.
     let functions = unsafe { std::slice::from_raw_parts(wanted.functions, names.len()) };
-    Some(Told { interface, functions, arguments: wanted.arguments, launches: wanted.launches })
+    Some(Subscription { interface, functions, arguments: wanted.arguments, launches: wanted.launches })
 }
 
 /// Whether calls of the function with this number are told.
@@ -82,7 +82,7 @@ pub(crate) fn tells(number: u16) -> bool {
 
 /// A call that is going on and will be told.
 pub(crate) struct Call {
-    told: &'static Told,
+    told: &'static Subscription,
     begun: Begun,
     number: u16,
 }

@@ -10,7 +10,7 @@ use crate::text;
 
 /// How a program got at a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum LookupKind {
     /// It is linked with HIP.
     Linked,
     /// It asked for the function's name in a library that it had opened.
@@ -84,7 +84,7 @@ pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Argumen
     call.end(status, details.stream, is_more.then_some(&details), written.bytes());
 }
 
-/// Makes two functions of each, one for each [`Way`], with what its type says.
+/// Makes two functions of each, one for each [`LookupKind`], with what its type says.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         use crate::argument::*;
@@ -115,20 +115,20 @@ macro_rules! functions {
         crate::wrap::functions! { @all opened Opened (inline(never))
             $($name($($argument: $type),*) -> $result;)+ }
     };
-    (@all $module:ident $way:ident $attribute:tt $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
+    (@all $module:ident $lookup:ident $attribute:tt $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         #[expect(non_snake_case, reason = "as HIP has them")]
         pub(crate) mod $module {
             use super::*;
 
-            $(crate::wrap::functions! { @one $way $attribute $name($($argument: $type),*) -> $result })+
+            $(crate::wrap::functions! { @one $lookup $attribute $name($($argument: $type),*) -> $result })+
         }
     };
-    (@one $way:ident ($($attribute:tt)+) $name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
+    (@one $lookup:ident ($($attribute:tt)+) $name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
         #[$($attribute)+]
         pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             type Real = unsafe extern "C-unwind" fn($($type),*) -> $result;
             const NUMBER: u16 = Number::$name as u16;
-            let Some(real) = crate::real::find(Way::$way, NUMBER) else { return <$result as Outcome>::MISSING };
+            let Some(real) = crate::real::find(LookupKind::$lookup, NUMBER) else { return <$result as Outcome>::MISSING };
             // SAFETY: what was found under this name has the type that HIP's headers give it.
             let real = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Real>(real) };
             let call = Call::begin(NUMBER);

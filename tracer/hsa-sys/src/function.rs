@@ -7,7 +7,7 @@ use core::ffi::c_void;
 
 use crate::bindings::*;
 
-/// Called when a queue or a fault has to be reported to whoever created the queue.
+/// Called when a queue or a fault has to be reported to the creator of the queue.
 pub type QueueCallback =
     Option<unsafe extern "C" fn(status: hsa_status_t, source: *mut hsa_queue_t, data: *mut c_void)>;
 
@@ -98,7 +98,7 @@ pub type QueueInterceptRegister = unsafe extern "C" fn(
     data: *mut c_void,
 ) -> hsa_status_t;
 
-/// `hsa_amd_queue_create`: the queues of so many descriptors. The first error is returned, and the descriptors behind it are
+/// `hsa_amd_queue_create`: the queues of `count` descriptors. The first error is returned, and the descriptors behind it are
 /// served all the same.
 pub type QueueCreate =
     unsafe extern "C" fn(agent: hsa_agent_t, descriptors: *mut QueueDescriptor, count: u32) -> hsa_status_t;

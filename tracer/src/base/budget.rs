@@ -38,7 +38,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Of so many bytes.
+    /// Of this many bytes.
     #[must_use]
     pub const fn new(bound: usize) -> Self {
         let (slots, batches, peak) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -99,7 +99,7 @@ impl Budget {
         self.slots.load(Ordering::Relaxed) >= most - most / 8
     }
 
-    /// Takes the memory of a batch of so many bytes; false at the bound, and then the recorder is behind until there is
+    /// Takes the memory of a batch of `bytes` bytes; false at the bound, and then the recorder is behind until there is
     /// room again.
     #[must_use]
     pub fn take_batch(&self, bytes: usize) -> bool {

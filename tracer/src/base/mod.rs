@@ -1,6 +1,7 @@
-//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, and what is known of GPUs and
-//! kernels. Imports none of the other folders.
+//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and what is known of
+//! GPUs and kernels. Imports none of the other folders.
 
+pub mod abi;
 pub mod api;
 pub mod budget;
 pub mod clock;
@@ -10,9 +11,12 @@ pub mod fault;
 pub mod filter;
 pub mod gpus;
 pub mod kernels;
-pub mod latch;
+pub mod log;
+pub mod output_sink;
+pub mod packet;
 pub mod process;
+pub mod recording_state;
 pub mod registry;
 pub mod settings;
-pub mod story;
-pub mod turns;
+pub mod timed_mutex;
+pub mod try_lock;

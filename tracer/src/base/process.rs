@@ -64,7 +64,7 @@ pub fn is_copied() -> bool {
     owner != 0 && owner != std::process::id()
 }
 
-/// Whether the program has rights that whoever started it has not, as set-user-ID gives them: then nothing may be written
+/// Whether the program has rights that its caller lacks, as set-user-ID gives them: then nothing may be written
 /// where the environment says.
 #[must_use]
 pub fn is_privileged() -> bool {
@@ -73,7 +73,7 @@ pub fn is_privileged() -> bool {
 }
 
 /// Gives the calling thread a table of open files of its own, without any in it: the program's descriptors keep their
-/// numbers, and whoever closes all of them does not close ours. False where the kernel cannot do so (before Linux 5.9).
+/// numbers, and a program that closes all of them does not close ours. False where the kernel cannot do so (before Linux 5.9).
 pub fn have_own_files() -> bool {
     const FIRST: u32 = 0;
     // SAFETY: the other threads keep their table and all that is open in it.

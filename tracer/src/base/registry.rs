@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 
 /// The place of what has this number in a list that grows as it has to.
 #[inline]

@@ -8,23 +8,16 @@ use std::sync::atomic::AtomicBool;
 use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
 
 use crate::base::filter;
+use crate::base::log;
+use crate::base::output_sink;
 use crate::base::settings::Mode;
-use crate::base::story;
-use crate::capi::embed::role;
-use crate::events::calls::{here, sources};
+use crate::events::calls::{sources, thread_local};
 use crate::lifecycle::{load, recording};
 
 /// What this library offers to one that catches calls: `calls::SYMBOL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_calls_1() -> &'static Interface {
     &Interface { join, begin, end }
-}
-
-/// Whether librtl_hip.so is in this process.
-#[must_use]
-pub fn is_companion_there() -> bool {
-    // SAFETY: asks for a symbol by its name.
-    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
 /// # Safety
@@ -46,22 +39,22 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
         let is_known = |word: &str| names.iter().any(|name| filter::is_meant(word, name));
         if let Some(complaint) = settings.hip_filter.complaint("HIP", is_known) {
             static SAID: AtomicBool = AtomicBool::new(false);
-            story::once(&SAID, format_args!("{complaint}"));
+            log::warn_once(&SAID, format_args!("{complaint}"));
         }
         let functions = names.iter().map(|name| filter::takes(&settings.hip_filter, name)).collect();
-        here::number_from(recording::known().counters.snapshot().seen);
+        thread_local::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);
         Wanted {
             functions: joined.functions.as_ptr(),
             arguments: joined.arguments,
-            launches: joined.arguments || role::takes_calls(),
+            launches: joined.arguments || output_sink::takes_calls(),
         }
     };
     catch_unwind(AssertUnwindSafe(join)).unwrap_or_default()
 }
 
 extern "C" fn begin(function: Function) -> Begun {
-    catch_unwind(|| here::begin(function)).unwrap_or_default()
+    catch_unwind(|| thread_local::begin(function, load::begin_with_ranges)).unwrap_or_default()
 }
 
 /// # Safety
@@ -76,7 +69,7 @@ unsafe extern "C" fn end(begun: &Begun, ended: &Ended) {
             // SAFETY: as the caller promised.
             unsafe { std::slice::from_raw_parts(ended.arguments, ended.length) }
         };
-        here::end(begun, ended.function, ended.status, ended.stream, details, arguments);
+        thread_local::end(begun, ended.function, ended.status, ended.stream, details, arguments);
     };
     let _ = catch_unwind(AssertUnwindSafe(end));
 }

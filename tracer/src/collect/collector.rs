@@ -19,20 +19,20 @@ use std::sync::atomic::Ordering;
 
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
+use crate::collect::batch_channel::Sender;
+use crate::collect::copies::Arrivals as CopyArrivals;
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
-use crate::collect::handover::Sender;
-use crate::collect::lane::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::collect::names::Resolve;
+use crate::collect::queue_channel::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::collect::shared::Shared;
+use crate::collect::signal_tracker::Completion;
 use crate::collect::signals::Ticks;
-use crate::collect::slot::{Slot, Way};
-use crate::collect::watch::Sight;
-use crate::intercept::copies::Arrivals as CopyArrivals;
+use crate::collect::slot::{CompletionSource, Slot};
 
 /// Dispatches looked at beyond the oldest one that still runs.
 const AHEAD: usize = 64;
 
-/// Every so many passes all dispatches of a queue are looked at.
+/// After this number of passes all dispatches of a queue are looked at.
 const THOROUGH: u32 = 16;
 
 /// Passes without anything in flight after which a queue is idle.
@@ -46,7 +46,7 @@ const TURNS: usize = 8;
 const STOCK: usize = 2048;
 
 /// A queue.
-struct Lane {
+struct QueueState {
     arrivals: Arrivals,
     /// In flight, the oldest first.
     running: VecDeque<Box<Slot>>,
@@ -78,7 +78,7 @@ pub struct Pass {
 /// Everything in flight.
 pub struct Collector {
     /// Those in use first, then the idle ones.
-    lanes: Vec<Lane>,
+    queues: Vec<QueueState>,
     /// How many are in use.
     active: usize,
     /// The idle one that is looked at next, from the first idle one.
@@ -100,7 +100,7 @@ impl Collector {
     #[must_use]
     pub fn new(sender: Sender<Dispatch>) -> Self {
         Self {
-            lanes: Vec::new(),
+            queues: Vec::new(),
             active: 0,
             turn: 0,
             left: 0,
@@ -112,14 +112,14 @@ impl Collector {
         }
     }
 
-    /// The copies, of which there is one lane.
+    /// The copies, of which there is one queue.
     pub fn add_copies(&mut self, arrivals: CopyArrivals) {
         self.copies = Some(copies::Copies::new(arrivals));
     }
 
     /// A queue more.
     pub fn add(&mut self, arrivals: Arrivals) {
-        self.lanes.push(Lane {
+        self.queues.push(QueueState {
             arrivals,
             running: VecDeque::new(),
             forwards: VecDeque::new(),
@@ -128,7 +128,7 @@ impl Collector {
             oldest: None,
             quiet: 0,
         });
-        self.activate(self.lanes.len() - 1);
+        self.activate(self.queues.len() - 1);
         self.begin_again();
     }
 
@@ -139,7 +139,7 @@ impl Collector {
         let mut pass = Pass::default();
         let mut allowance = AT_ONCE;
         let is_tight = shared.known.budget.is_tight();
-        let share = if is_tight { 0 } else { lane::share(self.active).max(BLOCK.0) };
+        let share = if is_tight { 0 } else { queue_channel::share(self.active).max(BLOCK.0) };
         for at in 0..self.active {
             self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
         }
@@ -149,19 +149,19 @@ impl Collector {
         for at in woken..self.active {
             self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
         }
-        self.settle(shared);
+        self.retire_idle(shared);
         if let Some(copies) = &mut self.copies {
             pass.add(copies.pass(shared));
         }
         self.sender.flush();
         pass.holds_back = self.sender.holds_back();
-        if let Some(lane) = self.lanes.first()
+        if let Some(queue) = self.queues.first()
             && shared.makes_slots_ahead.load(Ordering::SeqCst)
         {
-            shared.pool.stock(STOCK, &mut allowance, &*shared.runtime, lane.arrivals.gpu);
+            shared.pool.stock(STOCK, &mut allowance, &*shared.runtime, queue.arrivals.gpu);
         }
         if self.left == 0 {
-            self.left = self.lanes.len() - self.active;
+            self.left = self.queues.len() - self.active;
             shared.known.passes.fetch_add(1, Ordering::Release);
         }
         pass
@@ -176,25 +176,25 @@ impl Collector {
         pass: &mut Pass,
         shared: &Shared<R>,
     ) {
-        let lane = &mut self.lanes[at];
-        lane.accept();
-        let in_flight = lane.in_flight();
-        lane.forward(shared);
-        lane.arrivals.grow_ahead(in_flight, share, allowance, &mut self.slots, shared);
-        pass.completed += lane.collect(thorough, &mut self.sender, shared);
-        pass.in_flight += lane.in_flight();
-        pass.forwards += lane.forwards.len();
-        lane.quiet = if in_flight > 0 { 0 } else { lane.quiet.saturating_add(1) };
+        let queue = &mut self.queues[at];
+        queue.accept();
+        let in_flight = queue.in_flight();
+        queue.forward(shared);
+        queue.arrivals.grow_ahead(in_flight, share, allowance, &mut self.slots, shared);
+        pass.completed += queue.collect(thorough, &mut self.sender, shared);
+        pass.in_flight += queue.in_flight();
+        pass.forwards += queue.forwards.len();
+        queue.quiet = if in_flight > 0 { 0 } else { queue.quiet.saturating_add(1) };
     }
 
     /// What has completed on this queue is handed on; how much is in flight on it.
     pub fn harvest<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) -> usize {
         let Some(at) = self.at(queue) else { return 0 };
-        let lane = &mut self.lanes[at];
-        lane.accept();
-        lane.forward(shared);
-        lane.collect(true, &mut self.sender, shared);
-        let in_flight = lane.in_flight();
+        let queue = &mut self.queues[at];
+        queue.accept();
+        queue.forward(shared);
+        queue.collect(true, &mut self.sender, shared);
+        let in_flight = queue.in_flight();
         if at >= self.active && in_flight > 0 {
             self.activate(at);
             self.begin_again();
@@ -204,18 +204,18 @@ impl Collector {
     }
 
     fn at(&self, queue: QueueOrdinal) -> Option<usize> {
-        self.lanes.iter().position(|lane| lane.arrivals.queue == queue)
+        self.queues.iter().position(|state| state.arrivals.queue == queue)
     }
 
     /// Idle queues have changed their places: all get a turn anew.
     fn begin_again(&mut self) {
-        self.left = self.lanes.len() - self.active;
+        self.left = self.queues.len() - self.active;
     }
 
     /// An idle queue is in use again.
     fn activate(&mut self, at: usize) {
-        self.lanes[at].quiet = 0;
-        self.lanes.swap(at, self.active);
+        self.queues[at].quiet = 0;
+        self.queues.swap(at, self.active);
         self.active += 1;
     }
 
@@ -223,12 +223,12 @@ impl Collector {
     /// were in use before.
     fn wake(&mut self, all: bool) -> usize {
         let before = self.active;
-        let idle = self.lanes.len() - before;
+        let idle = self.queues.len() - before;
         let count = if all { idle } else { idle.div_ceil(TURNS).max(LOOKED_AT).min(idle) };
         for _ in 0..count {
-            self.turn = if self.turn + 1 < self.lanes.len() { (self.turn + 1).max(before) } else { before };
+            self.turn = if self.turn + 1 < self.queues.len() { (self.turn + 1).max(before) } else { before };
             // Another one takes its place, whose turn may have been missed.
-            while self.turn >= self.active && !self.lanes[self.turn].arrivals.submitted.is_empty() {
+            while self.turn >= self.active && !self.queues[self.turn].arrivals.submitted.is_empty() {
                 self.activate(self.turn);
             }
         }
@@ -237,41 +237,41 @@ impl Collector {
     }
 
     /// Queues that nothing has been submitted to for a while are idle; their slots serve others.
-    fn settle<R: Resolve>(&mut self, shared: &Shared<R>) {
+    fn retire_idle<R: Resolve>(&mut self, shared: &Shared<R>) {
         let is_tight = shared.known.budget.is_tight();
-        let keep = if is_tight { 0 } else { lane::share(self.lanes.len()) };
+        let keep = if is_tight { 0 } else { queue_channel::share(self.queues.len()) };
         let quiet = if is_tight { 1 } else { QUIET };
         let mut at = 0;
         while at < self.active {
-            if self.lanes[at].quiet < quiet {
+            if self.queues[at].quiet < quiet {
                 at += 1;
                 continue;
             }
-            self.lanes[at].settle(keep);
+            self.queues[at].shrink(keep);
             self.active -= 1;
-            self.lanes.swap(at, self.active);
+            self.queues.swap(at, self.active);
         }
         if is_tight {
-            let idle = self.lanes[self.active..].iter_mut();
-            idle.filter(|lane| lane.arrivals.has_more_than(0)).for_each(|lane| lane.settle(0));
+            let idle = self.queues[self.active..].iter_mut();
+            idle.filter(|queue| queue.arrivals.has_more_than(0)).for_each(|queue| queue.shrink(0));
         }
     }
 
     /// Only forwards: what remains to be done for the application when recording has failed.
     pub fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
         let mut pass = Pass::default();
-        for lane in &mut self.lanes {
-            lane.accept();
-            lane.forward(shared);
-            while let Some(slot) = lane.running.pop_front() {
+        for queue in &mut self.queues {
+            queue.accept();
+            queue.forward(shared);
+            while let Some(slot) = queue.running.pop_front() {
                 shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
-                if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.submission.correlation);
+                if let CompletionSource::Watched(signal) = slot.source {
+                    shared.signal_tracker.forget(signal, slot.submission.correlation);
                 }
                 // A packet may still carry the slot's signal: it is never used again.
                 std::mem::forget(slot);
             }
-            pass.forwards += lane.forwards.len();
+            pass.forwards += queue.forwards.len();
         }
         pass.in_flight = pass.forwards;
         if let Some(copies) = &mut self.copies {
@@ -284,7 +284,7 @@ impl Collector {
     #[must_use]
     pub fn is_behind(&self) -> bool {
         let are_copies = self.copies.as_ref().is_some_and(copies::Copies::is_behind);
-        are_copies || self.lanes.iter().any(|lane| !lane.arrivals.submitted.is_empty())
+        are_copies || self.queues.iter().any(|queue| !queue.arrivals.submitted.is_empty())
     }
 
     /// Takes leave of a queue that has been destroyed: what had not completed never will.
@@ -292,40 +292,40 @@ impl Collector {
         let Some(mut at) = self.at(queue) else { return };
         if at < self.active {
             self.active -= 1;
-            self.lanes.swap(at, self.active);
+            self.queues.swap(at, self.active);
             at = self.active;
         }
-        let mut lane = self.lanes.swap_remove(at);
+        let mut queue = self.queues.swap_remove(at);
         self.begin_again();
-        lane.accept();
-        lane.forward(shared);
+        queue.accept();
+        queue.forward(shared);
         // The recorder may be behind; the queue is gone all the same.
-        while lane.collect(true, &mut self.sender, shared) > 0 {}
-        shared.forwards.fetch_sub(lane.forwards.len(), Ordering::Release);
-        let slots = lane.running.drain(..).chain(lane.forwards.drain(..));
+        while queue.collect(true, &mut self.sender, shared) > 0 {}
+        shared.forwards.fetch_sub(queue.forwards.len(), Ordering::Release);
+        let slots = queue.running.drain(..).chain(queue.forwards.drain(..));
         for slot in slots {
-            if let Way::Watched(signal) = slot.way {
-                shared.watches.forget(signal, slot.submission.correlation);
+            if let CompletionSource::Watched(signal) = slot.source {
+                shared.signal_tracker.forget(signal, slot.submission.correlation);
             }
-            if slot.way.is_recorded() {
+            if slot.source.is_recorded() {
                 shared.counters_of(&slot.submission).lose(Lost::QueueDestroyed, 1);
             }
-            lane.arrivals.give_back(slot, shared);
+            queue.arrivals.give_back(slot, shared);
         }
         self.sender.flush();
     }
 
     /// The recording ends: what has not completed is lost. Gives up the sender, so that the recorder ends too.
     pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
-        self.lanes.iter_mut().for_each(Lane::accept);
+        self.queues.iter_mut().for_each(QueueState::accept);
         self.show_oldest(clock::now(), true, shared);
-        for lane in &mut self.lanes {
-            for slot in lane.running.drain(..).chain(lane.forwards.drain(..)) {
-                if slot.way.is_recorded() {
+        for queue in &mut self.queues {
+            for slot in queue.running.drain(..).chain(queue.forwards.drain(..)) {
+                if slot.source.is_recorded() {
                     shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
                 }
-                if let Way::Watched(signal) = slot.way {
-                    shared.watches.forget(signal, slot.submission.correlation);
+                if let CompletionSource::Watched(signal) = slot.source {
+                    shared.signal_tracker.forget(signal, slot.submission.correlation);
                 }
                 // Its packet may complete later and write to its signal, which therefore stays.
                 std::mem::forget(slot);
@@ -345,9 +345,9 @@ impl Pass {
     }
 }
 
-impl Lane {
-    fn settle(&mut self, keep: usize) {
-        self.arrivals.settle(keep);
+impl QueueState {
+    fn shrink(&mut self, keep: usize) {
+        self.arrivals.shrink(keep);
         self.running.shrink_to(keep);
         self.forwards.shrink_to(0);
         self.completed.shrink_to(0);
@@ -359,8 +359,8 @@ impl Lane {
 
     fn accept(&mut self) {
         while let Some(slot) = self.arrivals.submitted.pop() {
-            match slot.way {
-                Way::Forward(_) | Way::Relay(_) => self.forwards.push_back(slot),
+            match slot.source {
+                CompletionSource::Forward(_) | CompletionSource::Relay(_) => self.forwards.push_back(slot),
                 _ => self.running.push_back(slot),
             }
         }
@@ -376,13 +376,13 @@ impl Lane {
                 break;
             };
             let ticks = slot.own.ticks();
-            if let Way::Forward(signal) | Way::Relay(signal) = slot.way {
-                shared.watches.set_ticks(signal, ticks, &*shared.runtime);
+            if let CompletionSource::Forward(signal) | CompletionSource::Relay(signal) = slot.source {
+                shared.signal_tracker.set_ticks(signal, ticks, &*shared.runtime);
                 shared.runtime.decrement(signal);
                 shared.forwards.fetch_sub(1, Ordering::Release);
             }
-            if slot.way.is_recorded() {
-                slot.way = Way::Done(ticks);
+            if slot.source.is_recorded() {
+                slot.source = CompletionSource::Done(ticks);
                 self.running.push_back(slot);
             } else {
                 self.arrivals.free(slot, shared);
@@ -404,15 +404,15 @@ impl Lane {
             if !sender.has_room() || (beyond > AHEAD && !thorough) {
                 break;
             }
-            let sight = look(slot, shared);
-            if sight == Sight::Running {
+            let completion = poll(slot, shared);
+            if completion == Completion::Pending {
                 at += 1;
                 beyond += 1;
                 continue;
             }
             // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
             if let Some(slot) = self.running.swap_remove_front(at) {
-                hand_on(&slot, sight, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
+                hand_on(&slot, completion, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
                 self.arrivals.free(slot, shared);
                 completed += 1;
             }
@@ -423,19 +423,27 @@ impl Lane {
 }
 
 /// How far a dispatch is.
-fn look<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Sight {
-    match slot.way {
-        Way::Own | Way::Forward(_) | Way::Relay(_) if slot.own.value() >= 1 => Sight::Running,
-        Way::Own | Way::Forward(_) | Way::Relay(_) => Sight::Done(slot.own.ticks()),
-        Way::Watched(signal) => shared.watches.look(signal, slot.submission.correlation, &*shared.runtime),
-        Way::Done(ticks) => Sight::Done(ticks),
+fn poll<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Completion {
+    match slot.source {
+        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_)
+            if slot.own.value() >= 1 =>
+        {
+            Completion::Pending
+        }
+        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_) => {
+            Completion::Done(slot.own.ticks())
+        }
+        CompletionSource::Watched(signal) => {
+            shared.signal_tracker.poll(signal, slot.submission.correlation, &*shared.runtime)
+        }
+        CompletionSource::Done(ticks) => Completion::Done(ticks),
     }
 }
 
 /// Hands a completed dispatch on, or counts why that cannot be.
 fn hand_on<R: Resolve>(
     slot: &Slot,
-    sight: Sight,
+    completion: Completion,
     (queue, gpu): (QueueOrdinal, u16),
     sender: &mut Sender<Dispatch>,
     shared: &Shared<R>,
@@ -443,12 +451,13 @@ fn hand_on<R: Resolve>(
     let counters = shared.counters_of(&slot.submission);
     let is_barrier = slot.submission.kernel == KernelId::BARRIER;
     let failure = Failure(counters);
-    let lost = match sight {
-        Sight::Missed | Sight::Running | Sight::Copied(_) => Some(Lost::Reused),
-        Sight::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
+    let lost = match completion {
+        Completion::Missed | Completion::Pending | Completion::Copied(_) => Some(Lost::Reused),
+        Completion::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
             None => Some(Lost::Times),
             Some(times) if is_barrier => {
-                (!shared.known.others.put(slot.passed(times, queue, gpu))).then_some(Lost::Behind)
+                (!shared.known.copies_and_barriers.put(slot.passed(times, queue, gpu)))
+                    .then_some(Lost::Behind)
             }
             Some(times) => sender.send(slot.completed(times, queue, gpu)).is_err().then_some(Lost::Behind),
         },

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hsa_sys::bindings::hsa_executable_t;
 
 use crate::base::kernels::{Kernel, Loader};
-use crate::base::latch::lock;
 use crate::base::registry::Registry;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::KernelId;
 
 /// What resolves an address.

@@ -13,7 +13,7 @@ pub trait Runtime: Send + Sync {
     fn translate(&self, gpu: u16, tick: u64) -> Option<i64>;
     /// When the copy ran that completed with this signal, in ns of CLOCK_BOOTTIME.
     fn copy_times(&self, signal: Signal) -> Option<(i64, i64)>;
-    /// Decrements an application's signal, as its packet would have, and wakes whoever waits for it.
+    /// Decrements an application's signal, as its packet would have, and wakes its waiters.
     fn decrement(&self, signal: Signal);
     /// A signal of value 1 for packets on this GPU that nobody waits for.
     fn create_signal(&self, gpu: u16) -> Option<Signal>;
@@ -52,7 +52,7 @@ impl Runtime for Live {
     fn copy_times(&self, signal: Signal) -> Option<(i64, i64)> {
         let ask = self.api.get_async_copy_time?;
         let mut time = hsa_amd_profiling_async_copy_time_t { start: 0, end: 0 };
-        // SAFETY: whoever watches a signal asks while it is alive, and `time` outlives the call.
+        // SAFETY: a signal that is watched is alive, and `time` outlives the call.
         let status = unsafe { ask(hsa_signal_t { handle: signal.handle() }, &raw mut time) };
         let times = (i64::try_from(time.start).ok()?, i64::try_from(time.end).ok()?);
         (status == HSA_STATUS_SUCCESS).then_some(times)

@@ -5,16 +5,16 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
+use crate::base::log;
 use crate::base::settings::Mode;
-use crate::base::story;
+use crate::collect::copies::Forwarded;
 use crate::collect::dispatch::KernelId;
 use crate::collect::names::{Names, Resolve};
+use crate::collect::parker::Parker;
+use crate::collect::recorder_state::RecorderState;
 use crate::collect::runtime::Runtime;
+use crate::collect::signal_tracker::SignalTracker;
 use crate::collect::slot::{Pool, Submission};
-use crate::collect::wake::Bell;
-use crate::collect::watch::Watches;
-use crate::intercept::copies::Forwarded;
-use crate::write::record::Known;
 
 /// How far the recording is. It only ever goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,11 +56,11 @@ pub struct Shared<R> {
     /// ([`crate::intercept::staging`]).
     pub largest_staged: u64,
     /// Kernels, queues and counters: what the recorder knows too.
-    pub known: Arc<Known>,
+    pub known: Arc<RecorderState>,
     /// From addresses to kernels.
     pub names: Names<R>,
     /// The application's signals that are watched.
-    pub watches: Watches,
+    pub signal_tracker: SignalTracker,
     /// Decrements that the application's signals wait for, but for those of copies.
     pub forwards: AtomicUsize,
     /// What is forwarded of copies.
@@ -75,14 +75,19 @@ pub struct Shared<R> {
     /// signals being its own again.
     pub makes_slots_ahead: AtomicBool,
     /// Wakes the collector.
-    pub bell: Bell,
+    pub parker: Parker,
     /// The ROCm runtime.
     pub runtime: Box<dyn Runtime>,
 }
 
 impl<R: Resolve> Shared<R> {
     /// A recording that begins.
-    pub fn new(mode: Mode, known: Arc<Known>, resolver: Option<R>, runtime: Box<dyn Runtime>) -> Self {
+    pub fn new(
+        mode: Mode,
+        known: Arc<RecorderState>,
+        resolver: Option<R>,
+        runtime: Box<dyn Runtime>,
+    ) -> Self {
         Self {
             phase: AtomicU8::new(Phase::Recording as u8),
             slow: AtomicU8::new(0),
@@ -93,13 +98,13 @@ impl<R: Resolve> Shared<R> {
             pool: Pool::new(Arc::clone(&known)),
             known,
             names: Names::new(resolver),
-            watches: Watches::default(),
+            signal_tracker: SignalTracker::default(),
             forwards: AtomicUsize::new(0),
             copies: Forwarded::default(),
             records_barriers: false,
             times_submissions: false,
             makes_slots_ahead: AtomicBool::new(true),
-            bell: Bell::default(),
+            parker: Parker::default(),
             runtime,
         }
     }
@@ -162,7 +167,7 @@ impl<R: Resolve> Shared<R> {
         } else {
             self.slow.fetch_and(!slow::PAUSED, Ordering::SeqCst);
         }
-        self.bell.ring();
+        self.parker.notify_at_once();
     }
 
     /// The next packet is timed.
@@ -179,7 +184,7 @@ impl<R: Resolve> Shared<R> {
     pub fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
         self.slow.fetch_or(slow::OVER, Ordering::SeqCst);
-        self.bell.ring();
+        self.parker.notify_at_once();
     }
 
     /// The tracer has failed: from now on it is out of the way.
@@ -187,7 +192,7 @@ impl<R: Resolve> Shared<R> {
         static SAID: AtomicBool = AtomicBool::new(false);
         self.advance(Phase::Failed);
         if !SAID.swap(true, Ordering::Relaxed) {
-            story::say(format_args!("failed and is out of the way; from now on nothing is recorded"));
+            log::warn(format_args!("failed and is out of the way; from now on nothing is recorded"));
         }
     }
 
@@ -212,7 +217,7 @@ impl<R: Resolve> Shared<R> {
 
     /// The signal goes into other hands than those of what we watch or have forwarded.
     pub fn release(&self, signal: u64) {
-        self.watches.release(signal, &*self.runtime);
+        self.signal_tracker.release(signal, &*self.runtime);
         self.copies.forget(signal);
     }
 }

@@ -4,31 +4,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::Lost;
-use crate::base::latch::lock;
+use crate::base::packet::Launch;
+use crate::base::try_lock::lock;
+use crate::collect::copy_or_barrier::{CopyOrBarrier, What};
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
-use crate::collect::others::{Other, What};
+use crate::collect::recorder_state::RecorderState;
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::{Signal, Ticks};
 use crate::events::thread::Submitter;
-use crate::intercept::packet::Launch;
-use crate::write::record::Known;
 
 /// How the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum CompletionSource {
     /// By the slot's own signal; the application gave none.
     Own,
-    /// By the application's signal, which is in the packet ([`crate::collect::watch`]). Its handle.
+    /// By the application's signal, which is in the packet ([`crate::collect::signal_tracker`]). Its handle.
     Watched(u64),
     /// By the slot's own signal; then the application's is decremented.
     Forward(Signal),
-    /// As [`Way::Forward`], but nothing of the packet, a barrier, is recorded.
+    /// As [`CompletionSource::Forward`], but nothing of the packet, a barrier, is recorded.
     Relay(Signal),
     /// It is known already.
     Done(Ticks),
 }
 
-impl Way {
+impl CompletionSource {
     /// Whether the packet is recorded.
     #[must_use]
     pub fn is_recorded(self) -> bool {
@@ -42,7 +42,7 @@ pub struct Slot {
     /// Value 1, without times, whenever the slot is free.
     pub own: Signal,
     /// How its completion is noticed.
-    pub way: Way,
+    pub source: CompletionSource,
     /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
     /// What is known of the dispatch when it is submitted.
@@ -86,10 +86,10 @@ impl Slot {
 
     /// The barrier with its times, on this queue.
     #[must_use]
-    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Other {
+    pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> CopyOrBarrier {
         let Submission { correlation, from, .. } = self.submission;
         let what = What::Barrier { queue, gpu };
-        Other {
+        CopyOrBarrier {
             start,
             end,
             correlation: from.link(correlation),
@@ -106,17 +106,17 @@ pub struct Pool {
     #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     spare: Mutex<Vec<Box<Slot>>>,
     made: AtomicUsize,
-    known: Arc<Known>,
+    known: Arc<RecorderState>,
 }
 
 impl Pool {
     /// Without any slot yet.
     #[must_use]
-    pub fn new(known: Arc<Known>) -> Self {
+    pub fn new(known: Arc<RecorderState>) -> Self {
         Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
     }
 
-    /// Moves at most so many spare slots to a list; how many that were.
+    /// Moves at most `count` spare slots to a list; returns their number.
     pub fn take(&self, count: usize, to: &mut Vec<Box<Slot>>) -> usize {
         let mut spare = lock(&self.spare);
         let rest = spare.len().saturating_sub(count);
@@ -134,7 +134,7 @@ impl Pool {
         spare.map_or_else(|| self.make_one(runtime, gpu), Ok)
     }
 
-    /// Makes at most so many slots; how many.
+    /// Makes at most `count` slots; returns their number.
     ///
     /// # Errors
     /// Why it made none: the bound is reached, or the runtime makes no more signals.
@@ -165,10 +165,15 @@ impl Pool {
             return Err(Lost::Signals);
         };
         self.made.fetch_add(1, Ordering::Relaxed);
-        Ok(Box::new(Slot { own, way: Way::Own, enqueued: 0, submission: Submission::default() }))
+        Ok(Box::new(Slot {
+            own,
+            source: CompletionSource::Own,
+            enqueued: 0,
+            submission: Submission::default(),
+        }))
     }
 
-    /// Makes slots until so many are spare, at most `allowance` of them, of which it takes what it makes.
+    /// Makes slots until `spare` are spare, at most `allowance` of them, of which it takes what it makes.
     pub fn stock(&self, spare: usize, allowance: &mut usize, runtime: &dyn Runtime, gpu: u16) {
         let missing = spare.saturating_sub(lock(&self.spare).len()).min(*allowance);
         let mut made = Vec::new();

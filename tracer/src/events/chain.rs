@@ -221,12 +221,12 @@ impl<T> Producer<T> {
         spare
     }
 
-    /// Makes room for so many values, beyond which [`Self::push`] may fail. False where there is no memory.
+    /// Makes room for `values` values, beyond which [`Self::push`] may fail. False where there is no memory.
     pub fn reserve(&self, values: usize) -> bool {
         self.shared.reserve(values)
     }
 
-    /// Frees the spare pieces beyond those for so many values.
+    /// Frees the spare pieces beyond those for `values` values.
     pub fn trim(&mut self, values: usize) {
         let wanted = values.div_ceil(PLACES) + MORE;
         while self.shared.pieces.load(Ordering::Relaxed) > wanted {

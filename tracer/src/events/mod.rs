@@ -2,7 +2,8 @@
 
 pub mod calls;
 pub mod chain;
-pub mod newcomers;
+pub mod pending_threads;
+pub mod recorder_waker;
 pub mod ring;
 pub mod roctx;
 pub mod thread;

@@ -127,7 +127,7 @@ impl<T, const N: usize> Consumer<T, N> {
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let is_alone = Arc::strong_count(&self.ring) == 1;
-        // What the producer did before it went is seen by whoever has seen that.
+        // What the producer did before it went is visible after this.
         fence(Ordering::Acquire);
         is_alone
     }

@@ -27,7 +27,7 @@ impl Submitter {
 
 thread_local! {
     /// Tid 0 until the thread is seen for the first time.
-    static HERE: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
+    static SUBMITTER: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
 
     /// Whether what this thread does is not to be recorded.
     static PAUSED: Cell<bool> = const { Cell::new(false) };
@@ -38,13 +38,13 @@ thread_local! {
 #[must_use]
 pub fn known() -> Option<Submitter> {
     // A thread that is being torn down has no memory of its own any more.
-    HERE.try_with(Cell::get).ok().filter(|here| here.tid != 0)
+    SUBMITTER.try_with(Cell::get).ok().filter(|here| here.tid != 0)
 }
 
 /// Does something with the calling thread, when it was seen before; `None` else. The value is read where it is used.
 #[inline(always)]
 pub fn with_known<T>(act: impl FnOnce(&Cell<Submitter>) -> T) -> Option<T> {
-    HERE.try_with(|here| (here.get().tid != 0).then(|| act(here))).ok().flatten()
+    SUBMITTER.try_with(|here| (here.get().tid != 0).then(|| act(here))).ok().flatten()
 }
 
 /// The calling thread.
@@ -57,10 +57,10 @@ pub fn current() -> Submitter {
     })
 }
 
-/// Only a thread that is recorded is remembered, so that whoever finds a known one need not ask whether it is paused.
+/// Only a thread that is recorded is remembered, so that a known one is never paused.
 fn remember(here: Submitter) {
     if !is_paused() {
-        let _ = HERE.try_with(|cell| cell.set(here));
+        let _ = SUBMITTER.try_with(|cell| cell.set(here));
     }
 }
 
@@ -74,7 +74,7 @@ pub fn set_range(range: u64) {
 #[inline]
 pub fn set_call(call: u64) -> u64 {
     // The memory of a thread is found by a call, so it is asked for once.
-    let known = HERE.try_with(|cell| {
+    let known = SUBMITTER.try_with(|cell| {
         let here = cell.get();
         (here.tid != 0).then(|| {
             cell.set(Submitter { call, ..here });
@@ -98,13 +98,13 @@ pub fn is_paused() -> bool {
 /// From now on, whether what the calling thread does is not to be recorded.
 pub fn pause(is_paused: bool) {
     let _ = PAUSED.try_with(|cell| cell.set(is_paused));
-    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
+    let _ = SUBMITTER.try_with(|cell| cell.set(Submitter::default()));
 }
 
 /// The calling thread is the one that a fork has made: it has another number than the one that it was copied from, and
 /// no range is open in it.
 pub fn forget() {
-    let _ = HERE.try_with(|cell| cell.set(Submitter::default()));
+    let _ = SUBMITTER.try_with(|cell| cell.set(Submitter::default()));
 }
 
 #[expect(unsafe_code, reason = "calls libc")]

@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, TryLockError};
 
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 
 /// The interceptible queues that are in use.
 #[derive(Debug, Default)]

@@ -15,12 +15,12 @@ use hsa_sys::table;
 
 use crate::base::api::Tables;
 use crate::base::fault;
-use crate::base::story;
+use crate::base::log;
 use crate::collect::shared::Phase;
+use crate::intercept::context::{self, Context};
 use crate::intercept::cooperative::Leave;
 use crate::intercept::hsa;
 use crate::intercept::staging::{Cut, Doorbells, Ring};
-use crate::lifecycle::tracer::{self, Tracer};
 
 /// Whether the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
 /// starts; one that did not would have the hooks call themselves.
@@ -42,9 +42,9 @@ pub fn install(tables: &Tables) {
         core.hsa_executable_destroy_fn = Some(executable_destroy);
         core.hsa_signal_destroy_fn = Some(signal_destroy);
     });
-    hsa::lives::install(tables);
+    hsa::init_refcount::install(tables);
     tables.replace(&table::SET_PROFILER_ENABLED, set_profiler_enabled);
-    if tracer::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
+    if context::get().is_some_and(|tracer| tracer.doorbells.is_some()) {
         tables.replace_core(|core| {
             core.hsa_signal_store_relaxed_fn = Some(signal_store_relaxed);
             core.hsa_signal_store_screlease_fn = Some(signal_store_screlease);
@@ -57,9 +57,9 @@ pub fn install(tables: &Tables) {
 }
 
 /// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
-/// a lock: whoever ends the process may have interrupted someone who holds it.
-fn guarded<T>(part: impl FnOnce(&'static Tracer) -> T) -> Option<T> {
-    let tracer = tracer::get().filter(|tracer| tracer.shared.is_recording())?;
+/// a lock: the thread that ends the process may have interrupted one that holds it.
+fn guarded<T>(part: impl FnOnce(&'static Context) -> T) -> Option<T> {
+    let tracer = context::get().filter(|tracer| tracer.shared.is_recording())?;
     caught(tracer, || {
         fault::point("hook");
         Some(part(tracer))
@@ -68,7 +68,7 @@ fn guarded<T>(part: impl FnOnce(&'static Tracer) -> T) -> Option<T> {
 
 /// Does our part, also after the recording; a panic in it ends the recording and nothing else.
 #[inline]
-fn caught<T>(tracer: &'static Tracer, part: impl FnOnce() -> Option<T>) -> Option<T> {
+fn caught<T>(tracer: &'static Context, part: impl FnOnce() -> Option<T>) -> Option<T> {
     let part = || {
         fault::point("any-hook");
         part()
@@ -82,7 +82,7 @@ fn caught<T>(tracer: &'static Tracer, part: impl FnOnce() -> Option<T>) -> Optio
 /// Calls the runtime's own function, which was there when the hook was installed.
 macro_rules! original {
     ($($function:ident).+ ( $($argument:expr),* $(,)? )) => {
-        match tracer::get().and_then(|tracer| tracer.api.$($function).+) {
+        match context::get().and_then(|tracer| tracer.api.$($function).+) {
             // SAFETY: the arguments are the caller's, passed on as they came.
             Some(function) => unsafe { function($($argument),*) },
             None => HSA_STATUS_ERROR,
@@ -94,12 +94,12 @@ macro_rules! original {
 /// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     let original = || original!(core.hsa_shut_down_fn());
-    hsa::lives::shut_down(original, || {
-        guarded(Tracer::runtime_ends);
+    hsa::init_refcount::shut_down(original, || {
+        guarded(Context::runtime_ends);
         let status = original();
         guarded(|tracer| {
             tracer.runtime_goes_on();
-            hsa::lives::go_on();
+            hsa::init_refcount::go_on();
         });
         status
     })
@@ -132,7 +132,7 @@ unsafe extern "C" fn queue_create(
     });
     // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
     let original = || {
-        tracer::get()
+        context::get()
             .and_then(|tracer| tracer.api.core.hsa_queue_create_fn)
             .map(|original| create(original, queue))
     };
@@ -142,7 +142,7 @@ unsafe extern "C" fn queue_create(
 /// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
 /// status of the runtime where it makes none.
 fn recorded(
-    tracer: &Tracer,
+    tracer: &Context,
     gpu: u16,
     kind: hsa_queue_type32_t,
     create: impl FnOnce(*mut *mut hsa_queue_t) -> hsa_status_t,
@@ -154,13 +154,13 @@ fn recorded(
     let mut queue = std::ptr::null_mut();
     let status = create(&raw mut queue);
     if status != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("a queue cannot be intercepted ({status:#x})"));
+        log::debug(format_args!("a queue cannot be intercepted ({status:#x})"));
         return Err(status);
     }
     // SAFETY: an interceptible queue that has just been created.
     let registered = unsafe { record(tracer, gpu, queue) };
     if registered != HSA_STATUS_SUCCESS {
-        story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
+        log::warn(format_args!("a queue cannot be recorded ({registered:#x})"));
     }
     if is_cooperative {
         tracer.cooperative.keep(gpu, queue as u64);
@@ -172,14 +172,14 @@ fn recorded(
 ///
 /// # Safety
 /// The queue is interceptible, has just been created, and nothing destroys it yet.
-unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_status_t {
+unsafe fn record(tracer: &Context, gpu: u16, queue: *mut hsa_queue_t) -> hsa_status_t {
     // SAFETY: as the caller promised.
     let created = unsafe { *queue };
     let ring = Ring { queue: queue as u64, base: created.base_address as u64, size: u64::from(created.size) };
     // SAFETY: as the caller promised.
     let profiled = unsafe { (tracer.api.set_profiler_enabled)(queue, 1) };
     if profiled != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("a queue without times ({profiled:#x})"));
+        log::debug(format_args!("a queue without times ({profiled:#x})"));
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
     // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
@@ -191,7 +191,7 @@ unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_stat
 /// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the
 /// process, after the recording: the runtime must not get at it then either.
 fn leave_cooperative(queue: u64) -> Option<Leave> {
-    let tracer = tracer::get()?;
+    let tracer = context::get()?;
     if tracer.shared.is_recording() {
         guarded(|tracer| tracer.cooperative.leave(queue)).flatten()
     } else {
@@ -222,14 +222,14 @@ fn release_cooperative(agent: hsa_agent_t) {
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
     // Also after the recording: another queue may have the same address.
-    let hide = || tracer::get().and_then(|tracer| caught(tracer, || doorbells(tracer)?.hide(queue as u64)));
+    let hide = || context::get().and_then(|tracer| caught(tracer, || doorbells(tracer)?.hide(queue as u64)));
     if let Some(leave) = leave_cooperative(queue as u64) {
         if let Leave::Last(gpu) = leave {
             if let Some(hidden) = hide() {
                 hidden.destroyed();
             }
             guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_destroyed(leaving)));
-            if let Some(agent) = tracer::get().and_then(|tracer| tracer.agent(gpu)) {
+            if let Some(agent) = context::get().and_then(|tracer| tracer.agent(gpu)) {
                 release_cooperative(hsa_agent_t { handle: agent });
             }
         }
@@ -272,13 +272,13 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
 type Store = unsafe extern "C" fn(hsa_signal_t, hsa_signal_value_t);
 
 /// The queues that need care, while this process may touch them. Nothing here takes a lock, before the end or after it.
-fn doorbells(tracer: &'static Tracer) -> Option<&'static Doorbells> {
+fn doorbells(tracer: &'static Context) -> Option<&'static Doorbells> {
     tracer.doorbells.as_ref().filter(|_| tracer.shared.phase() != Phase::Forked)
 }
 
 /// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
 fn ring(signal: hsa_signal_t, value: hsa_signal_value_t, original: impl Fn(&CoreApiTable) -> Option<Store>) {
-    let Some(tracer) = tracer::get() else { return };
+    let Some(tracer) = context::get() else { return };
     let Some(store) = original(&tracer.api.core) else { return };
     // SAFETY: the arguments are the caller's, passed on as they came.
     let store = || unsafe { store(signal, value) };
@@ -301,7 +301,7 @@ type LoadIndex = unsafe extern "C" fn(*const hsa_queue_t) -> u64;
 
 /// The read index of a queue, which for one that is intercepted is that of the queue of the hardware ([`crate::intercept::wrapped`]).
 fn read_index(queue: *const hsa_queue_t, original: impl Fn(&CoreApiTable) -> Option<LoadIndex>) -> u64 {
-    let Some(tracer) = tracer::get() else { return 0 };
+    let Some(tracer) = context::get() else { return 0 };
     let Some(load) = original(&tracer.api.core) else { return 0 };
     // SAFETY: the caller's queue, or the one that it wraps.
     let load = |queue| unsafe { load(queue) };
@@ -339,7 +339,7 @@ unsafe extern "C" fn set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int
     if guarded(|tracer| enable == 0 && tracer.is_intercepted(queue as u64)) == Some(true) {
         return HSA_STATUS_SUCCESS;
     }
-    let Some(tracer) = tracer::get() else { return HSA_STATUS_ERROR };
+    let Some(tracer) = context::get() else { return HSA_STATUS_ERROR };
     // SAFETY: the arguments are the caller's, passed on as they came.
     unsafe { (tracer.api.set_profiler_enabled)(queue, enable) }
 }

@@ -1,12 +1,11 @@
 //! On the application's threads: the functions that stand in front of the runtime's, and the packets that pass through
 //! intercepted queues.
 
+pub mod context;
 pub mod cooperative;
-pub mod copies;
 pub mod hooks;
 pub mod hsa;
 pub mod lookup;
-pub mod packet;
 pub mod staging;
 pub mod submit;
 pub mod wrapped;

@@ -16,12 +16,12 @@ use hsa_sys::bindings::{hsa_amd_queue_intercept_handler, hsa_amd_queue_intercept
 use crate::base::counters::{Lost, Skipped};
 use crate::base::fault;
 use crate::base::kernels::Loader;
-use crate::base::latch::Latch;
-use crate::base::story;
-use crate::collect::lane::{Submissions, Verdict};
+use crate::base::log;
+use crate::base::packet::Packet;
+use crate::base::try_lock::TryLock;
+use crate::collect::queue_channel::{Submissions, Verdict};
 use crate::collect::shared::Shared;
 use crate::events::thread::{self, Submitter};
-use crate::intercept::packet::Packet;
 use crate::intercept::staging::Ring;
 use crate::intercept::wrapped::Wrapped;
 
@@ -29,14 +29,14 @@ use crate::intercept::wrapped::Wrapped;
 pub struct Intercepted {
     /// The process it is in.
     pub shared: Arc<Shared<Loader>>,
-    /// The runtime serialises calls for a queue; the latch holds even for a runtime that does not, and for whoever gives
+    /// The runtime serialises calls for a queue; the lock holds even for a runtime that does not, and for a thread that gives
     /// the queue's free signals back before the runtime ends.
-    pub submissions: Latch<Submissions>,
+    pub submissions: TryLock<Submissions>,
     ring: Ring,
     /// What it wraps, on a runtime that needs care.
     wrapped: Option<&'static Wrapped>,
     /// Room for the copies of a batch, kept for the next one.
-    batch: Latch<Vec<Packet>>,
+    batch: TryLock<Vec<Packet>>,
 }
 
 impl Intercepted {
@@ -48,7 +48,7 @@ impl Intercepted {
         ring: Ring,
         wrapped: Option<&'static Wrapped>,
     ) -> Self {
-        Self { shared, submissions: Latch::new(submissions), ring, wrapped, batch: Latch::default() }
+        Self { shared, submissions: TryLock::new(submissions), ring, wrapped, batch: TryLock::default() }
     }
 
     /// The interceptor for it.
@@ -57,21 +57,21 @@ impl Intercepted {
         Some(if self.wrapped.is_some() { intercept::<true> } else { intercept::<false> })
     }
 
-    /// Free slots but for so many serve other queues from now on.
+    /// Free slots but for `keep` serve other queues from now on.
     pub fn lend(&self, keep: usize) {
         if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
             submissions.give_back(keep, &self.shared);
         }
     }
 
-    /// [`Submissions::submit_usual`], where that is possible now.
+    /// [`Submissions::submit_fast`], where that is possible now.
     #[inline(always)]
     fn decide_usual(&self, packet: &mut Packet, from: &Cell<Submitter>, shared: &Shared<Loader>) -> bool {
         if !shared.is_usual() {
             return false;
         }
         let Some(mut inside) = self.submissions.enter() else { return false };
-        inside.submit_usual(packet, from, shared)
+        inside.submit_fast(packet, from, shared)
     }
 
     /// Times the fast path, where this packet is a sample and takes it.
@@ -115,8 +115,8 @@ impl Intercepted {
     fn submitted(&self, verdict: Verdict) {
         match verdict {
             Verdict::Passed => (),
-            Verdict::Watched | Verdict::Changed => self.shared.bell.touch(),
-            Verdict::Forwarded => self.shared.bell.ring(),
+            Verdict::Watched | Verdict::Changed => self.shared.parker.notify(),
+            Verdict::Forwarded => self.shared.parker.notify_at_once(),
         }
     }
 }
@@ -124,7 +124,7 @@ impl Intercepted {
 #[cold]
 fn tell(packet: &Packet, verdict: Verdict) {
     let what = if packet.is_kernel() { "kernel" } else { "other packet" };
-    story::say(format_args!(
+    log::warn(format_args!(
         "{what} kernel_object={:#x} completion_signal={:#x}: {verdict:?}",
         packet.kernel_object(),
         packet.completion()
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool>(
             if is_usual {
                 // SAFETY: passes on the copy.
                 unsafe { writer((&raw const packet).cast(), 1) };
-                shared.bell.touch();
+                shared.parker.notify();
             }
             is_usual
         })
@@ -222,7 +222,7 @@ unsafe fn intercept_batch(
     }
     let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
         static SAID: AtomicBool = AtomicBool::new(false);
-        story::once(
+        log::warn_once(
             &SAID,
             format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
         );

@@ -1,103 +1,20 @@
-//! Whether anything is recorded at this moment: what the environment, roctxProfilerPause and roctxProfilerResume and
-//! whoever asks from another terminal ([`crate::lifecycle::requests`]) say.
-//!
-//! One word, so that a range asks one question. It outlives recordings: a program that has paused stays paused when
-//! it starts the runtime again.
+//! Pauses and resumes recording.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use crate::base::{output_sink, recording_state};
+use crate::events::recorder_waker;
+use crate::intercept::context;
 
-use crate::capi::embed;
-use crate::lifecycle::{recording, tracer};
-
-/// A recording has begun.
-const BEGUN: u8 = 1;
-/// It is paused.
-const PAUSED: u8 = 2;
-/// It has ended, and none has begun since.
-const ENDED: u8 = 4;
-/// Nobody has looked at RTL_START yet.
-const UNASKED: u8 = 8;
-
-static GATE: AtomicU8 = AtomicU8::new(UNASKED);
-
-/// What becomes of a range that begins now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
-    /// It is recorded.
-    Open,
-    /// It would be, once the settings are read and a recording has begun.
-    Idle,
-    /// It is left out.
-    Paused,
-    /// It comes too late.
-    Ended,
-}
-
-/// Whether ranges are recorded.
-#[inline]
-pub fn is_open() -> bool {
-    GATE.load(Ordering::Relaxed) == BEGUN
-}
-
-/// Whether dispatches and ranges are left out.
-#[inline]
-pub fn is_paused() -> bool {
-    GATE.load(Ordering::Relaxed) & PAUSED != 0
-}
-
-/// Why ranges are not recorded, if they are not.
-pub fn gate() -> Gate {
-    match GATE.load(Ordering::Relaxed) {
-        BEGUN => Gate::Open,
-        word if word & ENDED != 0 => Gate::Ended,
-        word if word & UNASKED == 0 && word & PAUSED != 0 => Gate::Paused,
-        _ => Gate::Idle,
-    }
-}
-
-/// The settings have been read: nothing is recorded until the program resumes, if they say so. Later answers, of this
-/// process or of the child of its fork, change nothing.
-pub fn ask(is_stopped: bool) {
-    if GATE.load(Ordering::Relaxed) & UNASKED == 0 {
-        return;
-    }
-    if is_stopped {
-        GATE.fetch_or(PAUSED, Ordering::Relaxed);
-    }
-    GATE.fetch_and(!UNASKED, Ordering::Relaxed);
-}
-
-/// A recording has begun.
-pub fn begin() {
-    GATE.fetch_or(BEGUN, Ordering::Relaxed);
-}
-
-/// The recording ends.
-pub fn end() {
-    GATE.fetch_or(ENDED, Ordering::Relaxed);
-}
-
-/// Another recording may begin: the runtime has started again, or this is the child of a fork.
-pub fn renew() {
-    GATE.fetch_and(!(BEGUN | ENDED), Ordering::Relaxed);
-}
-
-/// From now on, whether dispatches and ranges are left out. Saying so again changes nothing, and what has been stopped for
-/// good does not go on.
+/// From now on, whether dispatches and ranges are left out. A repeated call changes nothing, and a recording that has ended
+/// for good does not go on.
 pub fn pause(is_paused: bool) {
-    if !is_paused && embed::role::is_over() {
+    if !is_paused && output_sink::is_over() {
         return;
     }
-    if is_paused {
-        GATE.fetch_or(PAUSED, Ordering::Relaxed);
-        GATE.fetch_and(!UNASKED, Ordering::Relaxed);
-    } else {
-        GATE.fetch_and(!(PAUSED | UNASKED), Ordering::Relaxed);
-    }
-    if let Some(tracer) = tracer::get() {
-        tracer.shared.pause(is_paused);
+    recording_state::pause(is_paused);
+    if let Some(context) = context::get() {
+        context.shared.pause(is_paused);
     }
     if is_paused {
-        recording::nudge();
+        recorder_waker::wake();
     }
 }

@@ -4,21 +4,20 @@
 
 use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
 
 use crate::base::api::{Tables, Unusable};
-use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::output_sink::{self, OutputSink};
+use crate::base::recording_state::{self, RecordingState};
 use crate::base::settings::{Mode, Settings};
-use crate::base::{fault, gpus, process, story};
-use crate::capi::embed::{self, Role};
-use crate::capi::hip;
+use crate::base::{fault, gpus, log, process};
 use crate::events::{calls, roctx, thread};
-use crate::intercept::{hooks, hsa};
-use crate::lifecycle::control::Gate;
-use crate::lifecycle::{control, leave, recording, tracer};
+use crate::intercept::{context, hooks, hsa};
+use crate::lifecycle::{LIFECYCLE, exit_hooks, recording, tracer};
+use crate::write::{callback, callback_counters};
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -31,7 +30,7 @@ static LOADED: extern "C" fn() = loaded;
 /// Before anything can be begun: a fork comes at any moment.
 extern "C" fn loaded() {
     process::at_fork(forked);
-    leave::find_originals();
+    exit_hooks::find_originals();
 }
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
@@ -53,8 +52,8 @@ pub unsafe extern "C" fn OnLoad(
     });
     match loaded {
         Ok(Ok(())) => (),
-        Ok(Err(why)) => story::say(format_args!("{why}; nothing is recorded")),
-        Err(_) => story::say(format_args!("failed to start; nothing is recorded")),
+        Ok(Err(why)) => log::warn(format_args!("{why}; nothing is recorded")),
+        Err(_) => log::warn(format_args!("failed to start; nothing is recorded")),
     }
     true
 }
@@ -92,12 +91,14 @@ extern "C" fn exit() {
 extern "C" fn forked() {
     process::inherit();
     thread::forget();
-    embed::forget();
+    output_sink::forget();
+    callback::forget();
+    callback_counters::forget();
     calls::forget();
     roctx::forget();
     recording::forget();
-    if let Some(tracer) = tracer::get() {
-        tracer.forked();
+    if let Some(context) = context::get() {
+        context.forked();
     }
 }
 
@@ -116,61 +117,65 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
         return Err(Unusable::Privileged);
     }
     be_own();
-    if matches!(embed::role(), Role::Nobody) {
+    if matches!(output_sink::output_sink(), OutputSink::None) {
         return Ok(());
     }
-    static STARTED: AtomicBool = AtomicBool::new(false);
-    let (settings, is_first) = (read_settings(), !STARTED.swap(true, Ordering::Relaxed));
+    let (settings, is_first) = (read_settings(), !LIFECYCLE.has_loaded.swap(true, Ordering::Relaxed));
     fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
-    let api = match tracer::get().filter(|_| hooks::are_in(&tables)) {
+    let api = match context::get().filter(|_| hooks::are_in(&tables)) {
         Some(before) => before.api.clone(),
         None => tables.functions()?,
     };
     let gpus = gpus::list(&api);
     let (mode, count) = (settings.mode.name(), gpus.len());
-    story::tell(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
+    log::debug(format_args!("mode {mode}, {count} GPUs, {:?}", api.layout.generation()));
     tracer::begin(api, settings.clone(), gpus);
-    if settings.mode == Mode::Hip && is_first && !hip::is_companion_there() {
-        story::say_of_file(format_args!(
+    if settings.mode == Mode::Hip && is_first && !is_companion_there() {
+        log::warn_of_file(format_args!(
             "mode hip without librtl_hip.so in LD_PRELOAD: no calls are recorded"
         ));
     }
     hooks::install(&tables);
-    hsa::install(&tables, &settings);
+    let last = recording::known().counters.snapshot().seen;
+    hsa::install(&tables, &settings, last, begin_with_ranges);
     Ok(())
+}
+
+/// Whether librtl_hip.so is in this process.
+fn is_companion_there() -> bool {
+    // SAFETY: asks for a symbol by its name.
+    !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
 pub(crate) fn read_settings() -> Settings {
-    static SAID: AtomicBool = AtomicBool::new(false);
-    let is_first = !SAID.swap(true, Ordering::Relaxed);
+    let is_first = !LIFECYCLE.has_complained.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let mut settings = Settings::read(&mut complaints);
-    if let Role::Callbacks(registered) = embed::role() {
+    if let OutputSink::Callbacks(registered) = output_sink::output_sink() {
         registered.adapt(&mut settings);
     }
-    story::set_level(settings.debug);
+    log::set_level(settings.debug);
     if is_first {
         // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
-        std::panic::set_hook(Box::new(|panic| story::tell(format_args!("{panic}"))));
+        std::panic::set_hook(Box::new(|panic| log::debug(format_args!("{panic}"))));
     }
     for complaint in complaints.iter().filter(|_| is_first) {
-        story::say(format_args!("{complaint}"));
+        log::warn(format_args!("{complaint}"));
     }
-    control::ask(settings.is_stopped);
+    recording_state::ask(settings.is_stopped);
     settings
 }
 
 /// Something is about to begin in this process, whose end is to be told.
 fn be_own() {
-    static AT_EXIT: AtomicBool = AtomicBool::new(false);
     if process::is_copied() {
         forked();
     }
     process::own();
-    if !AT_EXIT.swap(true, Ordering::Relaxed) {
+    if !LIFECYCLE.is_at_exit.swap(true, Ordering::Relaxed) {
         process::at_exit(exit);
     }
 }
@@ -178,30 +183,14 @@ fn be_own() {
 /// Begins a recording for the sake of ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
     if process::is_privileged() {
-        return control::end();
+        return recording_state::end();
     }
     be_own();
-    if matches!(embed::role(), Role::Nobody) {
-        return control::end();
+    if matches!(output_sink::output_sink(), OutputSink::None) {
+        return recording_state::end();
     }
     let settings = read_settings();
-    if control::gate() == Gate::Idle {
+    if recording_state::state() == RecordingState::Idle {
         recording::begin(&settings);
     }
-}
-
-/// Whether a range or call is recorded although the gate was not open, because a recording has begun for it; else counts
-/// why not.
-#[cold]
-pub fn opens(unhanded: &Counters) -> bool {
-    if control::gate() == Gate::Idle {
-        begin_with_ranges();
-    }
-    match control::gate() {
-        // Another thread is about to begin it: what the thread hands over waits.
-        Gate::Open | Gate::Idle => return true,
-        Gate::Paused => unhanded.skip(Skipped::Paused, 1),
-        Gate::Ended => unhanded.lose(Lost::Ended, 1),
-    }
-    false
 }

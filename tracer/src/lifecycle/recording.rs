@@ -3,42 +3,39 @@
 //!
 //! A program may use ranges long before it uses a GPU, or never use one. What both hand over goes to one file.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use std::{io, ptr};
 
-use crate::base::latch::lock;
+use crate::base::log;
+use crate::base::recording_state;
 use crate::base::settings::Settings;
-use crate::base::story;
+use crate::base::try_lock::lock;
+use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
-use crate::collect::handover::{Nudge, Sender, handover};
-use crate::lifecycle::control;
-use crate::write::record::{Ending, Known, Recorder};
+use crate::collect::recorder_state::RecorderState;
+use crate::events::recorder_waker;
+use crate::lifecycle::{LIFECYCLE, control};
+use crate::write::record::{Ending, Recorder};
 
 /// What there is of a recording.
 #[derive(Default)]
-struct State {
-    known: Option<Arc<Known>>,
+pub(super) struct State {
+    known: Option<Arc<RecorderState>>,
     /// What dispatches are handed over by, until a collector takes it.
     sender: Option<Sender<Dispatch>>,
     recorder: Option<Recorder>,
 }
 
-/// The one in use; null before it is asked for. Whatever lies in one that a fork has copied stays there.
-static CURRENT: AtomicPtr<Mutex<State>> = AtomicPtr::new(ptr::null_mut());
-
-/// Wakes the recorder.
-static NUDGE: AtomicPtr<Nudge> = AtomicPtr::new(ptr::null_mut());
-
 #[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
     // SAFETY: null, or what was put there below, which is never freed.
-    if let Some(current) = unsafe { CURRENT.load(Ordering::Acquire).as_ref() } {
+    if let Some(current) = unsafe { LIFECYCLE.recording.load(Ordering::Acquire).as_ref() } {
         return current;
     }
     let new = Box::into_raw(Box::default());
-    let put = CURRENT.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
+    let put = LIFECYCLE.recording.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
     let current = put.map_or_else(
         |other| {
             // SAFETY: nobody else has seen it.
@@ -56,7 +53,7 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 impl State {
-    fn known(&mut self) -> Arc<Known> {
+    fn known(&mut self) -> Arc<RecorderState> {
         Arc::clone(self.known.get_or_insert_default())
     }
 
@@ -65,19 +62,19 @@ impl State {
         if self.recorder.is_none() {
             let budget = Arc::clone(&self.known().budget);
             budget.set_bound(settings.buffer);
-            let (sender, receiver) = handover(budget);
-            let nudge = Box::into_raw(Box::new(receiver.nudge()));
-            self.recorder = Some(Recorder::start(settings.clone(), Vec::new(), self.known(), receiver)?);
+            let (sender, receiver) = batch_channel(budget);
+            let waker = receiver.waker();
+            self.recorder = Some(Recorder::start(settings.clone(), self.known(), receiver, control::pause)?);
             self.sender = Some(sender);
-            NUDGE.store(nudge, Ordering::Release);
+            recorder_waker::set(waker);
         }
-        control::begin();
+        recording_state::begin();
         Ok(())
     }
 }
 
 /// What the recorder knows besides what is handed over to it, also before it has begun.
-pub fn known() -> Arc<Known> {
+pub fn known() -> Arc<RecorderState> {
     state().known()
 }
 
@@ -91,34 +88,20 @@ pub fn open(settings: &Settings) -> io::Result<Sender<Dispatch>> {
     state.sender.take().ok_or_else(|| io::ErrorKind::ResourceBusy.into())
 }
 
-/// Begins the recording for the sake of ranges. Whoever finds someone else at it does not wait.
+/// Begins the recording for the sake of ranges. A thread that finds another one at it does not wait.
 pub fn begin(settings: &Settings) {
     if let Ok(mut state) = current().try_lock()
         && let Err(error) = state.begin(settings)
     {
-        control::end();
-        story::say(format_args!("cannot start a thread: {error}; no range is recorded"));
+        recording_state::end();
+        log::warn(format_args!("cannot start a thread: {error}; no range is recorded"));
     }
 }
 
-/// What wakes the recorder, while there is one.
-#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-pub fn recorder() -> Option<&'static Nudge> {
-    // SAFETY: null, or what `begin` has put there, which is never freed.
-    unsafe { NUDGE.load(Ordering::Acquire).as_ref() }.filter(|nudge| !nudge.is_done())
-}
-
-/// Has the recorder look before its time.
-pub fn nudge() {
-    if let Some(recorder) = recorder() {
-        recorder.give();
-    }
-}
-
-/// Ends the recording, if there is one; the collector has given up its sender. Whoever ends the process may have
+/// Ends the recording, if there is one; the collector has given up its sender. The thread that ends the process may have
 /// interrupted a thread that begins one: that one is left alone.
 pub fn end(deadline: Instant) -> Ending {
-    control::end();
+    recording_state::end();
     let State { known, sender, recorder } = match current().try_lock() {
         Ok(mut state) => std::mem::take(&mut *state),
         Err(_) => return Ending::default(),
@@ -126,8 +109,8 @@ pub fn end(deadline: Instant) -> Ending {
     drop(sender);
     let ending = recorder.map(|recorder| recorder.finish(deadline)).unwrap_or_default();
     let why = ending.failure.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    if let Some(line) = known.and_then(|known| story::ranges_lost(&known.ranges.snapshot())) {
-        story::say_of_file(format_args!("{line}{why}"));
+    if let Some(line) = known.and_then(|known| log::ranges_lost(&known.ranges.snapshot())) {
+        log::warn_of_file(format_args!("{line}{why}"));
     }
     ending
 }
@@ -139,7 +122,7 @@ pub fn has_begun() -> bool {
 
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
-    CURRENT.store(ptr::null_mut(), Ordering::Release);
-    NUDGE.store(ptr::null_mut(), Ordering::Release);
-    control::renew();
+    LIFECYCLE.recording.store(ptr::null_mut(), Ordering::Release);
+    recorder_waker::forget();
+    recording_state::renew();
 }

@@ -14,14 +14,14 @@
 //! - The time to finish is over: the rest is counted (`lost:unwritten`).
 
 mod annotations;
+mod callback_sink;
 mod calls;
 mod close;
-mod delivery;
+mod copies_and_barriers;
 mod file;
 mod naming;
 mod open_calls;
 mod open_dispatches;
-mod others;
 mod rows;
 mod session;
 mod sink;
@@ -29,36 +29,31 @@ mod under_way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ::calls as calls_interface;
 use rtl_write::Recording;
 
 use self::file::OwnFile;
-use crate::base::budget::Budget;
-use crate::base::cost::Cost;
-use crate::base::counters::{Counters, Lost};
+use crate::base::counters::Lost;
 use crate::base::fault;
-use crate::base::gpus::Gpu;
-use crate::base::kernels::Kernel;
-use crate::base::latch::lock;
+use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
-use crate::base::registry::Registry;
 use crate::base::settings::Settings;
-use crate::capi::embed::{self, Role};
-use crate::collect::dispatch::{Dispatch, InFlight, Queue};
-use crate::collect::handover::Receiver;
-use crate::collect::others::Others;
+use crate::base::try_lock::lock;
+use crate::collect::batch_channel::Receiver;
+use crate::collect::dispatch::Dispatch;
+use crate::collect::recorder_state::RecorderState;
 use crate::events::roctx::Reader;
-use crate::lifecycle::requests::Requests;
 use crate::write::identity::Identity;
-use crate::write::output;
-use delivery::Delivery;
+use crate::write::requests::Requests;
+use crate::write::{callback, callback_counters, output};
+use callback_sink::CallbackSink;
 use session::Session;
 use sink::Sink;
+
+pub use sink::Ending;
 
 /// How long the recorder sleeps between two looks at what has been handed over.
 const PERIOD: Duration = Duration::from_millis(25);
@@ -69,48 +64,6 @@ const CLOSING: Duration = Duration::from_millis(50);
 /// Batches that are written even when the time to finish is over: that takes no longer than counting why not, and
 /// where it is over because the machine is overloaded, little is left.
 const AT_ONCE: usize = 16;
-
-/// What the recorder and the rest of the tracer both know.
-#[derive(Debug, Default)]
-pub struct Known {
-    /// By [`crate::collect::dispatch::KernelId`].
-    pub kernels: Registry<Kernel>,
-    /// By [`crate::collect::dispatch::QueueOrdinal`].
-    pub queues: Registry<Queue>,
-    /// The GPUs whose queues may be among them.
-    pub gpus: Registry<Gpu>,
-    /// How often the collector has handed on everything that had completed.
-    pub passes: AtomicU64,
-    /// What became of every dispatch.
-    pub counters: Counters,
-    /// What became of every range and marker.
-    pub ranges: Counters,
-    /// What became of every copy.
-    pub copies: Counters,
-    /// What became of every barrier, where they are recorded.
-    pub barriers: Counters,
-    /// What became of every call, by source.
-    pub calls: [Counters; calls_interface::Source::ALL.len()],
-    /// What dispatches may occupy on their way to the file.
-    pub budget: Arc<Budget>,
-    /// Copies and barriers on their way to the recorder.
-    pub others: Others,
-    /// What tracing costs.
-    pub cost: Cost,
-    /// Dispatches that are in flight for long.
-    pub in_flight: Mutex<Vec<InFlight>>,
-}
-
-/// How a recording ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ending {
-    /// The file, if there is one.
-    pub path: Option<PathBuf>,
-    /// Why something is missing in it, in one line: the first failure.
-    pub failure: Option<String>,
-    /// What became of all that was on its way, where the recorder itself did not come to its end.
-    pub rest: Option<Lost>,
-}
 
 /// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
 #[derive(Debug)]
@@ -123,39 +76,36 @@ pub struct Recorder {
 type Deadline = Mutex<Option<Instant>>;
 
 impl Recorder {
-    /// Starts the thread.
+    /// Starts the thread, which calls `pause` on requests from another terminal.
     ///
     /// # Errors
     /// The thread could not be started.
     pub fn start(
         settings: Settings,
-        gpus: Vec<Gpu>,
-        known: Arc<Known>,
+        known: Arc<RecorderState>,
         arrivals: Receiver<Dispatch>,
+        pause: fn(bool),
     ) -> std::io::Result<Self> {
-        for gpu in gpus {
-            known.gpus.add(gpu);
-        }
-        embed::counters::begin(&known);
+        callback_counters::begin(&known);
         let deadline = Arc::new(Deadline::default());
         let until = Arc::clone(&deadline);
-        let to = embed::role();
+        let to = output_sink::output_sink();
         let session = Self::session(settings, Arc::clone(&known));
         let thread = process::spawn("rtl-record", move || match to {
             // With the program's own files: its callbacks are its own business.
-            Role::Callbacks(to) => {
-                run(Delivery::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until)
+            OutputSink::Callbacks(to) => {
+                run(CallbackSink::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until, pause)
             }
             _ => {
                 process::have_own_files();
-                run(session, &known, &arrivals, &until)
+                run(session, &known, &arrivals, &until, pause)
             }
         })?;
         Ok(Self { thread, deadline })
     }
 
     /// What the file is written by.
-    fn session(settings: Settings, known: Arc<Known>) -> Session<OwnFile> {
+    fn session(settings: Settings, known: Arc<RecorderState>) -> Session<OwnFile> {
         let identity = Identity::read();
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
@@ -172,7 +122,7 @@ impl Recorder {
     pub fn finish(self, deadline: Instant) -> Ending {
         *lock(&self.deadline) = Some(deadline);
         // A callback that ends the process does not return before that.
-        let waits_for_itself = embed::callback::is_running();
+        let waits_for_itself = callback::is_running();
         while !self.thread.is_finished() && !waits_for_itself && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -206,7 +156,13 @@ fn create(
 }
 
 /// Records until the sender is gone, whatever happens.
-fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadline: &Deadline) -> Ending {
+fn run(
+    mut sink: impl Sink,
+    known: &RecorderState,
+    arrivals: &Receiver<Dispatch>,
+    deadline: &Deadline,
+    pause: fn(bool),
+) -> Ending {
     let is_over = || {
         let deadline = *lock(deadline);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
@@ -214,7 +170,7 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
     let mut ranges = Reader::default();
     let mut calls = crate::events::calls::Reader::default();
     let recording = catch_unwind(AssertUnwindSafe(|| {
-        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over)
+        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over, pause)
     }));
     if recording.is_err() {
         sink.give_up(Lost::Failure, "the recorder failed");
@@ -222,7 +178,7 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
             while arrivals.take(|_| ()) > 0 {}
         }
         while arrivals.take(|_| ()) > 0 {}
-        sink.add_others();
+        sink.add_copies_and_barriers();
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
@@ -238,10 +194,11 @@ fn run(mut sink: impl Sink, known: &Known, arrivals: &Receiver<Dispatch>, deadli
 fn record(
     sink: &mut impl Sink,
     arrivals: &Receiver<Dispatch>,
-    known: &Known,
+    known: &RecorderState,
     ranges: &mut Reader,
     calls: &mut crate::events::calls::Reader,
     is_over: impl Fn() -> bool,
+    pause: fn(bool),
 ) {
     let mut is_open = true;
     let mut requests = Requests::default();
@@ -255,7 +212,7 @@ fn record(
             if round >= AT_ONCE && is_over() {
                 sink.give_up(Lost::Unwritten, "the time to write it was over");
             }
-            sink.add_others();
+            sink.add_copies_and_barriers();
             let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
             let events = ranges.read(|annotation| sink.annotate(&annotation));
             let called = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
@@ -278,10 +235,10 @@ fn record(
         }
         arrivals.answer(asked, || {
             sink.show_open(open_calls::of(calls));
-            sink.settle(ranges);
+            sink.complete(ranges);
         });
         if is_due {
-            requests.look(known);
+            requests.look(known, pause);
         }
     }
 }

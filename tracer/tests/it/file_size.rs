@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, Queue};
-use rtl::collect::handover::handover;
-use rtl::write::record::{Known, Recorder};
+use rtl::collect::recorder_state::RecorderState;
+use rtl::write::record::Recorder;
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -21,12 +22,12 @@ const DISPATCHES: u64 = 100_000;
 #[test]
 fn a_process_with_a_limit() -> Result {
     let Some(output) = std::env::var_os(OUTPUT) else { return Ok(()) };
-    let known = Arc::new(Known::default());
+    let known = Arc::new(RecorderState::default());
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
     known.kernels.add(Kernel { mangled: "kernel".to_owned(), ..Kernel::default() });
-    let (mut sender, receiver) = handover(Arc::default());
+    let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };
-    let recorder = Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?;
+    let recorder = Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?;
     for number in 1..=DISPATCHES {
         known.counters.see(1);
         let start = number as i64 * 1_000;

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use rtl::base::clock::Anchor;
 use rtl::base::kernels::Kernel;
 use rtl::base::settings::Settings;
+use rtl::collect::batch_channel::batch_channel;
 use rtl::collect::dispatch::{Dispatch, KernelId, Queue, QueueOrdinal};
-use rtl::collect::handover::handover;
-use rtl::write::record::{Known, Recorder};
+use rtl::collect::recorder_state::RecorderState;
+use rtl::write::record::Recorder;
 use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -27,11 +28,11 @@ const OUTPUT: &str = "RTL_TEST_OUTPUT";
 #[test]
 fn a_process_to_be_killed() -> Result {
     let Some(output) = std::env::var_os(OUTPUT) else { return Ok(()) };
-    let known = Arc::new(Known::default());
+    let known = Arc::new(RecorderState::default());
     known.queues.add(Queue { gpu: 0, address: 1, hardware: 2 });
-    let (mut sender, receiver) = handover(Arc::default());
+    let (mut sender, receiver) = batch_channel(Arc::default());
     let settings = Settings { output: Some(output), ..Settings::default() };
-    let _recorder = Recorder::start(settings, Vec::new(), Arc::clone(&known), receiver)?;
+    let _recorder = Recorder::start(settings, Arc::clone(&known), receiver, |_| ())?;
     let mut kernel = KernelId(0);
     for number in 1.. {
         if number % 5_000 == 1 {

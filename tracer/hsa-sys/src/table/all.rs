@@ -4,7 +4,7 @@
 ///
 /// `TABLE NAME(PARAMETER: TYPE, ...) -> TYPE, [SINCE: OFFSET, ...];`
 ///
-/// TYPE is how it is passed: a number, or a pointer, a text of C, a handle (a structure of 64 bits) or a status, for which whoever
+/// TYPE is how it is passed: a number, or a pointer, a text of C, a handle (a structure of 64 bits) or a status, for which the code that
 /// calls this brings the types `Pointer`, `Text`, `Handle` and `Status`. From tables of SINCE bytes on the function is at OFFSET, which is 0
 /// where it is absent or nobody knows where it is.
 #[macro_export]

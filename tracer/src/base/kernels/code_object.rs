@@ -7,11 +7,11 @@ use super::elf::{Form, Image, Index, Layout, Symbol};
 #[derive(Debug)]
 pub(super) struct Names {
     layout: Option<Layout>,
-    way: Way,
+    lookup: LookupKind,
 }
 
 #[derive(Debug)]
-enum Way {
+enum LookupKind {
     /// Nobody has asked for one.
     Unread,
     /// One was found by looking at every symbol.
@@ -19,7 +19,7 @@ enum Way {
     /// The second one made an index worthwhile.
     Many(Index),
     /// The image does not tell; the runtime named every kernel: offset, symbol with `.kd`. Sorted.
-    Told(Vec<(u64, Vec<u8>)>),
+    FromRuntime(Vec<(u64, Vec<u8>)>),
 }
 
 /// A kernel at an offset in a code object.
@@ -33,11 +33,11 @@ pub(super) struct Found {
 impl Names {
     /// In a code object with these bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        Self { layout: Layout::of(bytes).ok(), way: Way::Unread }
+        Self { layout: Layout::of(bytes).ok(), lookup: LookupKind::Unread }
     }
 
     /// The kernel at an offset in the code object with these bytes. `ask` is called at most once for a code object:
-    /// every kernel that the runtime knows in it, as in [`Way::Told`], in any order.
+    /// every kernel that the runtime knows in it, as in [`LookupKind::FromRuntime`], in any order.
     pub(super) fn find(
         &mut self,
         bytes: &[u8],
@@ -45,9 +45,9 @@ impl Names {
         ask: impl FnOnce() -> Vec<(u64, Vec<u8>)>,
     ) -> Option<Found> {
         let image = self.layout.as_ref().and_then(|layout| layout.image(bytes));
-        let (name, form) = match image.and_then(|image| self.way.read(image, offset)) {
+        let (name, form) = match image.and_then(|image| self.lookup.read(image, offset)) {
             Some(symbol) => (symbol.name.to_vec(), symbol.form),
-            None => self.way.told(offset, ask)?,
+            None => self.lookup.told(offset, ask)?,
         };
         let from = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let bytes = &from[..from.len().min(size_of_form(form))];
@@ -56,7 +56,7 @@ impl Names {
     }
 }
 
-impl Way {
+impl LookupKind {
     fn read<'a>(&mut self, image: Image<'a>, offset: u64) -> Option<Symbol<'a>> {
         if matches!(self, Self::One) {
             *self = Self::Many(image.index());
@@ -68,17 +68,17 @@ impl Way {
                 Some(found)
             }
             Self::Many(index) => image.find_in(index, offset),
-            Self::One | Self::Told(_) => None,
+            Self::One | Self::FromRuntime(_) => None,
         }
     }
 
     fn told(&mut self, offset: u64, ask: impl FnOnce() -> Vec<(u64, Vec<u8>)>) -> Option<(Vec<u8>, Form)> {
-        if !matches!(self, Self::Told(_)) {
+        if !matches!(self, Self::FromRuntime(_)) {
             let mut names = ask();
             names.sort_unstable();
-            *self = Self::Told(names);
+            *self = Self::FromRuntime(names);
         }
-        let Self::Told(names) = self else { return None };
+        let Self::FromRuntime(names) = self else { return None };
         let at = names.partition_point(|&(other, _)| other < offset);
         let (_, symbol) = names.get(at).filter(|&&(other, _)| other == offset)?;
         Some(match symbol.strip_suffix(b".kd") {
@@ -123,8 +123,8 @@ mod tests {
             assert_eq!(found.name, kernel.name);
             assert_eq!(found.resources.lds, Some(kernel.lds));
             match at {
-                0 => assert!(matches!(names.way, Way::One)),
-                _ => assert!(matches!(names.way, Way::Many(_))),
+                0 => assert!(matches!(names.lookup, LookupKind::One)),
+                _ => assert!(matches!(names.lookup, LookupKind::Many(_))),
             }
         }
     }

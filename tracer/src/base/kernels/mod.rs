@@ -20,7 +20,7 @@ use std::sync::Mutex;
 
 use hsa_sys::bindings::{CoreApiTable, hsa_executable_t};
 
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use code_object::{Found, Names};
 use descriptor::Resources;
 use query::{Memory, Place, Query};

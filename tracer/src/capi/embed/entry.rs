@@ -8,12 +8,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::time::{Duration, Instant};
 
-use super::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
-use super::role::{self, Registered};
-use super::{callback, counters, door};
+use super::tool_env;
+use crate::base::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
+use crate::base::output_sink::{self, Registered};
 use crate::base::process;
+use crate::base::recording_state;
 use crate::base::settings::Mode;
-use crate::lifecycle::{control, leave, recording, tracer};
+use crate::intercept::context::{self, Context};
+use crate::lifecycle::{control, exit_hooks, recording};
+use crate::write::{callback, callback_counters};
 
 fn guarded(act: impl FnOnce() -> Result<(), Status>) -> Status {
     match catch_unwind(AssertUnwindSafe(act)) {
@@ -38,13 +41,13 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
         let callbacks = unsafe { read(callbacks) }?;
         // SAFETY: the same for the text.
         let callbacks = unsafe { registered(callbacks) }?;
-        unless(role::registered().is_some(), Status::Registered)?;
-        let has_begun = recording::has_begun() || tracer::get().is_some_and(tracer::Tracer::is_ours);
-        unless(has_begun || door::is_open_already(), Status::Late)?;
-        unless(!door::open(), Status::Unreachable)?;
-        unless(!role::register(callbacks), Status::Registered)?;
+        unless(output_sink::registered().is_some(), Status::Registered)?;
+        let has_begun = recording::has_begun() || context::get().is_some_and(Context::is_ours);
+        unless(has_begun || tool_env::is_open_already(), Status::Late)?;
+        unless(!tool_env::open(), Status::Unreachable)?;
+        unless(!output_sink::register(callbacks), Status::Registered)?;
         process::own();
-        control::renew();
+        recording_state::renew();
         Ok(())
     })
 }
@@ -103,7 +106,8 @@ pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
     guarded(|| {
         unless(callback::is_running(), Status::Callback)?;
         // A file is up to date soon enough by itself.
-        let is_delivered = role::registered().is_none() || leave::settle_until(after(milliseconds));
+        let is_delivered =
+            output_sink::registered().is_none() || exit_hooks::complete_until(after(milliseconds));
         unless(!is_delivered, Status::Timeout)
     })
 }
@@ -114,12 +118,12 @@ pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
     guarded(|| {
         unless(callback::is_running(), Status::Callback)?;
         let deadline = after(milliseconds);
-        // Whoever waits for a kernel that still runs may need the collector for it, so that goes on as long as the runtime.
+        // A thread that waits for a running kernel may need the collector for it, so that goes on as long as the runtime.
         control::pause(true);
-        role::end();
-        let is_delivered = leave::settle_until(deadline);
+        output_sink::end();
+        let is_delivered = exit_hooks::complete_until(deadline);
         callback::stop();
-        unless(!(is_delivered && leave::settle_until(deadline)), Status::Timeout)
+        unless(!(is_delivered && exit_hooks::complete_until(deadline)), Status::Timeout)
     })
 }
 
@@ -134,7 +138,7 @@ pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
         // SAFETY: as the caller promised.
         let size = unsafe { (*into).size };
         unless(!sizes(offset_of!(Counters, barriers)).contains(&size), Status::Argument)?;
-        let now = Counters { size, ..counters::now() };
+        let now = Counters { size, ..callback_counters::now() };
         // SAFETY: no more than there is on either side, of a type that any bytes are one of.
         unsafe {
             ptr::copy_nonoverlapping((&raw const now).cast::<u8>(), into.cast(), size.min(size_of_val(&now)))

@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::callback::{self, Callback, Operation};
 use crate::base::counters::{Lost, UNHANDED};
 use crate::events::roctx::event::What;
-use crate::events::roctx::here;
 use crate::events::roctx::text::LONGEST;
-use crate::lifecycle::control;
+use crate::events::roctx::thread_local;
+use crate::lifecycle::{control, load};
 
 /// What was asked for was done.
 const DONE: c_int = 0;
@@ -40,7 +40,7 @@ unsafe fn bytes<'a>(message: *const c_char) -> &'a [u8] {
     }
     // SAFETY: as the caller promised; it looks at nothing behind the 0.
     let length = unsafe { libc::strnlen(message, LONGEST) };
-    // SAFETY: so many bytes are there.
+    // SAFETY: the bytes are there.
     unsafe { std::slice::from_raw_parts(message.cast(), length) }
 }
 
@@ -64,7 +64,7 @@ pub extern "C" fn roctx_version_minor() -> u32 {
 pub unsafe extern "C" fn roctxMarkA(message: *const c_char) {
     callback::tell(Operation::Mark, message, 0);
     // SAFETY: as the caller promised.
-    guarded((), || here::mark(unsafe { bytes(message) }));
+    guarded((), || thread_local::mark(unsafe { bytes(message) }, load::begin_with_ranges));
 }
 
 /// As [`roctxMarkA`].
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn roctxMark(message: *const c_char) {
 pub unsafe extern "C" fn roctxRangePushA(message: *const c_char) -> c_int {
     callback::tell(Operation::Push, message, 0);
     // SAFETY: as the caller promised.
-    guarded(UNSUPPORTED, || here::push(unsafe { bytes(message) }) as c_int)
+    guarded(UNSUPPORTED, || thread_local::push(unsafe { bytes(message) }, load::begin_with_ranges) as c_int)
 }
 
 /// As [`roctxRangePushA`].
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn roctxRangePush(message: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn roctxRangePop() -> c_int {
     callback::tell(Operation::Pop, std::ptr::null(), 0);
-    guarded(UNSUPPORTED, || here::pop().map_or(UNSUPPORTED, |level| level as c_int))
+    guarded(UNSUPPORTED, || thread_local::pop().map_or(UNSUPPORTED, |level| level as c_int))
 }
 
 /// A range begins that any thread may end. Its id, from 1.
@@ -112,7 +112,7 @@ pub extern "C" fn roctxRangePop() -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn roctxRangeStartA(message: *const c_char) -> u64 {
     // SAFETY: as the caller promised.
-    let id = guarded(0, || here::start(unsafe { bytes(message) }));
+    let id = guarded(0, || thread_local::start(unsafe { bytes(message) }, load::begin_with_ranges));
     callback::tell(Operation::Start, message, id);
     id
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn roctxRangeStart(message: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn roctxRangeStop(id: u64) {
     callback::tell(Operation::Stop, std::ptr::null(), id);
-    guarded((), || here::stop(id));
+    guarded((), || thread_local::stop(id, load::begin_with_ranges));
 }
 
 /// Has a function called at each call of the five above. One at most.
@@ -171,7 +171,7 @@ fn set_paused(tid: u64, is_paused: bool) -> c_int {
     if tid == 0 {
         control::pause(is_paused);
     } else if tid == u64::from(crate::events::thread::current().tid) {
-        here::pause(is_paused);
+        thread_local::pause(is_paused);
     } else {
         return UNSUPPORTED;
     }
@@ -224,6 +224,6 @@ pub unsafe extern "C" fn roctxNameHipStream(name: *const c_char, stream: *const 
 /// `name` is null or a text that ends with a 0.
 unsafe fn give_name(what: What, number: u64, name: *const c_char) -> c_int {
     // SAFETY: as the caller promised.
-    guarded((), || here::name(what, number, unsafe { bytes(name) }));
+    guarded((), || thread_local::name(what, number, unsafe { bytes(name) }, load::begin_with_ranges));
     DONE
 }

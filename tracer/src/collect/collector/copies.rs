@@ -2,10 +2,10 @@
 
 use super::Pass;
 use crate::base::counters::Lost;
+use crate::collect::copies::{Arrivals, CompletionSource, Flying};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
-use crate::collect::watch::Sight;
-use crate::intercept::copies::{Arrivals, Flying, Way};
+use crate::collect::signal_tracker::Completion;
 
 /// The copies in flight, in whatever order: the engines that copy keep none.
 pub(super) struct Copies {
@@ -27,10 +27,10 @@ impl Copies {
         self.accept();
         self.forward(shared);
         let before = self.running.len();
-        self.running.retain_mut(|flying| match look(flying, shared) {
-            Sight::Running => true,
-            sight => {
-                hand_on(flying, sight, shared);
+        self.running.retain_mut(|flying| match poll(flying, shared) {
+            Completion::Pending => true,
+            completion => {
+                hand_on(flying, completion, shared);
                 false
             }
         });
@@ -43,7 +43,8 @@ impl Copies {
     pub(super) fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
         self.accept();
         self.forward(shared);
-        let others = self.running.extract_if(.., |flying| !matches!(flying.way, Way::Forward(..)));
+        let others =
+            self.running.extract_if(.., |flying| !matches!(flying.source, CompletionSource::Forward(..)));
         let gone = others.map(|flying| leave(flying, Lost::Failure, shared)).count();
         self.arrivals.landed(gone);
         Pass { in_flight: self.running.len(), forwards: self.forwards(), ..Pass::default() }
@@ -64,12 +65,12 @@ impl Copies {
     }
 
     fn forwards(&self) -> usize {
-        self.running.iter().filter(|flying| matches!(flying.way, Way::Forward(..))).count()
+        self.running.iter().filter(|flying| matches!(flying.source, CompletionSource::Forward(..))).count()
     }
 
     fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
         for flying in &mut self.running {
-            let Way::Forward(slot, signal) = &flying.way else { continue };
+            let CompletionSource::Forward(slot, signal) = &flying.source else { continue };
             if slot.own.value() >= 1 {
                 continue;
             }
@@ -80,7 +81,9 @@ impl Copies {
             }
             shared.runtime.decrement(signal);
             shared.copies.forwards.fetch_sub(1, std::sync::atomic::Ordering::Release);
-            if let Way::Forward(slot, _) = std::mem::replace(&mut flying.way, Way::Done(times)) {
+            if let CompletionSource::Forward(slot, _) =
+                std::mem::replace(&mut flying.source, CompletionSource::Done(times))
+            {
                 shared.pool.give_back(slot);
             }
         }
@@ -88,22 +91,24 @@ impl Copies {
 }
 
 /// How far a copy is.
-fn look<R: Resolve>(flying: &Flying, shared: &Shared<R>) -> Sight {
-    match flying.way {
-        Way::Watched(signal) => shared.watches.look(signal, flying.correlation, &*shared.runtime),
-        Way::Forward(..) => Sight::Running,
-        Way::Done(times) => Sight::Copied(times),
+fn poll<R: Resolve>(flying: &Flying, shared: &Shared<R>) -> Completion {
+    match flying.source {
+        CompletionSource::Watched(signal) => {
+            shared.signal_tracker.poll(signal, flying.correlation, &*shared.runtime)
+        }
+        CompletionSource::Forward(..) => Completion::Pending,
+        CompletionSource::Done(times) => Completion::Copied(times),
     }
 }
 
 /// Hands a completed copy on, or counts why that cannot be.
-fn hand_on<R: Resolve>(flying: &Flying, sight: Sight, shared: &Shared<R>) {
-    let lost = match sight {
-        Sight::Copied(Some((start, end))) if start > 0 && end >= start => {
-            (!shared.known.others.put(flying.completed((start, end)))).then_some(Lost::Behind)
+fn hand_on<R: Resolve>(flying: &Flying, completion: Completion, shared: &Shared<R>) {
+    let lost = match completion {
+        Completion::Copied(Some((start, end))) if start > 0 && end >= start => {
+            (!shared.known.copies_and_barriers.put(flying.completed((start, end)))).then_some(Lost::Behind)
         }
-        Sight::Copied(_) => Some(Lost::Times),
-        Sight::Done(_) | Sight::Missed | Sight::Running => Some(Lost::Reused),
+        Completion::Copied(_) => Some(Lost::Times),
+        Completion::Done(_) | Completion::Missed | Completion::Pending => Some(Lost::Reused),
     };
     if let Some(why) = lost {
         shared.known.copies.lose(why, 1);
@@ -113,8 +118,8 @@ fn hand_on<R: Resolve>(flying: &Flying, sight: Sight, shared: &Shared<R>) {
 /// Gives a copy up that may still run.
 fn leave<R: Resolve>(flying: Flying, why: Lost, shared: &Shared<R>) {
     shared.known.copies.lose(why, 1);
-    if let Way::Watched(signal) = flying.way {
-        shared.watches.forget(signal, flying.correlation);
+    if let CompletionSource::Watched(signal) = flying.source {
+        shared.signal_tracker.forget(signal, flying.correlation);
     }
     // Its copy may complete later and write to its signal, which therefore stays.
     std::mem::forget(flying);

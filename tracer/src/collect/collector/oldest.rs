@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::{AHEAD, Collector, Lane};
+use super::{AHEAD, Collector, QueueState};
 use crate::base::clock;
-use crate::base::latch::lock;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, InFlight, KernelId};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
-use crate::collect::slot::{Slot, Way};
+use crate::collect::slot::{CompletionSource, Slot};
 
 /// How often the queues are looked at: as often as the recorder publishes.
 const PERIOD: Duration = Duration::from_millis(25);
 
-/// The recorder is told of so many, those that are the oldest of their queues for the longest time.
+/// The most that the recorder is given: those that are the oldest of their queues for the longest time.
 pub const MOST: usize = 16;
 
 /// The oldest dispatch of a queue.
@@ -40,16 +40,16 @@ impl Collector {
     /// Tells the recorder of those that were the oldest the last time too; of all that are at the `end`.
     pub(super) fn show_oldest<R: Resolve>(&mut self, now: i64, end: bool, shared: &Shared<R>) {
         // Nothing is in flight on idle queues that passes know of.
-        let looked_at = if end { self.lanes.len() } else { self.active };
-        let lanes = self.lanes[..looked_at].iter_mut();
-        let mut open: Vec<InFlight> = lanes.filter_map(|lane| lane.oldest_since(now, end)).collect();
+        let looked_at = if end { self.queues.len() } else { self.active };
+        let queues = self.queues[..looked_at].iter_mut();
+        let mut open: Vec<InFlight> = queues.filter_map(|queue| queue.oldest_since(now, end)).collect();
         open.sort_by_key(|open| (open.since, open.dispatch.correlation));
         open.truncate(MOST);
         *lock(&shared.known.in_flight) = open;
     }
 }
 
-impl Lane {
+impl QueueState {
     /// The oldest dispatch, if it was that the last time too, or at the `end`.
     fn oldest_since(&mut self, now: i64, end: bool) -> Option<InFlight> {
         let last = self.oldest.take();
@@ -68,11 +68,13 @@ impl Lane {
 
 /// Whether it is a kernel that has not completed. A signal of the application is not looked at: it may be gone.
 fn is_in_flight(slot: &Slot) -> bool {
-    let is_kernel = slot.way.is_recorded() && slot.submission.kernel != KernelId::BARRIER;
+    let is_kernel = slot.source.is_recorded() && slot.submission.kernel != KernelId::BARRIER;
     is_kernel
-        && match slot.way {
-            Way::Watched(_) => true,
-            Way::Done(_) => false,
-            Way::Own | Way::Forward(_) | Way::Relay(_) => slot.own.value() >= 1,
+        && match slot.source {
+            CompletionSource::Watched(_) => true,
+            CompletionSource::Done(_) => false,
+            CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_) => {
+                slot.own.value() >= 1
+            }
         }
 }

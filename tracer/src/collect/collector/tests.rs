@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 use super::*;
 use crate::base::counters::Skipped;
 use crate::base::kernels::Kernel;
+use crate::base::packet::Packet;
 use crate::base::settings::Mode;
-use crate::collect::handover::{BATCH, Receiver, handover_of};
-use crate::collect::lane::{Submissions, Verdict, lane};
+use crate::collect::batch_channel::{BATCH, Receiver, batch_channel_of};
+use crate::collect::queue_channel::{Submissions, Verdict, queue_channel};
 use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
 use crate::collect::signals::Signal;
 use crate::collect::signals::fake::Memory;
 use crate::events::thread::current as submitter;
-use crate::intercept::packet::Packet;
 
 /// A clock of one tick a nanosecond, and signals that are memory of the test.
 #[derive(Default)]
@@ -107,10 +107,10 @@ struct Bench {
 fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let machine = Arc::new(Machine { most: signals, ..Machine::default() });
     let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
-    let (sender, arrivals) = handover_of(batches);
+    let (sender, arrivals) = batch_channel_of(batches);
     let mut collector = Collector::new(sender);
-    let (submissions, lane) = lane(QueueOrdinal(7), 1);
-    collector.add(lane);
+    let (submissions, queue) = queue_channel(QueueOrdinal(7), 1);
+    collector.add(queue);
     Bench { machine, shared, submissions, collector, arrivals }
 }
 
@@ -122,7 +122,7 @@ fn kernel(object: u64, completion: u64) -> Packet {
 impl Bench {
     /// Submits a packet; the signal that it carries to the GPU.
     fn submit(&mut self, mut packet: Packet) -> u64 {
-        if !self.submissions.submit_usual(&mut packet, &Cell::new(submitter()), &self.shared) {
+        if !self.submissions.submit_fast(&mut packet, &Cell::new(submitter()), &self.shared) {
             self.submissions.submit(&mut packet, &self.shared);
         }
         packet.completion()
@@ -444,7 +444,7 @@ fn slots_of_a_destroyed_queue_serve_the_next_one() {
         assert_eq!(bench.collect_from_any(), 1);
         bench.collector.remove(QueueOrdinal(queue - 1), &bench.shared);
         bench.submissions.give_back(0, &bench.shared);
-        let (submissions, arrivals) = lane(QueueOrdinal(queue), 1);
+        let (submissions, arrivals) = queue_channel(QueueOrdinal(queue), 1);
         bench.submissions = submissions;
         bench.collector.add(arrivals);
     }
@@ -471,7 +471,7 @@ fn only_what_is_asked_of_it_does_the_short_way_take() {
     assert_eq!(bench.collect().len(), 1, "now there is a free slot");
     let own = bench.machine.signal(1);
     let mut usual = |mut packet: Packet| {
-        bench.submissions.submit_usual(&mut packet, &Cell::new(submitter()), &bench.shared)
+        bench.submissions.submit_fast(&mut packet, &Cell::new(submitter()), &bench.shared)
     };
     assert!(usual(kernel(1, 0)));
     assert!(!usual(kernel(2, 0)), "a kernel that was never launched");

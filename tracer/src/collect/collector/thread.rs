@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::{Collector, Pass};
 use crate::base::fault;
-use crate::base::latch::lock;
 use crate::base::process;
+use crate::base::try_lock::lock;
 use crate::collect::names::Resolve;
 use crate::collect::shared::{Phase, Shared};
 
@@ -29,7 +29,7 @@ pub const GRACE: Duration = Duration::from_millis(100);
 /// the application waits for.
 pub fn collect<R: Resolve>(collector: &Mutex<Option<Collector>>, shared: &Shared<R>) {
     process::sleep_finely();
-    shared.bell.belong_to(std::thread::current());
+    shared.parker.set_thread(std::thread::current());
     let (mut rest, mut patience) = (Rest::default(), None);
     loop {
         let was_ending = shared.is_ending();
@@ -84,7 +84,7 @@ fn turn<R: Resolve>(
         }
         None => true,
     };
-    shared.bell.sleep(doze, is_work);
+    shared.parker.park(doze, is_work);
     true
 }
 

@@ -37,14 +37,14 @@ unsafe impl<T: Send> Sync for Pool<T> {}
 unsafe impl<T: Send> Send for Pool<T> {}
 
 impl<T> Pool<T> {
-    /// One that makes so many pieces at most.
+    /// One that makes `most` pieces at most.
     #[must_use]
     pub const fn new(most: usize) -> Self {
         Self { spare: Mutex::new(Vec::new()), made: AtomicUsize::new(0), most }
     }
 
     fn take(&self) -> Option<*mut Chunk<T>> {
-        // Whoever finds the spare ones taken makes one: nobody waits.
+        // A thread that finds the lock taken makes one: no thread waits.
         if let Some(chunk) = self.spare.try_lock().ok().and_then(|mut spare| spare.pop()) {
             return Some(Box::into_raw(chunk));
         }
@@ -134,7 +134,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Whether so many values, [`PLACES`] at most, will find room one behind the other, for which the queue grows.
+    /// Whether this number of values, [`PLACES`] at most, will find room one behind the other, for which the queue grows.
     #[inline]
     pub fn make_room(&mut self, values: usize) -> bool {
         debug_assert!(values <= PLACES);

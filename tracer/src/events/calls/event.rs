@@ -41,7 +41,7 @@ impl Call {
 
 /// What a call asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum CallParams {
     /// A kernel.
     Launch {
         /// Work-groups.
@@ -66,7 +66,7 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl CallParams {
     /// What is kept of it.
     #[must_use]
     pub fn of(details: &Details) -> Option<Self> {
@@ -114,7 +114,7 @@ impl Piece {
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
     /// Belongs to the call behind it.
-    Asked(Asked),
+    Params(CallParams),
     /// Belongs to the call behind it.
     Arguments(Piece),
     /// A call.

@@ -1,9 +1,9 @@
-//! Calls of an application programming interface, from whoever catches them: librtl_hip.so through [`crate::capi::hip`], hooks of this
-//! library through [`here`] (docs/guide/hip.md, "How calls are recorded").
+//! Calls of an API, which librtl_hip.so intercepts ([`crate::capi::hip`]) or this library ([`crate::intercept::hsa`];
+//! docs/guide/hip.md, "How calls are recorded").
 //!
-//! The way of a call: [`here::begin`] gives it a number, which is that of everything that the thread enqueues until
-//! [`here::end`]. That hands an [`entry`](event::Entry) over through a queue of the thread's own ([`chunks`]), which the
-//! recorder empties ([`reader`]). Nobody waits for anybody. Until then the call is one that the thread is in ([`open`]): when
+//! The path of a call: [`thread_local::begin`] gives it a number, which is that of everything that the thread enqueues until
+//! [`thread_local::end`]. That hands an [`entry`](event::Entry) over through a queue of the thread's own ([`chunks`]), which the
+//! recorder empties ([`reader`]). No thread waits. Until then the call is one that the thread is in ([`open`]): when
 //! the recording ends, that is what is known of a call that did not return.
 //!
 //! Another source of calls needs a [`calls::Source`], [`sources::join`] with its names, and a `begin` and an `end` around
@@ -11,11 +11,12 @@
 
 pub mod chunks;
 pub mod event;
-pub mod here;
 pub mod open;
 pub mod reader;
+pub mod shown;
 pub mod sources;
+pub mod thread_local;
 
-pub use here::forget;
 pub use reader::Reader;
 pub use sources::are_told;
+pub use thread_local::forget;

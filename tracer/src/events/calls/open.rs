@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 use calls::Function;
 
-/// Calls within calls that have places. Deeper ones are made as ever, and nobody sees them before they have returned.
+/// Calls within calls that have places. Deeper ones are shown only when they have returned.
 const DEEPEST: usize = 8;
 
 /// A call that has not returned.
@@ -83,7 +83,7 @@ impl OpenCalls {
 impl Place {
     #[inline]
     fn put(&self, call: &OpenCall) {
-        // Whoever reads any of what follows finds that the number before is gone.
+        // A reader of what follows finds that the number before is gone.
         fence(Ordering::Release);
         self.parent.store(call.parent, Ordering::Relaxed);
         self.start.store(call.start, Ordering::Relaxed);

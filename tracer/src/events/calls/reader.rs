@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use calls::Source;
 
 use super::chunks::Receiver;
-use super::event::{Asked, Call, Entry};
-use super::here::{Counts, Shown, UNATTRIBUTED};
+use super::event::{Call, CallParams, Entry};
 use super::open::OpenCall;
+use super::shown::{Counts, Shown, UNATTRIBUTED};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
-use crate::events::newcomers::Newcomers;
+use crate::events::pending_threads::PendingThreads;
 
 /// Threads whose queues no recorder reads yet.
-pub static NEWCOMERS: Newcomers<Lane> = Newcomers::new();
+pub static PENDING_THREADS: PendingThreads<ThreadQueue> = PendingThreads::new();
 
 /// Entries that are taken from a thread at once.
 const AT_ONCE: usize = 1024;
 
 /// A thread's queue as the recorder finds it.
-pub struct Lane {
+pub struct ThreadQueue {
     tid: u32,
     entries: Receiver<Entry>,
     shown: Arc<Shown>,
@@ -28,27 +28,27 @@ pub struct Lane {
     known: Counts,
     /// The number of the call that was taken last.
     last: u64,
-    asked: Option<Asked>,
+    params: Option<CallParams>,
     arguments: Vec<u8>,
 }
 
-impl Lane {
+impl ThreadQueue {
     /// Of a thread that makes its first call.
     #[must_use]
     pub fn new(tid: u32, entries: Receiver<Entry>, shown: Arc<Shown>) -> Self {
         let (known, arguments) = (Counts::default(), Vec::new());
-        Self { tid, entries, shown, known, last: 0, asked: None, arguments }
+        Self { tid, entries, shown, known, last: 0, params: None, arguments }
     }
 }
 
 /// What is handed to who writes it.
-pub struct Told {
+pub struct CallRecord {
     /// The thread that made it.
     pub tid: u32,
     /// The call.
     pub call: Call,
     /// What it asked for, where that is kept.
-    pub asked: Option<Asked>,
+    pub params: Option<CallParams>,
     /// Its arguments, where those are told.
     pub arguments: Option<Box<str>>,
 }
@@ -67,14 +67,14 @@ static ENDED: AtomicI64 = AtomicI64::new(0);
 
 /// Reads the queues of all threads.
 pub struct Reader {
-    lanes: Vec<Lane>,
+    queues: Vec<ThreadQueue>,
     /// Calls that were begun before this belong to the recording before, which has counted them.
     since: i64,
 }
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { lanes: Vec::new(), since: ENDED.load(Ordering::Relaxed) }
+        Self { queues: Vec::new(), since: ENDED.load(Ordering::Relaxed) }
     }
 }
 
@@ -83,25 +83,29 @@ impl Reader {
     /// `counters` are those of each source.
     // Profiles tell by it what calls cost from what dispatches do.
     #[inline(never)]
-    pub fn read(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) -> usize {
+    pub fn read(
+        &mut self,
+        counters: [&Counters; Source::ALL.len()],
+        mut each: impl FnMut(CallRecord),
+    ) -> usize {
         let since = self.since;
-        let mut each = |told: Told| {
-            if told.call.start >= since {
-                each(told);
+        let mut each = |record: CallRecord| {
+            if record.call.start >= since {
+                each(record);
             }
         };
-        self.lanes.append(&mut NEWCOMERS.take());
+        self.queues.append(&mut PENDING_THREADS.take());
         let mut entries = 0;
-        self.lanes.retain_mut(|lane| {
-            // What a thread has counted before it went is seen by whoever has seen that it has gone.
-            let is_abandoned = lane.entries.is_abandoned();
-            let taken = lane.read(&mut each);
-            lane.count(counters);
+        self.queues.retain_mut(|queue| {
+            // What a thread has counted before it went is visible after its end was seen.
+            let is_abandoned = queue.entries.is_abandoned();
+            let taken = queue.read(&mut each);
+            queue.count(counters);
             entries += taken;
             let is_over = is_abandoned && taken == 0;
             if is_over {
                 // It has gone in the middle of them.
-                lane.finish(counters, &mut each);
+                queue.finish(counters, &mut each);
             }
             !is_over
         });
@@ -111,11 +115,11 @@ impl Reader {
         entries
     }
 
-    /// The calls that were begun before this moment and that threads are in now, at most so many: those that have taken
+    /// The calls that were begun before this moment and that threads are in now, at most `most`: those that have taken
     /// longest.
     #[must_use]
     pub fn open(&self, before: i64, most: usize) -> Vec<Open> {
-        let all = self.lanes.iter().flat_map(|lane| lane.open().map(|call| Open { tid: lane.tid, call }));
+        let all = self.queues.iter().flat_map(|queue| queue.open().map(|call| Open { tid: queue.tid, call }));
         let mut open: Vec<Open> =
             all.filter(|open| (self.since..before).contains(&open.call.start)).collect();
         open.sort_unstable_by_key(|open| (open.call.start, open.call.correlation));
@@ -125,18 +129,18 @@ impl Reader {
 
     /// The recording ends: takes the rest, and then the calls that have not returned. The queues wait for another recorder,
     /// which leaves out what was begun before.
-    pub fn finish(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(Told)) {
+    pub fn finish(&mut self, counters: [&Counters; Source::ALL.len()], mut each: impl FnMut(CallRecord)) {
         while self.read(counters, &mut each) > 0 {}
         let since = self.since;
-        let mut each = |told: Told| {
-            if told.call.start >= since {
-                each(told);
+        let mut each = |record: CallRecord| {
+            if record.call.start >= since {
+                each(record);
             }
         };
-        self.lanes.iter_mut().for_each(|lane| lane.finish(counters, &mut each));
+        self.queues.iter_mut().for_each(|queue| queue.finish(counters, &mut each));
         ENDED.store(clock::now(), Ordering::Relaxed);
-        for lane in self.lanes.drain(..) {
-            NEWCOMERS.add(lane);
+        for queue in self.queues.drain(..) {
+            PENDING_THREADS.add(queue);
         }
     }
 }
@@ -147,21 +151,21 @@ fn news(now: &AtomicU64, known: &AtomicU64) -> u64 {
     now - known.swap(now, Ordering::Relaxed)
 }
 
-impl Lane {
-    pub(super) fn read(&mut self, each: &mut impl FnMut(Told)) -> usize {
+impl ThreadQueue {
+    pub(super) fn read(&mut self, each: &mut impl FnMut(CallRecord)) -> usize {
         for taken in 0..AT_ONCE {
             match self.entries.pop() {
                 None => return taken,
-                Some(Entry::Asked(asked)) => self.asked = Some(asked),
+                Some(Entry::Params(params)) => self.params = Some(params),
                 Some(Entry::Arguments(piece)) => self.arguments.extend_from_slice(piece.bytes()),
                 Some(Entry::Call(call)) => {
-                    let asked = self.asked.take();
+                    let params = self.params.take();
                     let has_arguments = !self.arguments.is_empty();
                     let arguments =
                         has_arguments.then(|| String::from_utf8_lossy(&self.arguments).into_owned().into());
                     self.arguments.clear();
                     self.last = call.correlation;
-                    each(Told { tid: self.tid, call, asked, arguments });
+                    each(CallRecord { tid: self.tid, call, params, arguments });
                 }
             }
         }
@@ -185,10 +189,14 @@ impl Lane {
 
     /// Takes the rest, and then the calls that have not returned by now. What is counted as lost was read before: none of
     /// these is among it.
-    pub(super) fn finish(&mut self, counters: [&Counters; Source::ALL.len()], each: &mut impl FnMut(Told)) {
+    pub(super) fn finish(
+        &mut self,
+        counters: [&Counters; Source::ALL.len()],
+        each: &mut impl FnMut(CallRecord),
+    ) {
         let open = loop {
             let open: Vec<OpenCall> = self.open().collect();
-            // Whoever returned before is in the queue.
+            // A call that returned before is in the queue.
             if self.read(each) == 0 {
                 break open;
             }
@@ -198,7 +206,7 @@ impl Lane {
             counters[at].see(news(&self.shown.counts.seen[at], &self.known.seen[at]));
         }
         for call in open {
-            each(Told { tid: self.tid, call: Call::unfinished(&call), asked: None, arguments: None });
+            each(CallRecord { tid: self.tid, call: Call::unfinished(&call), params: None, arguments: None });
         }
     }
 }

@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use calls::{Function, Source};
-
-use crate::intercept::hsa;
+use hsa_sys::table::{FUNCTIONS, Kind};
 
 /// A source that tells of its calls.
 #[derive(Debug)]
@@ -57,7 +56,16 @@ pub fn name(function: Function) -> Option<&'static str> {
 pub fn category(function: Function) -> Option<&'static str> {
     match function.source()? {
         Source::Hip => None,
-        Source::Hsa => hsa::table(function.number()),
+        Source::Hsa => FUNCTIONS.get(function.number()).map(|function| table(function.table)),
+    }
+}
+
+/// A table of HSA, as the file and RTL_HSA_API_FILTER call it.
+#[must_use]
+pub const fn table(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Core => "core",
+        _ => "ext",
     }
 }
 

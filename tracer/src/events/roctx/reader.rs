@@ -3,14 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::event::{Event, What};
-use super::lane::{PLACES, new_number};
 use super::text::Text;
-use crate::capi::embed::abi::RangeKind;
-use crate::events::newcomers::Newcomers;
+use super::thread_queue::{PLACES, new_number};
+use crate::base::abi::RangeKind;
+use crate::events::pending_threads::PendingThreads;
 use crate::events::ring::Consumer;
 
 /// Threads whose rings no recorder reads yet.
-pub static NEWCOMERS: Newcomers<Ring> = Newcomers::new();
+pub static PENDING_THREADS: PendingThreads<Ring> = PendingThreads::new();
 
 /// Ranges at most that were started and not stopped.
 pub const MOST_STARTED: usize = 1 << 16;
@@ -96,7 +96,7 @@ pub struct Reader {
 impl Reader {
     /// Takes some of what each thread did; how many events that were. When there are none, all rings were empty.
     pub fn read(&mut self, mut each: impl FnMut(Annotation)) -> usize {
-        self.rings.append(&mut NEWCOMERS.take());
+        self.rings.append(&mut PENDING_THREADS.take());
         let stops = self.early.len();
         let mut events = 0;
         let mut at = 0;
@@ -116,7 +116,7 @@ impl Reader {
             }
         }
         if events == 0 {
-            // Whoever stops a range has got its number from its start, which therefore was in a ring by then.
+            // The number of a range comes from its start, which therefore was in a ring by then.
             self.early.drain(..stops);
         }
         events
@@ -127,7 +127,7 @@ impl Reader {
         for mut ring in self.rings.drain(..) {
             close(&mut ring, &mut each);
             if !ring.events.is_abandoned() {
-                NEWCOMERS.add(ring);
+                PENDING_THREADS.add(ring);
             }
         }
         for (_, opened) in self.started.drain() {

@@ -14,42 +14,42 @@ use hsa_sys::table;
 
 use super::{guarded, release};
 use crate::base::api::Tables;
-use crate::base::story;
-use crate::collect::others::Copy;
+use crate::base::log;
+use crate::collect::copies::{Begun, Copies};
+use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
-use crate::intercept::copies::{Begun, Copies};
-use crate::lifecycle::tracer::{self, Tracer};
+use crate::intercept::context::{self, Context};
 
 /// Puts the hooks into the tables, where the runtime has these functions.
 pub(super) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
     tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
-    let Some(tracer) = tracer::get().filter(|tracer| tracer.copies.is_some()) else { return };
+    let Some(tracer) = context::get().filter(|tracer| tracer.copies.is_some()) else { return };
     let (Some(enable), Some(_)) = (tracer.api.async_copy_enable, tracer.api.get_async_copy_time) else {
         return;
     };
     // SAFETY: the runtime is initialised when it loads tools.
     let status = unsafe { enable(true) };
     if status != HSA_STATUS_SUCCESS {
-        story::tell(format_args!("copies without times ({status:#x})"));
+        log::debug(format_args!("copies without times ({status:#x})"));
     }
     tables.replace(&table::ASYNC_COPY_ENABLE, async_copy_enable);
     tables.replace(&table::GET_ASYNC_COPY_TIME, get_async_copy_time);
 }
 
 /// The tracer that records copies, whether it still does or not.
-fn recording() -> Option<(&'static Tracer, &'static Copies)> {
-    let tracer = tracer::get()?;
+fn recording() -> Option<(&'static Context, &'static Copies)> {
+    let tracer = context::get()?;
     Some((tracer, tracer.copies.as_ref()?))
 }
 
 /// An end of a copy: whose memory it is said to be, and where it is.
 type End = (hsa_agent_t, *const c_void);
 
-/// Which GPUs are read from and written to. Programs may give one agent for both ends, whosever memory it is (HIP
+/// Which GPUs are read from and written to. Programs may give one agent for both ends, regardless of the owner of the memory (HIP
 /// does so for large copies between GPUs); newer runtimes then look for themselves, and so do we.
-fn between(tracer: &Tracer, ends: [End; 2]) -> [Option<u16>; 2] {
+fn between(tracer: &Context, ends: [End; 2]) -> [Option<u16>; 2] {
     let is_said = ends[0].0.handle != ends[1].0.handle;
     ends.map(|(agent, address)| {
         let owner = if is_said { None } else { owner(tracer, address) };
@@ -58,7 +58,7 @@ fn between(tracer: &Tracer, ends: [End; 2]) -> [Option<u16>; 2] {
 }
 
 /// The handle of the agent whose memory this is, where the runtime knows.
-fn owner(tracer: &Tracer, address: *const c_void) -> Option<u64> {
+fn owner(tracer: &Context, address: *const c_void) -> Option<u64> {
     let ask = tracer.api.pointer_info?;
     let size = u32::try_from(size_of::<hsa_amd_pointer_info_t>()).ok()?;
     let mut info = hsa_amd_pointer_info_t {
@@ -81,7 +81,7 @@ fn owner(tracer: &Tracer, address: *const c_void) -> Option<u64> {
 fn copied(
     signal: hsa_signal_t,
     bytes: u64,
-    between: impl FnOnce(&Tracer) -> [Option<u16>; 2],
+    between: impl FnOnce(&Context) -> [Option<u16>; 2],
     run: impl FnOnce(hsa_signal_t) -> hsa_status_t,
 ) -> hsa_status_t {
     if bytes == 0 {
@@ -102,7 +102,7 @@ fn copied(
             _ => copies.refused(begun, app, &tracer.shared),
         }
     }));
-    if let (Err(_), Some(tracer)) = (finished, tracer::get()) {
+    if let (Err(_), Some(tracer)) = (finished, context::get()) {
         tracer.shared.fail();
     }
     status
@@ -110,10 +110,10 @@ fn copied(
 
 /// `None` where copies are not recorded, or this is no signal of the runtime, which refuses such a copy.
 fn begin(
-    tracer: &'static Tracer,
+    tracer: &'static Context,
     signal: hsa_signal_t,
     bytes: u64,
-    between: impl FnOnce(&Tracer) -> [Option<u16>; 2],
+    between: impl FnOnce(&Context) -> [Option<u16>; 2],
 ) -> Option<(Signal, Begun)> {
     let copies = tracer.copies()?;
     if signal.handle == 0 {
@@ -208,7 +208,7 @@ copy!(
 
 /// Copies keep their times, without which they cannot be recorded; what the application asked for is remembered.
 unsafe extern "C" fn async_copy_enable(enable: bool) -> hsa_status_t {
-    let Some(tracer) = tracer::get() else { return HSA_STATUS_ERROR };
+    let Some(tracer) = context::get() else { return HSA_STATUS_ERROR };
     if enable {
         tracer.times_copies.store(true, Ordering::Relaxed);
     }
@@ -220,7 +220,7 @@ unsafe extern "C" fn get_async_copy_time(
     signal: hsa_signal_t,
     time: *mut hsa_amd_profiling_async_copy_time_t,
 ) -> hsa_status_t {
-    let is_asked = tracer::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
+    let is_asked = context::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
     let forwarded = guarded(|tracer| tracer.shared.copies.times(signal.handle)).flatten();
     if let (Some((start, end)), true, false) = (forwarded, is_asked, time.is_null()) {
         // SAFETY: the caller wants the times there.

@@ -17,8 +17,8 @@ use hsa_sys::table;
 
 use super::{guarded, recorded};
 use crate::base::api::Tables;
-use crate::base::story;
-use crate::lifecycle::tracer::{self, Tracer};
+use crate::base::log;
+use crate::intercept::context::{self, Context};
 
 /// The version of descriptors whose size and fields are known.
 const VERSION: u16 = 1;
@@ -49,14 +49,14 @@ unsafe extern "C" fn queue_create(
     descriptors: *mut QueueDescriptor,
     count: u32,
 ) -> hsa_status_t {
-    let Some(create) = tracer::get().and_then(|tracer| tracer.api.queue_create) else {
+    let Some(create) = context::get().and_then(|tracer| tracer.api.queue_create) else {
         return HSA_STATUS_ERROR;
     };
     // SAFETY: descriptors of the caller, which are there for the call.
     let original = |descriptors, count| unsafe { create(agent, descriptors, count) };
     let gpu = guarded(|tracer| tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)).flatten();
     let Some(gpu) = gpu else { return original(descriptors, count) };
-    // SAFETY: the caller has so many descriptors there, of which those before another version have this size.
+    // SAFETY: the caller has `count` descriptors there, of which those before another version have this size.
     let known = unsafe { known(descriptors, count) };
     let rest = count - known.len() as u32;
     // SAFETY: at most `count` descriptors on, which is the end of the caller's.
@@ -110,10 +110,10 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
     static QUEUE: AtomicBool = AtomicBool::new(false);
     match (descriptor.engine, descriptor.flags) {
         (COMPUTE, ..=KNOWN_FLAGS) => {
-            story::once(&QUEUE, format_args!("a queue is not recorded: it cannot be intercepted"))
+            log::warn_once(&QUEUE, format_args!("a queue is not recorded: it cannot be intercepted"))
         }
         (COMPUTE, flags) => {
-            story::once(&FLAGS, format_args!("packets on queues with flags {flags:#x} are not recorded"));
+            log::warn_once(&FLAGS, format_args!("packets on queues with flags {flags:#x} are not recorded"));
         }
         (engine, _) => {
             let engine = match engine {
@@ -121,7 +121,7 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
                 2 => "AIE",
                 _ => "another engine",
             };
-            story::once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
+            log::warn_once(&ENGINE, format_args!("packets on queues of {engine} are not recorded"));
         }
     }
 }
@@ -129,7 +129,7 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
 /// An interceptible queue with the properties of the descriptor, which is recorded. `None` leaves the descriptor, and the error
 /// of one that is wrong, to the runtime.
 fn intercepted(
-    tracer: &Tracer,
+    tracer: &Context,
     gpu: u16,
     agent: hsa_agent_t,
     descriptor: &QueueDescriptor,
@@ -176,7 +176,7 @@ fn intercepted(
 ///
 /// # Safety
 /// The queue is alive, and the mask of the descriptor has the bits that it counts.
-unsafe fn prepare(tracer: &Tracer, queue: *mut hsa_queue_t, descriptor: &QueueDescriptor) -> hsa_status_t {
+unsafe fn prepare(tracer: &Context, queue: *mut hsa_queue_t, descriptor: &QueueDescriptor) -> hsa_status_t {
     let (api, compute) = (&tracer.api, &descriptor.compute);
     if descriptor.priority != HSA_AMD_QUEUE_PRIORITY_NORMAL {
         let status = match api.queue_set_priority {
@@ -197,7 +197,7 @@ unsafe fn prepare(tracer: &Tracer, queue: *mut hsa_queue_t, descriptor: &QueueDe
 }
 
 /// Destroys a queue that the application has never seen.
-fn destroy(tracer: &Tracer, queue: *mut hsa_queue_t) {
+fn destroy(tracer: &Context, queue: *mut hsa_queue_t) {
     if let Some(destroy) = tracer.api.core.hsa_queue_destroy_fn {
         // SAFETY: the queue is alive, and nothing else knows it.
         unsafe { destroy(queue) };
@@ -214,7 +214,7 @@ unsafe extern "C" fn queue_get_info(
     if DIRECT.contains(&attribute) && guarded(|tracer| tracer.is_intercepted(queue as u64)) == Some(true) {
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
-    match tracer::get().and_then(|tracer| tracer.api.queue_get_info) {
+    match context::get().and_then(|tracer| tracer.api.queue_get_info) {
         // SAFETY: the arguments are the caller's, passed on as they came.
         Some(get_info) => unsafe { get_info(queue, attribute, value) },
         None => HSA_STATUS_ERROR,

@@ -2,8 +2,8 @@
 
 use hsa_sys::table::{FUNCTIONS, Function};
 
-use super::name;
 use crate::base::filter::Filter;
+use crate::events::calls::sources;
 
 /// Whether calls of this function are recorded.
 #[must_use]
@@ -21,7 +21,7 @@ pub fn complaint(filter: &Filter) -> Option<String> {
 fn is_meant(word: &str, function: &Function) -> bool {
     match word {
         "all" | "*" => true,
-        "core" | "ext" => word == name(function.table),
+        "core" | "ext" => word == sources::table(function.table),
         part => function.name.contains(part),
     }
 }

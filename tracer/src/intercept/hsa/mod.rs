@@ -5,55 +5,43 @@
 //! on it is a call like those of HIP ([`crate::events::calls`]). What the tracer itself asks of the runtime passes no table.
 
 pub mod arguments;
+pub mod call_events;
 pub mod filter;
-pub mod lives;
-pub mod telling;
+pub mod init_refcount;
 pub mod thunks;
 
 use std::sync::atomic::AtomicBool;
 
 use calls::Source;
-use hsa_sys::table::{FUNCTIONS, Kind};
+use hsa_sys::table::FUNCTIONS;
 
 use crate::base::api::Tables;
+use crate::base::log;
 use crate::base::settings::Settings;
-use crate::base::story;
-use crate::events::calls::{here, sources};
-use crate::lifecycle::recording;
+use crate::events::calls::{sources, thread_local};
 
 /// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
-pub fn install(tables: &Tables, settings: &Settings) {
+/// Calls get numbers above `last`, and `begin_recording` begins a recording where there is none yet.
+pub fn install(tables: &Tables, settings: &Settings, last: u64, begin_recording: fn()) {
     let filter = &settings.hsa_filter;
     if !filter.is_set() {
         return;
     }
     if let Some(complaint) = filter::complaint(filter) {
         static SAID: AtomicBool = AtomicBool::new(false);
-        story::once(&SAID, format_args!("{complaint}"));
+        log::warn_once(&SAID, format_args!("{complaint}"));
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
-    here::number_from(recording::known().counters.snapshot().seen);
+    thread_local::number_from(last);
+    call_events::begin_recordings_by(begin_recording);
     let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
-    telling::tell_arguments(joined.arguments);
+    call_events::record_arguments(joined.arguments);
     for (number, is_wanted) in joined.functions.iter().enumerate() {
-        if *is_wanted && !lives::are_told(number) {
+        if *is_wanted && !init_refcount::are_told(number) {
             thunks::put(tables, number);
         }
     }
 }
 
 pub use thunks::are_in;
-
-/// The table that a function is in, as the file and RTL_HSA_API_FILTER call it.
-#[must_use]
-pub fn table(number: usize) -> Option<&'static str> {
-    FUNCTIONS.get(number).map(|function| name(function.table))
-}
-
-const fn name(table: Kind) -> &'static str {
-    match table {
-        Kind::Core => "core",
-        _ => "ext",
-    }
-}

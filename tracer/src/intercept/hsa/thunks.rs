@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use hsa_sys::table::{FUNCTIONS, Number};
 
 use super::arguments::{Chars as Text, Handle, Pointer, Returned, Status};
-use super::telling;
+use super::call_events;
 use crate::base::api::Tables;
 
 /// A function of any type.
@@ -30,11 +30,11 @@ macro_rules! thunks {
                 // SAFETY: what was in the table at the place of this function, which is of this type in every generation;
                 // not null, or the thunk would not have been put there.
                 let original = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(original) };
-                let arguments = telling::arguments(|_text| { $(_text.say(stringify!($parameter), $parameter);)* });
-                let begun = telling::begin(NUMBER);
+                let arguments = call_events::arguments(|_text| { $(_text.say(stringify!($parameter), $parameter);)* });
+                let begun = call_events::begin(NUMBER);
                 // SAFETY: the arguments are the caller's, passed on as they came.
                 let result = unsafe { original($($parameter),*) };
-                telling::end(&begun, NUMBER, result.status(), arguments.as_ref());
+                call_events::end(&begun, NUMBER, result.status(), arguments.as_ref());
                 result
             }
             // SAFETY: only kept as this; it is called as what it is, by the types of the table.

@@ -3,11 +3,11 @@
 use rtl_write::{Op, OpKind, StringId, Target};
 
 use super::close::Close;
-use super::others::RANGES;
+use super::copies_and_barriers::RANGES;
 use super::session::{Session, thread_row};
+use crate::base::abi::RangeKind;
 use crate::base::counters::Lost;
 use crate::base::registry::place;
-use crate::capi::embed::abi::RangeKind;
 use crate::events::roctx::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.
@@ -43,7 +43,7 @@ impl<T: Target + Close> Session<T> {
     fn write_range(&mut self, range: &Annotation) -> rtl_schema::Result<()> {
         let &Annotation::Range { number, text, tid, start, end, kind } = range else { return Ok(()) };
         let description = self.text(text)?;
-        let recording = self.file.meet(tid, None, &self.known)?;
+        let recording = self.file.register(tid, None, &self.known)?;
         if text.number == NOT_KEPT.number {
             self.known.ranges.leave_unnamed();
         }

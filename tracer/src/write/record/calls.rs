@@ -6,13 +6,13 @@ use calls::{Function, Source};
 use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
 use super::close::Close;
+use super::copies_and_barriers::CALLS;
 use super::open_calls;
-use super::others::CALLS;
 use super::session::Session;
 use super::under_way::UnderWay;
 use crate::base::registry::place;
-use crate::events::calls::event::Asked;
-use crate::events::calls::reader::{Open, Told};
+use crate::events::calls::event::CallParams;
+use crate::events::calls::reader::{CallRecord, Open};
 use crate::events::calls::sources;
 
 /// What a session knows of them.
@@ -91,24 +91,24 @@ pub(super) fn way(function: Function) -> Option<i64> {
 
 impl<T: Target + Close> Session<T> {
     /// Records a call or counts it as lost.
-    pub(super) fn add_call(&mut self, told: &Told) {
-        let Some(source) = told.call.function.source() else { return };
+    pub(super) fn add_call(&mut self, record: &CallRecord) {
+        let Some(source) = record.call.function.source() else { return };
         if self.over.is_none()
-            && let Err(error) = self.write_call(source, told)
+            && let Err(error) = self.write_call(source, record)
         {
             self.fail(&error);
         }
         self.count(CALLS + source as usize);
     }
 
-    fn write_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<()> {
-        let &Told { call, tid, .. } = told;
+    fn write_call(&mut self, source: Source, record: &CallRecord) -> rtl_schema::Result<()> {
+        let &CallRecord { call, tid, .. } = record;
         let Some(duration) = call.duration() else {
-            self.write_whole_call(source, told)?;
+            self.write_whole_call(source, record)?;
             self.calls.unfinished[source as usize] += 1;
             return Ok(());
         };
-        let is_plain = told.asked.is_none() && told.arguments.is_none() && call.status == 0;
+        let is_plain = record.params.is_none() && record.arguments.is_none() && call.status == 0;
         let number = call.function.number();
         let last = self.calls.last[source as usize].get_mut(number).and_then(Option::as_mut);
         let repeated = last
@@ -127,7 +127,7 @@ impl<T: Target + Close> Session<T> {
             })?;
             return Ok(());
         }
-        let row = self.write_whole_call(source, told)?;
+        let row = self.write_whole_call(source, record)?;
         let (stream, parent, row) = (call.stream, call.parent, is_plain.then_some(row));
         let last = Last { tid, stream, parent, row, template: CallTemplate::default() };
         *place(&mut self.calls.last[source as usize], number) = Some(last);
@@ -135,18 +135,18 @@ impl<T: Target + Close> Session<T> {
     }
 
     #[inline(never)]
-    fn write_whole_call(&mut self, source: Source, told: &Told) -> rtl_schema::Result<Call> {
-        let call = &told.call;
+    fn write_whole_call(&mut self, source: Source, record: &CallRecord) -> rtl_schema::Result<Call> {
+        let call = &record.call;
         let Named { name, domain, category } = self.function(source, call.function)?;
         let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
-        let recording = self.file.meet(told.tid, None, &self.known)?;
+        let recording = self.file.register(record.tid, None, &self.known)?;
         let args =
-            told.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
+            record.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
         let row = Call {
             start: call.start,
             duration: call.duration(),
             name: Some(name),
-            tid: Some(i64::from(told.tid)),
+            tid: Some(i64::from(record.tid)),
             correlation: call.correlation as i64,
             domain: Some(domain),
             parent: call.parent as i64,
@@ -157,11 +157,11 @@ impl<T: Target + Close> Session<T> {
             ..Call::default()
         };
         let id = recording.push_call(&row)?;
-        match told.asked {
-            Some(Asked::Launch { groups, items, lds }) => {
+        match record.params {
+            Some(CallParams::Launch { groups, items, lds }) => {
                 recording.push_launch_params(id, &LaunchParams { groups, items, lds })?;
             }
-            Some(Asked::Copy { destination, source, bytes, extent: [width, height], kind }) => {
+            Some(CallParams::Copy { destination, source, bytes, extent: [width, height], kind }) => {
                 let kind = if kind < 0 { way(call.function) } else { Some(i64::from(kind)) };
                 let extent = (height > 0).then_some((u64::from(width), u64::from(height)));
                 recording.push_copy_params(id, &CopyParams { bytes, destination, source, kind, extent })?;

@@ -7,7 +7,7 @@ use crate::base::clock;
 use crate::events::calls::reader::{Open, Reader};
 use crate::events::calls::sources;
 
-/// So many have room in a publication beside all counts.
+/// Calls that have room in a publication beside all counts.
 const MOST: usize = 16;
 
 /// Those that were there at least since the publication before this one.

@@ -14,7 +14,7 @@ impl<T: Target + Close> Session<T> {
         let mut rows = Vec::new();
         for open in &self.in_flight.now {
             let dispatch = &open.dispatch;
-            let recording = self.file.meet(dispatch.tid, Some(dispatch.queue), &self.known)?;
+            let recording = self.file.register(dispatch.tid, Some(dispatch.queue), &self.known)?;
             let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
             rows.push((OPEN_DISPATCH, row(open, self.naming.name(&kernel, recording)?)));
         }

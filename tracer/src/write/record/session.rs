@@ -10,20 +10,20 @@ use rustc_hash::FxHashSet;
 use super::annotations::Annotations;
 use super::calls::Calls;
 use super::close::Close;
+use super::copies_and_barriers::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
 use super::naming::Naming;
-use super::others::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
 use super::rows::Rows;
-use super::sink::Sink;
+use super::sink::{Ending, Sink};
 use super::under_way::UnderWay;
-use super::{Ending, Known};
 use crate::base::clock::Anchor;
 use crate::base::counters::{Lost, UNHANDED};
 use crate::base::gpus::known;
-use crate::base::latch::lock;
 use crate::base::registry::place;
 use crate::base::settings::Settings;
+use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, InFlight, Queue, QueueOrdinal};
-use crate::events::calls::reader::{Open, Told};
+use crate::collect::recorder_state::RecorderState;
+use crate::events::calls::reader::{CallRecord, Open};
 use crate::events::roctx::{Annotation, Reader};
 use crate::write::identity::Identity;
 
@@ -52,7 +52,7 @@ pub(super) struct RecordingFile<T> {
 
 /// A recording.
 pub(super) struct Session<T> {
-    pub(super) known: Arc<Known>,
+    pub(super) known: Arc<RecorderState>,
     pub(super) file: RecordingFile<T>,
     /// Why nothing more is recorded.
     pub(super) over: Option<Lost>,
@@ -64,7 +64,7 @@ pub(super) struct Session<T> {
     gpus: u32,
     pub(super) annotations: Annotations,
     /// How much of each kind is published, and how much is not.
-    pub(super) others: Pending,
+    pub(super) pending: Pending,
     pub(super) calls: Calls,
     /// Dispatches that are in flight for long.
     pub(super) in_flight: UnderWay<InFlight>,
@@ -73,7 +73,7 @@ pub(super) struct Session<T> {
 impl<T: Target + Close> Session<T> {
     pub(super) fn new(
         about: About,
-        known: Arc<Known>,
+        known: Arc<RecorderState>,
         create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
         let file = RecordingFile {
@@ -94,7 +94,7 @@ impl<T: Target + Close> Session<T> {
             kernels: Vec::new(),
             gpus: 0,
             annotations: Annotations::default(),
-            others: Pending::default(),
+            pending: Pending::default(),
             calls: Calls::default(),
             in_flight: UnderWay::default(),
         }
@@ -144,7 +144,7 @@ impl<T: Target + Close> Session<T> {
                 self.naming.name(&kernel, self.file.begun()?)?
             }
         };
-        let recording = self.file.meet(dispatch.tid, Some(dispatch.queue), &self.known)?;
+        let recording = self.file.register(dispatch.tid, Some(dispatch.queue), &self.known)?;
         *rows = Some(Rows::begin(named, dispatch, recording)?);
         Ok(())
     }
@@ -179,18 +179,18 @@ impl<T: Target + Close> Session<T> {
         let now = Anchor::now();
         let owned = |(tag, value): (&str, String)| (tag.to_owned(), value);
         let mut rows = vec![owned(("complete", u8::from(is_complete).to_string()))];
-        rows.extend(self.others.closing(DISPATCHES..RANGES, &self.known));
+        rows.extend(self.pending.closing(DISPATCHES..RANGES, &self.known));
         rows.extend([("end_ns", now.boottime.to_string()), ("clock_end", now.json())].map(owned));
-        rows.extend(self.others.closing(RANGES..OTHERS, &self.known));
+        rows.extend(self.pending.closing(RANGES..OTHERS, &self.known));
         rows.extend(self.calls.closing().into_iter().map(owned));
-        rows.extend(self.others.closing(OTHERS..ALL, &self.known));
+        rows.extend(self.pending.closing(OTHERS..ALL, &self.known));
         rows.extend(open.into_iter().map(owned));
         let budget = &self.known.budget;
         rows.push(owned((TRACING_COST, self.known.cost.row((budget.peak(), budget.bound())))));
         let rows: Vec<(&str, String)> = rows.iter().map(|(tag, value)| (&**tag, value.clone())).collect();
         match self.publish_all(&rows) {
             Ok(()) => {
-                self.others.publish(&self.known);
+                self.pending.publish(&self.known);
                 self.calls.open.publish();
                 self.in_flight.publish();
             }
@@ -206,7 +206,7 @@ impl<T: Target + Close> Sink for Session<T> {
         if self.over.is_none() {
             match self.write(dispatch) {
                 Ok(()) => {
-                    self.others.unpublished[DISPATCHES] += 1;
+                    self.pending.unpublished[DISPATCHES] += 1;
                     return;
                 }
                 Err(error) => self.fail(&error),
@@ -217,15 +217,15 @@ impl<T: Target + Close> Sink for Session<T> {
         }
     }
 
-    fn add_others(&mut self) {
-        Self::add_others(self);
+    fn add_copies_and_barriers(&mut self) {
+        Self::add_copies_and_barriers(self);
     }
 
     fn annotate(&mut self, annotation: &Annotation) {
         Self::annotate(self, annotation);
     }
 
-    fn add_call(&mut self, told: &Told) {
+    fn add_call(&mut self, told: &CallRecord) {
         Self::add_call(self, told);
     }
 
@@ -235,20 +235,20 @@ impl<T: Target + Close> Sink for Session<T> {
 
     /// Brings the file up to date. There is none before a dispatch has been seen.
     fn publish(&mut self) {
-        let added = self.others.are_news(&self.known) || !self.annotations.names.is_empty();
+        let added = self.pending.have_changed(&self.known) || !self.annotations.names.is_empty();
         self.in_flight.now.clone_from(&lock(&self.known.in_flight));
-        let is_news = added || self.calls.open.is_news() || self.in_flight.is_news();
-        if self.over.is_none() && self.is_begun() && is_news {
+        let has_changed = added || self.calls.open.has_changed() || self.in_flight.has_changed();
+        if self.over.is_none() && self.is_begun() && has_changed {
             self.write_out(false);
         }
     }
 
     /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
-    fn settle(&mut self, ranges: &mut Reader) {
+    fn complete(&mut self, ranges: &mut Reader) {
         ranges.finish(|annotation| self.annotate(&annotation));
         if self.over.is_none() && self.is_begun() {
             let is_complete =
-                self.known.counters.snapshot().on_the_way() == self.others.unpublished[DISPATCHES];
+                self.known.counters.snapshot().on_the_way() == self.pending.unpublished[DISPATCHES];
             self.write_out(is_complete);
         }
     }
@@ -263,7 +263,7 @@ impl<T: Target + Close> Sink for Session<T> {
             if let Some(recording) = &mut self.file.recording {
                 recording.rollback();
             }
-            self.others.lose(why, &self.known);
+            self.pending.lose(why, &self.known);
         }
     }
 
@@ -271,7 +271,7 @@ impl<T: Target + Close> Sink for Session<T> {
         if self.over == Some(Lost::Failure) {
             Pending::lose_the_rest(Lost::Failure, &self.known);
         }
-        self.others.give_up_calls(&self.known);
+        self.pending.give_up_calls(&self.known);
         if self.file.recording.is_some() || self.is_begun() && self.over.is_none() {
             self.write_out(!matches!(self.over, Some(Lost::Failure | Lost::Write)));
         }
@@ -303,11 +303,11 @@ impl<T: Target> RecordingFile<T> {
     }
 
     /// The same with what is known of a thread and of a queue, if any, where these are met for the first time.
-    pub(super) fn meet(
+    pub(super) fn register(
         &mut self,
         tid: u32,
         queue: Option<QueueOrdinal>,
-        known: &Known,
+        known: &RecorderState,
     ) -> rtl_schema::Result<&mut Recording<T>> {
         if queue.is_some_and(|queue| queue.0 >= self.queues) {
             for queue in known.queues.since(self.queues) {

@@ -1,10 +1,22 @@
 //! What the recorder hands rows on to.
 
-use super::Ending;
+use std::path::PathBuf;
+
 use crate::base::counters::Lost;
 use crate::collect::dispatch::Dispatch;
-use crate::events::calls::reader::{Open, Told};
+use crate::events::calls::reader::{CallRecord, Open};
 use crate::events::roctx::{Annotation, Reader};
+
+/// How a recording ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// The file, if there is one.
+    pub path: Option<PathBuf>,
+    /// Why something is missing in it, in one line: the first failure.
+    pub failure: Option<String>,
+    /// What became of all that was on its way, where the recorder itself did not come to its end.
+    pub rest: Option<Lost>,
+}
 
 /// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
 /// recorded or as lost.
@@ -12,17 +24,17 @@ pub(super) trait Sink {
     /// Records a dispatch or counts it as lost.
     fn add(&mut self, dispatch: &Dispatch);
     /// Records the copies and barriers that have come, or counts them as lost.
-    fn add_others(&mut self);
+    fn add_copies_and_barriers(&mut self);
     /// Records an annotation or counts it as lost.
     fn annotate(&mut self, annotation: &Annotation);
     /// Records a call or counts it as lost.
-    fn add_call(&mut self, told: &Told);
-    /// The calls that threads are in now, for whoever tells of them before they have returned.
+    fn add_call(&mut self, record: &CallRecord);
+    /// The calls that threads are in now, which a sink may show before they have returned.
     fn show_open(&mut self, _open: Vec<Open>) {}
     /// Lets go of what has gathered.
     fn publish(&mut self);
     /// The same, where the process may be another program in a moment, so that nothing may follow.
-    fn settle(&mut self, ranges: &mut Reader);
+    fn complete(&mut self, ranges: &mut Reader);
     /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
     fn give_up(&mut self, why: Lost, reason: &str);
     /// Lets go of the rest: nothing will follow.

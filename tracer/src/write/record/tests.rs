@@ -8,14 +8,16 @@ use rtl_write::Target;
 
 use super::close::Close;
 use super::*;
+use crate::base::gpus::Gpu;
+use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
-use crate::collect::dispatch::{KernelId, QueueOrdinal};
-use crate::collect::handover::{BATCH, Sender, handover_of};
+use crate::collect::batch_channel::{BATCH, Sender, batch_channel_of};
+use crate::collect::dispatch::{KernelId, Queue, QueueOrdinal};
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn known() -> Arc<Known> {
-    let known = Known::default();
+fn known() -> Arc<RecorderState> {
+    let known = RecorderState::default();
     for (mangled, kernel_object) in [("_Z3addPf", 0x1000), ("Cijk_Ailk", 0x1100)] {
         let mangled = mangled.to_owned();
         let resources = Resources { lds: Some(64), ..Resources::default() };
@@ -48,14 +50,16 @@ fn settings(output: &std::path::Path) -> Settings {
     Settings { output: Some(output.into()), ..Settings::default() }
 }
 
-fn start(settings: Settings, known: &Arc<Known>) -> Result<(Sender<Dispatch>, Recorder)> {
-    let (sender, receiver) = handover_of(8);
-    let gpus = (0..2).map(|number| Gpu { number, ..Gpu::default() }).collect();
-    Ok((sender, Recorder::start(settings, gpus, Arc::clone(known), receiver)?))
+fn start(settings: Settings, known: &Arc<RecorderState>) -> Result<(Sender<Dispatch>, Recorder)> {
+    let (sender, receiver) = batch_channel_of(8);
+    for number in 0..2 {
+        known.gpus.add(Gpu { number, ..Gpu::default() });
+    }
+    Ok((sender, Recorder::start(settings, Arc::clone(known), receiver, |_| ())?))
 }
 
 /// Sends dispatches of these numbers and waits for room where there is none.
-fn send(sender: &mut Sender<Dispatch>, known: &Known, numbers: std::ops::RangeInclusive<u64>) {
+fn send(sender: &mut Sender<Dispatch>, known: &RecorderState, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         known.counters.see(1);
         while sender.send(dispatch(number)).is_err() {
@@ -158,7 +162,7 @@ fn a_file_in_the_making_is_whole_and_says_that_it_is_not_complete() -> Result {
 #[test]
 fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_is_loaded() -> Result {
     let folder = tempfile::tempdir()?;
-    let (path, known) = (folder.path().join("trace.db"), Known::default());
+    let (path, known) = (folder.path().join("trace.db"), RecorderState::default());
     // Two constructors of one class, which a demangler calls the same; the first is on two GPUs.
     for (mangled, kernel_object) in
         [("_ZN1KC1Ev", 1), ("_ZN1KC2Ev", 2), ("_ZN1KC1Ev", 3), ("", 0x7f), ("", 0x8f), ("long_", 5)]
@@ -188,7 +192,7 @@ fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_
 fn a_recorder_that_cannot_keep_up_gives_dispatches_back_and_loses_none_that_it_took() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(2);
+    let (mut sender, receiver) = batch_channel_of(2);
     let mut taken = 0;
     for number in 1..=5_000 {
         known.counters.see(1);
@@ -197,7 +201,7 @@ fn a_recorder_that_cannot_keep_up_gives_dispatches_back_and_loses_none_that_it_t
             Err(_) => known.counters.lose(Lost::Behind, 1),
         }
     }
-    let recorder = Recorder::start(settings(&path), Vec::new(), Arc::clone(&known), receiver)?;
+    let recorder = Recorder::start(settings(&path), Arc::clone(&known), receiver, |_| ())?;
     drop(sender);
     recorder.finish(soon());
     assert_eq!(taken, 2 * BATCH as u64);
@@ -260,13 +264,13 @@ fn a_folder_that_is_removed_meanwhile_hurts_nobody() -> Result {
 fn when_the_time_to_finish_is_over_the_rest_is_counted() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(64);
+    let (mut sender, receiver) = batch_channel_of(64);
     let (written, all) = ((AT_ONCE * BATCH) as u64, 20_000);
     send(&mut sender, &known, 1..=all);
     drop(sender);
     let over = Mutex::new(Some(Instant::now()));
     let create = create_at(&path);
-    let ending = run(session(&known, create), &known, &receiver, &over);
+    let ending = run(session(&known, create), &known, &receiver, &over, |_| ());
     assert!(ending.failure.is_some());
     assert_eq!(known.counters.snapshot().lost, [(Lost::Unwritten, all - written)]);
     assert_eq!(read(&path)?.dispatches.len() as u64, written);
@@ -281,7 +285,7 @@ fn create_at(
 }
 
 fn session<T: Target + Close>(
-    known: &Arc<Known>,
+    known: &Arc<RecorderState>,
     create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
     let about = session::About { settings: Settings::default(), identity: Identity::default() };
@@ -314,7 +318,7 @@ impl Close for Bad {
 fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());
-    let (mut sender, receiver) = handover_of(64);
+    let (mut sender, receiver) = batch_channel_of(64);
     let broken = Arc::new(AtomicU8::new(0));
     let (file, switch) = (path.clone(), Arc::clone(&broken));
     let create = move || {
@@ -323,7 +327,7 @@ fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     };
     let session = session(&known, create);
     let shared = Arc::clone(&known);
-    let thread = std::thread::spawn(move || run(session, &shared, &receiver, &Deadline::default()));
+    let thread = std::thread::spawn(move || run(session, &shared, &receiver, &Deadline::default(), |_| ()));
     send(&mut sender, &known, 1..=100);
     until("the first are published", || known.counters.snapshot().recorded == 100);
     broken.store(how, Ordering::SeqCst);

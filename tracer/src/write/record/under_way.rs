@@ -26,7 +26,7 @@ impl<T> Default for UnderWay<T> {
 
 impl<T: Clone + PartialEq> UnderWay<T> {
     /// Whether there is a reason for a publication.
-    pub(super) fn is_news(&self) -> bool {
+    pub(super) fn has_changed(&self) -> bool {
         self.now != self.published || !self.now.is_empty() && self.since.elapsed() >= HEARTBEAT
     }
 
@@ -44,19 +44,19 @@ mod tests {
     #[test]
     fn what_changes_is_news_and_what_stays_is_only_now_and_then() {
         let mut under_way = UnderWay::default();
-        assert!(!under_way.is_news());
+        assert!(!under_way.has_changed());
         under_way.now = vec![5, 7];
-        assert!(under_way.is_news());
+        assert!(under_way.has_changed());
         under_way.publish();
         under_way.now = vec![5, 7];
-        assert!(!under_way.is_news());
+        assert!(!under_way.has_changed());
         under_way.since = Instant::now().checked_sub(HEARTBEAT).unwrap();
-        assert!(under_way.is_news(), "it has taken longer by now");
+        assert!(under_way.has_changed(), "it has taken longer by now");
         under_way.publish();
         under_way.now = Vec::new();
-        assert!(under_way.is_news(), "none of it is under way any more");
+        assert!(under_way.has_changed(), "none of it is under way any more");
         under_way.publish();
         under_way.since = Instant::now().checked_sub(HEARTBEAT).unwrap();
-        assert!(!under_way.is_news());
+        assert!(!under_way.has_changed());
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use e2e::compare::{TWO_TICKS, assert_complete, spoken};
 use e2e::embedded::embedded_by;
 use e2e::{Outcome, Process, examples};
-use rtl::capi::embed::abi;
+use rtl::base::abi;
 
 /// `STRUCT.FIELD OFFSET` of a struct here, and its fields' names for the compiler there.
 macro_rules! layout {

@@ -1,8 +1,8 @@
 //! Copies and barriers: what is recorded beside dispatches.
 
 use super::*;
-use crate::collect::others::{BARRIERS, COPIES, Copy, Other, What};
-use crate::intercept::copies::{Begun, Copies};
+use crate::collect::copies::{Begun, Copies};
+use crate::collect::copy_or_barrier::{BARRIERS, COPIES, Copy, CopyOrBarrier, What};
 
 const COPY: Copy = Copy { bytes: 64, source: None, destination: Some(1) };
 
@@ -37,8 +37,8 @@ impl Bench {
     /// Lets the collector look; what the recorder then gets beside dispatches: number, start, end.
     fn others(&mut self) -> Vec<(u64, i64, i64)> {
         self.collector.pass(true, &self.shared);
-        let mut ops: Vec<Other> = Vec::new();
-        self.shared.known.others.take(&mut ops);
+        let mut ops: Vec<CopyOrBarrier> = Vec::new();
+        self.shared.known.copies_and_barriers.take(&mut ops);
         ops.into_iter().map(|op| (op.correlation, op.start, op.end)).collect()
     }
 }
@@ -161,7 +161,7 @@ fn what_is_recorded_beside_dispatches_says_what_it_is() {
     bench.machine.complete(ours, 10, 20);
     bench.collector.pass(true, &bench.shared);
     let mut ops = Vec::new();
-    bench.shared.known.others.take(&mut ops);
+    bench.shared.known.copies_and_barriers.take(&mut ops);
     let what: Vec<What> = ops.iter().map(|op| op.what).collect();
     assert_eq!(what, [What::Barrier { queue: QueueOrdinal(7), gpu: 1 }, What::Copy(COPY)]);
     assert!(ops.iter().all(|op| op.tid == crate::events::thread::current().tid));

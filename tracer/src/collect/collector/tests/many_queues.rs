@@ -15,17 +15,17 @@ struct Queues {
 /// So many queues of a process whose slots may occupy a bound.
 fn queues(count: usize, bound: usize) -> Queues {
     let machine = Arc::new(Machine { most: usize::MAX, ..Machine::default() });
-    let known: Arc<crate::write::record::Known> = Arc::default();
+    let known: Arc<crate::collect::recorder_state::RecorderState> = Arc::default();
     known.budget.set_bound(Some(bound as u64));
-    let (sender, arrivals) = crate::collect::handover::handover(Arc::clone(&known.budget));
+    let (sender, arrivals) = crate::collect::batch_channel::batch_channel(Arc::clone(&known.budget));
     let shared = Arc::new(Shared::new(Mode::Standard, known, Some(Named), Box::new(Arc::clone(&machine))));
     let mut collector = Collector::new(sender);
     let queues = (0..count).map(|at| {
-        let (submissions, mut lane) = lane(QueueOrdinal(u32::try_from(at).unwrap()), 0);
+        let (submissions, mut queue) = queue_channel(QueueOrdinal(u32::try_from(at).unwrap()), 0);
         let submissions = Arc::new(Mutex::new(submissions));
         let (lent, shared) = (Arc::clone(&submissions), Arc::clone(&shared));
-        lane.lender = Some(Box::new(move |keep| lent.lock().unwrap().give_back(keep, &shared)));
-        collector.add(lane);
+        queue.lender = Some(Box::new(move |keep| lent.lock().unwrap().give_back(keep, &shared)));
+        collector.add(queue);
         submissions
     });
     let queues = queues.collect();
@@ -36,7 +36,7 @@ impl Queues {
     fn submit(&self, queue: usize) -> u64 {
         let mut packet = kernel(1, 0);
         let mut submissions = self.queues[queue].lock().unwrap();
-        if !submissions.submit_usual(&mut packet, &Cell::new(submitter()), &self.shared) {
+        if !submissions.submit_fast(&mut packet, &Cell::new(submitter()), &self.shared) {
             submissions.submit(&mut packet, &self.shared);
         }
         packet.completion()

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::counters::Lost;
-use crate::events::roctx::lane::{DEEPEST, Lane};
 use crate::events::roctx::text::TEXTS;
+use crate::events::roctx::thread_queue::{DEEPEST, ThreadQueue};
 
 /// What a test's threads did, in one reader.
 struct Threads {
-    lanes: Vec<Option<Lane>>,
+    queues: Vec<Option<ThreadQueue>>,
     reader: Reader,
     seen: Vec<Annotation>,
 }
@@ -17,20 +17,20 @@ struct Threads {
 impl Threads {
     fn new(count: u32) -> Self {
         let mut reader = Reader::default();
-        let lane = |tid| {
-            let (lane, events) = Lane::new().unwrap();
+        let queue = |tid| {
+            let (queue, events) = ThreadQueue::new().unwrap();
             reader.rings.push(Ring::new(tid, events));
-            Some(lane)
+            Some(queue)
         };
-        Self { lanes: (0..count).map(lane).collect(), reader, seen: Vec::new() }
+        Self { queues: (0..count).map(queue).collect(), reader, seen: Vec::new() }
     }
 
-    fn lane(&mut self, thread: usize) -> &mut Lane {
-        self.lanes[thread].as_mut().unwrap()
+    fn queue(&mut self, thread: usize) -> &mut ThreadQueue {
+        self.queues[thread].as_mut().unwrap()
     }
 
     fn send(&mut self, thread: usize, what: What, number: u64, time: i64) {
-        self.lane(thread).send(Event { time, number, text: TEXTS.find(b"sent"), what }).unwrap();
+        self.queue(thread).send(Event { time, number, text: TEXTS.find(b"sent"), what }).unwrap();
     }
 
     /// Reads until there is nothing.
@@ -78,8 +78,8 @@ proptest! {
             match step {
                 Step::Push => {
                     let text = TEXTS.find(format!("level {level}").as_bytes());
-                    threads.lane(0).push(level, text, time).unwrap();
-                    let number = threads.lane(0).innermost();
+                    threads.queue(0).push(level, text, time).unwrap();
+                    let number = threads.queue(0).innermost();
                     prop_assert!(model.iter().all(|&(_, other)| other != number));
                     model.push((Some(time), number));
                 }
@@ -90,18 +90,18 @@ proptest! {
                 Step::Pop => {
                     if let Some((start, _)) = model.pop() {
                         let level = model.len();
-                        threads.lane(0).settle(level, time);
+                        threads.queue(0).pop_to(level, time);
                         expected.extend(start.map(|start| (format!("level {level}"), 0, start, Some(time))));
                     }
                 }
                 Step::Read => found.extend(threads.ranges()),
             }
-            prop_assert_eq!(threads.lane(0).innermost(), model.last().map_or(0, |&(_, number)| number));
+            prop_assert_eq!(threads.queue(0).innermost(), model.last().map_or(0, |&(_, number)| number));
         }
         found.extend(threads.ranges());
         prop_assert_eq!(found, expected);
         // What is open when the thread ends has a start and no end.
-        threads.lanes.clear();
+        threads.queues.clear();
         let open = model.iter().zip(0..).filter_map(|((start, _), level)| Some((level, (*start)?)));
         let open: Vec<_> = open.map(|(level, start): (u32, _)| (format!("level {level}"), 0, start, None)).collect();
         prop_assert_eq!(threads.ranges(), open);
@@ -135,19 +135,19 @@ fn an_end_without_a_beginning_is_forgotten() {
 fn what_is_open_at_the_end_of_a_recording_has_no_end_and_is_not_in_the_next_one() {
     let mut threads = Threads::new(1);
     let text = TEXTS.find(b"around");
-    threads.lane(0).push(0, text, 5).unwrap();
+    threads.queue(0).push(0, text, 5).unwrap();
     threads.send(0, What::Start, 1, 7);
     threads.read();
-    // Its ring would go to the newcomers, where other tests would find it.
+    // Its ring would go to the pending threads, where other tests would find it.
     let mut ring = threads.reader.rings.pop().unwrap();
     close(&mut ring, &mut |annotation| threads.seen.push(annotation));
     threads.reader.finish(|annotation| threads.seen.push(annotation));
     assert_eq!(threads.ranges(), [("around".to_owned(), 0, 5, None), ("sent".to_owned(), 0, 7, None)]);
 
     threads.reader.rings.push(ring);
-    threads.lane(0).settle(0, 9);
-    threads.lane(0).push(0, text, 11).unwrap();
-    threads.lane(0).settle(0, 12);
+    threads.queue(0).pop_to(0, 9);
+    threads.queue(0).push(0, text, 11).unwrap();
+    threads.queue(0).pop_to(0, 12);
     assert_eq!(threads.ranges(), [("around".to_owned(), 0, 11, Some(12))]);
 }
 
@@ -156,16 +156,16 @@ fn a_ring_always_has_room_for_what_ends() {
     let mut threads = Threads::new(1);
     let text = TEXTS.find(b"deep");
     for level in 0..500 {
-        threads.lane(0).push(level, text, 1).unwrap();
+        threads.queue(0).push(level, text, 1).unwrap();
     }
     let event = Event { time: 1, number: 0, text, what: What::Mark };
-    while threads.lane(0).send(event).is_ok() {}
-    assert_eq!(threads.lane(0).push(500, text, 2), Err(Lost::Behind));
-    threads.lane(0).settle(0, 3);
-    assert_eq!(threads.lane(0).innermost(), 0);
+    while threads.queue(0).send(event).is_ok() {}
+    assert_eq!(threads.queue(0).push(500, text, 2), Err(Lost::Behind));
+    threads.queue(0).pop_to(0, 3);
+    assert_eq!(threads.queue(0).innermost(), 0);
     let ranges = threads.ranges();
     assert!(ranges.len() == 500 && ranges.iter().all(|range| range.3 == Some(3)));
-    threads.lane(0).push(0, text, 4).unwrap();
+    threads.queue(0).push(0, text, 4).unwrap();
 }
 
 #[test]
@@ -173,13 +173,13 @@ fn ranges_beyond_the_bounds_are_refused_and_those_around_them_are_not() {
     let mut threads = Threads::new(1);
     let text = TEXTS.find(b"deep");
     for level in 0..DEEPEST {
-        threads.lane(0).push(level, text, 1).unwrap();
+        threads.queue(0).push(level, text, 1).unwrap();
     }
-    let innermost = threads.lane(0).innermost();
-    assert_eq!(threads.lane(0).push(DEEPEST, text, 1), Err(Lost::Bounds));
-    threads.lane(0).settle(DEEPEST, 2);
-    assert_eq!(threads.lane(0).innermost(), innermost);
-    threads.lane(0).settle(0, 3);
+    let innermost = threads.queue(0).innermost();
+    assert_eq!(threads.queue(0).push(DEEPEST, text, 1), Err(Lost::Bounds));
+    threads.queue(0).pop_to(DEEPEST, 2);
+    assert_eq!(threads.queue(0).innermost(), innermost);
+    threads.queue(0).pop_to(0, 3);
     assert_eq!(threads.ranges().len(), DEEPEST);
 
     let mut threads = Threads::new(1);

@@ -1,0 +1,108 @@
+//! Whether anything is recorded at this moment, as the environment, roctxProfilerPause and roctxProfilerResume and
+//! requests from another terminal say.
+//!
+//! One word, so that a range or call reads one variable. It outlives recordings: a program that has paused stays paused
+//! when it starts the runtime again.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::base::counters::{Counters, Lost, Skipped};
+
+/// A recording has begun.
+const BEGUN: u8 = 1;
+/// It is paused.
+const PAUSED: u8 = 2;
+/// It has ended, and none has begun since.
+const ENDED: u8 = 4;
+/// RTL_START has not been read yet.
+const UNASKED: u8 = 8;
+
+static STATE: AtomicU8 = AtomicU8::new(UNASKED);
+
+/// What becomes of a range that begins now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordingState {
+    /// It is recorded.
+    Open,
+    /// It would be, once the settings are read and a recording has begun.
+    Idle,
+    /// It is left out.
+    Paused,
+    /// It comes too late.
+    Ended,
+}
+
+/// Whether ranges are recorded.
+#[inline]
+pub fn is_open() -> bool {
+    STATE.load(Ordering::Relaxed) == BEGUN
+}
+
+/// Whether dispatches and ranges are left out.
+#[inline]
+pub fn is_paused() -> bool {
+    STATE.load(Ordering::Relaxed) & PAUSED != 0
+}
+
+/// Why ranges are not recorded, if they are not.
+pub fn state() -> RecordingState {
+    match STATE.load(Ordering::Relaxed) {
+        BEGUN => RecordingState::Open,
+        word if word & ENDED != 0 => RecordingState::Ended,
+        word if word & UNASKED == 0 && word & PAUSED != 0 => RecordingState::Paused,
+        _ => RecordingState::Idle,
+    }
+}
+
+/// The settings have been read: nothing is recorded until the program resumes, if they say so. Later answers, of this
+/// process or of the child of its fork, change nothing.
+pub fn ask(is_stopped: bool) {
+    if STATE.load(Ordering::Relaxed) & UNASKED == 0 {
+        return;
+    }
+    if is_stopped {
+        STATE.fetch_or(PAUSED, Ordering::Relaxed);
+    }
+    STATE.fetch_and(!UNASKED, Ordering::Relaxed);
+}
+
+/// A recording has begun.
+pub fn begin() {
+    STATE.fetch_or(BEGUN, Ordering::Relaxed);
+}
+
+/// The recording ends.
+pub fn end() {
+    STATE.fetch_or(ENDED, Ordering::Relaxed);
+}
+
+/// Another recording may begin: the runtime has started again, or this is the child of a fork.
+pub fn renew() {
+    STATE.fetch_and(!(BEGUN | ENDED), Ordering::Relaxed);
+}
+
+/// From now on, whether dispatches and ranges are left out.
+pub fn pause(is_paused: bool) {
+    if is_paused {
+        STATE.fetch_or(PAUSED, Ordering::Relaxed);
+        STATE.fetch_and(!UNASKED, Ordering::Relaxed);
+    } else {
+        STATE.fetch_and(!(PAUSED | UNASKED), Ordering::Relaxed);
+    }
+}
+
+/// Whether a range or call is recorded although the state was not [open](is_open), because `begin` begins a recording for it;
+/// else counts why not.
+#[cold]
+pub fn opens(unhanded: &Counters, begin: impl FnOnce()) -> bool {
+    if state() == RecordingState::Idle {
+        begin();
+    }
+    match state() {
+        // Another thread is about to begin it: what the thread hands over waits.
+        RecordingState::Open | RecordingState::Idle => return true,
+        RecordingState::Paused => unhanded.skip(Skipped::Paused, 1),
+        RecordingState::Ended => unhanded.lose(Lost::Ended, 1),
+    }
+    false
+}

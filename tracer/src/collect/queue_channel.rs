@@ -1,0 +1,381 @@
+//! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
+//! by two chains through which slots go round.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::packet::Packet;
+use crate::base::recording_state;
+use crate::base::settings::Mode;
+use crate::collect::copy_or_barrier::BARRIERS;
+use crate::collect::dispatch::{KernelId, QueueOrdinal};
+use crate::collect::names::{Cache, Resolve};
+use crate::collect::shared::Shared;
+use crate::collect::signals::Signal;
+use crate::collect::slot::{CompletionSource, Slot, Submission};
+use crate::events::chain::{Consumer, Producer, chain};
+use crate::events::thread::{self, Submitter};
+
+/// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
+/// and at most.
+pub const BLOCK: (usize, usize) = (8, 64);
+
+/// Slots that a queue in use has at least where few are in use, so that a burst finds them.
+const USUAL: usize = 2048;
+
+/// Free slots that are spread over all queues in use, 6 MB.
+const SPREAD: usize = 8 * USUAL;
+
+/// Slots that are made or moved at once: that must not keep the collector from what it is there for.
+pub const AT_ONCE: usize = 2048;
+
+/// How many times what was in flight at once a queue has slots.
+const AHEAD: usize = 2;
+
+/// The part of its slots that a queue which needs fewer gives up with each pass.
+const DECAY: usize = 64;
+
+/// Free slots of each queue where there are `queues`.
+#[must_use]
+pub fn share(queues: usize) -> usize {
+    let share = SPREAD / queues.max(1);
+    if share < BLOCK.1 { 0 } else { share.min(USUAL) }
+}
+
+/// The half of the threads that submit.
+pub struct Submissions {
+    gpu: u16,
+    free: Consumer<Box<Slot>>,
+    submitted: Producer<Box<Slot>>,
+    /// Slots from the pool that were not used yet.
+    #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
+    fresh: Vec<Box<Slot>>,
+    owned: Arc<AtomicUsize>,
+    cache: Cache,
+}
+
+/// The collector's half.
+pub struct Arrivals {
+    /// Which queue.
+    pub queue: QueueOrdinal,
+    /// The number of its GPU.
+    pub gpu: u16,
+    /// What was submitted and not looked at yet.
+    pub submitted: Consumer<Box<Slot>>,
+    /// Has the other half give all slots but that number back.
+    pub lender: Option<Box<dyn Fn(usize) + Send>>,
+    free: Producer<Box<Slot>>,
+    owned: Arc<AtomicUsize>,
+    /// Slots that it needed lately; those beyond it go to the pool when they become free.
+    wanted: usize,
+}
+
+/// The two halves of a new queue.
+#[must_use]
+pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
+    let (submitted_in, submitted_out) = chain();
+    let (free_in, free_out) = chain();
+    let owned = Arc::new(AtomicUsize::new(0));
+    let submissions = Submissions {
+        gpu,
+        free: free_out,
+        submitted: submitted_in,
+        fresh: Vec::new(),
+        owned: Arc::clone(&owned),
+        cache: Cache::default(),
+    };
+    let arrivals =
+        Arrivals { queue, gpu, submitted: submitted_out, lender: None, free: free_in, owned, wanted: 0 };
+    (submissions, arrivals)
+}
+
+/// What was done about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// It goes on as the application wrote it, and nobody looks after it.
+    Passed,
+    /// It goes on as the application wrote it; its signal is watched.
+    Watched,
+    /// It carries our signal.
+    Changed,
+    /// It carries our signal, and someone may wait for what we forward.
+    Forwarded,
+}
+
+impl Submissions {
+    /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
+    /// launched before, with a free slot at hand. `from` is the calling thread. False, and nothing has happened, for any other.
+    ///
+    /// Nothing in here can panic, allocate or wait.
+    #[inline(always)]
+    pub fn submit_fast<R: Resolve>(
+        &mut self,
+        packet: &mut Packet,
+        from: &Cell<Submitter>,
+        shared: &Shared<R>,
+    ) -> bool {
+        if !packet.is_usual() {
+            return false;
+        }
+        let Some(kernel) = self.cache.known(packet.kernel_object(), shared.names.generation()) else {
+            return false;
+        };
+        let Some(mut slot) = self.free.pop() else { return false };
+        let correlation = shared.known.counters.see(1) + 1;
+        slot.submission = Submission { correlation, from: from.get(), kernel, launch: packet.launch() };
+        slot.source = CompletionSource::Own;
+        packet.set_completion(slot.own.handle());
+        self.hand_over(slot, shared);
+        true
+    }
+
+    /// Counts a packet that is about to be submitted and, where it is a kernel that is recorded, puts it on its way
+    /// to the collector.
+    pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
+        if !packet.is_kernel() {
+            return self.submit_other(packet, shared);
+        }
+        let completion = packet.completion();
+        let correlation = shared.known.counters.see(1) + 1;
+        if is_paused() {
+            shared.known.counters.skip(Skipped::Paused, 1);
+            return self.submit_other(packet, shared);
+        }
+        if completion != 0 && shared.mode == Mode::Lite {
+            shared.known.counters.skip(Skipped::Signal, 1);
+            return Verdict::Passed;
+        }
+        let kernel = self.cache.id(packet.kernel_object(), &shared.names, &shared.known.kernels);
+        let submission = Submission { correlation, from: thread::current(), kernel, launch: packet.launch() };
+        self.carry(submission, packet, shared)
+    }
+
+    /// Puts a packet that is recorded on its way to the collector.
+    fn carry<R: Resolve>(
+        &mut self,
+        submission: Submission,
+        packet: &mut Packet,
+        shared: &Shared<R>,
+    ) -> Verdict {
+        let completion = packet.completion();
+        let mut slot = match self.slot(shared) {
+            Ok(slot) => slot,
+            Err(why) => {
+                if completion != 0 {
+                    shared.release(completion);
+                }
+                shared.counters_of(&submission).lose(why, 1);
+                return Verdict::Passed;
+            }
+        };
+        let (source, verdict) = if completion == 0 {
+            (CompletionSource::Own, Verdict::Changed)
+        } else {
+            Self::completion_source(completion, submission.correlation, shared)
+        };
+        slot.submission = submission;
+        slot.enqueued = shared.moment_of_submission();
+        slot.source = source;
+        if verdict > Verdict::Watched {
+            packet.set_completion(slot.own.handle());
+        }
+        self.hand_over(slot, shared);
+        verdict
+    }
+
+    /// A packet that is no kernel, or a kernel with a signal of which nothing is recorded. A program that sees the signal of a barrier
+    /// or a kernel may conclude that the kernels before it have ended: while signals of kernels are still to be forwarded,
+    /// its own comes after them.
+    fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
+        if shared.records_barriers && packet.is_barrier() {
+            let correlation = BARRIERS + shared.known.barriers.see(1) + 1;
+            if !is_paused() {
+                let (from, kernel) = (thread::current(), KernelId::BARRIER);
+                let submission = Submission { correlation, from, kernel, ..Submission::default() };
+                return self.carry(submission, packet, shared);
+            }
+            shared.known.barriers.skip(Skipped::Paused, 1);
+        }
+        if packet.completion() == 0 {
+            return Verdict::Passed;
+        }
+        shared.release(packet.completion());
+        if !(packet.is_barrier() || packet.is_kernel()) || shared.forwards.load(Ordering::Acquire) == 0 {
+            return Verdict::Passed;
+        }
+        let Ok(mut slot) = self.slot(shared) else { return Verdict::Passed };
+        shared.forwards.fetch_add(1, Ordering::Relaxed);
+        slot.source = CompletionSource::Relay(Self::signal(packet.completion()));
+        packet.set_completion(slot.own.handle());
+        self.hand_over(slot, shared);
+        Verdict::Forwarded
+    }
+
+    #[inline(always)]
+    fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
+        // The chain has places for all slots that the queue owns, so there is one.
+        if let Err(slot) = self.submitted.push(slot) {
+            shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
+            // The packet carries its signal: it must not be used again.
+            std::mem::forget(slot);
+        }
+    }
+
+    /// Counts a packet that goes on unrecorded for this reason.
+    #[cold]
+    pub fn pass<R: Resolve>(packet: &Packet, shared: &Shared<R>, count: impl FnOnce(&Counters)) {
+        if packet.completion() != 0 {
+            shared.release(packet.completion());
+        }
+        let counters = match packet {
+            packet if packet.is_kernel() => &shared.known.counters,
+            packet if packet.is_barrier() && shared.records_barriers => &shared.known.barriers,
+            _ => return,
+        };
+        counters.see(1);
+        count(counters);
+    }
+
+    /// How a dispatch that carries the application's own signal is noticed.
+    fn completion_source<R: Resolve>(
+        completion: u64,
+        dispatch: u64,
+        shared: &Shared<R>,
+    ) -> (CompletionSource, Verdict) {
+        let signal = Self::signal(completion);
+        // A signal that is left alone while others are still to be forwarded would overtake them.
+        if shared.forwards.load(Ordering::Acquire) == 0
+            && shared.signal_tracker.watch(signal, dispatch, &*shared.runtime)
+        {
+            (CompletionSource::Watched(completion), Verdict::Watched)
+        } else {
+            shared.forwards.fetch_add(1, Ordering::Relaxed);
+            (CompletionSource::Forward(signal), Verdict::Forwarded)
+        }
+    }
+
+    /// The signal with which the application submits a packet.
+    fn signal(completion: u64) -> Signal {
+        #[expect(unsafe_code, reason = "the handle is in a packet")]
+        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes.
+        // A watched signal is looked at later only under the lock that its destruction takes; a forwarded one is
+        // decremented in place of the packet.
+        unsafe {
+            Signal::new(completion)
+        }
+    }
+
+    fn slot<R: Resolve>(&mut self, shared: &Shared<R>) -> Result<Box<Slot>, Lost> {
+        match self.free.pop().or_else(|| self.fresh.pop()) {
+            Some(slot) => Ok(slot),
+            None => self.grow(shared),
+        }
+    }
+
+    /// Takes a block of slots from the pool, or makes it.
+    #[cold]
+    fn grow<R: Resolve>(&mut self, shared: &Shared<R>) -> Result<Box<Slot>, Lost> {
+        let wanted = match self.owned.load(Ordering::Relaxed) {
+            _ if shared.known.budget.is_tight() => 1,
+            owned => owned.clamp(BLOCK.0, BLOCK.1),
+        };
+        let mut count = shared.pool.take(wanted, &mut self.fresh);
+        if count == 0 {
+            count = shared.pool.make(wanted, &mut self.fresh, &*shared.runtime, self.gpu)?;
+        }
+        let owned = self.owned.fetch_add(count, Ordering::Relaxed) + count;
+        if !(self.submitted.reserve(owned) && self.free.reserve(owned)) {
+            self.give_back(0, shared);
+            return Err(Lost::Memory);
+        }
+        self.fresh.pop().ok_or(Lost::Failure)
+    }
+
+    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more.
+    pub fn give_back<R: Resolve>(&mut self, keep: usize, shared: &Shared<R>) {
+        while self.owned.load(Ordering::Relaxed) > keep {
+            let Some(slot) = self.fresh.pop().or_else(|| self.free.pop()) else { break };
+            self.owned.fetch_sub(1, Ordering::Relaxed);
+            shared.pool.give_back(slot);
+        }
+        self.submitted.trim(self.owned.load(Ordering::Relaxed));
+    }
+}
+
+/// Whether nothing that this thread submits now is recorded.
+pub fn is_paused() -> bool {
+    recording_state::is_paused() || thread::is_paused()
+}
+
+impl Arrivals {
+    /// Makes a slot free again: for this queue where it needs it, else for all.
+    pub fn free<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
+        slot.own.arm();
+        if self.owned.load(Ordering::Relaxed) > self.wanted {
+            return self.give_back(slot, shared);
+        }
+        if let Err(slot) = self.free.push(slot) {
+            self.give_back(slot, shared);
+        }
+    }
+
+    /// Gives a slot back to all queues.
+    pub fn give_back<R: Resolve>(&self, slot: Box<Slot>, shared: &Shared<R>) {
+        self.owned.fetch_sub(1, Ordering::Relaxed);
+        shared.pool.give_back(slot);
+    }
+
+    /// Takes and makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
+    /// flight at once when a pass began, because the next pass may come late. Makes at most `allowance` of them, of which
+    /// it takes what it makes; `slots` is an empty list, kept for its room.
+    pub fn grow_ahead<R: Resolve>(
+        &mut self,
+        in_flight: usize,
+        share: usize,
+        allowance: &mut usize,
+        slots: &mut Vec<Box<Slot>>,
+        shared: &Shared<R>,
+    ) {
+        if !shared.makes_slots_ahead.load(Ordering::SeqCst) {
+            return;
+        }
+        let wanted = (in_flight * AHEAD).max(share);
+        self.wanted = wanted.max(self.wanted - self.wanted.div_ceil(DECAY));
+        let missing = wanted.saturating_sub(self.owned.load(Ordering::Relaxed)).min(AT_ONCE);
+        if missing == 0 {
+            return;
+        }
+        let most = (missing - shared.pool.take(missing, slots)).min(*allowance);
+        // At the bound the thread that submits counts what is lost.
+        *allowance -= shared.pool.make(most, slots, &*shared.runtime, self.gpu).unwrap_or(0);
+        let owned = self.owned.fetch_add(slots.len(), Ordering::Relaxed) + slots.len();
+        let has_room = self.submitted.reserve(owned) && self.free.reserve(owned);
+        for slot in slots.drain(..) {
+            if !has_room {
+                self.owned.fetch_sub(1, Ordering::Relaxed);
+                shared.pool.give_back(slot);
+            } else if let Err(slot) = self.free.push(slot) {
+                self.give_back(slot, shared);
+            }
+        }
+    }
+
+    /// Whether this queue has more slots than that.
+    #[must_use]
+    pub fn has_more_than(&self, slots: usize) -> bool {
+        self.owned.load(Ordering::Relaxed) > slots
+    }
+
+    /// Nothing is in flight, and has not been for a while: all slots but `keep` serve other queues.
+    pub fn shrink(&mut self, keep: usize) {
+        self.wanted = keep;
+        if self.has_more_than(keep)
+            && let Some(lend) = &self.lender
+        {
+            lend(keep);
+        }
+        self.free.trim(self.owned.load(Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,46 @@
+//! What the recorder and the rest of the tracer both know.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use calls::Source;
+
+use crate::base::budget::Budget;
+use crate::base::cost::Cost;
+use crate::base::counters::Counters;
+use crate::base::gpus::Gpu;
+use crate::base::kernels::Kernel;
+use crate::base::registry::Registry;
+use crate::collect::copy_or_barrier::CopiesAndBarriers;
+use crate::collect::dispatch::{InFlight, Queue};
+
+/// Kernels, queues, GPUs and counters of a recording.
+#[derive(Debug, Default)]
+pub struct RecorderState {
+    /// By [`crate::collect::dispatch::KernelId`].
+    pub kernels: Registry<Kernel>,
+    /// By [`crate::collect::dispatch::QueueOrdinal`].
+    pub queues: Registry<Queue>,
+    /// The GPUs whose queues may be among them.
+    pub gpus: Registry<Gpu>,
+    /// How often the collector has handed on everything that had completed.
+    pub passes: AtomicU64,
+    /// What became of every dispatch.
+    pub counters: Counters,
+    /// What became of every range and marker.
+    pub ranges: Counters,
+    /// What became of every copy.
+    pub copies: Counters,
+    /// What became of every barrier, where they are recorded.
+    pub barriers: Counters,
+    /// What became of every call, by source.
+    pub calls: [Counters; Source::ALL.len()],
+    /// What dispatches may occupy on their way to the file.
+    pub budget: Arc<Budget>,
+    /// Copies and barriers on their way to the recorder.
+    pub copies_and_barriers: CopiesAndBarriers,
+    /// What tracing costs.
+    pub cost: Cost,
+    /// Dispatches that are in flight for long.
+    pub in_flight: Mutex<Vec<InFlight>>,
+}

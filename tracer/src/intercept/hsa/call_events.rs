@@ -1,0 +1,54 @@
+//! Says of a call that it begins and that it has ended, whatever happens.
+
+use std::panic::catch_unwind;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use calls::{Begun, Function, Source};
+
+use super::arguments::Text;
+use crate::events::calls::thread_local;
+
+static WITH_ARGUMENTS: AtomicBool = AtomicBool::new(false);
+
+/// Begins a recording for a call where there is none yet.
+static BEGIN_RECORDING: OnceLock<fn()> = OnceLock::new();
+
+/// Sets the function that begins a recording; only the first call counts.
+pub fn begin_recordings_by(begin: fn()) {
+    let _ = BEGIN_RECORDING.set(begin);
+}
+
+/// From now on, whether calls are told with their arguments.
+pub fn record_arguments(are_told: bool) {
+    WITH_ARGUMENTS.store(are_told, Ordering::Relaxed);
+}
+
+/// The arguments of a call that is about to begin, where they are told.
+#[inline(always)]
+pub fn arguments(say: impl FnOnce(&mut Text)) -> Option<Text> {
+    WITH_ARGUMENTS.load(Ordering::Relaxed).then(|| {
+        let mut text = Text::default();
+        say(&mut text);
+        text
+    })
+}
+
+/// A call of this function begins.
+pub fn begin(number: u16) -> Begun {
+    let begin_recording = || {
+        if let Some(begin) = BEGIN_RECORDING.get() {
+            begin();
+        }
+    };
+    catch_unwind(|| thread_local::begin(Function::new(Source::Hsa, number), begin_recording))
+        .unwrap_or_default()
+}
+
+/// The call of this function has ended with this status, 0 where it returns none.
+pub fn end(begun: &Begun, number: u16, status: i32, arguments: Option<&Text>) {
+    let arguments = arguments.map_or(&[][..], Text::bytes);
+    let _ = catch_unwind(|| {
+        thread_local::end(begun, Function::new(Source::Hsa, number), status, 0, None, arguments)
+    });
+}

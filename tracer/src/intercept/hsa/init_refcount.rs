@@ -1,0 +1,141 @@
+//! Starting and ending the runtime, which counts how often it was started: each library of a process may do both for itself.
+//!
+//! The first call of `hsa_init` loads this library and the last one of `hsa_shut_down` ends the recording: neither can be told
+//! whole, and neither is told. The others are calls as any other. Which is the last is only known from below, because a thread
+//! that starts the runtime while another one is loading it is not seen: what may be the last one counts as that, until the
+//! runtime has gone on all the same.
+
+#![expect(unsafe_code, reason = "called by the application in place of the runtime")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use calls::{Function, Source};
+use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_status_t};
+use hsa_sys::table::Number;
+
+use super::call_events;
+use crate::base::api::Tables;
+use crate::events::calls::sources;
+use crate::intercept::context;
+
+const START: u16 = Number::hsa_init as u16;
+const END: u16 = Number::hsa_shut_down as u16;
+
+/// How often the runtime was started and not ended again, at least.
+static STARTS: Starts = Starts(AtomicUsize::new(0));
+
+#[derive(Debug)]
+struct Starts(AtomicUsize);
+
+impl Starts {
+    /// The runtime is being loaded.
+    fn first(&self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    /// Whether a start is not the first one.
+    fn is_further(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// There was a further one.
+    fn further(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The runtime is about to be ended; whether it will go on all the same.
+    fn end(&self) -> bool {
+        let starts =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |starts| starts.checked_sub(1));
+        starts.is_ok_and(|starts| starts > 1)
+    }
+
+    /// It has gone on: there was a start that was not seen.
+    fn goes_on(&self) {
+        self.0.fetch_max(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether the function with this number is told of here, not by a thunk.
+pub(super) fn are_told(number: usize) -> bool {
+    [START, END].map(usize::from).contains(&number)
+}
+
+/// The runtime has been loaded. That it ends is noticed by [`crate::intercept::hooks`].
+pub fn install(tables: &Tables) {
+    STARTS.first();
+    tables.replace_core(|core| core.hsa_init_fn = Some(init));
+}
+
+unsafe extern "C" fn init() -> hsa_status_t {
+    let Some(original) = context::get().and_then(|tracer| tracer.api.core.hsa_init_fn) else {
+        return HSA_STATUS_ERROR;
+    };
+    // SAFETY: the runtime's own function, which was in the table before this one.
+    let original = || unsafe { original() };
+    if !STARTS.is_further() {
+        return original();
+    }
+    let status = told(START, original);
+    if status == HSA_STATUS_SUCCESS {
+        STARTS.further();
+    }
+    status
+}
+
+/// The runtime is shut down: by `original` where others still use it, which is told of, and by `last` where that may be
+/// the last time.
+pub fn shut_down(
+    original: impl FnOnce() -> hsa_status_t,
+    last: impl FnOnce() -> hsa_status_t,
+) -> hsa_status_t {
+    if STARTS.end() { told(END, original) } else { last() }
+}
+
+/// What might have been the last time was not.
+pub fn go_on() {
+    STARTS.goes_on();
+}
+
+fn told(number: u16, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
+    if !sources::tells(Function::new(Source::Hsa, number)) {
+        return original();
+    }
+    let begun = call_events::begin(number);
+    let status = original();
+    call_events::end(&begun, number, status as i32, None);
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_runtime_goes_on_until_it_was_ended_as_often_as_it_was_started() {
+        let starts = Starts(AtomicUsize::new(0));
+        assert!(!starts.is_further(), "this one will load the library");
+        starts.first();
+        assert!(starts.is_further());
+        starts.further();
+        starts.further();
+        assert_eq!([starts.end(), starts.end(), starts.end()], [true, true, false]);
+        assert!(!starts.is_further() && !starts.end(), "it is ended more often than is known of");
+        starts.first();
+        assert!(!starts.end());
+    }
+
+    #[test]
+    fn a_start_that_was_not_seen_is_known_of_once_the_runtime_has_gone_on() {
+        let starts = Starts(AtomicUsize::new(0));
+        starts.first();
+        assert!(!starts.end(), "as far as is known this was the last");
+        starts.goes_on();
+        starts.further();
+        assert_eq!([starts.end(), starts.end()], [true, false]);
+        starts.first();
+        starts.further();
+        starts.goes_on();
+        assert_eq!([starts.end(), starts.end()], [true, false], "what is known stays");
+    }
+}

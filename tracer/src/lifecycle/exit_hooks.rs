@@ -1,0 +1,202 @@
+//! Ways out of a process on which nobody is told of its end: `_exit`, which Python's multiprocessing ends its children
+//! with, and becoming another program.
+//!
+//! Where this library is preloaded these functions are called in place of the C library's. They do what is to be done
+//! first and leave no frame behind: what follows finds the registers and the stack as its caller left them, so it does
+//! not matter what its arguments are.
+//!
+//! They may be called by a signal handler, or by a child that has the memory of its parent (`vfork`) or one of its
+//! threads (`fork`). So nothing here takes a lock or asks for memory, and nothing happens where another process began
+//! to record.
+
+#![expect(unsafe_code, reason = "stands in front of functions of the C library")]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::panic::catch_unwind;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::base::process;
+use crate::base::recording_state;
+use crate::events::recorder_waker;
+use crate::lifecycle::tracer::{self, END};
+use crate::write::callback;
+
+/// How long to sleep between two looks at how far the recorder is.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// A function of the C library that this one stands in front of.
+struct Function {
+    name: &'static CStr,
+    /// Whether the process ends, and does not only become another program.
+    is_end: bool,
+    original: AtomicPtr<c_void>,
+}
+
+const fn function(name: &'static CStr, is_end: bool) -> Function {
+    Function { name, is_end, original: AtomicPtr::new(ptr::null_mut()) }
+}
+
+/// By the numbers that `stand_in` gives them.
+static FUNCTIONS: [Function; 10] = [
+    function(c"_exit", true),
+    function(c"_Exit", true),
+    function(c"execve", false),
+    function(c"execv", false),
+    function(c"execvp", false),
+    function(c"execvpe", false),
+    function(c"execl", false),
+    function(c"execlp", false),
+    function(c"execle", false),
+    function(c"fexecve", false),
+];
+
+impl Function {
+    fn find(&self) -> *mut c_void {
+        // SAFETY: asks for a symbol of the libraries behind this one.
+        let original = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        self.original.store(original, Ordering::Relaxed);
+        original
+    }
+
+    fn original(&self) -> *mut c_void {
+        let mut original = self.original.load(Ordering::Relaxed);
+        if original.is_null() {
+            original = self.find();
+        }
+        match () {
+            () if !original.is_null() => original,
+            () if self.is_end => exits as *mut c_void,
+            () => fails as *mut c_void,
+        }
+    }
+}
+
+/// Looks for the functions behind ours, before anyone needs them: a forked child must not look for anything.
+pub fn find_originals() {
+    for function in &FUNCTIONS {
+        function.find();
+    }
+}
+
+/// A process without any other `_exit`.
+extern "C" fn exits(code: c_int) {
+    // SAFETY: ends the process.
+    unsafe { libc::syscall(libc::SYS_exit_group, code) };
+}
+
+/// A process without any other exec.
+extern "C" fn fails() -> c_int {
+    -1
+}
+
+/// What is to be done before this function; where to go on.
+extern "C" fn before(number: usize) -> *mut c_void {
+    let function = &FUNCTIONS[number];
+    if process::is_own() {
+        let _ = catch_unwind(if function.is_end { end } else { complete });
+    }
+    function.original()
+}
+
+/// Ends the recording.
+fn end() {
+    let Some(recorder) = recorder_waker::get() else { return };
+    if callback::is_running() {
+        return;
+    }
+    let until = Instant::now() + END;
+    recording_state::end();
+    let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
+    while !recorder.is_done() && Instant::now() < until {
+        // Where there is a collector, the recorder ends when that has handed over the last dispatch.
+        if !collects {
+            recorder.close();
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Brings the file up to date: the process may be another program in a moment. Or it may not.
+fn complete() {
+    complete_until(Instant::now() + END);
+}
+
+/// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
+pub fn complete_until(until: Instant) -> bool {
+    let Some(recorder) = recorder_waker::get() else { return true };
+    if callback::is_running() {
+        return false;
+    }
+    let wait_for = |is_so: &dyn Fn() -> bool| {
+        while !is_so() && !recorder.is_done() && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+        is_so()
+    };
+    let mut is_complete = true;
+    // What the recorder had been shown before keeps the collector from showing more.
+    for _round in 0..2 {
+        if let Some(has_passed) = tracer::get().and_then(tracer::Tracer::pass) {
+            is_complete &= wait_for(&has_passed);
+        }
+        let asked = recorder.ask();
+        is_complete &= wait_for(&|| {
+            recorder.give();
+            recorder.has_answered(asked)
+        });
+    }
+    is_complete || recorder.is_done()
+}
+
+/// A function of ours by the name of the C library's.
+macro_rules! stand_in {
+    ($name:ident, $number:expr) => {
+        /// Does what is to be done before it, and goes on with the C library's.
+        ///
+        /// # Safety
+        /// As for the C library's.
+        #[cfg(target_arch = "x86_64")]
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            // All that arguments may be in: of functions with any number of them `al` says how many are elsewhere. Seven
+            // words and the return address align the stack for the call.
+            std::arch::naked_asm!(
+                "endbr64",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "push rax",
+                "mov edi, {number}",
+                "call {before}",
+                "mov r11, rax",
+                "pop rax",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                "jmp r11",
+                number = const $number,
+                before = sym before,
+            )
+        }
+    };
+}
+
+stand_in!(_exit, 0);
+stand_in!(_Exit, 1);
+stand_in!(execve, 2);
+stand_in!(execv, 3);
+stand_in!(execvp, 4);
+stand_in!(execvpe, 5);
+stand_in!(execl, 6);
+stand_in!(execlp, 7);
+stand_in!(execle, 8);
+stand_in!(fexecve, 9);

@@ -1,0 +1,363 @@
+//! Records for the program's own callbacks, in batches, in place of a file.
+
+#![expect(unsafe_code, reason = "calls the program's callbacks")]
+
+mod calls;
+mod copies_and_barriers;
+mod name_records;
+
+use std::ffi::{CString, c_char, c_void};
+use std::sync::Arc;
+
+use self::calls::Calls;
+use self::name_records::NameRecords;
+use super::sink::{Ending, Sink};
+use crate::base::abi::{self, Callbacks, Deliver};
+use crate::base::counters::{Lost, Skipped, UNHANDED};
+use crate::base::kernels::Kernel;
+use crate::base::kernels::descriptor::Resources;
+use crate::base::kernels::names::Names;
+use crate::base::registry::place;
+use crate::collect::copy_or_barrier::CopyOrBarrier;
+use crate::collect::dispatch::{Dispatch, Queue, QueueOrdinal};
+use crate::collect::recorder_state::RecorderState;
+use crate::events::calls::reader::CallRecord;
+use crate::events::roctx::{Annotation, NOT_KEPT, Reader, Text};
+use crate::write::{callback, callback_counters};
+
+/// Records of a kind that are delivered at once, at most.
+const BATCH: usize = 1024;
+
+/// What a recorder delivers.
+pub(super) struct CallbackSink {
+    to: &'static Callbacks,
+    known: Arc<RecorderState>,
+    /// By kernel. What records point to stays where it is.
+    kernels: Vec<Option<Named>>,
+    names: Names,
+    queues: Vec<Arc<Queue>>,
+    /// By the text's number.
+    texts: Vec<Option<CString>>,
+    batches: Batches,
+    calls: Calls,
+    /// Where names are wanted.
+    name_records: Option<NameRecords>,
+    /// Kept for its room.
+    copies_and_barriers: Vec<CopyOrBarrier>,
+    /// Why nothing more is delivered.
+    over: Option<Lost>,
+    /// Whether the last callback has been called.
+    has_ended: bool,
+    ending: Ending,
+}
+
+/// What has gathered.
+#[derive(Default)]
+struct Batches {
+    kernels: Vec<abi::Kernel>,
+    copies: Vec<abi::Copy>,
+    barriers: Vec<abi::Barrier>,
+    ranges: Vec<abi::Range>,
+}
+
+/// What a kernel is called.
+struct Named {
+    name: CString,
+    mangled: CString,
+    resources: Resources,
+}
+
+impl CallbackSink {
+    /// What `known` is about, for these callbacks.
+    pub(super) fn new(to: &'static Callbacks, known: Arc<RecorderState>) -> Self {
+        Self {
+            to,
+            known,
+            kernels: Vec::new(),
+            names: Names::default(),
+            queues: Vec::new(),
+            texts: Vec::new(),
+            batches: Batches::default(),
+            calls: Calls::default(),
+            name_records: to.names.is_some().then(NameRecords::default),
+            copies_and_barriers: Vec::new(),
+            over: None,
+            has_ended: false,
+            ending: Ending::default(),
+        }
+    }
+
+    fn kernel(&mut self, dispatch: &Dispatch) -> abi::Kernel {
+        let named = place(&mut self.kernels, dispatch.kernel.0 as usize).get_or_insert_with(|| {
+            let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
+            Named::new(&kernel, &mut self.names)
+        });
+        abi::Kernel {
+            start: dispatch.start,
+            end: dispatch.end,
+            enqueued: dispatch.enqueued,
+            correlation_id: dispatch.correlation,
+            range_id: dispatch.range,
+            name: named.name.as_ptr(),
+            mangled: named.mangled.as_ptr(),
+            queue: address(&mut self.queues, dispatch.queue, &self.known),
+            name_length: length(&named.name),
+            mangled_length: length(&named.mangled),
+            kernel_id: dispatch.kernel.0,
+            gpu: dispatch.gpu.into(),
+            queue_id: dispatch.queue.0,
+            tid: dispatch.tid,
+            grid: dispatch.grid,
+            workgroup: dispatch.workgroup.map(u32::from),
+            lds: dispatch.lds,
+            scratch: dispatch.scratch,
+            vgprs: named.resources.vgprs.unwrap_or_default(),
+            agprs: named.resources.agprs.unwrap_or_default(),
+            sgprs: named.resources.sgprs.unwrap_or_default(),
+            reserved: 0,
+        }
+    }
+
+    fn range(&mut self, annotation: &Annotation) -> Option<abi::Range> {
+        let &Annotation::Range { number: range_id, text, tid, start, end, kind } = annotation else {
+            return None;
+        };
+        let (text, text_length) = self.text(text);
+        let end = end.unwrap_or(0);
+        Some(abi::Range { start, end, range_id, text, text_length, tid, kind, reserved: 0 })
+    }
+
+    fn text(&mut self, text: &'static Text) -> (*const c_char, u32) {
+        if text.number == NOT_KEPT.number {
+            self.known.ranges.leave_unnamed();
+        }
+        let text = place(&mut self.texts, text.number as usize).get_or_insert_with(|| spoken(&text.spoken()));
+        (text.as_ptr(), length(text))
+    }
+
+    /// What is known of a thread before its first record is delivered.
+    #[inline]
+    fn register(&mut self, tid: u32) {
+        if let Some(names) = &mut self.name_records {
+            names.register(tid);
+        }
+    }
+
+    /// To be called before anything else is delivered: names come first.
+    fn deliver_names(&mut self) {
+        if let Some(names) = &mut self.name_records
+            && !matches!(self.over, Some(Lost::Failure | Lost::Ended))
+        {
+            names.list(&self.known.gpus);
+            deliver(self.to.names, &mut names.records, self.to.data);
+            names.clear();
+        }
+    }
+
+    fn deliver_kernels(&mut self) {
+        self.deliver_names();
+        let count = deliver(self.to.kernels, &mut self.batches.kernels, self.to.data);
+        self.known.counters.record(count);
+    }
+
+    fn deliver_ranges(&mut self) {
+        self.deliver_names();
+        self.known.ranges.take_over(&UNHANDED);
+        let count = deliver(self.to.ranges, &mut self.batches.ranges, self.to.data);
+        self.known.ranges.record(count);
+    }
+
+    fn deliver_calls(&mut self) {
+        self.deliver_names();
+        let counts = self.calls.counts;
+        deliver(self.to.calls, self.calls.records(), self.to.data);
+        for (counters, count) in self.known.calls.iter().zip(counts) {
+            counters.record(count);
+        }
+        self.calls.clear();
+    }
+
+    /// The last callback.
+    fn end(&mut self) {
+        if let Some(ended) = self.to.ended.filter(|_| !self.has_ended) {
+            let counters = callback_counters::of(&self.known);
+            callback::run(|| tell_of_the_end(ended, &counters, self.to.data));
+        }
+        self.has_ended = true;
+    }
+}
+
+impl Sink for CallbackSink {
+    fn add(&mut self, dispatch: &Dispatch) {
+        if let Some(why) = self.over {
+            return self.known.counters.lose(why, 1);
+        }
+        if self.to.kernels.is_none() {
+            return self.known.counters.skip(Skipped::Unwanted, 1);
+        }
+        self.register(dispatch.tid);
+        let kernel = self.kernel(dispatch);
+        self.batches.kernels.push(kernel);
+        if self.batches.kernels.len() >= BATCH {
+            self.deliver_kernels();
+        }
+    }
+
+    fn add_copies_and_barriers(&mut self) {
+        let mut copies_and_barriers = std::mem::take(&mut self.copies_and_barriers);
+        self.known.copies_and_barriers.take(&mut copies_and_barriers);
+        copies_and_barriers.iter().for_each(|op| self.add_copy_or_barrier(op));
+        copies_and_barriers.clear();
+        self.copies_and_barriers = copies_and_barriers;
+    }
+
+    fn annotate(&mut self, annotation: &Annotation) {
+        if matches!(annotation, Annotation::Untracked) {
+            return self.known.ranges.lose(Lost::Bounds, 1);
+        }
+        if let (&Annotation::Name { what, number, text }, Some(names)) = (annotation, &mut self.name_records)
+        {
+            return names.add_given(what, number, &text.spoken());
+        }
+        if self.to.ranges.is_none() {
+            return;
+        }
+        match (self.over, self.range(annotation)) {
+            (_, None) => {}
+            (Some(why), Some(_)) => self.known.ranges.lose(why, 1),
+            (None, Some(range)) => {
+                self.register(range.tid);
+                self.batches.ranges.push(range);
+            }
+        }
+        if self.batches.ranges.len() >= BATCH {
+            self.deliver_ranges();
+        }
+    }
+
+    fn add_call(&mut self, told: &CallRecord) {
+        let Some(source) = told.call.function.source() else { return };
+        // Records are of what has completed.
+        if told.call.duration().is_none() {
+            return;
+        }
+        match (self.over, self.to.calls) {
+            (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
+            (Some(why), _) => self.known.calls[source as usize].lose(why, 1),
+            (None, Some(_)) => {
+                self.register(told.tid);
+                self.calls.add(source, told);
+                if self.calls.are_many() {
+                    self.deliver_calls();
+                }
+            }
+        }
+    }
+
+    fn complete(&mut self, _ranges: &mut Reader) {
+        self.publish();
+    }
+
+    fn publish(&mut self) {
+        if callback::are_stopped() {
+            self.give_up(Lost::Ended, "the program has stopped it");
+            return self.end();
+        }
+        self.deliver_kernels();
+        self.deliver_copies();
+        self.deliver_barriers();
+        self.deliver_ranges();
+        self.deliver_calls();
+    }
+
+    fn give_up(&mut self, why: Lost, reason: &str) {
+        if self.over.is_some() {
+            return;
+        }
+        self.over = Some(why);
+        self.ending.failure.get_or_insert_with(|| reason.to_owned());
+        if matches!(why, Lost::Failure | Lost::Ended) {
+            self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
+            self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
+            self.known.barriers.lose(why, self.batches.barriers.drain(..).count() as u64);
+            self.known.ranges.lose(why, self.batches.ranges.drain(..).count() as u64);
+            for (counters, count) in self.known.calls.iter().zip(self.calls.counts) {
+                counters.lose(why, count);
+            }
+            self.calls.clear();
+        }
+    }
+
+    fn close(&mut self) {
+        self.publish();
+        if self.over == Some(Lost::Failure) {
+            for counters in [&self.known.counters, &self.known.copies, &self.known.barriers] {
+                counters.lose(Lost::Failure, counters.snapshot().on_the_way());
+            }
+        }
+        // Those that have not returned do not any more.
+        for counters in &self.known.calls {
+            counters.lose(Lost::Unfinished, counters.snapshot().on_the_way());
+        }
+        self.end();
+    }
+
+    fn ending(self) -> Ending {
+        self.ending
+    }
+}
+
+impl Named {
+    fn new(kernel: &Kernel, names: &mut Names) -> Self {
+        let mangled = kernel.mangled.as_str();
+        let (name, mangled) = if mangled.is_empty() {
+            let name = spoken(&format!("kernel_{:#x}", kernel.kernel_object));
+            (name.clone(), name)
+        } else {
+            (spoken(&names.name(mangled)), spoken(mangled))
+        };
+        Self { name, mangled, resources: kernel.resources }
+    }
+}
+
+/// Where a queue is, or was.
+fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &RecorderState) -> *const c_void {
+    if queue.0 as usize >= queues.len() {
+        queues.extend(known.queues.since(queues.len() as u32));
+    }
+    queues.get(queue.0 as usize).map_or(0, |queue| queue.address) as *const c_void
+}
+
+/// A text as C has it. None that comes from C or from a symbol table has a 0 in it.
+fn spoken(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+fn length(text: &CString) -> u32 {
+    text.as_bytes().len() as u32
+}
+
+/// Has a callback take what has gathered; how much that was.
+fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_void) -> u64 {
+    let count = records.len();
+    if let Some(callback) = callback.filter(|_| count > 0) {
+        callback::run(|| call(callback, records.as_ptr(), count, data));
+    }
+    records.clear();
+    count as u64
+}
+
+/// Ends the process when the callback throws: nothing unwinds out of a function of C.
+extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, data: *mut c_void) {
+    // SAFETY: who registered it wants to be called so, with records that live until it returns.
+    unsafe { callback(records, count, data) }
+}
+
+/// The same for the end.
+extern "C" fn tell_of_the_end(ended: abi::Ended, counters: &abi::Counters, data: *mut c_void) {
+    // SAFETY: as above.
+    unsafe { ended(counters, data) }
+}
+
+#[cfg(test)]
+mod tests;

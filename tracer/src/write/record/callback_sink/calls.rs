@@ -1,0 +1,114 @@
+//! Calls that have gathered for a callback.
+
+use std::ffi::{CStr, CString};
+use std::ptr;
+
+use calls::{Function, Source};
+
+use super::super::calls::way;
+use super::{BATCH, length, spoken};
+use crate::base::abi;
+use crate::base::registry::place;
+use crate::events::calls::event::CallParams;
+use crate::events::calls::reader::CallRecord;
+use crate::events::calls::sources;
+
+/// What has gathered, and what the records point to.
+#[derive(Default)]
+pub(super) struct Calls {
+    records: Vec<abi::Call>,
+    /// With the place of their calls among the records.
+    launches: Vec<(usize, abi::LaunchParams)>,
+    copies: Vec<(usize, abi::CopyParams)>,
+    arguments: Vec<CString>,
+    /// How many there are of each source.
+    pub(super) counts: [u64; Source::ALL.len()],
+    /// By source and number.
+    names: [Vec<Option<CString>>; Source::ALL.len()],
+}
+
+impl Calls {
+    pub(super) fn add(&mut self, source: Source, record: &CallRecord) {
+        let call = &record.call;
+        let (arguments, arguments_length) = match &record.arguments {
+            None => (ptr::null(), 0),
+            Some(arguments) => {
+                self.arguments.push(spoken(arguments));
+                // Where the text lies does not change with the list.
+                self.arguments.last().map_or((ptr::null(), 0), |text| (text.as_ptr(), length(text)))
+            }
+        };
+        match record.params {
+            Some(CallParams::Launch { groups, items, lds }) => {
+                let launch = abi::LaunchParams { groups, workgroup: items, lds };
+                self.launches.push((self.records.len(), launch));
+            }
+            Some(CallParams::Copy { destination, source, bytes, extent, kind }) => {
+                let [width, height] = extent.map(u64::from);
+                let said = if kind < 0 { way(call.function) } else { None };
+                let kind = said.map_or(kind, |kind| kind as i32);
+                let is_fill = u32::from(source.is_none());
+                let source = source.unwrap_or(0);
+                let copy = abi::CopyParams { bytes, destination, source, width, height, kind, is_fill };
+                self.copies.push((self.records.len(), copy));
+            }
+            None => {}
+        }
+        let function = self.name(source, call.function);
+        let (function, function_length) = (function.as_ptr(), length(function));
+        self.counts[source as usize] += 1;
+        self.records.push(abi::Call {
+            start: call.start,
+            end: call.end,
+            correlation_id: call.correlation,
+            parent_id: call.parent,
+            stream: call.stream,
+            domain: domain(source).as_ptr(),
+            function,
+            arguments,
+            launch: ptr::null(),
+            copy: ptr::null(),
+            function_length,
+            arguments_length,
+            status: call.status,
+            tid: record.tid,
+        });
+    }
+
+    /// What has gathered, to be delivered.
+    pub(super) fn records(&mut self) -> &mut Vec<abi::Call> {
+        // Not before all are there, because lists move as they grow.
+        for (at, launch) in &self.launches {
+            self.records[*at].launch = launch;
+        }
+        for (at, copy) in &self.copies {
+            self.records[*at].copy = copy;
+        }
+        &mut self.records
+    }
+
+    /// Whether it is time to deliver them.
+    pub(super) fn are_many(&self) -> bool {
+        self.records.len() >= BATCH
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.records.clear();
+        self.launches.clear();
+        self.copies.clear();
+        self.arguments.clear();
+        self.counts = Default::default();
+    }
+
+    fn name(&mut self, source: Source, function: Function) -> &CString {
+        let name = place(&mut self.names[source as usize], function.number());
+        name.get_or_insert_with(|| spoken(sources::name(function).unwrap_or_default()))
+    }
+}
+
+const fn domain(source: Source) -> &'static CStr {
+    match source {
+        Source::Hip => c"HIP",
+        Source::Hsa => c"HSA",
+    }
+}

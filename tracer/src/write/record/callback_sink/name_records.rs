@@ -1,0 +1,89 @@
+//! What GPUs, threads, devices and streams are called.
+
+use std::ffi::CString;
+
+use rustc_hash::FxHashSet;
+
+use super::{length, spoken};
+use crate::base::abi::{self, NameKind};
+use crate::base::gpus::Gpu;
+use crate::base::registry::Registry;
+use crate::events::roctx::What;
+
+/// Names that have gathered.
+#[derive(Default)]
+pub(super) struct NameRecords {
+    pub(super) records: Vec<abi::Name>,
+    /// What the records point to.
+    texts: Vec<CString>,
+    /// Those whose names are known.
+    threads: FxHashSet<u32>,
+    /// The thread that was met last.
+    last: u32,
+    /// How many GPUs are listed.
+    gpus: u32,
+}
+
+impl NameRecords {
+    fn add(&mut self, kind: NameKind, number: u64, text: &str) {
+        let text = spoken(text);
+        // Where the text lies does not change with the list.
+        self.records.push(abi::Name { number, text: text.as_ptr(), text_length: length(&text), kind });
+        self.texts.push(text);
+    }
+
+    /// Names a thread as the kernel does, where that is not done.
+    #[inline]
+    pub(super) fn register(&mut self, tid: u32) {
+        if tid != self.last {
+            self.last = tid;
+            self.register_another(tid);
+        }
+    }
+
+    fn register_another(&mut self, tid: u32) {
+        if self.threads.insert(tid)
+            && let Ok(name) = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm"))
+        {
+            self.add(NameKind::Thread, tid.into(), name.trim_end());
+        }
+    }
+
+    /// A name that the program has given by roctx.
+    pub(super) fn add_given(&mut self, what: What, number: u64, text: &str) {
+        let kind = match what {
+            What::NameAgent => NameKind::Agent,
+            What::NameDevice => NameKind::Device,
+            What::NameStream => NameKind::Stream,
+            _ => {
+                self.threads.insert(number as u32);
+                NameKind::Thread
+            }
+        };
+        self.add(kind, number, text);
+    }
+
+    /// Names the GPUs that are not named yet.
+    pub(super) fn list(&mut self, gpus: &Registry<Gpu>) {
+        for gpu in gpus.since(self.gpus) {
+            let (number, details) = (gpu.number.into(), &gpu.details);
+            let names = [
+                (NameKind::Gpu, details.product.clone()),
+                (NameKind::GpuTarget, details.target.clone()),
+                (NameKind::GpuPci, details.pci()),
+            ];
+            for (kind, name) in names {
+                if let Some(name) = name {
+                    self.add(kind, number, &name);
+                }
+            }
+            self.gpus += 1;
+        }
+    }
+
+    /// They have been delivered.
+    pub(super) fn clear(&mut self) {
+        self.records.clear();
+        self.texts.clear();
+    }
+}
