@@ -183,7 +183,8 @@ unsafe fn record(tracer: &Tracer, gpu: u16, queue: *mut hsa_queue_t) -> hsa_stat
         story::tell(format_args!("a queue without times ({profiled:#x})"));
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
-    // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
+    // SAFETY: `intercepted` lives until `queue_destroy` knows that the queue is destroyed; where another way has destroyed it
+    // or is not known to have, for ever.
     unsafe { (tracer.api.intercept_register)(queue, Some(intercept), intercepted.cast_mut().cast()) }
 }
 
@@ -227,7 +228,8 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
             if let Some(hidden) = hide() {
                 hidden.destroyed();
             }
-            guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_destroyed(leaving)));
+            // The interceptible queue stays, and what its interceptor works with.
+            guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_left(&leaving)));
             if let Some(agent) = tracer::get().and_then(|tracer| tracer.agent(gpu)) {
                 release_cooperative(hsa_agent_t { handle: agent });
             }

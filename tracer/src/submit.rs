@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "called by the runtime with the application's packets")]
 
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -59,8 +60,20 @@ impl Intercepted {
     /// [`Submissions::submit_usual`], where that is possible now.
     #[inline(always)]
     fn decide_usual(&self, packet: &mut Packet) -> bool {
-        self.shared.is_usual()
-            && self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
+        let decide = || {
+            fault::point("usual");
+            self.submissions.enter().is_some_and(|mut inside| inside.submit_usual(packet, &self.shared))
+        };
+        self.shared.is_usual() && self.caught(decide, false)
+    }
+
+    /// Does our part; a panic in it ends the recording and nothing else.
+    #[inline(always)]
+    fn caught<T>(&self, part: impl FnOnce() -> T, otherwise: T) -> T {
+        catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| {
+            self.shared.fail();
+            otherwise
+        })
     }
 
     /// Times the fast path, where this packet is a sample and takes it.
@@ -85,10 +98,7 @@ impl Intercepted {
             Submissions::pass(packet, &self.shared, |counters| counters.lose(why, 1));
             Verdict::Passed
         };
-        let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
-            self.shared.fail();
-            Verdict::Passed
-        });
+        let verdict = self.caught(decide, Verdict::Passed);
         if self.shared.told {
             tell(packet, verdict);
         }
@@ -106,6 +116,58 @@ impl Intercepted {
     }
 }
 
+/// Copies of packets, in room that the queue keeps: out of its lock while the runtime works with them.
+///
+/// # Safety
+/// As for [`intercept`].
+unsafe fn copied(queue: &Intercepted, packets: *const c_void, count: u64) -> Vec<Packet> {
+    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
+    copies.clear();
+    for at in 0..count as usize {
+        // SAFETY: within the packets that the caller has.
+        let packet = unsafe { packets.cast::<Packet>().add(at) };
+        // SAFETY: as above; a tool above this one may have it anywhere.
+        copies.push(unsafe { packet.read_unaligned() });
+    }
+    copies
+}
+
+/// Counts a batch that is left out.
+#[cold]
+fn skip_batch(packets: &[Packet], shared: &Shared<Loader>) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let largest = shared.largest_staged;
+    story::once(&SAID, format_args!("batches of more than {largest} packets are not recorded"));
+    for packet in packets {
+        Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
+    }
+}
+
+/// What the interceptor of a queue works with. The runtime has a pointer to it as long as there is the queue, which may be
+/// destroyed without our knowledge, or not be destroyed although that was asked for. So dropping this frees nothing.
+pub struct Attached<T>(ManuallyDrop<Arc<T>>);
+
+impl<T> Attached<T> {
+    /// Of a queue that has just been created.
+    #[must_use]
+    pub fn new(data: Arc<T>) -> Self {
+        Self(ManuallyDrop::new(data))
+    }
+
+    /// The queue has been destroyed.
+    pub fn free(self) {
+        drop(ManuallyDrop::into_inner(self.0));
+    }
+}
+
+impl<T> std::ops::Deref for Attached<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 #[cold]
 fn tell(packet: &Packet, verdict: Verdict) {
     let what = if packet.is_kernel() { "kernel" } else { "other packet" };
@@ -119,7 +181,7 @@ fn tell(packet: &Packet, verdict: Verdict) {
 /// The interceptor of every queue.
 ///
 /// # Safety
-/// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which lives until the queue is
+/// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which [`Attached`] keeps until the queue is
 /// destroyed; `writer` passes packets on. That is what the runtime promises an interceptor.
 pub unsafe extern "C" fn intercept(
     packets: *const c_void,
@@ -186,34 +248,41 @@ unsafe fn intercept_batch(
     count: u64,
     writer: unsafe extern "C" fn(*const c_void, u64),
 ) {
-    let shared = &*queue.shared;
-    // Out of the lock while the runtime works with the copies.
-    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
-    copies.clear();
-    for at in 0..count as usize {
-        // SAFETY: within the packets that the caller has.
-        let packet = unsafe { packets.cast::<Packet>().add(at) };
-        // SAFETY: as above; a tool above this one may have it anywhere.
-        copies.push(unsafe { packet.read_unaligned() });
-    }
-    let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
-        static SAID: AtomicBool = AtomicBool::new(false);
-        story::once(
-            &SAID,
-            format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
-        );
-        copies.iter().for_each(|packet| {
-            Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
-        });
-        Verdict::Passed
-    } else {
-        copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+    let decide = || {
+        // SAFETY: as the caller promised.
+        let mut copies = unsafe { copied(queue, packets, count) };
+        let verdict = if count > queue.shared.largest_staged && !queue.ring.contains(packets as u64) {
+            skip_batch(&copies, &queue.shared);
+            Verdict::Passed
+        } else {
+            copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+        };
+        (copies, verdict)
     };
+    let (copies, verdict) = queue.caught(decide, (Vec::new(), Verdict::Passed));
     let passed = if verdict > Verdict::Watched { copies.as_ptr().cast() } else { packets };
     // SAFETY: passes on as many packets as came: the caller's or their copies.
     unsafe { writer(passed, count) };
     queue.submitted(verdict);
     if let Some(mut batch) = queue.batch.enter() {
         *batch = copies;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_queue_works_with_is_freed_when_the_queue_is_destroyed_and_never_before() {
+        let data = Arc::new(5);
+        let pointer = Arc::downgrade(&data);
+        drop(Attached::new(Arc::clone(&data)));
+        drop(data);
+        assert_eq!(pointer.upgrade().as_deref(), Some(&5), "the queue may still be there");
+        let data = Arc::new(6);
+        let pointer = Arc::downgrade(&data);
+        Attached::new(data).free();
+        assert_eq!(pointer.upgrade(), None);
     }
 }

@@ -21,7 +21,7 @@ use crate::runtime::Live;
 use crate::settings::Settings;
 use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
-use crate::submit::Intercepted;
+use crate::submit::{Attached, Intercepted};
 use crate::turns::Turns;
 use crate::{control, process, recording, story, wrapped};
 
@@ -62,7 +62,7 @@ pub struct Tracer {
 }
 
 /// A queue that leaves: its number, and what its interceptor works with.
-pub type Leaving = (QueueOrdinal, Arc<Intercepted>);
+pub type Leaving = (QueueOrdinal, Attached<Intercepted>);
 
 static TRACER: AtomicPtr<Tracer> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -135,7 +135,7 @@ impl Tracer {
         Some(copies)
     }
 
-    /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`].
+    /// Takes note of a new queue. The result lives until [`Tracer::queue_destroyed`], and for ever where that never comes.
     pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const Intercepted {
         let proxy = self.doorbells.as_ref().map(|doorbells| doorbells.add(doorbell, ring));
         let wrapped = proxy.filter(|_| self.has_markers).map(|proxy| &proxy.wrapped);
@@ -154,7 +154,7 @@ impl Tracer {
         }
         self.shared.bell.ring();
         let pointer = Arc::as_ptr(&queue);
-        lock(&self.queues).insert(address as usize, (ordinal, queue));
+        lock(&self.queues).insert(address as usize, (ordinal, Attached::new(queue)));
         story::tell(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
     }
@@ -194,10 +194,16 @@ impl Tracer {
         lock(&self.queues).insert(address as usize, leaving);
     }
 
-    /// Takes leave of a queue that has been destroyed.
-    pub fn queue_destroyed(&self, (ordinal, queue): Leaving) {
+    /// Takes leave of a queue that has been destroyed: nothing calls its interceptor any more.
+    pub fn queue_destroyed(&self, leaving: Leaving) {
+        self.queue_left(&leaving);
+        leaving.1.free();
+    }
+
+    /// Takes leave of a queue that nobody uses any more, but which has not been destroyed.
+    pub fn queue_left(&self, (ordinal, queue): &Leaving) {
         if let Some(collector) = &mut *lock(&self.collector) {
-            collector.remove(ordinal, &self.shared);
+            collector.remove(*ordinal, &self.shared);
         }
         queue.lend(0);
         story::tell(format_args!("queue {} destroyed", ordinal.0));

@@ -7,10 +7,10 @@ use super::{in_time, process, processes};
 
 /// Where the tracer is made to panic (`tracer/src/fault.rs`), at once: in its threads, in calls of the application, and as
 /// the process exits.
-const AT_ONCE: [&str; 6] = ["record", "collect", "submit", "hook", "any-hook", "exit"];
+const AT_ONCE: [&str; 7] = ["record", "collect", "submit", "usual", "hook", "any-hook", "exit"];
 
 /// The same after a while, which may be before or after the end.
-const LATER: [&str; 5] = ["record:2", "record:5", "collect:20", "submit:7", "hook:4"];
+const LATER: [&str; 6] = ["record:2", "record:5", "collect:20", "submit:7", "usual:7", "hook:4"];
 
 /// What the tracer says where it fails before it could know of any dispatch.
 const FAILED: &str = "rtl: failed and is out of the way; from now on nothing is recorded";
@@ -42,6 +42,7 @@ fn a_failure_of_the_tracer_is_said_in_a_line() {
         ("record", "after a failure of the tracer (the recorder failed)"),
         ("collect", FAILED),
         ("submit", FAILED),
+        ("usual", FAILED),
         ("hook", FAILED),
         ("any-hook", FAILED),
         ("load", "rtl: failed to start; nothing is recorded"),
