@@ -11,9 +11,10 @@ use hsa_sys::bindings::{
     HsaApiTable, hsa_agent_t, hsa_device_type_t, hsa_status_t,
 };
 use hsa_sys::function::{
-    AsyncCopyEnable, ConvertTick, GetAsyncCopyTime, MemoryAsyncCopy, MemoryAsyncCopyOnEngine,
-    MemoryAsyncCopyRect, PointerInfo, QueueCreate, QueueCuSetMask, QueueGetInfo, QueueInterceptCreate,
-    QueueInterceptRegister, QueueSetPriority, SetProfilerEnabled,
+    AsyncCopyEnable, ConvertTick, CountedQueueAcquire, CountedQueueRelease, GetAsyncCopyTime,
+    MemoryAsyncBatchCopy, MemoryAsyncCopy, MemoryAsyncCopyOnEngine, MemoryAsyncCopyRect, PointerInfo,
+    QueueCreate, QueueCuSetMask, QueueGetInfo, QueueInterceptCreate, QueueInterceptRegister,
+    QueueSetPriority, SetProfilerEnabled,
 };
 use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
@@ -52,6 +53,12 @@ pub struct Api {
     pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
     /// A copy of a box.
     pub async_copy_rect: Option<MemoryAsyncCopyRect>,
+    /// Several copies.
+    pub async_batch_copy: Option<MemoryAsyncBatchCopy>,
+    /// A queue that may be shared.
+    pub counted_queue_acquire: Option<CountedQueueAcquire>,
+    /// The end of its use.
+    pub counted_queue_release: Option<CountedQueueRelease>,
 }
 
 /// Why a process runs untraced.
@@ -130,6 +137,9 @@ impl Tables {
             async_copy: self.get(&table::MEMORY_ASYNC_COPY),
             async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
             async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),
+            async_batch_copy: self.get(&table::MEMORY_ASYNC_BATCH_COPY),
+            counted_queue_acquire: self.get(&table::COUNTED_QUEUE_ACQUIRE),
+            counted_queue_release: self.get(&table::COUNTED_QUEUE_RELEASE),
         })
     }
 

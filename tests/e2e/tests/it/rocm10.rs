@@ -1,9 +1,11 @@
 //! The runtime of ROCm 10: a larger extension table, queues by descriptor, kernels that are launched in clusters.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use e2e::Process;
 use e2e::compare::{assert_complete, assert_has_what_was_executed};
+use e2e::copies::{assert_copies, copies};
 use support::stacks;
 
 #[test]
@@ -85,6 +87,40 @@ fn kernels_of_hip_are_recorded() {
             assert_has_what_was_executed(&outcome, &trace);
             assert!(trace.left_out().is_empty() && !trace.rows.is_empty(), "{stack:?} {:?}", trace.metadata);
         }
+    }
+}
+
+#[test]
+fn each_operation_of_a_batch_of_copies_is_a_copy() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["batches"]).on_rocm_10().well();
+        let trace = outcome.trace();
+        assert_eq!(trace.left_out(), BTreeMap::new());
+        assert_copies(&outcome, &trace, 0);
+    }
+}
+
+#[test]
+fn an_operation_with_several_entries_is_one_copy_with_all_their_bytes() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["lists"]).on_rocm_10().well();
+        let trace = outcome.trace();
+        assert_eq!(trace.left_out(), BTreeMap::new());
+        let mut copies: Vec<_> =
+            copies(&trace).into_iter().map(|row| (row.from, row.to, row.bytes)).collect();
+        copies.sort_unstable();
+        assert_eq!(copies, [(None, Some(0), 7000), (Some(0), Some(0), 1000)]);
+    }
+}
+
+#[test]
+fn batches_of_copies_complete_wherever_the_tracer_fails() {
+    for place in 0..12 {
+        let Some(process) = Process::of("copies") else { return };
+        let process = process.arguments(&["batches"]).on_rocm_10().fails_at(&format!("hook:{place}"));
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{place}: {traced:?}");
+        assert!(traced.status.success(), "{place}: {traced:?}");
     }
 }
 
