@@ -15,6 +15,7 @@ use hsa_sys::table;
 
 use crate::api::Tables;
 use crate::cooperative::Leave;
+use crate::counters::Lost;
 use crate::fault;
 use crate::hsa;
 use crate::shared::Phase;
@@ -54,6 +55,7 @@ pub fn install(tables: &Tables) {
         });
     }
     copies::install(tables);
+    counted::install(tables);
     descriptors::install(tables);
 }
 
@@ -107,6 +109,7 @@ unsafe extern "C" fn shut_down() -> hsa_status_t {
 }
 
 mod copies;
+mod counted;
 mod descriptors;
 
 unsafe extern "C" fn queue_create(
@@ -137,7 +140,31 @@ unsafe extern "C" fn queue_create(
             .and_then(|tracer| tracer.api.core.hsa_queue_create_fn)
             .map(|original| create(original, queue))
     };
-    created.flatten().or_else(original).unwrap_or(HSA_STATUS_ERROR)
+    if let Some(Some(status)) = created {
+        return status;
+    }
+    let status = original().unwrap_or(HSA_STATUS_ERROR);
+    if status == HSA_STATUS_SUCCESS {
+        // SAFETY: the runtime has just put a queue there.
+        let queue = unsafe { *queue };
+        // SAFETY: as above.
+        unsafe { unseen(agent, queue, Lost::Unintercepted) };
+    }
+    status
+}
+
+/// The application has got a queue whose packets are not seen.
+///
+/// # Safety
+/// The queue has just been created, and nothing destroys it yet.
+unsafe fn unseen(agent: hsa_agent_t, queue: *mut hsa_queue_t, why: Lost) {
+    guarded(|tracer| {
+        let is_recorded = tracer.gpu(agent.handle).is_some() && !tracer.settings.no_kernels;
+        if is_recorded && !queue.is_null() {
+            // SAFETY: our hooks see the destruction of the queue and its release.
+            unsafe { tracer.queue_unseen(queue, why) };
+        }
+    });
 }
 
 /// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
@@ -162,6 +189,8 @@ fn recorded(
     let registered = unsafe { record(tracer, gpu, queue) };
     if registered != HSA_STATUS_SUCCESS {
         story::say(format_args!("a queue cannot be recorded ({registered:#x})"));
+        // SAFETY: as above; our hook sees its destruction.
+        unsafe { tracer.queue_unseen(queue, Lost::Unintercepted) };
     }
     if is_cooperative {
         tracer.cooperative.keep(gpu, queue as u64);
@@ -236,6 +265,7 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
         }
         return HSA_STATUS_SUCCESS;
     }
+    guarded(|tracer| tracer.unseen_ends(queue as u64));
     // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
     let leaving = guarded(|tracer| tracer.queue_ends(queue as u64)).flatten();
     let hidden = hide();

@@ -106,6 +106,9 @@ fn end() {
     }
     let until = Instant::now() + END;
     control::end();
+    if let Some(tracer) = tracer::get() {
+        tracer.count_unseen();
+    }
     let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
     while !recorder.is_done() && Instant::now() < until {
         // Where there is a collector, the recorder ends when that has handed over the last dispatch.

@@ -15,7 +15,8 @@ use crate::counters::{Counters, Lost, Skipped};
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
 use crate::{
-    calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer,
+    calls, control, fault, gpus, hooks, hsa, leave, presence, process, recording, roctx, story, thread,
+    tracer,
 };
 
 /// How much longer the process may live because of us.
@@ -51,10 +52,20 @@ pub unsafe extern "C" fn OnLoad(
     });
     match loaded {
         Ok(Ok(())) => (),
-        Ok(Err(why)) => story::say(format_args!("{why}; nothing is recorded")),
-        Err(_) => story::say(format_args!("failed to start; nothing is recorded")),
+        // The environment of a program with more rights than its caller is not to be trusted.
+        Ok(Err(why @ Unusable::Privileged)) => story::say(format_args!("{why}; nothing is recorded")),
+        Ok(Err(why)) => refuse(&why.to_string()),
+        Err(_) => refuse("failed to start"),
     }
     true
+}
+
+/// Says why nothing is recorded, here and to whoever reports on the run.
+fn refuse(why: &str) {
+    let _ = catch_unwind(|| {
+        story::say(format_args!("{why}; nothing is recorded"));
+        presence::note(Some(why));
+    });
 }
 
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
@@ -75,6 +86,7 @@ extern "C" fn exit() {
     }
     let _ = catch_unwind(|| {
         let deadline = Instant::now() + EXIT;
+        count_unseen();
         end();
         fault::point("exit");
         // That of a process that never asked a GPU for anything.
@@ -97,6 +109,15 @@ extern "C" fn forked() {
     if let Some(tracer) = tracer::get() {
         tracer.forked();
     }
+}
+
+/// The runtime has all its queues: nobody has shut it down, or the recording would be over.
+fn count_unseen() {
+    let _ = catch_unwind(|| {
+        if let Some(tracer) = tracer::get() {
+            tracer.count_unseen();
+        }
+    });
 }
 
 fn end() {
@@ -137,6 +158,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     }
     hooks::install(&tables);
     hsa::install(&tables, &settings);
+    presence::note(None);
     Ok(())
 }
 

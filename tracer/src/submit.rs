@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use hsa_sys::bindings::hsa_amd_queue_intercept_packet_writer;
 
@@ -36,6 +36,8 @@ pub struct Intercepted {
     wrapped: Option<&'static Wrapped>,
     /// Room for the copies of a batch, kept for the next one.
     batch: Latch<Vec<Packet>>,
+    /// How many packets are counted that were written to the queue and never came here.
+    pub bypassed: AtomicU64,
 }
 
 impl Intercepted {
@@ -47,7 +49,14 @@ impl Intercepted {
         ring: Ring,
         wrapped: Option<&'static Wrapped>,
     ) -> Self {
-        Self { shared, submissions: Latch::new(submissions), ring, wrapped, batch: Latch::default() }
+        Self {
+            shared,
+            submissions: Latch::new(submissions),
+            ring,
+            wrapped,
+            batch: Latch::default(),
+            bypassed: AtomicU64::new(0),
+        }
     }
 
     /// Free slots but for so many serve other queues from now on.

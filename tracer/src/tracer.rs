@@ -6,11 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hsa_sys::bindings::hsa_queue_t;
+
 use crate::api::Api;
 use crate::collector::Collector;
 use crate::collector::thread::{DOZE, GRACE, collect};
 use crate::cooperative::Cooperative;
 use crate::copies::Copies;
+use crate::counters::Lost;
 use crate::dispatch::{Queue, QueueOrdinal};
 use crate::fault;
 use crate::gpus::Gpu;
@@ -23,6 +26,7 @@ use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::{Attached, Intercepted};
 use crate::turns::Turns;
+use crate::unseen::{self, Unseen};
 use crate::{control, process, recording, story, wrapped};
 
 /// How long the end of a recording may take.
@@ -41,6 +45,8 @@ pub struct Tracer {
     /// What the environment asks for.
     pub settings: Settings,
     gpus: Vec<Gpu>,
+    /// Queues of the application that are not recorded.
+    unseen: Unseen,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, Leaving>>,
     /// Those that are never destroyed.
@@ -102,6 +108,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
         shared: Arc::new(shared),
         settings,
         gpus,
+        unseen: Unseen::default(),
         queues: Mutex::default(),
         cooperative: Cooperative::default(),
         creations: Turns::default(),
@@ -159,6 +166,42 @@ impl Tracer {
         pointer
     }
 
+    /// Takes note of a new queue whose packets are not seen. The file says how many there were, also where it has nothing else.
+    ///
+    /// # Safety
+    /// The queue exists until [`Tracer::unseen_ends`] or the end of the runtime.
+    #[expect(unsafe_code, reason = "takes a queue of the runtime")]
+    pub unsafe fn queue_unseen(&self, queue: *mut hsa_queue_t, why: Lost) {
+        // SAFETY: as the caller promised.
+        unsafe { self.unseen.add(queue, why, &self.api.core) };
+        drop(self.started());
+    }
+
+    /// A queue is about to be destroyed or released, which may be one whose packets are not seen.
+    pub fn unseen_ends(&self, queue: u64) {
+        self.unseen.remove(queue, &self.api.core, &self.shared.known.packets);
+    }
+
+    /// Counts the packets that were not seen so far, while the runtime still has its queues. Waits for no lock.
+    pub fn count_unseen(&self) {
+        if !self.is_ours() || self.unloaded.load(Ordering::SeqCst) || !self.shared.is_recording() {
+            return;
+        }
+        self.unseen.count(&self.api.core, &self.shared.known.packets);
+        if let Ok(queues) = self.queues.try_lock() {
+            queues.iter().for_each(|(&address, (_, queue))| self.count_bypassed(address, queue));
+        }
+    }
+
+    /// Counts what was written to a queue that is recorded, past its interceptor.
+    #[expect(unsafe_code, reason = "asks the runtime about a queue")]
+    fn count_bypassed(&self, address: usize, queue: &Intercepted) {
+        // SAFETY: the queue has not been destroyed yet, or our hook would have taken it from the list.
+        let packets = unsafe { unseen::bypassed(address as *const hsa_queue_t, &self.api.core) };
+        let before = queue.bypassed.fetch_max(packets, Ordering::Relaxed);
+        unseen::lose(Lost::Bypassed, packets.saturating_sub(before), &self.shared.known.packets);
+    }
+
     /// Whether this process has begun it, and did not inherit it by a fork.
     pub fn is_ours(&self) -> bool {
         self.pid.load(Ordering::Relaxed) == std::process::id()
@@ -183,6 +226,7 @@ impl Tracer {
     /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.
     pub fn queue_ends(&self, address: u64) -> Option<Leaving> {
         let leaving = lock(&self.queues).remove(&(address as usize))?;
+        self.count_bypassed(address as usize, &leaving.1);
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.harvest(leaving.0, &self.shared);
         }
@@ -246,6 +290,7 @@ impl Tracer {
         if !self.is_ours() {
             return;
         }
+        self.count_unseen();
         self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
         let begun = Instant::now();
         while self.harvest() > 0 && begun.elapsed() < GRACE {
@@ -299,6 +344,7 @@ impl Tracer {
             (&known.counters, "kernel dispatches"),
             (&known.copies, "copies"),
             (&known.barriers, "barriers"),
+            (&known.packets, "packets"),
             (&known.calls[0], "calls of HIP"),
             (&known.calls[1], "calls of HSA"),
         ] {

@@ -1,0 +1,17 @@
+/* Loaded before the tracer: the runtime makes no interceptible queues. */
+#include "tool.h"
+
+static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t packets, hsa_queue_type32_t type, queue_callback callback,
+                                     void *data, uint32_t scratch, uint32_t lds, hsa_queue_t **queue) {
+    (void)agent, (void)packets, (void)type, (void)callback, (void)data, (void)scratch, (void)lds, (void)queue;
+    return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+}
+
+bool OnLoad(void *tables, uint64_t version, uint64_t failed, const char *const *names) {
+    (void)version, (void)failed, (void)names;
+    char *amd = table_at(tables, AMD);
+    ENTRY(queue_create_function, amd, intercept_create_offset(amd)) = intercept_create;
+    return true;
+}
+
+void OnUnload(void) {}
