@@ -2,6 +2,8 @@
  * (ROCM10_SIZE) and step 0x12 (ROCM10_STEP), hsa_amd_queue_create, by which every queue of the program is made, counted
  * queues, of which each acquisition has one of its own, and copies in batches.
  *
+ * A queue of ROCM10_NO_BYTES cannot be created.
+ *
  * Preloaded behind the simulator, it turns hsa_queue_create into a call with one descriptor. HSA_TOOLS_LIB names it before the
  * tracer, which finds the new table, and behind it, when what has been replaced there goes into the runtime's own. */
 #define _GNU_SOURCE
@@ -57,11 +59,17 @@ static void *of_runtime(const char *name) {
     return runtime ? dlsym(runtime, name) : 0;
 }
 
+static uint32_t number(const char *name, uint32_t otherwise) {
+    const char *asked = getenv(name);
+    return asked ? strtoul(asked, 0, 0) : otherwise;
+}
+
 static hsa_status_t create_one(hsa_agent_t agent, descriptor *asked) {
     asked->queue = 0;
     bool is_whole = asked->size && !(asked->size & (asked->size - 1)) && asked->size % PACKET == 0;
     if (asked->version != VERSION || !is_whole || asked->type > HSA_QUEUE_TYPE_COOPERATIVE) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     if (asked->engine > SDMA) return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
+    if (asked->size == number("ROCM10_NO_BYTES", 0)) return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
     hsa_queue_t *queue;
     hsa_status_t status = plain.create(agent, asked->size / PACKET, asked->type, asked->callback, asked->data,
                                        asked->private_segment_size, UINT32_MAX, &queue);
@@ -167,11 +175,6 @@ hsa_status_t hsa_queue_create(hsa_agent_t agent, uint32_t packets, hsa_queue_typ
     hsa_status_t status = hsa_amd_queue_create(agent, &asked, 1);
     if (status == HSA_STATUS_SUCCESS) *queue = asked.queue;
     return status;
-}
-
-static uint32_t number(const char *name, uint32_t otherwise) {
-    const char *asked = getenv(name);
-    return asked ? strtoul(asked, 0, 0) : otherwise;
 }
 
 bool OnLoad(void *tables, uint64_t version, uint64_t failed, const char *const *names) {

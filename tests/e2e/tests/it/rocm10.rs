@@ -39,6 +39,52 @@ fn several_queues_in_one_call_are_what_their_descriptors_say_and_all_their_kerne
     }
 }
 
+/// What the driver is asked of queues, but for their numbers.
+fn asked(log: &str) -> Vec<String> {
+    let asked = log.lines().filter(|line| line.starts_with("priority") || line.starts_with("mask"));
+    let rest = asked.map(|line| line.split('\t').enumerate().filter(|(at, _)| ![1, 3].contains(at)));
+    rest.map(|columns| columns.map(|(_, text)| text).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_driver_is_asked_for_the_priority_and_the_compute_units_of_the_descriptors() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.on_rocm_10();
+        let (bare, traced) = (asked(&process.bare().log), asked(&process.traced().log));
+        assert_eq!(bare, traced, "{:?}", process.stack());
+        let count = |what: &str| traced.iter().filter(|line| line.starts_with(what)).count();
+        assert!(count("priority") > 0 && count("mask 1 0xf0f0f0f 0xf0f0f0f0 0xffff") > 0, "{traced:?}");
+    }
+}
+
+#[test]
+fn a_queue_of_several_that_is_not_made_interceptible_is_the_only_one_that_is_not_recorded() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.arguments(&["5"]).on_rocm_10().tool_before("refusing");
+        let process = process.setting("REFUSED_PACKETS", "1024");
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        let trace = traced.trace();
+        assert_eq!(trace.rows.len(), 2 * 5 * 4);
+        // Four kernels a round, and the barrier that the program waits for.
+        assert_eq!(trace.count("packets_lost:unintercepted"), 5 * 4 + 1);
+        assert_eq!(trace.count("seen"), trace.count("recorded"));
+    }
+}
+
+#[test]
+fn a_queue_of_several_that_cannot_be_created_changes_nothing_for_the_others() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.arguments(&["5"]).on_rocm_10().tool_before("refusing");
+        let process = process.setting("REFUSED_PACKETS", "1024").setting("ROCM10_NO_BYTES", "65536");
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        assert!(traced.stdout.contains("\n3: none\n"), "{traced:?}");
+        assert_eq!(traced.trace().rows.len(), 2 * 5 * 4);
+        assert_complete(&traced);
+    }
+}
+
 #[test]
 fn queues_of_every_kind_stay_what_they_were_asked_to_be() {
     for process in Process::on_every_stack("queue_kinds") {
