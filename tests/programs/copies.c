@@ -14,12 +14,15 @@
  *   kernels       signals that go from kernels to copies and back
  *   unfinished    a copy that never begins
  *   forked        a child that ends at once, between copies
+ *   batches       several copies in one call (ROCm 10)
+ *   lists         copies that are one operation: three from the host, and one to two places of a GPU
  *   killed        ten copies, one that never begins, ten kernels; killed when its standard input ends
  *
  * Each copy has a size of its own. The report has a line for each, between tabs:
  *   copy  0  FROM  TO  BYTES  START  END
  * FROM and TO are GPUs, -1 is the host. START and END are what the runtime reports, 0 where it was not asked. */
 #include "hsa.h"
+#include "copy_operation.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -289,6 +292,70 @@ static void forked(void) {
     copy_once(0, HOST);
 }
 
+extern hsa_status_t hsa_amd_memory_async_batch_copy(const copy_operation *, uint32_t, uint32_t, const hsa_signal_t *)
+    __attribute__((weak));
+
+static copy_operation operation_of(copy_t copy, hsa_signal_t done) {
+    return (copy_operation){.version = 1, .type = LINEAR, .completion = done, .source = memory_of(copy.from),
+                            .source_agent = agent_of(copy.from), .destination_agent = agent_of(copy.to),
+                            .destination = memory_of(copy.to) + ROOM / 2, .size = copy.bytes};
+}
+
+static void batches(void) {
+    REQUIRE(hsa_amd_memory_async_batch_copy);
+    for (int round = 0; round < 5; round++) {
+        enum { COUNT = 4 };
+        hsa_signal_t go = signal_of(1), done = signal_of(COUNT);
+        copy_operation asked[COUNT];
+        for (int at = 0; at < COUNT; at++) {
+            copy_t copy = at % 2 ? copy_of(0, HOST) : copy_of(HOST, 0);
+            asked[at] = operation_of(copy, done);
+            report_untimed_copy(copy);
+        }
+        CHECK(hsa_amd_memory_async_batch_copy(asked, COUNT, 1, &go));
+        REQUIRE(hsa_signal_load_relaxed(done) == COUNT);
+        hsa_signal_store_screlease(go, 0);
+        REQUIRE(wait_for(done) == 0);
+        /* The same signal for one copy, whose times the runtime knows. */
+        hsa_signal_store_relaxed(done, 1);
+        copy_t copy = copy_of(HOST, 0);
+        copy_operation one = operation_of(copy, done);
+        CHECK(hsa_amd_memory_async_batch_copy(&one, 1, 0, NULL));
+        finish(copy, done);
+        CHECK(hsa_signal_destroy(go));
+    }
+    /* What the runtime refuses. */
+    hsa_signal_t done = signal_of(1);
+    copy_operation wrong = operation_of(copy_of(HOST, 0), done);
+    printf("nothing: %#x\n", hsa_amd_memory_async_batch_copy(NULL, 1, 0, NULL));
+    printf("none: %#x\n", hsa_amd_memory_async_batch_copy(&wrong, 0, 0, NULL));
+    wrong.type = SWAP;
+    wrong.other_size = wrong.size;
+    printf("swap: %#x\n", hsa_amd_memory_async_batch_copy(&wrong, 1, 0, NULL));
+    wrong.version = 2;
+    printf("version 2: %#x\n", hsa_amd_memory_async_batch_copy(&wrong, 1, 0, NULL));
+    printf("the signal is still %ld\n", hsa_signal_load_scacquire(done));
+    CHECK(hsa_signal_destroy(done));
+}
+
+static void lists(void) {
+    REQUIRE(hsa_amd_memory_async_batch_copy);
+    hsa_signal_t done = signal_of(2);
+    char *from = on_host, *to = on_gpu[0];
+    void *sources[] = {from, from + 8192, from + 16384}, *targets[] = {to, to + 8192, to + 16384};
+    size_t sizes[] = {1000, 2000, 4000};
+    hsa_agent_t agents[] = {gpus[0], gpus[0], gpus[0]};
+    copy_operation asked[] = {
+        {.version = 1, .type = LINEAR, .entries = 3, .completion = done, .sources = sources, .source_agent = cpu,
+         .destination_agents = agents, .destinations = targets, .sizes = sizes},
+        {.version = 1, .type = BROADCAST, .entries = 2, .completion = done, .source = to + ROOM / 2,
+         .source_agent = gpus[0], .destination_agents = agents, .destinations = targets, .size = 500},
+    };
+    CHECK(hsa_amd_memory_async_batch_copy(asked, 2, 0, NULL));
+    REQUIRE(wait_for(done) == 0);
+    CHECK(hsa_signal_destroy(done));
+}
+
 static void killed(void) {
     for (int at = 0; at < 10; at++) copy_once(at % 2 ? 0 : HOST, at % 2 ? HOST : 0);
     start(copy_of(HOST, 0), signal_of(1), signal_of(1));
@@ -308,7 +375,7 @@ int main(int argc, char **argv) {
     } all[] = {{"ways", ways},       {"reuse", reuse},     {"destroy", destroy}, {"count", count},
                {"threads", threads}, {"refused", refused}, {"untimed", untimed}, {"dependencies", dependencies},
                {"kernels", kernels}, {"unfinished", unfinished}, {"host", host},
-               {"forked", forked}, {"killed", killed}};
+               {"forked", forked}, {"batches", batches}, {"lists", lists}, {"killed", killed}};
     if (argc < 2) return 2;
     begin();
     on_host = allocate(cpu, ROOM);

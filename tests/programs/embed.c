@@ -33,6 +33,14 @@ static void try_arguments(void) {
         callbacks.size = size;
         REQUIRE(rtl_set_callbacks(&callbacks) == RTL_ERROR_ARGUMENT);
     }
+    /* A pointer that ends in the middle is none. */
+    for (size_t size = offsetof(struct rtl_callbacks, barriers) + 1; size < sizeof callbacks; size++) {
+        if (size % sizeof(void *) == 0) continue;
+        callbacks.size = size;
+        REQUIRE(rtl_set_callbacks(&callbacks) == RTL_ERROR_ARGUMENT);
+    }
+    struct rtl_counters counters = {.size = sizeof counters - 1, .barriers = {.seen = 77}};
+    REQUIRE(rtl_get_counters(&counters) == RTL_ERROR_ARGUMENT && counters.barriers.seen == 77);
     callbacks.size = (size_t)-1;
     REQUIRE(rtl_set_callbacks(&callbacks) == RTL_ERROR_ARGUMENT);
     callbacks.size = sizeof callbacks;

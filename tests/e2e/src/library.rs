@@ -129,7 +129,12 @@ fn tool_with(name: &str, arguments: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));
     let mut hasher = DefaultHasher::new();
-    let included = ["tool.h", "../../programs/queue_descriptor.h", "../../../tracer/include/rtl.h"];
+    let included = [
+        "tool.h",
+        "../../programs/queue_descriptor.h",
+        "../../programs/copy_operation.h",
+        "../../../tracer/include/rtl.h",
+    ];
     let included = included.map(|file| sources.join(file));
     [std::slice::from_ref(&source), &included]
         .concat()

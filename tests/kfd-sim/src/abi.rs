@@ -35,6 +35,11 @@ plain! {
 
     DestroyQueue: 8 { queue_id: u32, pad: u32 }
 
+    UpdateQueue: 24 { ring: u64, queue_id: u32, ring_size: u32, percentage: u32, priority: u32 }
+
+    /// `bits` of words at `mask`.
+    SetMask: 16 { queue_id: u32, bits: u32, mask: u64 }
+
     GetClockCounters: 40 { gpu: u64, cpu: u64, system: u64, system_frequency: u64, gpu_id: u32, pad: u32 }
 
     /// What a GPU's address spaces are.

@@ -7,7 +7,7 @@ use libc::{EINVAL, ENOMEM, ENOSPC, EPERM, c_int};
 use crate::abi::{
     AllocateGws, AllocateMemory, Aperture, AvailableMemory, CreateEvent, CreateQueue, DestroyQueue,
     EventData, FreeMemory, GetApertures, GetClockCounters, GetTileConfig, GetVersion, MapMemory, OneEvent,
-    Plain, WaitEvents, XnackMode,
+    Plain, SetMask, UpdateQueue, WaitEvents, XnackMode,
 };
 use crate::clock;
 use crate::device::EVENT_PAGE;
@@ -96,9 +96,18 @@ pub(crate) unsafe fn answer(simulator: &'static Simulator, request: u64, argumen
             Ok(())
         }),
         0x23 => call.with(|memory| available_memory(simulator, memory)),
-        // Policies, queue updates, scratch, trap handlers, the virtual memory of a GPU, compute unit masks:
-        // nothing here depends on them.
-        0x04 | 0x07 | 0x11 | 0x13 | 0x15 | 0x1a => Ok(()),
+        // Nothing here depends on the next two, but the log says them.
+        0x07 => call.with(|update: &mut UpdateQueue| {
+            found(simulator.asked(update.queue_id, "priority", &[update.priority]))
+        }),
+        0x1a => call.with(|asked: &mut SetMask| {
+            let words = (asked.bits / u32::BITS) as usize;
+            // SAFETY: the caller has so many bits there, whole words as the driver asks for.
+            let mask = unsafe { std::slice::from_raw_parts(asked.mask as *const u32, words) };
+            found(simulator.asked(asked.queue_id, "mask", mask))
+        }),
+        // Policies, scratch, trap handlers, the virtual memory of a GPU: nothing here depends on them.
+        0x04 | 0x11 | 0x13 | 0x15 => Ok(()),
         _ => Err(EINVAL),
     }
 }

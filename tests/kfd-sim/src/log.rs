@@ -71,6 +71,14 @@ impl Lines {
         self.word(if is_programs { "program" } else { "runtime" }).end();
     }
 
+    fn asked(&mut self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
+        self.begin(what, node, queue);
+        words.iter().for_each(|&word| {
+            self.address(word.into());
+        });
+        self.end();
+    }
+
     pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
         let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = *packet;
         self.begin(kind, node, queue).number(index).address(kernel_object);
@@ -151,6 +159,12 @@ impl Log {
         self.write(&mut lines);
     }
 
+    pub(crate) fn asked(&self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
+        let mut lines = Lines::new();
+        lines.asked(what, node, queue, words);
+        self.write(&mut lines);
+    }
+
     /// Puts the lines into the file, and takes them from here.
     pub(crate) fn write(&self, lines: &mut Lines) {
         if let Some(mut file) = self.0.as_ref().filter(|_| !lines.text.is_empty()) {
@@ -197,6 +211,12 @@ mod tests {
         let created =
             Created { node: 1, queue: 2, kind: "dma", ring: 0x1000, bytes: 4096, is_programs: false };
         assert_eq!(text(|lines| lines.queue(&created)), "queue\t7\t1\t2\tdma\t0x1000\t4096\truntime\n");
+    }
+
+    #[test]
+    fn what_a_queue_is_asked_to_be_is_said_in_words() {
+        let line = text(|lines| lines.asked("mask", 1, 2, &[0xf0, 0]));
+        assert_eq!(line, "mask\t7\t1\t2\t0xf0\t0x0\n");
     }
 
     #[test]

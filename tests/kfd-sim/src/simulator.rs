@@ -159,6 +159,16 @@ impl Simulator {
         })
     }
 
+    /// A queue is asked to be something; whether there is such a queue.
+    pub(crate) fn asked(&self, id: u32, what: &'static str, words: &[u32]) -> bool {
+        let node = self.visit(|queues| {
+            let packets = queues.list.iter().map(|queue| (queue.id, queue.doorbell));
+            let all = packets.chain(queues.dma.iter().map(|queue| (queue.id, queue.doorbell)));
+            all.into_iter().find(|(known, _)| *known == id).map(|(_, doorbell)| doorbell.node)
+        });
+        node.inspect(|&node| self.log.asked(what, node, id, words)).is_some()
+    }
+
     /// Whether there was such a queue. Nothing of its memory is touched any more.
     pub(crate) fn destroy_queue(&self, id: u32) -> bool {
         self.visit(|queues| {

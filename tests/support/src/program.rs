@@ -25,10 +25,14 @@ pub fn program_with(name: &str, arguments: &[&str]) -> Option<PathBuf> {
     if !exists("/usr/include/hsa/hsa.h", "libhsa-runtime-dev") {
         return None;
     }
+    // One of C++ has this ending.
+    let source = format!("{name}.cpp");
+    let is_cpp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(&source).exists();
+    let (source, compiler) = if is_cpp { (source, "c++") } else { (format!("{name}.c"), "cc") };
     let flags = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"];
     // A program of HIP needs the first of these alone.
     let libraries = [arguments, &["-ldl", "-Wl,--as-needed", "-lhsa-runtime64"]].concat();
-    Some(build(&format!("{name}.c"), "", "cc", &flags, &libraries))
+    Some(build(&source, "", compiler, &flags, &libraries))
 }
 
 /// The GPU code `tests/programs/<name>.cl` for a target such as `gfx90a`, as a file that hipModuleLoad reads. `None`,

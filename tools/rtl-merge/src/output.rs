@@ -15,8 +15,16 @@ use crate::args::Options;
 pub(crate) const MERGED: &str = "merged";
 
 /// Metadata tags with counts of ops, which are added up.
-pub(crate) const TOTALS: [&str; 6] =
-    ["seen", "recorded", "copies_seen", "copies_recorded", "barriers_seen", "barriers_recorded"];
+pub(crate) const TOTALS: [&str; 8] = [
+    "seen",
+    "recorded",
+    "copies_seen",
+    "copies_recorded",
+    "barriers_seen",
+    "barriers_recorded",
+    "packets_seen",
+    "packets_recorded",
+];
 
 /// Checks the output of a merge before anything is read.
 ///

@@ -3,9 +3,20 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// The likely reason, and a hint.
+use crate::notes::Notes;
+
+/// A hint where the tracer does not know the runtime.
+pub const NEWER: &str = "a newer version of the tracer may know this ROCm version";
+
+/// The likely reason, and a hint. What the tracer has noted is certain.
 #[must_use]
-pub fn no_trace(variable: impl Fn(&str) -> Option<OsString>) -> (String, &'static str) {
+pub fn no_trace(notes: &Notes, variable: impl Fn(&str) -> Option<OsString>) -> (String, &'static str) {
+    if let Some((reason, _)) = notes.refusals.first() {
+        return (reason.clone(), NEWER);
+    }
+    if notes.has_recorder {
+        return ("no process queued a kernel".to_owned(), LOG);
+    }
     if let Err(error) = std::fs::File::open("/dev/kfd") {
         let hint = match error.kind() {
             std::io::ErrorKind::PermissionDenied => "members of the groups render and video can use the GPUs",
@@ -17,8 +28,10 @@ pub fn no_trace(variable: impl Fn(&str) -> Option<OsString>) -> (String, &'stati
         let hint = "set ROCM_PATH to the folder of ROCm; a wheel with its own runtime needs none";
         return ("the ROCm runtime was not found".to_owned(), hint);
     }
-    ("no process queued a kernel".to_owned(), "RTL_DEBUG=1 prints a log of the tracer")
+    ("no process loaded the tracer by starting the ROCm runtime".to_owned(), LOG)
 }
+
+const LOG: &str = "RTL_DEBUG=1 prints a log of the tracer";
 
 /// The reason if AddressSanitizer did not let the program start, because another library was preloaded before its own.
 #[must_use]
@@ -88,6 +101,14 @@ mod tests {
         );
         assert_eq!((reason("plain"), reason("script"), reason("absent")), (None, None, None));
         assert!(sanitized(folder.path().join("checked").as_os_str(), None).is_some());
+    }
+
+    #[test]
+    fn what_the_tracer_has_noted_is_the_reason() {
+        let mut notes = Notes { has_recorder: true, ..Notes::default() };
+        assert_eq!(no_trace(&notes, |_| None).0, "no process queued a kernel");
+        notes.refusals.push(("a table of 720 bytes".to_owned(), 1));
+        assert_eq!(no_trace(&notes, |_| None), ("a table of 720 bytes".to_owned(), NEWER));
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub fn variables(
         ("HSA_TOOLS_LIB", library.as_os_str().to_owned()),
         ("RTL_OUTPUT", pattern(folder)),
         ("RTL_RUN_ID", run.unwrap_or_else(new_run)),
+        ("RTL_NOTES", folder.as_os_str().to_owned()),
         // A program that embeds the tracer sets it, and its children would write no files.
         ("RTL_EMBEDDED", OsString::new()),
     ];

@@ -1,7 +1,7 @@
 //! Runs a command and records its GPU work. The library behind `rtl-trace`.
 //!
 //! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
-//! [`recordings`] lists the files that the processes wrote, [`report`] merges and summarises them, [`target`] names the
+//! [`recordings`] lists the files that the processes wrote, [`notes`] reads why one wrote none, [`report`] merges and summarises them, [`target`] names the
 //! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`mod@recover`]
 //! finds what a killed rtl-trace has left. librtl.so
 //! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
@@ -13,6 +13,7 @@ pub mod control;
 pub mod diagnose;
 pub mod environment;
 pub mod library;
+pub mod notes;
 pub mod recordings;
 pub mod recover;
 pub mod report;
@@ -109,12 +110,18 @@ fn finish(
         }
     })?;
     let files = recordings::list(folder.path())?;
+    let notes = notes::read(folder.path())?;
     if files.is_empty() {
         let program = arguments.command.first().filter(|_| exit != Exit::Success && !arguments.no_preload);
         let sanitized = program.and_then(|program| diagnose::sanitized(program, var_os("PATH")));
-        let (why, hint) = sanitized.unwrap_or_else(|| diagnose::no_trace(|name| var_os(name)));
+        let (why, hint) = sanitized.unwrap_or_else(|| diagnose::no_trace(&notes, |name| var_os(name)));
         out.warning(&format!("no GPU work was recorded, no trace is written: {why}; {hint}"));
         return Ok(());
+    }
+    for (reason, processes) in &notes.refusals {
+        let are =
+            if *processes == 1 { "1 process is".to_owned() } else { format!("{processes} processes are") };
+        out.warning(&format!("{are} not in the trace: {reason}; {}", diagnose::NEWER));
     }
     match report::collect(&files, folder.path(), target, IfExists::Replace, out) {
         Ok(true) => {}

@@ -69,6 +69,60 @@ pub type MemoryAsyncCopyRect = unsafe extern "C" fn(
     completion: hsa_signal_t,
 ) -> hsa_status_t;
 
+/// `hsa_amd_memory_async_batch_copy`: so many operations, each of which decrements its completion signal when it is done.
+pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
+    operations: *const CopyOperation,
+    count: u32,
+    dependency_count: u32,
+    dependencies: *const hsa_signal_t,
+) -> hsa_status_t;
+
+/// `hsa_amd_memory_copy_op_t` of version 1. Where `entries` is not 0, several addresses, agents and sizes are in lists of the caller.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct CopyOperation {
+    /// 1; what others mean is not known.
+    pub version: u16,
+    /// 0 is linear, 1 a broadcast, 2 an exchange, 3 to 5 take an address from memory.
+    pub kind: u16,
+    /// How many there are in the lists; 0 where there are none.
+    pub entries: u16,
+    /// 0.
+    pub traffic_class: u16,
+    /// Decremented at the end of the operation.
+    pub completion: hsa_signal_t,
+    /// An address or a list of addresses.
+    pub source: *const c_void,
+    /// Of all sources.
+    pub source_agent: hsa_agent_t,
+    /// The handle of an agent, or the address of a list of agents.
+    pub destination_agent: u64,
+    /// An address or a list of addresses.
+    pub destination: *mut c_void,
+    /// Bytes, or the address of a list of them; of an exchange without lists both are bytes.
+    pub size: [usize; 2],
+    /// What is waited for before.
+    pub wait: [u64; 4],
+    /// What is written afterwards.
+    pub signal: [u64; 3],
+    /// 0.
+    pub reserved: u64,
+}
+
+/// `hsa_amd_counted_queue_acquire`: a queue of the runtime's, which several acquisitions may share.
+pub type CountedQueueAcquire = unsafe extern "C" fn(
+    agent: hsa_agent_t,
+    kind: hsa_queue_type32_t,
+    priority: hsa_amd_queue_priority_t,
+    callback: QueueCallback,
+    data: *mut c_void,
+    flags: u64,
+    queue: *mut *mut hsa_queue_t,
+) -> hsa_status_t;
+
+/// `hsa_amd_counted_queue_release`.
+pub type CountedQueueRelease = unsafe extern "C" fn(queue: *mut hsa_queue_t) -> hsa_status_t;
+
 /// `hsa_amd_pointer_info`: what the runtime knows of the memory at an address. `allocate` is for the list of agents that
 /// may use it, which is not asked for where `agents` is null.
 pub type PointerInfo = unsafe extern "C" fn(

@@ -4,7 +4,7 @@
 use core::mem::{align_of, offset_of, size_of};
 
 use crate::bindings::*;
-use crate::function::{ComputeQueue, QueueDescriptor};
+use crate::function::{ComputeQueue, CopyOperation, QueueDescriptor};
 
 /// Size of a type and places of its fields, in bytes.
 macro_rules! pinned {
@@ -49,6 +49,10 @@ pinned! {
         traffic_class: 72,
     }
     ComputeQueue: 32 { cu_mask: 0, kind: 8, private_segment_size: 12, cu_mask_count: 16 }
+    CopyOperation: 128 {
+        version: 0, kind: 2, entries: 4, completion: 8, source: 16, source_agent: 24, destination_agent: 32,
+        destination: 40, size: 48, wait: 64, signal: 96, reserved: 120,
+    }
     hsa_amd_profiling_dispatch_time_t: 16 { start: 0, end: 8 }
     hsa_amd_profiling_async_copy_time_t: 16 { start: 0, end: 8 }
 }

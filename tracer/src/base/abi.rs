@@ -200,7 +200,7 @@ pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usiz
 /// The last callback.
 pub type Ended = unsafe extern "C-unwind" fn(counters: *const Counters, data: *mut c_void);
 
-/// `struct rtl_callbacks`. All bits of each field mean something, and all of them 0 is one that asks for nothing.
+/// `struct rtl_callbacks`. All of it 0 is one that asks for nothing.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Callbacks {

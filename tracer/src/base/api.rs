@@ -4,15 +4,17 @@
 //! never passes through its own hooks. Nothing of the runtime is linked.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use hsa_sys::bindings::{
     ApiTableVersion, CoreApiTable, HSA_AGENT_INFO_DEVICE, HSA_DEVICE_TYPE_GPU, HSA_STATUS_SUCCESS,
     HsaApiTable, hsa_agent_t, hsa_device_type_t, hsa_status_t,
 };
 use hsa_sys::function::{
-    AsyncCopyEnable, ConvertTick, GetAsyncCopyTime, MemoryAsyncCopy, MemoryAsyncCopyOnEngine,
-    MemoryAsyncCopyRect, PointerInfo, QueueCreate, QueueCuSetMask, QueueGetInfo, QueueInterceptCreate,
-    QueueInterceptRegister, QueueSetPriority, SetProfilerEnabled,
+    AsyncCopyEnable, ConvertTick, CountedQueueAcquire, CountedQueueRelease, GetAsyncCopyTime,
+    MemoryAsyncBatchCopy, MemoryAsyncCopy, MemoryAsyncCopyOnEngine, MemoryAsyncCopyRect, PointerInfo,
+    QueueCreate, QueueCuSetMask, QueueGetInfo, QueueInterceptCreate, QueueInterceptRegister,
+    QueueSetPriority, SetProfilerEnabled,
 };
 use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
@@ -51,6 +53,12 @@ pub struct Api {
     pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
     /// A copy of a box.
     pub async_copy_rect: Option<MemoryAsyncCopyRect>,
+    /// Several copies.
+    pub async_batch_copy: Option<MemoryAsyncBatchCopy>,
+    /// A queue that may be shared.
+    pub counted_queue_acquire: Option<CountedQueueAcquire>,
+    /// The end of its use.
+    pub counted_queue_release: Option<CountedQueueRelease>,
 }
 
 /// Why a process runs untraced.
@@ -129,6 +137,9 @@ impl Tables {
             async_copy: self.get(&table::MEMORY_ASYNC_COPY),
             async_copy_on_engine: self.get(&table::MEMORY_ASYNC_COPY_ON_ENGINE),
             async_copy_rect: self.get(&table::MEMORY_ASYNC_COPY_RECT),
+            async_batch_copy: self.get(&table::MEMORY_ASYNC_BATCH_COPY),
+            counted_queue_acquire: self.get(&table::COUNTED_QUEUE_ACQUIRE),
+            counted_queue_release: self.get(&table::COUNTED_QUEUE_RELEASE),
         })
     }
 
@@ -156,17 +167,29 @@ impl Tables {
     #[expect(unsafe_code, reason = "writes to the runtime's tables")]
     pub(crate) fn replace<F: Copy>(&self, entry: &Entry<F>, with: F) {
         if let Some(place) = self.entry(entry).filter(|_| self.get(entry).is_some()) {
-            // SAFETY: as for `entry`; the runtime loads its tools before anyone else can call through the table.
-            unsafe { place.write(Some(with)) };
+            // SAFETY: entries are declared with types of functions, which are pointers.
+            let with = unsafe { std::mem::transmute_copy::<F, *mut c_void>(&with) };
+            // SAFETY: as for `entry`, with a function of its type.
+            unsafe { publish(place.cast(), with) };
         }
     }
 
     /// Replaces functions of the core table.
     #[expect(unsafe_code, reason = "writes to the runtime's tables")]
     pub(crate) fn replace_core(&self, replace: impl FnOnce(&mut CoreApiTable)) {
-        // SAFETY: `of` has checked that the table is of this type, and the runtime loads its tools before anyone
-        // else can call through it.
-        replace(unsafe { &mut *self.core });
+        const WORDS: usize = size_of::<CoreApiTable>() / size_of::<*mut c_void>();
+        let before = self.core_now();
+        let mut after = before;
+        replace(&mut after);
+        // SAFETY: a version of two words, and pointers behind it: words without anything between them.
+        let [before, after] = [before, after]
+            .map(|table| unsafe { std::mem::transmute::<CoreApiTable, [*mut c_void; WORDS]>(table) });
+        for (at, &function) in after.iter().enumerate().filter(|&(at, function)| before[at] != *function) {
+            // SAFETY: within the table, which `of` has checked to be of this type.
+            let place = unsafe { self.core.cast::<*mut c_void>().add(at) };
+            // SAFETY: what has changed is a function of the same type.
+            unsafe { publish(place, function) };
+        }
     }
 
     fn needed<F: Copy>(&self, entry: &Entry<F>) -> Result<F, Unusable> {
@@ -187,6 +210,17 @@ impl Tables {
         // SAFETY: the layout is that of the table's own version, and offsets are within its size.
         Some(unsafe { self.extension.add(offset) }.cast())
     }
+}
+
+/// Puts a function into a table that is in use: a thread that starts the runtime at the same moment calls through it, and
+/// finds the function before or this one, with everything that was done for it.
+///
+/// # Safety
+/// `place` is that of a function of the same type in a table of the runtime.
+#[expect(unsafe_code, reason = "writes to the runtime's tables")]
+pub(crate) unsafe fn publish(place: *mut *mut c_void, function: *mut c_void) {
+    // SAFETY: as the caller promised; the runtime reads the pointer as a whole.
+    unsafe { AtomicPtr::from_ptr(place) }.store(function, Ordering::Release);
 }
 
 /// What [`Api::gpus`] hands to the runtime's iteration.

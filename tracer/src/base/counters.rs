@@ -64,6 +64,16 @@ reasons! {
         Write = "lost:write", "that could not be written";
         /// The file had reached RTL_MAX_SIZE.
         Full = "lost:full", "beyond RTL_MAX_SIZE";
+        /// Of copies: the runtime was asked for them in a form that is not known.
+        Unknown = "lost:unknown", "of an unknown form";
+        /// Of packets: their queue cannot be intercepted.
+        Unintercepted = "lost:unintercepted", "on queues that cannot be intercepted";
+        /// Of packets: their queue is that of an SDMA or AIE engine, or of another one.
+        Engine = "lost:engine", "on queues of SDMA, AIE or unknown engines";
+        /// Of packets: their queue is one of `hsa_amd_counted_queue_acquire`.
+        Counted = "lost:counted_queue", "on counted queues";
+        /// Of packets: they were written to a queue that is intercepted, which has taken none of them.
+        Bypassed = "lost:bypassed", "that did not pass the interceptor";
         /// The tracer itself failed and had switched itself off.
         Failure = "lost:failure", "after a failure of the tracer";
     }

@@ -131,7 +131,7 @@ impl Settings {
 }
 
 /// The variables of the tracer (docs/reference/env.md).
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "RTL_BARRIER",
     "RTL_BUFFER",
     "RTL_COPY",
@@ -147,6 +147,7 @@ const NAMES: [&str; 18] = [
     "RTL_MAX_SIZE",
     "RTL_METADATA",
     "RTL_MODE",
+    "RTL_NOTES",
     "RTL_OUTPUT",
     "RTL_RUN_ID",
     "RTL_START",

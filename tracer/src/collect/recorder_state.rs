@@ -33,6 +33,8 @@ pub struct RecorderState {
     pub copies: Counters,
     /// What became of every barrier, where they are recorded.
     pub barriers: Counters,
+    /// Packets of queues that are not intercepted: all of them are lost.
+    pub packets: Counters,
     /// What became of every call, by source.
     pub calls: [Counters; Source::ALL.len()],
     /// What dispatches may occupy on their way to the file.

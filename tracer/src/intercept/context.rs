@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hsa_sys::bindings::hsa_queue_t;
+
 use crate::base::api::Api;
+use crate::base::counters::Lost;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
 use crate::base::settings::Settings;
@@ -22,7 +25,8 @@ use crate::collect::queue_channel::{BLOCK, queue_channel};
 use crate::collect::shared::{Phase, Shared};
 use crate::intercept::cooperative::Cooperative;
 use crate::intercept::staging::{self, Doorbells, Ring};
-use crate::intercept::submit::Intercepted;
+use crate::intercept::submit::{Attached, Intercepted};
+use crate::intercept::unseen::{self, Unseen};
 use crate::intercept::wrapped;
 
 /// One life of the runtime, as hooks see it.
@@ -38,6 +42,8 @@ pub struct Context {
     /// What the environment asks for.
     pub settings: Settings,
     gpus: Vec<Gpu>,
+    /// Queues of the application that are not recorded.
+    unseen: Unseen,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, Leaving>>,
     /// Those that are never destroyed.
@@ -58,7 +64,7 @@ pub struct Context {
 }
 
 /// A queue that leaves: its number, and what its interceptor works with.
-pub type Leaving = (QueueOrdinal, Arc<Intercepted>);
+pub type Leaving = (QueueOrdinal, Attached<Intercepted>);
 
 /// Starts the recorder and the collector's thread, which takes the collector from where it is put.
 pub type Start = fn(&Context, &Arc<Mutex<Option<Collector>>>) -> io::Result<(Collector, JoinHandle<()>)>;
@@ -93,6 +99,7 @@ impl Context {
             shared: Arc::new(shared),
             settings,
             gpus,
+            unseen: Unseen::default(),
             queues: Mutex::default(),
             cooperative: Cooperative::default(),
             creations: TimedMutex::default(),
@@ -120,7 +127,7 @@ impl Context {
         Some(copies)
     }
 
-    /// Takes note of a new queue. The result lives until [`Context::queue_destroyed`].
+    /// Takes note of a new queue. The result lives until [`Context::queue_destroyed`], and for ever where that never comes.
     pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const Intercepted {
         let proxy = self.doorbells.as_ref().map(|doorbells| doorbells.add(doorbell, ring));
         let wrapped = proxy.filter(|_| self.has_markers).map(|proxy| &proxy.wrapped);
@@ -139,9 +146,45 @@ impl Context {
         }
         self.shared.parker.notify_at_once();
         let pointer = Arc::as_ptr(&queue);
-        lock(&self.queues).insert(address as usize, (ordinal, queue));
+        lock(&self.queues).insert(address as usize, (ordinal, Attached::new(queue)));
         log::debug(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
+    }
+
+    /// Takes note of a new queue whose packets are not seen. The file says how many there were, also where it has nothing else.
+    ///
+    /// # Safety
+    /// The queue exists until [`Context::unseen_ends`] or the end of the runtime.
+    #[expect(unsafe_code, reason = "takes a queue of the runtime")]
+    pub unsafe fn queue_unseen(&self, queue: *mut hsa_queue_t, why: Lost) {
+        // SAFETY: as the caller promised.
+        unsafe { self.unseen.add(queue, why, &self.api.core) };
+        drop(self.started());
+    }
+
+    /// A queue is about to be destroyed or released, which may be one whose packets are not seen.
+    pub fn unseen_ends(&self, queue: u64) {
+        self.unseen.remove(queue, &self.api.core, &self.shared.known.packets);
+    }
+
+    /// Counts the packets that were not seen so far, while the runtime still has its queues. Waits for no lock.
+    pub fn count_unseen(&self) {
+        if !self.is_ours() || !self.shared.is_recording() {
+            return;
+        }
+        self.unseen.count(&self.api.core, &self.shared.known.packets);
+        if let Ok(queues) = self.queues.try_lock() {
+            queues.iter().for_each(|(&address, (_, queue))| self.count_bypassed(address, queue));
+        }
+    }
+
+    /// Counts what was written to a queue that is recorded, past its interceptor.
+    #[expect(unsafe_code, reason = "asks the runtime about a queue")]
+    fn count_bypassed(&self, address: usize, queue: &Intercepted) {
+        // SAFETY: the queue has not been destroyed yet, or our hook would have taken it from the list.
+        let packets = unsafe { unseen::bypassed(address as *const hsa_queue_t, &self.api.core) };
+        let before = queue.bypassed.fetch_max(packets, Ordering::Relaxed);
+        unseen::lose(Lost::Bypassed, packets.saturating_sub(before), &self.shared.known.packets);
     }
 
     /// Whether this process has begun it, and did not inherit it by a fork.
@@ -168,6 +211,7 @@ impl Context {
     /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.
     pub fn queue_ends(&self, address: u64) -> Option<Leaving> {
         let leaving = lock(&self.queues).remove(&(address as usize))?;
+        self.count_bypassed(address as usize, &leaving.1);
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.harvest(leaving.0, &self.shared);
         }
@@ -179,10 +223,16 @@ impl Context {
         lock(&self.queues).insert(address as usize, leaving);
     }
 
-    /// Takes leave of a queue that has been destroyed.
-    pub fn queue_destroyed(&self, (ordinal, queue): Leaving) {
+    /// Takes leave of a queue that has been destroyed: nothing calls its interceptor any more.
+    pub fn queue_destroyed(&self, leaving: Leaving) {
+        self.queue_left(&leaving);
+        leaving.1.free();
+    }
+
+    /// Takes leave of a queue that nobody uses any more, but which has not been destroyed.
+    pub fn queue_left(&self, (ordinal, queue): &Leaving) {
         if let Some(collector) = &mut *lock(&self.collector) {
-            collector.remove(ordinal, &self.shared);
+            collector.remove(*ordinal, &self.shared);
         }
         queue.lend(0);
         log::debug(format_args!("queue {} destroyed", ordinal.0));
@@ -221,6 +271,7 @@ impl Context {
         if !self.is_ours() {
             return;
         }
+        self.count_unseen();
         self.shared.makes_slots_ahead.store(false, Ordering::SeqCst);
         let begun = Instant::now();
         while self.harvest() > 0 && begun.elapsed() < GRACE {

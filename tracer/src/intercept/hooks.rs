@@ -14,6 +14,7 @@ use hsa_sys::function::{QueueCallback, QueueInterceptCreate};
 use hsa_sys::table;
 
 use crate::base::api::Tables;
+use crate::base::counters::Lost;
 use crate::base::fault;
 use crate::base::log;
 use crate::collect::shared::Phase;
@@ -53,6 +54,7 @@ pub fn install(tables: &Tables) {
         });
     }
     copies::install(tables);
+    counted::install(tables);
     descriptors::install(tables);
 }
 
@@ -106,6 +108,7 @@ unsafe extern "C" fn shut_down() -> hsa_status_t {
 }
 
 mod copies;
+mod counted;
 mod descriptors;
 
 unsafe extern "C" fn queue_create(
@@ -136,7 +139,31 @@ unsafe extern "C" fn queue_create(
             .and_then(|tracer| tracer.api.core.hsa_queue_create_fn)
             .map(|original| create(original, queue))
     };
-    created.flatten().or_else(original).unwrap_or(HSA_STATUS_ERROR)
+    if let Some(Some(status)) = created {
+        return status;
+    }
+    let status = original().unwrap_or(HSA_STATUS_ERROR);
+    if status == HSA_STATUS_SUCCESS {
+        // SAFETY: the runtime has just put a queue there.
+        let queue = unsafe { *queue };
+        // SAFETY: as above.
+        unsafe { unseen(agent, queue, Lost::Unintercepted) };
+    }
+    status
+}
+
+/// The application has got a queue whose packets are not seen.
+///
+/// # Safety
+/// The queue has just been created, and nothing destroys it yet.
+unsafe fn unseen(agent: hsa_agent_t, queue: *mut hsa_queue_t, why: Lost) {
+    guarded(|tracer| {
+        let is_recorded = tracer.gpu(agent.handle).is_some() && !tracer.settings.no_kernels;
+        if is_recorded && !queue.is_null() {
+            // SAFETY: our hooks see the destruction of the queue and its release.
+            unsafe { tracer.queue_unseen(queue, why) };
+        }
+    });
 }
 
 /// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
@@ -161,6 +188,8 @@ fn recorded(
     let registered = unsafe { record(tracer, gpu, queue) };
     if registered != HSA_STATUS_SUCCESS {
         log::warn(format_args!("a queue cannot be recorded ({registered:#x})"));
+        // SAFETY: as above; our hook sees its destruction.
+        unsafe { tracer.queue_unseen(queue, Lost::Unintercepted) };
     }
     if is_cooperative {
         tracer.cooperative.keep(gpu, queue as u64);
@@ -182,7 +211,8 @@ unsafe fn record(tracer: &Context, gpu: u16, queue: *mut hsa_queue_t) -> hsa_sta
         log::debug(format_args!("a queue without times ({profiled:#x})"));
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
-    // SAFETY: `intercepted` lives until `queue_destroy` has destroyed the queue.
+    // SAFETY: `intercepted` lives until `queue_destroy` knows that the queue is destroyed; where another way has destroyed it
+    // or is not known to have, for ever.
     let interceptor = unsafe { &*intercepted }.interceptor();
     // SAFETY: as above.
     unsafe { (tracer.api.intercept_register)(queue, interceptor, intercepted.cast_mut().cast()) }
@@ -228,13 +258,15 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
             if let Some(hidden) = hide() {
                 hidden.destroyed();
             }
-            guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_destroyed(leaving)));
+            // The interceptible queue stays, and so does the data of its interceptor.
+            guarded(|tracer| tracer.queue_ends(queue as u64).map(|leaving| tracer.queue_left(&leaving)));
             if let Some(agent) = context::get().and_then(|tracer| tracer.agent(gpu)) {
                 release_cooperative(hsa_agent_t { handle: agent });
             }
         }
         return HSA_STATUS_SUCCESS;
     }
+    guarded(|tracer| tracer.unseen_ends(queue as u64));
     // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
     let leaving = guarded(|tracer| tracer.queue_ends(queue as u64)).flatten();
     let hidden = hide();

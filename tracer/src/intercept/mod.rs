@@ -8,4 +8,5 @@ pub mod hsa;
 pub mod lookup;
 pub mod staging;
 pub mod submit;
+pub mod unseen;
 pub mod wrapped;

@@ -7,9 +7,10 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use hsa_sys::bindings::{hsa_amd_queue_intercept_handler, hsa_amd_queue_intercept_packet_writer};
 
@@ -37,6 +38,8 @@ pub struct Intercepted {
     wrapped: Option<&'static Wrapped>,
     /// Room for the copies of a batch, kept for the next one.
     batch: TryLock<Vec<Packet>>,
+    /// How many packets are counted that were written to the queue and never came here.
+    pub bypassed: AtomicU64,
 }
 
 impl Intercepted {
@@ -48,7 +51,14 @@ impl Intercepted {
         ring: Ring,
         wrapped: Option<&'static Wrapped>,
     ) -> Self {
-        Self { shared, submissions: TryLock::new(submissions), ring, wrapped, batch: TryLock::default() }
+        Self {
+            shared,
+            submissions: TryLock::new(submissions),
+            ring,
+            wrapped,
+            batch: TryLock::default(),
+            bypassed: AtomicU64::new(0),
+        }
     }
 
     /// The interceptor for it.
@@ -72,6 +82,14 @@ impl Intercepted {
         }
         let Some(mut inside) = self.submissions.enter() else { return false };
         inside.submit_fast(packet, from, shared)
+    }
+
+    /// Does our part; a panic in it ends the recording and nothing else. The fast path does without: nothing in it can panic.
+    fn caught<T>(&self, part: impl FnOnce() -> T, otherwise: T) -> T {
+        catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| {
+            self.shared.fail();
+            otherwise
+        })
     }
 
     /// Times the fast path, where this packet is a sample and takes it.
@@ -100,10 +118,7 @@ impl Intercepted {
             Submissions::pass(packet, &self.shared, |counters| counters.lose(why, 1));
             Verdict::Passed
         };
-        let verdict = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| {
-            self.shared.fail();
-            Verdict::Passed
-        });
+        let verdict = self.caught(decide, Verdict::Passed);
         if self.shared.told {
             tell(packet, verdict);
         }
@@ -121,6 +136,58 @@ impl Intercepted {
     }
 }
 
+/// Copies of packets, in room that the queue keeps: out of its lock while the runtime works with them.
+///
+/// # Safety
+/// As for [`intercept`].
+unsafe fn copied(queue: &Intercepted, packets: *const c_void, count: u64) -> Vec<Packet> {
+    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
+    copies.clear();
+    for at in 0..count as usize {
+        // SAFETY: within the packets that the caller has.
+        let packet = unsafe { packets.cast::<Packet>().add(at) };
+        // SAFETY: as above; a tool above this one may have it anywhere.
+        copies.push(unsafe { packet.read_unaligned() });
+    }
+    copies
+}
+
+/// Counts a batch that is left out.
+#[cold]
+fn skip_batch(packets: &[Packet], shared: &Shared<Loader>) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let largest = shared.largest_staged;
+    log::warn_once(&SAID, format_args!("batches of more than {largest} packets are not recorded"));
+    for packet in packets {
+        Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
+    }
+}
+
+/// What the interceptor of a queue works with. The runtime has a pointer to it as long as there is the queue, which may be
+/// destroyed without our knowledge, or not be destroyed although that was asked for. So dropping this frees nothing.
+pub struct Attached<T>(ManuallyDrop<Arc<T>>);
+
+impl<T> Attached<T> {
+    /// Of a queue that has just been created.
+    #[must_use]
+    pub fn new(data: Arc<T>) -> Self {
+        Self(ManuallyDrop::new(data))
+    }
+
+    /// The queue has been destroyed.
+    pub fn free(self) {
+        drop(ManuallyDrop::into_inner(self.0));
+    }
+}
+
+impl<T> std::ops::Deref for Attached<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
 #[cold]
 fn tell(packet: &Packet, verdict: Verdict) {
     let what = if packet.is_kernel() { "kernel" } else { "other packet" };
@@ -134,7 +201,7 @@ fn tell(packet: &Packet, verdict: Verdict) {
 /// The interceptor of every queue; `IS_WRAPPED` is whether [`Intercepted::wrapped`] is there.
 ///
 /// # Safety
-/// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which lives until the queue is
+/// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which [`Attached`] keeps until the queue is
 /// destroyed; `writer` passes packets on. That is what the runtime promises an interceptor.
 pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool>(
     packets: *const c_void,
@@ -210,34 +277,41 @@ unsafe fn intercept_batch(
     count: u64,
     writer: unsafe extern "C" fn(*const c_void, u64),
 ) {
-    let shared = &*queue.shared;
-    // Out of the lock while the runtime works with the copies.
-    let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
-    copies.clear();
-    for at in 0..count as usize {
-        // SAFETY: within the packets that the caller has.
-        let packet = unsafe { packets.cast::<Packet>().add(at) };
-        // SAFETY: as above; a tool above this one may have it anywhere.
-        copies.push(unsafe { packet.read_unaligned() });
-    }
-    let verdict = if count > shared.largest_staged && !queue.ring.contains(packets as u64) {
-        static SAID: AtomicBool = AtomicBool::new(false);
-        log::warn_once(
-            &SAID,
-            format_args!("batches of more than {} packets are not recorded", shared.largest_staged),
-        );
-        copies.iter().for_each(|packet| {
-            Submissions::pass(packet, shared, |counters| counters.skip(Skipped::Batch, 1));
-        });
-        Verdict::Passed
-    } else {
-        copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+    let decide = || {
+        // SAFETY: as the caller promised.
+        let mut copies = unsafe { copied(queue, packets, count) };
+        let verdict = if count > queue.shared.largest_staged && !queue.ring.contains(packets as u64) {
+            skip_batch(&copies, &queue.shared);
+            Verdict::Passed
+        } else {
+            copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+        };
+        (copies, verdict)
     };
+    let (copies, verdict) = queue.caught(decide, (Vec::new(), Verdict::Passed));
     let passed = if verdict > Verdict::Watched { copies.as_ptr().cast() } else { packets };
     // SAFETY: passes on as many packets as came: the caller's or their copies.
     unsafe { writer(passed, count) };
     queue.submitted(verdict);
     if let Some(mut batch) = queue.batch.enter() {
         *batch = copies;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_queue_works_with_is_freed_when_the_queue_is_destroyed_and_never_before() {
+        let data = Arc::new(5);
+        let pointer = Arc::downgrade(&data);
+        drop(Attached::new(Arc::clone(&data)));
+        drop(data);
+        assert_eq!(pointer.upgrade().as_deref(), Some(&5), "the queue may still be there");
+        let data = Arc::new(6);
+        let pointer = Arc::downgrade(&data);
+        Attached::new(data).free();
+        assert_eq!(pointer.upgrade(), None);
     }
 }

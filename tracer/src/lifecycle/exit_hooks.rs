@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use crate::base::process;
 use crate::base::recording_state;
 use crate::events::recorder_waker;
+use crate::intercept::context;
 use crate::lifecycle::tracer::{self, END};
 use crate::write::callback;
 
@@ -108,6 +109,9 @@ fn end() {
     }
     let until = Instant::now() + END;
     recording_state::end();
+    if let Some(context) = context::get() {
+        context.count_unseen();
+    }
     let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
     while !recorder.is_done() && Instant::now() < until {
         // Where there is a collector, the recorder ends when that has handed over the last dispatch.

@@ -16,7 +16,7 @@ use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, process};
 use crate::events::{calls, roctx, thread};
 use crate::intercept::{context, hooks, hsa};
-use crate::lifecycle::{LIFECYCLE, exit_hooks, recording, tracer};
+use crate::lifecycle::{LIFECYCLE, exit_hooks, presence, recording, tracer};
 use crate::write::{callback, callback_counters};
 
 /// How much longer the process may live because of us.
@@ -52,10 +52,20 @@ pub unsafe extern "C" fn OnLoad(
     });
     match loaded {
         Ok(Ok(())) => (),
-        Ok(Err(why)) => log::warn(format_args!("{why}; nothing is recorded")),
-        Err(_) => log::warn(format_args!("failed to start; nothing is recorded")),
+        // The environment of a program with more rights than its caller is not to be trusted.
+        Ok(Err(why @ Unusable::Privileged)) => log::warn(format_args!("{why}; nothing is recorded")),
+        Ok(Err(why)) => refuse(&why.to_string()),
+        Err(_) => refuse("failed to start"),
     }
     true
+}
+
+/// Says why nothing is recorded, here and to whoever reports on the run.
+fn refuse(why: &str) {
+    let _ = catch_unwind(|| {
+        log::warn(format_args!("{why}; nothing is recorded"));
+        presence::note(Some(why));
+    });
 }
 
 /// Called by `hsa_shut_down`, which HIP programs of ROCm 5 never call.
@@ -76,6 +86,7 @@ extern "C" fn exit() {
     }
     let _ = catch_unwind(|| {
         let deadline = Instant::now() + EXIT;
+        count_unseen();
         end();
         fault::point("exit");
         // That of a process that never asked a GPU for anything.
@@ -100,6 +111,15 @@ extern "C" fn forked() {
     if let Some(context) = context::get() {
         context.forked();
     }
+}
+
+/// The runtime has all its queues: nobody has shut it down, or the recording would be over.
+fn count_unseen() {
+    let _ = catch_unwind(|| {
+        if let Some(context) = context::get() {
+            context.count_unseen();
+        }
+    });
 }
 
 fn end() {
@@ -140,6 +160,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     hooks::install(&tables);
     let last = recording::known().counters.snapshot().seen;
     hsa::install(&tables, &settings, last, begin_with_ranges);
+    presence::note(None);
     Ok(())
 }
 

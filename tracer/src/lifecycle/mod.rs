@@ -5,6 +5,7 @@
 pub mod control;
 pub mod exit_hooks;
 pub mod load;
+pub mod presence;
 pub mod recording;
 pub mod tracer;
 

@@ -114,6 +114,7 @@ impl Tracer {
             (&known.counters, "kernel dispatches"),
             (&known.copies, "copies"),
             (&known.barriers, "barriers"),
+            (&known.packets, "packets"),
             (&known.calls[0], "calls of HIP"),
             (&known.calls[1], "calls of HSA"),
         ] {

@@ -39,6 +39,8 @@ fn recorded(trace: &Trace) -> Calls {
     rows.map(Result::unwrap).collect()
 }
 
+const ALL: &str = "SELECT count(*) FROM rocpd_api";
+
 /// The first number that a question has for an answer.
 fn ask(trace: &Trace, question: &str) -> i64 {
     trace.database().query_row(question, [], |row| row.get(0)).unwrap()
@@ -102,6 +104,23 @@ fn a_call_has_its_table_its_status_and_the_call_that_it_was_made_from() {
          AND name.string = 'hsa_agent_get_info' AND caller.string = 'hsa_iterate_agents'"
     );
     assert_eq!(ask(&trace, &nested), 2, "of two agents the type is asked for while they are listed");
+}
+
+#[test]
+fn an_exception_of_a_callback_reaches_the_program_and_its_call_has_an_end() {
+    for process in Process::on_every_stack("throws") {
+        let process = process.setting("RTL_HSA_API_FILTER", "all");
+        let outcome = process.well();
+        assert!(outcome.stdout.contains("throwing: caught 7\n"), "{outcome:?}");
+        let trace = outcome.trace();
+        let with_result = |result: i64| {
+            let rows = "SELECT count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = rocpd_api.apiName_id
+                        WHERE name.string = 'hsa_iterate_agents' AND parentId IS NULL AND end >= start AND coalesce(result, 0)";
+            ask(&trace, &format!("{rows} = {result}"))
+        };
+        assert_eq!((with_result(0), with_result(0x1000)), (2, 3));
+        assert_eq!(["hsa_seen", "hsa_recorded"].map(|tag| trace.count(tag)), [ask(&trace, ALL); 2]);
+    }
 }
 
 #[test]

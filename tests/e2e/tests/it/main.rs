@@ -49,5 +49,6 @@ mod shared_signal;
 mod signal_reuse;
 mod soak;
 mod threads;
+mod unseen;
 mod valgrind;
 mod windows;

@@ -1,9 +1,11 @@
 //! The runtime of ROCm 10: a larger extension table, queues by descriptor, kernels that are launched in clusters.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use e2e::Process;
 use e2e::compare::{assert_complete, assert_has_what_was_executed};
+use e2e::copies::{assert_copies, copies};
 use support::stacks;
 
 #[test]
@@ -30,7 +32,56 @@ fn several_queues_in_one_call_are_what_their_descriptors_say_and_all_their_kerne
         assert_complete(&traced);
         // Three queues, of which each launches four kernels a round, two of them in clusters.
         assert_eq!(traced.trace().rows.len(), 3 * 5 * 4);
-        assert_eq!(traced.said, ["rtl: packets on queues of SDMA are not recorded"]);
+        assert_eq!(traced.trace().count("packets_lost:engine"), 1);
+        let at_the_end =
+            "rtl: 1 of 1 packets are not in the trace: 1 on queues of SDMA, AIE or unknown engines";
+        assert_eq!(traced.said, ["rtl: packets on queues of SDMA are not recorded", at_the_end]);
+    }
+}
+
+/// What the driver is asked of queues, but for their numbers.
+fn asked(log: &str) -> Vec<String> {
+    let asked = log.lines().filter(|line| line.starts_with("priority") || line.starts_with("mask"));
+    let rest = asked.map(|line| line.split('\t').enumerate().filter(|(at, _)| ![1, 3].contains(at)));
+    rest.map(|columns| columns.map(|(_, text)| text).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_driver_is_asked_for_the_priority_and_the_compute_units_of_the_descriptors() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.on_rocm_10();
+        let (bare, traced) = (asked(&process.bare().log), asked(&process.traced().log));
+        assert_eq!(bare, traced, "{:?}", process.stack());
+        let count = |what: &str| traced.iter().filter(|line| line.starts_with(what)).count();
+        assert!(count("priority") > 0 && count("mask 1 0xf0f0f0f 0xf0f0f0f0 0xffff") > 0, "{traced:?}");
+    }
+}
+
+#[test]
+fn a_queue_of_several_that_is_not_made_interceptible_is_the_only_one_that_is_not_recorded() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.arguments(&["5"]).on_rocm_10().tool_before("refusing");
+        let process = process.setting("REFUSED_PACKETS", "1024");
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        let trace = traced.trace();
+        assert_eq!(trace.rows.len(), 2 * 5 * 4);
+        // Four kernels a round, and the barrier that the program waits for.
+        assert_eq!(trace.count("packets_lost:unintercepted"), 5 * 4 + 1);
+        assert_eq!(trace.count("seen"), trace.count("recorded"));
+    }
+}
+
+#[test]
+fn a_queue_of_several_that_cannot_be_created_changes_nothing_for_the_others() {
+    for process in Process::on_every_stack("queue_descriptors") {
+        let process = process.arguments(&["5"]).on_rocm_10().tool_before("refusing");
+        let process = process.setting("REFUSED_PACKETS", "1024").setting("ROCM10_NO_BYTES", "65536");
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
+        assert!(traced.stdout.contains("\n3: none\n"), "{traced:?}");
+        assert_eq!(traced.trace().rows.len(), 2 * 5 * 4);
+        assert_complete(&traced);
     }
 }
 
@@ -85,6 +136,40 @@ fn kernels_of_hip_are_recorded() {
             assert_has_what_was_executed(&outcome, &trace);
             assert!(trace.left_out().is_empty() && !trace.rows.is_empty(), "{stack:?} {:?}", trace.metadata);
         }
+    }
+}
+
+#[test]
+fn each_operation_of_a_batch_of_copies_is_a_copy() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["batches"]).on_rocm_10().well();
+        let trace = outcome.trace();
+        assert_eq!(trace.left_out(), BTreeMap::new());
+        assert_copies(&outcome, &trace, 0);
+    }
+}
+
+#[test]
+fn an_operation_with_several_entries_is_one_copy_with_all_their_bytes() {
+    for process in Process::on_every_stack("copies") {
+        let outcome = process.arguments(&["lists"]).on_rocm_10().well();
+        let trace = outcome.trace();
+        assert_eq!(trace.left_out(), BTreeMap::new());
+        let mut copies: Vec<_> =
+            copies(&trace).into_iter().map(|row| (row.from, row.to, row.bytes)).collect();
+        copies.sort_unstable();
+        assert_eq!(copies, [(None, Some(0), 7000), (Some(0), Some(0), 1000)]);
+    }
+}
+
+#[test]
+fn batches_of_copies_complete_wherever_the_tracer_fails() {
+    for place in 0..12 {
+        let Some(process) = Process::of("copies") else { return };
+        let process = process.arguments(&["batches"]).on_rocm_10().fails_at(&format!("hook:{place}"));
+        let (bare, traced) = (process.bare(), process.traced());
+        assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{place}: {traced:?}");
+        assert!(traced.status.success(), "{place}: {traced:?}");
     }
 }
 

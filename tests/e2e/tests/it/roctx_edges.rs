@@ -140,3 +140,15 @@ fn a_forked_child_has_its_parents_levels_and_a_recording_of_its_own() {
     let range = |text: &str| (text.to_owned(), RangeKind::Thread, true);
     assert_eq!((outcome.traces.len(), found), (2, vec![range("of the child"), range("of the parent")]));
 }
+
+#[test]
+fn an_exception_of_a_registered_callback_reaches_the_program() {
+    for process in Process::on_every_stack("throws") {
+        // Without the tracer there is no roctx.
+        let outcome = process.arguments(&["roctx"]).preloaded().well_when_traced();
+        let said = ["pushed: 0", "not pushed: caught 8", "not popped: caught 8", "popped: 0"];
+        assert!(outcome.stdout.ends_with(&format!("{}\n", said.join("\n"))), "{outcome:?}");
+        let tables = tables(&outcome.trace().path);
+        assert_eq!(counts(&tables), BTreeMap::from([(("outer".to_owned(), RangeKind::Thread, true), 1)]));
+    }
+}

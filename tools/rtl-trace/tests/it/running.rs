@@ -79,6 +79,16 @@ impl Traced {
         self.command(flags, words).output().unwrap()
     }
 
+    /// The same of a program on the runtime of ROCm 10: around the tracer, which `rtl trace` names alone, that needs tools of its own.
+    pub(crate) fn shell_on_rocm_10(&self, line: &str) -> Output {
+        let runtime = library::tool("rocm10");
+        let runtime = runtime.display();
+        self.shell(
+            &["--no-perfetto"],
+            &format!("HSA_TOOLS_LIB=\"{runtime} $HSA_TOOLS_LIB {runtime}\"; {line}"),
+        )
+    }
+
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =

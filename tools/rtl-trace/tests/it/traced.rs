@@ -321,3 +321,36 @@ fn kernels_are_recorded_without_preloading() {
     assert!(output.status.success(), "{output:?}");
     assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 12);
 }
+
+#[test]
+fn the_reason_for_which_the_tracer_refuses_a_runtime_is_repeated() {
+    let Some(process) = Process::of("no_signal") else { return };
+    let process = process.on_rocm_10().setting("ROCM10_SIZE", "720").setting("ROCM10_STEP", "0x10");
+    let traced = Traced::running(process);
+    let output = traced.shell_on_rocm_10("\"$@\" 5");
+    assert!(output.status.success(), "{output:?}");
+    let said = text(&output.stderr).lines().last().unwrap();
+    assert!(said.contains("no trace is written: ") && said.contains("720 bytes, step 0x10"), "{output:?}");
+    assert!(!said.contains("no process queued"), "{output:?}");
+    assert_eq!(traced.files(), [""; 0]);
+}
+
+#[test]
+fn a_process_whose_packets_were_not_seen_has_a_trace_that_says_so() {
+    let Some(process) = Process::of("unseen") else { return };
+    let traced = Traced::running(process.on_rocm_10());
+    let output = traced.shell_on_rocm_10("\"$@\" counted");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(Trace::read(&traced.path().join("trace.db")).count("packets_lost:counted_queue"), 22);
+    let summary = fs::read_to_string(traced.path().join("trace_summary.txt")).unwrap();
+    assert!(summary.contains("the recorder lost 22 records"), "{summary}");
+}
+
+#[test]
+fn a_process_without_kernels_and_one_without_the_runtime_have_different_reasons() {
+    let Some(process) = Process::of("unseen") else { return };
+    let output = Traced::running(process).shell(&[], "\"$@\" created");
+    assert!(text(&output.stderr).contains("no process queued a kernel"), "{output:?}");
+    let output = Traced::plain().shell(&[], "true");
+    assert!(!text(&output.stderr).contains("no process queued a kernel"), "{output:?}");
+}

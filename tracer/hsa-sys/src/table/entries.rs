@@ -49,6 +49,12 @@ entries! {
     /// A copy of a box.
     MEMORY_ASYNC_COPY_RECT: MemoryAsyncCopyRect = hsa_amd_memory_async_copy_rect
         in header hsa_amd_memory_async_copy_rect_fn;
+    /// Several copies.
+    MEMORY_ASYNC_BATCH_COPY: MemoryAsyncBatchCopy = hsa_amd_memory_async_batch_copy;
+    /// A queue that may be shared.
+    COUNTED_QUEUE_ACQUIRE: CountedQueueAcquire = hsa_amd_counted_queue_acquire;
+    /// The end of its use.
+    COUNTED_QUEUE_RELEASE: CountedQueueRelease = hsa_amd_counted_queue_release;
     /// Whose memory an address is.
     POINTER_INFO: PointerInfo = hsa_amd_pointer_info in header hsa_amd_pointer_info_fn;
     /// Queues by descriptor.

@@ -52,9 +52,10 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
     })
 }
 
-/// The sizes that a struct can have: that of the first header which declared it, up to what nobody means.
-fn sizes(first: usize) -> std::ops::Range<usize> {
-    first..4096
+/// Whether a struct can have this size: from that in the first header which declared it, up to what nobody means. It ends
+/// where a pointer could begin, so that no pointer is cut.
+fn is_possible(size: usize, first: usize) -> bool {
+    (first..4096).contains(&size) && size.is_multiple_of(align_of::<Callbacks>())
 }
 
 /// What a program of any version asks for.
@@ -65,13 +66,14 @@ unsafe fn read(callbacks: *const Callbacks) -> Result<Callbacks, Status> {
     unless(callbacks.is_null(), Status::Argument)?;
     // SAFETY: as the caller promised; whatever `size` says, it is there.
     let size = unsafe { (*callbacks).size };
-    unless(!sizes(offset_of!(Callbacks, barriers)).contains(&size), Status::Argument)?;
+    unless(!is_possible(size, offset_of!(Callbacks, barriers)), Status::Argument)?;
     // SAFETY: as the caller promised, it is as large as it says.
     let bytes = unsafe { std::slice::from_raw_parts(callbacks.cast::<u8>(), size) };
     let (known, unknown) = bytes.split_at(size.min(size_of::<Callbacks>()));
     unless(unknown.iter().any(|&byte| byte != 0), Status::Unsupported)?;
     let mut read = Callbacks::default();
-    // SAFETY: no more than there is room for, elsewhere, of a type that any bytes are one of.
+    // SAFETY: no more than there is room for, elsewhere. Every field is the program's or 0, since the size cuts none; the
+    // pointers of the program are functions of their types, as it promised.
     unsafe { ptr::copy_nonoverlapping(known.as_ptr(), (&raw mut read).cast(), known.len()) };
     Ok(read)
 }
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
         unless(into.is_null(), Status::Argument)?;
         // SAFETY: as the caller promised.
         let size = unsafe { (*into).size };
-        unless(!sizes(offset_of!(Counters, barriers)).contains(&size), Status::Argument)?;
+        unless(!is_possible(size, offset_of!(Counters, barriers)), Status::Argument)?;
         let now = Counters { size, ..callback_counters::now() };
         // SAFETY: no more than there is on either side, of a type that any bytes are one of.
         unsafe {
@@ -166,3 +168,7 @@ pub extern "C" fn rtl_status_text(status: c_int) -> *const c_char {
     };
     text.as_ptr()
 }
+
+const _: () = assert!(
+    align_of::<Callbacks>() == size_of::<*const ()>() && align_of::<Counters>() == align_of::<Callbacks>()
+);

@@ -6,8 +6,9 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What is registered: the domain, the function's number in it, and what it was called with.
-pub type Callback = unsafe extern "C" fn(domain: u32, operation: u32, data: *mut c_void) -> c_int;
+/// What is registered: the domain, the function's number in it, and what it was called with. As through AMD's library, an
+/// exception of its own passes through to whoever has called the function.
+pub type Callback = unsafe extern "C-unwind" fn(domain: u32, operation: u32, data: *mut c_void) -> c_int;
 
 /// roctx among roctracer's domains.
 const DOMAIN: u32 = 6;

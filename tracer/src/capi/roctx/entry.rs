@@ -1,7 +1,8 @@
 //! Every function of libroctx64.so.4 and of librocprofiler-sdk-roctx.so.1, under its own name.
 //!
 //! In roctx.h the names without an A are macros; here they are functions too, for who looks them up. None of them waits,
-//! and a panic in one changes nothing but that something is not recorded.
+//! and a panic in one changes nothing but that something is not recorded. An exception of a registered callback is not
+//! ours to catch: it passes through those functions that call it.
 
 #![expect(unsafe_code, reason = "called by the application in place of roctx")]
 
@@ -61,7 +62,7 @@ pub extern "C" fn roctx_version_minor() -> u32 {
 /// # Safety
 /// `message` is null or a text that ends with a 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxMarkA(message: *const c_char) {
+pub unsafe extern "C-unwind" fn roctxMarkA(message: *const c_char) {
     callback::tell(Operation::Mark, message, 0);
     // SAFETY: as the caller promised.
     guarded((), || thread_local::mark(unsafe { bytes(message) }, load::begin_with_ranges));
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn roctxMarkA(message: *const c_char) {
 /// # Safety
 /// As there.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxMark(message: *const c_char) {
+pub unsafe extern "C-unwind" fn roctxMark(message: *const c_char) {
     // SAFETY: as the caller promised.
     unsafe { roctxMarkA(message) }
 }
@@ -82,7 +83,7 @@ pub unsafe extern "C" fn roctxMark(message: *const c_char) {
 /// # Safety
 /// `message` is null or a text that ends with a 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxRangePushA(message: *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn roctxRangePushA(message: *const c_char) -> c_int {
     callback::tell(Operation::Push, message, 0);
     // SAFETY: as the caller promised.
     guarded(UNSUPPORTED, || thread_local::push(unsafe { bytes(message) }, load::begin_with_ranges) as c_int)
@@ -93,14 +94,14 @@ pub unsafe extern "C" fn roctxRangePushA(message: *const c_char) -> c_int {
 /// # Safety
 /// As there.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxRangePush(message: *const c_char) -> c_int {
+pub unsafe extern "C-unwind" fn roctxRangePush(message: *const c_char) -> c_int {
     // SAFETY: as the caller promised.
     unsafe { roctxRangePushA(message) }
 }
 
 /// The innermost range of the thread ends. What its push has returned; -1 when none is open.
 #[unsafe(no_mangle)]
-pub extern "C" fn roctxRangePop() -> c_int {
+pub extern "C-unwind" fn roctxRangePop() -> c_int {
     callback::tell(Operation::Pop, std::ptr::null(), 0);
     guarded(UNSUPPORTED, || thread_local::pop().map_or(UNSUPPORTED, |level| level as c_int))
 }
@@ -110,7 +111,7 @@ pub extern "C" fn roctxRangePop() -> c_int {
 /// # Safety
 /// `message` is null or a text that ends with a 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxRangeStartA(message: *const c_char) -> u64 {
+pub unsafe extern "C-unwind" fn roctxRangeStartA(message: *const c_char) -> u64 {
     // SAFETY: as the caller promised.
     let id = guarded(0, || thread_local::start(unsafe { bytes(message) }, load::begin_with_ranges));
     callback::tell(Operation::Start, message, id);
@@ -122,14 +123,14 @@ pub unsafe extern "C" fn roctxRangeStartA(message: *const c_char) -> u64 {
 /// # Safety
 /// As there.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn roctxRangeStart(message: *const c_char) -> u64 {
+pub unsafe extern "C-unwind" fn roctxRangeStart(message: *const c_char) -> u64 {
     // SAFETY: as the caller promised.
     unsafe { roctxRangeStartA(message) }
 }
 
 /// The range with this id ends; nothing happens when there is none.
 #[unsafe(no_mangle)]
-pub extern "C" fn roctxRangeStop(id: u64) {
+pub extern "C-unwind" fn roctxRangeStop(id: u64) {
     callback::tell(Operation::Stop, std::ptr::null(), id);
     guarded((), || thread_local::stop(id, load::begin_with_ranges));
 }
@@ -149,8 +150,10 @@ pub unsafe extern "C" fn roctxGetThreadId(tid: *mut u64) -> c_int {
     if tid.is_null() {
         return UNSUPPORTED;
     }
+    let number = guarded(None, || Some(u64::from(crate::events::thread::current().tid)));
+    let Some(number) = number else { return UNSUPPORTED };
     // SAFETY: as the caller promised.
-    unsafe { *tid = u64::from(crate::events::thread::current().tid) };
+    unsafe { *tid = number };
     DONE
 }
 

@@ -20,11 +20,14 @@ use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::context::{self, Context};
 
+mod batches;
+
 /// Puts the hooks into the tables, where the runtime has these functions.
 pub(super) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
     tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
+    batches::install(tables);
     let Some(tracer) = context::get().filter(|tracer| tracer.copies.is_some()) else { return };
     let (Some(enable), Some(_)) = (tracer.api.async_copy_enable, tracer.api.get_async_copy_time) else {
         return;

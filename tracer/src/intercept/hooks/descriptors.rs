@@ -15,8 +15,9 @@ use hsa_sys::bindings::{
 use hsa_sys::function::{QueueCreate, QueueDescriptor, QueueGetInfo};
 use hsa_sys::table;
 
-use super::{guarded, recorded};
+use super::{guarded, recorded, unseen};
 use crate::base::api::Tables;
+use crate::base::counters::Lost;
 use crate::base::log;
 use crate::intercept::context::{self, Context};
 
@@ -73,6 +74,9 @@ unsafe extern "C" fn queue_create(
                 let status = original(descriptor, 1);
                 if !descriptor.queue.is_null() {
                     report_unrecorded(descriptor);
+                    let why = if descriptor.engine == COMPUTE { Lost::Unintercepted } else { Lost::Engine };
+                    // SAFETY: the runtime has just created it.
+                    unsafe { unseen(agent, descriptor.queue, why) };
                 }
                 status
             }
@@ -81,7 +85,18 @@ unsafe extern "C" fn queue_create(
     // As in the runtime, an error does not stop the others, and the first one counts.
     let first_error = |first, status| if first == HSA_STATUS_SUCCESS { status } else { first };
     let status = of_known.fold(HSA_STATUS_SUCCESS, first_error);
-    if rest > 0 { first_error(status, original(unknown, rest)) } else { status }
+    if rest == 0 {
+        return status;
+    }
+    let status_of_rest = original(unknown, rest);
+    if status_of_rest == HSA_STATUS_SUCCESS {
+        static VERSION: AtomicBool = AtomicBool::new(false);
+        log::warn_once(
+            &VERSION,
+            format_args!("queues by descriptors of an unknown version are not recorded"),
+        );
+    }
+    first_error(status, status_of_rest)
 }
 
 /// The descriptors up to the first of another version, whose size is not known.

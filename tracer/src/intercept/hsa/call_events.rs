@@ -1,10 +1,11 @@
 //! Says of a call that it begins and that it has ended, whatever happens.
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use calls::{Begun, Function, Source};
+use hsa_sys::bindings::HSA_STATUS_ERROR;
 
 use super::arguments::Text;
 use crate::events::calls::thread_local;
@@ -27,11 +28,15 @@ pub fn record_arguments(are_told: bool) {
 /// The arguments of a call that is about to begin, where they are told.
 #[inline(always)]
 pub fn arguments(say: impl FnOnce(&mut Text)) -> Option<Text> {
-    WITH_ARGUMENTS.load(Ordering::Relaxed).then(|| {
+    if !WITH_ARGUMENTS.load(Ordering::Relaxed) {
+        return None;
+    }
+    let say = || {
         let mut text = Text::default();
         say(&mut text);
         text
-    })
+    };
+    catch_unwind(AssertUnwindSafe(say)).ok()
 }
 
 /// A call of this function begins.
@@ -51,4 +56,33 @@ pub fn end(begun: &Begun, number: u16, status: i32, arguments: Option<&Text>) {
     let _ = catch_unwind(|| {
         thread_local::end(begun, Function::new(Source::Hsa, number), status, 0, None, arguments)
     });
+}
+
+/// A call that is going on, with what is told of its arguments.
+pub struct Call {
+    begun: Begun,
+    number: u16,
+    arguments: Option<Text>,
+}
+
+impl Call {
+    /// A call of this function begins.
+    #[inline]
+    pub fn begin(number: u16, arguments: Option<Text>) -> Self {
+        Self { begun: begin(number), number, arguments }
+    }
+
+    /// It has ended with this status, 0 where it returns none.
+    #[inline]
+    pub fn end(mut self, status: i32) {
+        end(&self.begun, self.number, status, self.arguments.take().as_ref());
+        std::mem::forget(self);
+    }
+}
+
+/// An exception of a callback of the application leaves it, or the thread ends in it.
+impl Drop for Call {
+    fn drop(&mut self) {
+        end(&self.begun, self.number, HSA_STATUS_ERROR as i32, self.arguments.as_ref());
+    }
 }

@@ -1,4 +1,6 @@
 //! The functions that stand in the tables in place of the runtime's, one for each of `hsa_sys`'s list.
+//!
+//! The runtime passes exceptions of an application's callbacks on to the application: they pass through here, too.
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
@@ -10,11 +12,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use hsa_sys::table::{FUNCTIONS, Number};
 
 use super::arguments::{Chars as Text, Handle, Pointer, Returned, Status};
-use super::call_events;
-use crate::base::api::Tables;
+use super::call_events::{self, Call};
+use crate::base::api::{self, Tables};
 
 /// A function of any type.
-type Thunk = unsafe extern "C" fn();
+type Thunk = unsafe extern "C-unwind" fn();
 
 /// What was in the table before the thunk, by the function's number; written before the thunk is put there.
 static ORIGINALS: [AtomicPtr<c_void>; FUNCTIONS.len()] =
@@ -24,21 +26,22 @@ macro_rules! thunks {
     ($($table:ident $name:ident($($parameter:ident: $type:ty),*) -> $result:ty, $places:tt;)+) => {
         /// By number.
         static THUNKS: [Thunk; FUNCTIONS.len()] = [$({
-            unsafe extern "C" fn thunk($($parameter: $type),*) -> $result {
+            unsafe extern "C-unwind" fn thunk($($parameter: $type),*) -> $result {
+                type Original = unsafe extern "C-unwind" fn($($type),*) -> $result;
                 const NUMBER: u16 = Number::$name as u16;
-                let original = ORIGINALS[NUMBER as usize].load(Ordering::Relaxed);
+                let original = ORIGINALS[NUMBER as usize].load(Ordering::Acquire);
                 // SAFETY: what was in the table at the place of this function, which is of this type in every generation;
                 // not null, or the thunk would not have been put there.
-                let original = unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(original) };
+                let original = unsafe { transmute::<*mut c_void, Original>(original) };
                 let arguments = call_events::arguments(|_text| { $(_text.say(stringify!($parameter), $parameter);)* });
-                let begun = call_events::begin(NUMBER);
+                let call = Call::begin(NUMBER, arguments);
                 // SAFETY: the arguments are the caller's, passed on as they came.
                 let result = unsafe { original($($parameter),*) };
-                call_events::end(&begun, NUMBER, result.status(), arguments.as_ref());
+                call.end(result.status());
                 result
             }
             // SAFETY: only kept as this; it is called as what it is, by the types of the table.
-            unsafe { transmute::<unsafe extern "C" fn($($type),*) -> $result, Thunk>(thunk) }
+            unsafe { transmute::<unsafe extern "C-unwind" fn($($type),*) -> $result, Thunk>(thunk) }
         }),+];
     };
 }
@@ -49,14 +52,14 @@ hsa_sys::every_function!(thunks);
 pub fn put(tables: &Tables, number: usize) {
     let Some(place) = tables.place(&FUNCTIONS[number]) else { return };
     let thunk = THUNKS[number] as *mut c_void;
-    // SAFETY: a pointer of the runtime's table; it loads its tools before anyone else can call through it.
+    // SAFETY: a pointer of the runtime's table, which only tools write, one after the other.
     let before = unsafe { place.read() };
     if before.is_null() || before == thunk {
         return;
     }
-    ORIGINALS[number].store(before, Ordering::Relaxed);
+    ORIGINALS[number].store(before, Ordering::Release);
     // SAFETY: as above, with a function of the same type.
-    unsafe { place.write(thunk) };
+    unsafe { api::publish(place, thunk) };
 }
 
 /// Whether the tables have thunks already.

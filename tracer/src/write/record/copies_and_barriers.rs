@@ -12,13 +12,14 @@ use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
 use crate::collect::recorder_state::RecorderState;
 
 /// What is recorded: how the tags of the file begin, and the counts.
-const KINDS: [(&str, CountersOf); 6] = [
+const KINDS: [(&str, CountersOf); 7] = [
     ("", |known| &known.counters),
     ("ranges_", |known| &known.ranges),
     ("copies_", |known| &known.copies),
     ("barriers_", |known| &known.barriers),
     ("hip_", |known| &known.calls[Source::Hip as usize]),
     ("hsa_", |known| &known.calls[Source::Hsa as usize]),
+    ("packets_", |known| &known.packets),
 ];
 
 /// Where dispatches are among them, ranges and markers, copies with barriers behind them, calls, and the end.

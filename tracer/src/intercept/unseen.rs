@@ -1,0 +1,139 @@
+//! Queues of the application whose packets do not pass the interceptor, and how many packets they had.
+//!
+//! That a queue exists proves nothing: HIP creates queues for programs that launch nothing. What proves work is the write index
+//! of a queue, which counts the packets that were written to it, and which no program moves without a packet.
+
+#![expect(unsafe_code, reason = "reads the indices of queues of the runtime")]
+
+use std::sync::Mutex;
+
+use hsa_sys::bindings::{CoreApiTable, hsa_queue_t};
+
+use crate::base::counters::{Counters, Lost};
+use crate::base::try_lock::lock;
+
+/// The queues that exist.
+#[derive(Debug, Default)]
+pub struct Unseen(Mutex<Vec<Queue>>);
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    /// Of its `hsa_queue_t`.
+    address: u64,
+    /// Of its ring, which counted queues share.
+    ring: u64,
+    why: Lost,
+    /// Packets that are counted already, or were those of others.
+    counted: u64,
+}
+
+/// The write index of a queue; 0 where the runtime does not tell.
+///
+/// # Safety
+/// The queue exists.
+unsafe fn written(queue: *const hsa_queue_t, core: &CoreApiTable) -> u64 {
+    // SAFETY: as the caller promised.
+    core.hsa_queue_load_write_index_relaxed_fn.map_or(0, |index| unsafe { index(queue) })
+}
+
+/// Counts the packets of one of the queues.
+fn count(queues: &mut [Queue], at: usize, core: &CoreApiTable, counters: &Counters) {
+    let Queue { address, ring, why, counted } = queues[at];
+    // SAFETY: the queue has been created and not been destroyed, as `add` was promised.
+    let written = unsafe { written(address as *const hsa_queue_t, core) };
+    lose(why, written.saturating_sub(counted), counters);
+    for queue in queues.iter_mut().filter(|queue| queue.ring == ring) {
+        queue.counted = queue.counted.max(written);
+    }
+}
+
+/// Counts packets that were not seen.
+pub fn lose(why: Lost, packets: u64, counters: &Counters) {
+    if packets > 0 {
+        counters.see(packets);
+        counters.lose(why, packets);
+    }
+}
+
+impl Unseen {
+    /// A queue was created whose packets are not seen.
+    ///
+    /// # Safety
+    /// The queue exists until [`Unseen::remove`] or the end of the runtime, behind which nothing here is called.
+    pub unsafe fn add(&self, queue: *mut hsa_queue_t, why: Lost, core: &CoreApiTable) {
+        // SAFETY: as the caller promised.
+        let ring = unsafe { (*queue).base_address } as u64;
+        // SAFETY: as above.
+        let counted = unsafe { written(queue, core) };
+        lock(&self.0).push(Queue { address: queue as u64, ring, why, counted });
+    }
+
+    /// A queue is about to be destroyed.
+    pub fn remove(&self, queue: u64, core: &CoreApiTable, counters: &Counters) {
+        let mut queues = lock(&self.0);
+        if let Some(at) = queues.iter().position(|known| known.address == queue) {
+            count(&mut queues, at, core, counters);
+            queues.swap_remove(at);
+        }
+    }
+
+    /// Counts the packets of all queues. At the end of the process, nobody is waited for.
+    pub fn count(&self, core: &CoreApiTable, counters: &Counters) {
+        if let Ok(mut queues) = self.0.try_lock() {
+            (0..queues.len()).for_each(|at| count(&mut queues, at, core, counters));
+        }
+    }
+}
+
+/// How many packets were written to an interceptible queue that has taken none of them.
+///
+/// # Safety
+/// The queue exists.
+pub unsafe fn bypassed(queue: *const hsa_queue_t, core: &CoreApiTable) -> u64 {
+    // SAFETY: as the caller promised.
+    let taken = core.hsa_queue_load_read_index_relaxed_fn.map(|index| unsafe { index(queue) });
+    // SAFETY: as above.
+    if taken == Some(0) { unsafe { written(queue, core) } } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue that is its own write index.
+    unsafe extern "C" fn index(queue: *const hsa_queue_t) -> u64 {
+        // SAFETY: a queue of this test.
+        unsafe { (*queue).id }
+    }
+
+    fn queue(ring: usize) -> Box<hsa_queue_t> {
+        // SAFETY: numbers and pointers, which may all be 0.
+        let mut queue: hsa_queue_t = unsafe { std::mem::zeroed() };
+        queue.base_address = ring as *mut std::ffi::c_void;
+        Box::new(queue)
+    }
+
+    #[test]
+    fn packets_count_once_whoever_shares_the_queue_of_the_hardware() {
+        // SAFETY: functions that may be absent, and a version.
+        let mut core: CoreApiTable = unsafe { std::mem::zeroed() };
+        core.hsa_queue_load_write_index_relaxed_fn = Some(index);
+        let (unseen, counters) = (Unseen::default(), Counters::default());
+        let mut queues = [queue(0x1000), queue(0x1000), queue(0x2000)];
+        queues[1].id = 7;
+        let address = |queue: &hsa_queue_t| std::ptr::from_ref(queue).cast_mut();
+        for queue in &queues {
+            // SAFETY: they outlive the test.
+            unsafe { unseen.add(address(queue), Lost::Counted, &core) };
+        }
+        unseen.count(&core, &counters);
+        assert_eq!(counters.snapshot().seen, 0, "packets of others before");
+        (queues[0].id, queues[1].id) = (10, 10);
+        unseen.count(&core, &counters);
+        unseen.remove(address(&queues[1]) as u64, &core, &counters);
+        queues[2].id = 1;
+        unseen.remove(address(&queues[2]) as u64, &core, &counters);
+        unseen.remove(0x3000, &core, &counters);
+        assert_eq!(counters.snapshot().lost, [(Lost::Counted, 11)]);
+    }
+}
