@@ -47,6 +47,11 @@ pub struct Signal(u64);
 impl Signal {
     /// The signal with this handle, which is not 0.
     ///
+    /// A program destroys signals of every kind, those of other processes (IPC) included, by `hsa_signal_destroy`, whose hook
+    /// comes first: times are put aside and what is forwarded is decremented before the signal is gone. The memory of another
+    /// process's signal is mapped until then, whatever that process does. A tool beneath this one, which destroys past the
+    /// hook, destroys signals that it puts into packets after this one has seen them.
+    ///
     /// # Safety
     /// Until the last use of the result, the handle is that of a signal which has not been destroyed.
     #[must_use]

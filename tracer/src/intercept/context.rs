@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -206,6 +206,29 @@ impl Context {
     pub fn harvest(&self) -> usize {
         let mut collector = lock(&self.collector);
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
+    }
+
+    /// After a failure: decrements the signals of the application that wait for it, and looks at no others any more. The
+    /// process may be at its end, where a lock may be taken for good: nobody is waited for beyond a moment.
+    pub fn forward_only(&self) {
+        let until = Instant::now() + DOZE.0;
+        loop {
+            let collector = match self.collector.try_lock() {
+                Ok(collector) => Some(collector),
+                Err(TryLockError::Poisoned(collector)) => Some(collector.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            match collector {
+                Some(mut collector) => {
+                    if let Some(collector) = &mut *collector {
+                        collector.forward_only(&self.shared);
+                    }
+                    return;
+                }
+                None if Instant::now() < until => std::thread::yield_now(),
+                None => return,
+            }
+        }
     }
 
     /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.

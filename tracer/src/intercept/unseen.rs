@@ -106,6 +106,10 @@ mod tests {
         unsafe { (*queue).id }
     }
 
+    fn address(queue: &hsa_queue_t) -> *mut hsa_queue_t {
+        std::ptr::from_ref(queue).cast_mut()
+    }
+
     fn queue(ring: usize) -> Box<hsa_queue_t> {
         // SAFETY: numbers and pointers, which may all be 0.
         let mut queue: hsa_queue_t = unsafe { std::mem::zeroed() };
@@ -120,18 +124,21 @@ mod tests {
         core.hsa_queue_load_write_index_relaxed_fn = Some(index);
         let (unseen, counters) = (Unseen::default(), Counters::default());
         let mut queues = [queue(0x1000), queue(0x1000), queue(0x2000)];
-        queues[1].id = 7;
-        let address = |queue: &hsa_queue_t| std::ptr::from_ref(queue).cast_mut();
-        for queue in &queues {
-            // SAFETY: they outlive the test.
+        let add = |queue: &hsa_queue_t| {
+            // SAFETY: it outlives the test.
             unsafe { unseen.add(address(queue), Lost::Counted, &core) };
-        }
+        };
+        queues[2].id = 5;
+        add(&queues[0]);
+        add(&queues[2]);
         unseen.count(&core, &counters);
-        assert_eq!(counters.snapshot().seen, 0, "packets of others before");
+        assert_eq!(counters.snapshot().seen, 0, "the packets of others, before it was acquired");
+        (queues[0].id, queues[1].id) = (7, 7);
+        add(&queues[1]);
         (queues[0].id, queues[1].id) = (10, 10);
         unseen.count(&core, &counters);
         unseen.remove(address(&queues[1]) as u64, &core, &counters);
-        queues[2].id = 1;
+        queues[2].id = 6;
         unseen.remove(address(&queues[2]) as u64, &core, &counters);
         unseen.remove(0x3000, &core, &counters);
         assert_eq!(counters.snapshot().lost, [(Lost::Counted, 11)]);
