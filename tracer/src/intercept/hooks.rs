@@ -362,7 +362,7 @@ fn release(signal: hsa_signal_t) {
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
     guarded(|tracer| tracer.shared.is_forwarding().then(|| tracer.harvest()));
-    if let Some(tracer) = tracer::get().filter(|tracer| tracer.shared.phase() == Phase::Failed) {
+    if let Some(tracer) = context::get().filter(|tracer| tracer.shared.phase() == Phase::Failed) {
         caught(tracer, || {
             tracer.forward_only();
             Some(())
