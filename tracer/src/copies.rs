@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use crate::counters::{Lost, Skipped};
 use crate::lane::is_paused;
 use crate::latch::lock;
+use crate::memory;
 use crate::names::Resolve;
 use crate::others::{COPIES, Copy, Other, What};
 use crate::ring::{Consumer, Producer, ring};
@@ -117,6 +118,10 @@ impl Copies {
         if is_paused() {
             shared.release(signal.handle());
             return Begun::Paused;
+        }
+        if memory::is_short() {
+            shared.release(signal.handle());
+            return Begun::Lost(Lost::Memory);
         }
         if self.in_flight.fetch_add(1, Ordering::Relaxed) >= BOUND {
             return self.give_up(signal, Lost::Buffer, shared);
@@ -232,3 +237,6 @@ impl Forwarded {
         lock(&self.times).get(&signal).copied()
     }
 }
+
+#[cfg(test)]
+mod tests;

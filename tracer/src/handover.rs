@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::budget::Budget;
+use crate::headroom;
 use crate::latch::lock;
 
 /// Entries in a batch.
@@ -163,7 +164,12 @@ impl<T> Sender<T> {
         }
         self.filling = match state.empty.pop() {
             Some(batch) => batch,
-            None if self.shared.budget.take_batch(bytes::<T>()) => Vec::with_capacity(BATCH),
+            // The first two come from the reserve, if need be: they go round.
+            None if (!headroom::is_gone() || state.full.is_empty())
+                && self.shared.budget.take_batch(bytes::<T>()) =>
+            {
+                Vec::with_capacity(BATCH)
+            }
             None => {
                 self.shared.budget.set_behind(true);
                 return false;

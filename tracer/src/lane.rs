@@ -14,7 +14,7 @@ use crate::settings::Mode;
 use crate::shared::Shared;
 use crate::signals::Signal;
 use crate::slot::{Slot, Submission, Way};
-use crate::{control, thread};
+use crate::{control, memory, thread};
 
 /// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
 /// and at most.
@@ -137,6 +137,10 @@ impl Submissions {
             shared.known.counters.skip(Skipped::Paused, 1);
             return self.submit_other(packet, shared);
         }
+        if memory::is_short() {
+            shared.known.counters.lose(Lost::Memory, 1);
+            return self.submit_other(packet, shared);
+        }
         if completion != 0 && shared.mode == Mode::Lite {
             shared.known.counters.skip(Skipped::Signal, 1);
             return Verdict::Passed;
@@ -185,12 +189,15 @@ impl Submissions {
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         if shared.records_barriers && packet.is_barrier() {
             let correlation = BARRIERS + shared.known.barriers.see(1) + 1;
-            if !is_paused() {
+            if memory::is_short() {
+                shared.known.barriers.lose(Lost::Memory, 1);
+            } else if is_paused() {
+                shared.known.barriers.skip(Skipped::Paused, 1);
+            } else {
                 let (from, kernel) = (thread::current(), KernelId::BARRIER);
                 let submission = Submission { correlation, from, kernel, ..Submission::default() };
                 return self.carry(submission, packet, shared);
             }
-            shared.known.barriers.skip(Skipped::Paused, 1);
         }
         if packet.completion() == 0 {
             return Verdict::Passed;

@@ -15,7 +15,7 @@ use crate::counters::{Counters, Lost, Skipped};
 use crate::embed::{self, Role};
 use crate::settings::{Mode, Settings};
 use crate::{
-    calls, control, fault, gpus, hooks, hsa, leave, process, recording, roctx, story, thread, tracer,
+    calls, control, fault, gpus, hooks, hsa, leave, memory, process, recording, roctx, story, thread, tracer,
 };
 
 /// How much longer the process may live because of us.
@@ -28,6 +28,7 @@ static LOADED: extern "C" fn() = loaded;
 
 /// Before anything can be begun: a fork comes at any moment.
 extern "C" fn loaded() {
+    memory::tell(run_short);
     process::at_fork(forked);
     leave::find_originals();
 }
@@ -85,9 +86,18 @@ extern "C" fn exit() {
     });
 }
 
+/// Called by whatever allocates where there is no memory: from now on nothing new is recorded. Takes no lock.
+fn run_short() {
+    control::end();
+    if let Some(tracer) = tracer::get() {
+        tracer.shared.run_short();
+    }
+}
+
 /// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
 /// asks for no memory.
 extern "C" fn forked() {
+    memory::try_again();
     process::inherit();
     thread::forget();
     embed::forget();
@@ -199,6 +209,7 @@ pub fn opens(unhanded: &Counters) -> bool {
         // Another thread is about to begin it: what the thread hands over waits.
         Gate::Open | Gate::Idle => return true,
         Gate::Paused => unhanded.skip(Skipped::Paused, 1),
+        Gate::Ended if memory::is_short() => unhanded.lose(Lost::Memory, 1),
         Gate::Ended => unhanded.lose(Lost::Ended, 1),
     }
     false

@@ -46,6 +46,7 @@ use crate::embed::{self, Role};
 use crate::fault;
 use crate::gpus::Gpu;
 use crate::handover::Receiver;
+use crate::headroom;
 use crate::identity::Identity;
 use crate::kernels::Kernel;
 use crate::latch::lock;
@@ -272,6 +273,7 @@ fn record(
         // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
         let is_due = up_to_date.elapsed() >= PERIOD;
         if is_due {
+            let _ = headroom::is_gone();
             sink.show_open(open_calls::of(calls));
             sink.publish();
             up_to_date = Instant::now();

@@ -13,7 +13,7 @@ use crate::handover::{Nudge, Sender, handover};
 use crate::latch::lock;
 use crate::record::{Ending, Known, Recorder};
 use crate::settings::Settings;
-use crate::{control, story};
+use crate::{control, headroom, story};
 
 /// What there is of a recording.
 #[derive(Default)]
@@ -66,6 +66,7 @@ impl State {
             budget.set_bound(settings.buffer);
             let (sender, receiver) = handover(budget);
             let nudge = Box::into_raw(Box::new(receiver.nudge()));
+            headroom::for_a_thread()?;
             self.recorder = Some(Recorder::start(settings.clone(), Vec::new(), self.known(), receiver)?);
             self.sender = Some(sender);
             NUDGE.store(nudge, Ordering::Release);

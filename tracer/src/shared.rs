@@ -7,6 +7,7 @@ use crate::clock;
 use crate::copies::Forwarded;
 use crate::counters::{Counters, Lost};
 use crate::dispatch::KernelId;
+use crate::memory;
 use crate::names::{Names, Resolve};
 use crate::record::Known;
 use crate::runtime::Runtime;
@@ -40,6 +41,8 @@ mod slow {
     pub(super) const OVER: u8 = 4;
     /// The next packet is timed.
     pub(super) const SAMPLE: u8 = 8;
+    /// There is no memory for what is submitted now.
+    pub(super) const SHORT: u8 = 16;
 }
 
 /// One per process.
@@ -175,6 +178,11 @@ impl<R: Resolve> Shared<R> {
         self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
     }
 
+    /// No packet takes the fast path any more: there is no memory for it ([`memory::is_short`]). Allocates nothing.
+    pub fn run_short(&self) {
+        self.slow.fetch_or(slow::SHORT, Ordering::SeqCst);
+    }
+
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
@@ -194,8 +202,9 @@ impl<R: Resolve> Shared<R> {
     /// Why a dispatch that is submitted now is lost, when it is.
     pub fn loss(&self) -> Option<Lost> {
         match self.phase() {
-            Phase::Recording => None,
+            Phase::Recording => memory::is_short().then_some(Lost::Memory),
             Phase::Ended => Some(Lost::Ended),
+            Phase::Failed if memory::is_short() => Some(Lost::Memory),
             Phase::Failed | Phase::Forked => Some(Lost::Failure),
         }
     }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::counters::Lost;
 use crate::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::headroom;
 use crate::latch::lock;
+use crate::memory;
 use crate::others::{Other, What};
 use crate::packet::Launch;
 use crate::record::Known;
@@ -145,6 +147,9 @@ impl Pool {
         runtime: &dyn Runtime,
         gpu: u16,
     ) -> Result<usize, Lost> {
+        if count > 0 && headroom::is_gone() {
+            return Err(Lost::Memory);
+        }
         for made in 0..count {
             match self.make_one(runtime, gpu) {
                 Ok(slot) => to.push(slot),
@@ -157,6 +162,9 @@ impl Pool {
 
     fn make_one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
         let budget = &self.known.budget;
+        if memory::is_short() {
+            return Err(Lost::Memory);
+        }
         if !budget.take_slot() {
             return Err(budget.loss());
         }

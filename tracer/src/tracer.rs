@@ -23,7 +23,7 @@ use crate::shared::{Phase, Shared};
 use crate::staging::{self, Doorbells, Ring};
 use crate::submit::Intercepted;
 use crate::turns::Turns;
-use crate::{control, process, recording, story, wrapped};
+use crate::{control, headroom, memory, process, recording, story, wrapped};
 
 /// How long the end of a recording may take.
 pub(crate) const END: Duration = Duration::from_millis(450);
@@ -78,6 +78,7 @@ pub fn get() -> Option<&'static Tracer> {
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) -> &'static Tracer {
     if let Some(before) = get() {
         before.end();
+        memory::try_again();
         control::renew();
     }
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
@@ -215,7 +216,8 @@ impl Tracer {
         }
         let sender = recording::open(&self.settings);
         let (collecting, shared) = (Arc::clone(&self.collector), Arc::clone(&self.shared));
-        let thread = process::spawn("rtl-collect", move || collect(&collecting, &shared));
+        let collect = move || collect(&collecting, &shared);
+        let thread = headroom::for_a_thread().and_then(|()| process::spawn("rtl-collect", collect));
         match (thread, sender) {
             (Ok(thread), Ok(sender)) => {
                 let mut collector = Collector::new(sender);
@@ -227,7 +229,10 @@ impl Tracer {
             }
             (Err(error), _) | (_, Err(error)) => {
                 story::say(format_args!("cannot start a thread: {error}; nothing is recorded"));
-                self.shared.advance(Phase::Failed);
+                // Without memory nothing is recorded as it is, and signals are given back at the end.
+                if !memory::is_short() {
+                    self.shared.advance(Phase::Failed);
+                }
             }
         }
         guard

@@ -11,7 +11,7 @@ use super::event::{Asked, Call, Entry, Piece};
 use super::open::{OpenCall, OpenCalls};
 use super::reader::{Lane, NEWCOMERS};
 use crate::counters::{Counters, Lost, Skipped};
-use crate::{clock, control, load, recording, thread};
+use crate::{clock, control, load, memory, recording, thread};
 
 /// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
 static POOL: Pool<Entry> = Pool::new(1 << 13);
@@ -155,6 +155,9 @@ fn count(counter: &AtomicU64) {
 
 #[inline]
 fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
+    if !HAS_QUEUE.get() && !memory::is_there_for_others() {
+        return None;
+    }
     HERE.try_with(|here| {
         let mut here = here.try_borrow_mut().ok()?;
         let here = match &mut *here {
@@ -183,7 +186,8 @@ pub fn begin(function: Function) -> Begun {
         return Begun::default();
     }
     let Some(Beginning { call, is_for_hip }) = with_here(|here| here.begin(source, function)) else {
-        unattributed.lose(Lost::Interrupted, 1);
+        let why = if memory::is_short() { Lost::Memory } else { Lost::Interrupted };
+        unattributed.lose(why, 1);
         return Begun::default();
     };
     let OpenCall { correlation, parent, start, .. } = call;

@@ -11,6 +11,7 @@ use super::here::{Counts, Shown, UNATTRIBUTED};
 use super::open::OpenCall;
 use crate::clock;
 use crate::counters::{Counters, Lost};
+use crate::memory;
 use crate::newcomers::Newcomers;
 
 /// Threads whose queues no recorder reads yet.
@@ -179,7 +180,8 @@ impl Lane {
             // What is lost is read first: it was seen before.
             let behind = news(&self.shown.counts.behind[at], &self.known.behind[at]);
             counters[at].see(news(&self.shown.counts.seen[at], &self.known.seen[at]));
-            counters[at].lose(Lost::Behind, behind);
+            let why = if memory::is_short() { Lost::Memory } else { Lost::Behind };
+            counters[at].lose(why, behind);
         }
     }
 

@@ -9,7 +9,7 @@ use super::reader::{NEWCOMERS, Ring};
 use super::text::TEXTS;
 use crate::control::{self, Gate};
 use crate::counters::{Lost, Skipped, UNHANDED};
-use crate::{clock, load, recording, thread};
+use crate::{clock, headroom, load, memory, recording, thread};
 
 thread_local! {
     /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
@@ -43,6 +43,9 @@ pub fn push(text: &[u8]) -> u32 {
 pub fn pop() -> Option<u32> {
     let level = LEVEL.get().checked_sub(1)?;
     LEVEL.set(level);
+    if !HAS_LANE.get() {
+        return Some(level);
+    }
     // Whether or not recording is paused by now.
     let _ = LANE.try_with(|lane| {
         let mut lane = lane.try_borrow_mut().ok()?;
@@ -146,11 +149,17 @@ fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Lost>) -> Result<T, Los
         look_after(lane);
         acted
     };
+    if !HAS_LANE.get() && !memory::is_there_for_others() {
+        return Err(Lost::Memory);
+    }
     LANE.try_with(act).unwrap_or(Err(Lost::Interrupted))
 }
 
 #[cold]
 fn new_lane() -> Result<Lane, Lost> {
+    if headroom::is_gone() {
+        return Err(Lost::Memory);
+    }
     let (lane, events) = Lane::new().ok_or(Lost::Bounds)?;
     NEWCOMERS.add(Ring::new(thread::current().tid, events));
     HAS_LANE.set(true);

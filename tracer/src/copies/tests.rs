@@ -1,22 +1,21 @@
 //! What the tracer does on a thread that copies, after it has copied some time, needs no memory.
 
 #![expect(unsafe_code, reason = "counts allocations, and signals are memory of this test")]
-#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use rtl::collector::Collector;
-use rtl::copies::Copies;
-use rtl::handover::handover;
-use rtl::kernels::Kernel;
-use rtl::names::Resolve;
-use rtl::others::Copy;
-use rtl::runtime::Runtime;
-use rtl::settings::Mode;
-use rtl::shared::Shared;
-use rtl::signals::{Signal, Ticks};
+use crate::collector::Collector;
+use crate::copies::Copies;
+use crate::handover::handover;
+use crate::kernels::Kernel;
+use crate::names::Resolve;
+use crate::others::Copy;
+use crate::runtime::Runtime;
+use crate::settings::Mode;
+use crate::shared::Shared;
+use crate::signals::{Signal, Ticks};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
