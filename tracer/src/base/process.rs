@@ -7,6 +7,8 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
+use crate::base::memory;
+
 /// Starts a thread of the tracer. No signal is ever delivered to it: handlers of the application run on the
 /// application's threads.
 ///
@@ -16,6 +18,9 @@ pub fn spawn<T: Send + 'static>(
     name: &str,
     run: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
+    if !memory::is_there_for_others() {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: writes the set that it is given.

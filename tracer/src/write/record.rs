@@ -38,6 +38,7 @@ use rtl_write::Recording;
 use self::file::OwnFile;
 use crate::base::counters::Lost;
 use crate::base::fault;
+use crate::base::headroom;
 use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
 use crate::base::settings::Settings;
@@ -229,6 +230,7 @@ fn record(
         // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
         let is_due = up_to_date.elapsed() >= PERIOD;
         if is_due {
+            let _ = headroom::is_gone();
             sink.show_open(open_calls::of(calls));
             sink.publish();
             up_to_date = Instant::now();
