@@ -11,7 +11,7 @@ use super::event::{Asked, Call, Entry, Piece};
 use super::open::{OpenCall, OpenCalls};
 use super::reader::{Lane, NEWCOMERS};
 use crate::counters::{Counters, Lost, Skipped};
-use crate::{clock, control, load, memory, recording, thread};
+use crate::{clock, control, headroom, load, memory, recording, thread};
 
 /// Pieces of queues at most: 2 million entries that the recorder has not taken, 120 MB.
 static POOL: Pool<Entry> = Pool::new(1 << 13);
@@ -155,7 +155,7 @@ fn count(counter: &AtomicU64) {
 
 #[inline]
 fn with_here<T>(act: impl FnOnce(&mut Here) -> T) -> Option<T> {
-    if !HAS_QUEUE.get() && !memory::is_there_for_others() {
+    if !HAS_QUEUE.get() && !headroom::for_first_use() {
         return None;
     }
     HERE.try_with(|here| {

@@ -9,7 +9,7 @@ use super::reader::{NEWCOMERS, Ring};
 use super::text::TEXTS;
 use crate::control::{self, Gate};
 use crate::counters::{Lost, Skipped, UNHANDED};
-use crate::{clock, headroom, load, memory, recording, thread};
+use crate::{clock, headroom, load, recording, thread};
 
 thread_local! {
     /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
@@ -149,7 +149,7 @@ fn with_lane<T>(act: impl FnOnce(&mut Lane) -> Result<T, Lost>) -> Result<T, Los
         look_after(lane);
         acted
     };
-    if !HAS_LANE.get() && !memory::is_there_for_others() {
+    if !HAS_LANE.get() && !headroom::for_first_use() {
         return Err(Lost::Memory);
     }
     LANE.try_with(act).unwrap_or(Err(Lost::Interrupted))
