@@ -8,14 +8,21 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::memory;
 
 /// Bytes that are the program's alone.
 pub const KEPT: u64 = 128 << 20;
 
-/// Bytes that a thread takes when it starts: its stack, and what the C library sets aside for what it allocates.
-const THREAD: u64 = 68 << 20;
+/// Bytes of address space that the C library sets aside for a thread when it first allocates.
+const ARENA: u64 = 64 << 20;
+
+/// Bytes that a thread takes when it starts: these and its stack.
+const THREAD: u64 = ARENA + (4 << 20);
+
+/// Threads that may be allocating for the first time.
+static FIRST_USES: AtomicU64 = AtomicU64::new(0);
 
 /// What the process may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +53,21 @@ pub fn for_a_thread() -> io::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the calling thread, which may never have allocated, may use thread-local values for the first time: where it may
+/// not, memory is short.
+#[cold]
+#[must_use]
+pub fn for_first_use() -> bool {
+    // Threads that come here at the same time leave the program as much together as one does.
+    let arenas = (FIRST_USES.fetch_add(1, Ordering::SeqCst) + 1).saturating_mul(ARENA);
+    if left().is_some_and(|left| left < KEPT + arenas) {
+        memory::run_short();
+    }
+    let may_be_used = !memory::is_short() && memory::is_there_for_others();
+    FIRST_USES.fetch_sub(1, Ordering::SeqCst);
+    may_be_used
 }
 
 /// Bytes that the process may still take; `None` without a limit, or where it is not known how much it has.
@@ -95,6 +117,6 @@ mod tests {
 
     #[test]
     fn without_a_limit_nothing_is_short() {
-        assert!(!is_gone() && for_a_thread().is_ok());
+        assert!(!is_gone() && for_a_thread().is_ok() && for_first_use());
     }
 }

@@ -109,6 +109,14 @@ unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> libc::c_int;
 }
 
+/// Bytes that a file may have which this process writes (RLIMIT_FSIZE).
+pub fn largest_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes the limit that it is given.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    limit.rlim_cur
+}
+
 /// Writes to a file of the host, whose size may be limited (RLIMIT_FSIZE): the signal of that, which kills by default, never
 /// reaches the host for something that it did not write.
 pub fn within_any_file_size<T>(write: impl FnOnce() -> T) -> T {

@@ -8,6 +8,7 @@
 //! - The recorder falls behind: the way to it fills up, and what then finds no slot passes unrecorded
 //!   (`lost:behind`). It never makes anyone wait.
 //! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
+//! - There is no room for more rows, as is found out ahead: the same (`lost:write`).
 //! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
 //! - It panics: the same (`lost:failure`).
 //! - Someone else removes the file or makes it shorter: it is left as it is, and all of it is lost (`lost:write`).

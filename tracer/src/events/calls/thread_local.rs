@@ -13,7 +13,7 @@ use super::reader::{PENDING_THREADS, ThreadQueue};
 use super::shown::{Shown, UNATTRIBUTED};
 use crate::base::counters::{Lost, Skipped};
 use crate::base::recording_state;
-use crate::base::{clock, memory};
+use crate::base::{clock, headroom, memory};
 use crate::events::recorder_waker;
 use crate::events::thread;
 
@@ -136,7 +136,7 @@ fn count(counter: &AtomicU64) {
 
 #[inline]
 fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Option<T> {
-    if !HAS_QUEUE.get() && !memory::is_there_for_others() {
+    if !HAS_QUEUE.get() && !headroom::for_first_use() {
         return None;
     }
     STATE

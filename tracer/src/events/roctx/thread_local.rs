@@ -9,7 +9,7 @@ use super::text::TEXTS;
 use super::thread_queue::{self, ThreadQueue, new_number};
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::recording_state::{self, RecordingState};
-use crate::base::{clock, headroom, memory};
+use crate::base::{clock, headroom};
 use crate::events::recorder_waker;
 use crate::events::thread;
 
@@ -151,7 +151,7 @@ fn with_queue<T>(act: impl FnOnce(&mut ThreadQueue) -> Result<T, Lost>) -> Resul
         look_after(queue);
         acted
     };
-    if !HAS_QUEUE.get() && !memory::is_there_for_others() {
+    if !HAS_QUEUE.get() && !headroom::for_first_use() {
         return Err(Lost::Memory);
     }
     QUEUE.try_with(act).unwrap_or(Err(Lost::Interrupted))
