@@ -86,6 +86,14 @@ pub enum Error {
         /// The size limit in bytes.
         limit: u64,
     },
+    /// A file system, a quota or a limit of the process has no room for more rows of a recording.
+    #[error("cannot write {}", path.display())]
+    NoRoom {
+        /// The recording.
+        path: PathBuf,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
     /// A write that must not happen, e.g. onto an existing file.
     #[error("{detail}: {}", path.display())]
     Refused {
@@ -113,6 +121,7 @@ impl Error {
             | Self::TooNew { path, .. }
             | Self::Sqlite { path, .. }
             | Self::Full { path, .. }
+            | Self::NoRoom { path, .. }
             | Self::Refused { path, .. } => path,
         }
     }
@@ -129,6 +138,7 @@ impl Error {
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",
             Self::Full { .. } => "allow a larger file",
+            Self::NoRoom { .. } => "check the free space",
             Self::Refused { .. } => "name another file",
         }
     }

@@ -31,6 +31,10 @@ impl OutputFile {
         Error::Full { path: self.path.clone(), limit }
     }
 
+    pub(crate) fn no_room(&self, source: io::Error) -> Error {
+        Error::NoRoom { path: self.path.clone(), source }
+    }
+
     pub(crate) fn sqlite(&self, source: rusqlite::Error) -> Error {
         Error::Sqlite { path: self.path.clone(), source }
     }

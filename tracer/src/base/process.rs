@@ -7,6 +7,8 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
+use crate::base::memory;
+
 /// Starts a thread of the tracer. No signal is ever delivered to it: handlers of the application run on the
 /// application's threads.
 ///
@@ -16,6 +18,9 @@ pub fn spawn<T: Send + 'static>(
     name: &str,
     run: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
+    if !memory::is_there_for_others() {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: writes the set that it is given.
@@ -102,6 +107,14 @@ pub fn at_fork(fork: extern "C" fn()) {
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> libc::c_int;
+}
+
+/// Bytes that a file may have which this process writes (RLIMIT_FSIZE).
+pub fn largest_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: writes the limit that it is given.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+    limit.rlim_cur
 }
 
 /// Writes to a file of the host, whose size may be limited (RLIMIT_FSIZE): the signal of that, which kills by default, never

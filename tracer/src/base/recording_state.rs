@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::memory;
 
 /// A recording has begun.
 const BEGUN: u8 = 1;
@@ -102,6 +103,7 @@ pub fn opens(unhanded: &Counters, begin: impl FnOnce()) -> bool {
         // Another thread is about to begin it: what the thread hands over waits.
         RecordingState::Open | RecordingState::Idle => return true,
         RecordingState::Paused => unhanded.skip(Skipped::Paused, 1),
+        RecordingState::Ended if memory::is_short() => unhanded.lose(Lost::Memory, 1),
         RecordingState::Ended => unhanded.lose(Lost::Ended, 1),
     }
     false

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::budget::Budget;
+use crate::base::headroom;
 use crate::base::try_lock::lock;
 use crate::events::recorder_waker::{Waker, Wakeup};
 
@@ -107,7 +108,12 @@ impl<T> Sender<T> {
         }
         self.filling = match state.empty.pop() {
             Some(batch) => batch,
-            None if self.shared.budget.take_batch(bytes::<T>()) => Vec::with_capacity(BATCH),
+            // The first two come from the reserve, if need be: they go round.
+            None if (!headroom::is_gone() || state.full.is_empty())
+                && self.shared.budget.take_batch(bytes::<T>()) =>
+            {
+                Vec::with_capacity(BATCH)
+            }
             None => {
                 self.shared.budget.set_behind(true);
                 return false;

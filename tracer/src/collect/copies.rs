@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::{Lost, Skipped};
+use crate::base::memory;
 use crate::base::try_lock::lock;
 use crate::collect::copy_or_barrier::{COPIES, Copy, CopyOrBarrier, What};
 use crate::collect::names::Resolve;
@@ -117,6 +118,10 @@ impl Copies {
         if is_paused() {
             shared.release(signal.handle());
             return Begun::Paused;
+        }
+        if memory::is_short() {
+            shared.release(signal.handle());
+            return Begun::Lost(Lost::Memory);
         }
         if self.in_flight.fetch_add(1, Ordering::Relaxed) >= BOUND {
             return self.give_up(signal, Lost::Buffer, shared);
@@ -234,3 +239,6 @@ impl Forwarded {
         lock(&self.times).get(&signal).copied()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
+use crate::base::memory;
 use crate::base::packet::Packet;
 use crate::base::recording_state;
 use crate::base::settings::Mode;
@@ -143,6 +144,10 @@ impl Submissions {
             shared.known.counters.skip(Skipped::Paused, 1);
             return self.submit_other(packet, shared);
         }
+        if memory::is_short() {
+            shared.known.counters.lose(Lost::Memory, 1);
+            return self.submit_other(packet, shared);
+        }
         if completion != 0 && shared.mode == Mode::Lite {
             shared.known.counters.skip(Skipped::Signal, 1);
             return Verdict::Passed;
@@ -191,12 +196,15 @@ impl Submissions {
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         if shared.records_barriers && packet.is_barrier() {
             let correlation = BARRIERS + shared.known.barriers.see(1) + 1;
-            if !is_paused() {
+            if memory::is_short() {
+                shared.known.barriers.lose(Lost::Memory, 1);
+            } else if is_paused() {
+                shared.known.barriers.skip(Skipped::Paused, 1);
+            } else {
                 let (from, kernel) = (thread::current(), KernelId::BARRIER);
                 let submission = Submission { correlation, from, kernel, ..Submission::default() };
                 return self.carry(submission, packet, shared);
             }
-            shared.known.barriers.skip(Skipped::Paused, 1);
         }
         if packet.completion() == 0 {
             return Verdict::Passed;

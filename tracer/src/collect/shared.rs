@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
 use crate::base::log;
+use crate::base::memory;
 use crate::base::settings::Mode;
 use crate::collect::copies::Forwarded;
 use crate::collect::dispatch::KernelId;
@@ -40,6 +41,8 @@ mod slow {
     pub(super) const OVER: u8 = 4;
     /// The next packet is timed.
     pub(super) const SAMPLE: u8 = 8;
+    /// There is no memory for what is submitted now.
+    pub(super) const SHORT: u8 = 16;
 }
 
 /// One per process.
@@ -180,6 +183,11 @@ impl<R: Resolve> Shared<R> {
         self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
     }
 
+    /// No packet takes the fast path any more: there is no memory for it ([`memory::is_short`]). Allocates nothing.
+    pub fn run_short(&self) {
+        self.slow.fetch_or(slow::SHORT, Ordering::SeqCst);
+    }
+
     /// Goes on to a later phase.
     pub fn advance(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::SeqCst);
@@ -199,8 +207,9 @@ impl<R: Resolve> Shared<R> {
     /// Why a dispatch that is submitted now is lost, when it is.
     pub fn loss(&self) -> Option<Lost> {
         match self.phase() {
-            Phase::Recording => None,
+            Phase::Recording => memory::is_short().then_some(Lost::Memory),
             Phase::Ended => Some(Lost::Ended),
+            Phase::Failed if memory::is_short() => Some(Lost::Memory),
             Phase::Failed | Phase::Forked => Some(Lost::Failure),
         }
     }

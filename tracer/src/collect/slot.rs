@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::base::counters::Lost;
+use crate::base::headroom;
+use crate::base::memory;
 use crate::base::packet::Launch;
 use crate::base::try_lock::lock;
 use crate::collect::copy_or_barrier::{CopyOrBarrier, What};
@@ -145,6 +147,9 @@ impl Pool {
         runtime: &dyn Runtime,
         gpu: u16,
     ) -> Result<usize, Lost> {
+        if count > 0 && headroom::is_gone() {
+            return Err(Lost::Memory);
+        }
         for made in 0..count {
             match self.make_one(runtime, gpu) {
                 Ok(slot) => to.push(slot),
@@ -157,6 +162,9 @@ impl Pool {
 
     fn make_one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
         let budget = &self.known.budget;
+        if memory::is_short() {
+            return Err(Lost::Memory);
+        }
         if !budget.take_slot() {
             return Err(budget.loss());
         }

@@ -16,7 +16,7 @@ use crate::base::kernels::Loader;
 use crate::base::settings::Settings;
 use crate::base::timed_mutex::TimedMutex;
 use crate::base::try_lock::lock;
-use crate::base::{fault, log};
+use crate::base::{fault, log, memory};
 use crate::collect::collector::Collector;
 use crate::collect::collector::thread::{DOZE, GRACE};
 use crate::collect::copies::Copies;
@@ -281,7 +281,10 @@ impl Context {
             }
             Err(error) => {
                 log::warn(format_args!("cannot start a thread: {error}; nothing is recorded"));
-                self.shared.advance(Phase::Failed);
+                // Without memory nothing is recorded as it is, and signals are given back at the end.
+                if !memory::is_short() {
+                    self.shared.advance(Phase::Failed);
+                }
             }
         }
         guard

@@ -5,6 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 
 use hsa_sys::bindings::{
     CoreApiTable, HSA_QUEUE_TYPE_COOPERATIVE, HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t,
@@ -16,6 +17,7 @@ use hsa_sys::table;
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
 use crate::base::fault;
+use crate::base::headroom;
 use crate::base::log;
 use crate::collect::shared::Phase;
 use crate::intercept::context::{self, Context};
@@ -128,6 +130,11 @@ unsafe extern "C" fn queue_create(
     let _turn = guarded(|tracer| tracer.creations.take());
     let created = guarded(|tracer| {
         let gpu = tracer.gpu(agent.handle).filter(|_| !queue.is_null() && !tracer.settings.no_kernels)?;
+        if headroom::is_gone() {
+            static SAID: AtomicBool = AtomicBool::new(false);
+            log::warn_once(&SAID, format_args!("a queue is not recorded: the process had no more memory"));
+            return None;
+        }
         let created = recorded(tracer, gpu, kind, |queue| create(tracer.api.intercept_create, queue)).ok()?;
         // SAFETY: the caller wants the queue there.
         unsafe { *queue = created };

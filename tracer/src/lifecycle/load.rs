@@ -13,7 +13,7 @@ use crate::base::api::{Tables, Unusable};
 use crate::base::output_sink::{self, OutputSink};
 use crate::base::recording_state::{self, RecordingState};
 use crate::base::settings::{Mode, Settings};
-use crate::base::{fault, gpus, log, process};
+use crate::base::{fault, gpus, log, memory, process};
 use crate::events::{calls, roctx, thread};
 use crate::intercept::{context, hooks, hsa};
 use crate::lifecycle::{LIFECYCLE, exit_hooks, presence, recording, tracer};
@@ -29,6 +29,7 @@ static LOADED: extern "C" fn() = loaded;
 
 /// Before anything can be begun: a fork comes at any moment.
 extern "C" fn loaded() {
+    memory::tell(run_short);
     process::at_fork(forked);
     exit_hooks::find_originals();
 }
@@ -97,9 +98,18 @@ extern "C" fn exit() {
     });
 }
 
+/// Called by whatever allocates where there is no memory: from now on nothing new is recorded. Takes no lock.
+fn run_short() {
+    recording_state::end();
+    if let Some(context) = context::get() {
+        context.shared.run_short();
+    }
+}
+
 /// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
 /// asks for no memory.
 extern "C" fn forked() {
+    memory::try_again();
     process::inherit();
     thread::forget();
     output_sink::forget();

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use std::{io, ptr};
 
-use crate::base::log;
 use crate::base::recording_state;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
+use crate::base::{headroom, log};
 use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
 use crate::collect::recorder_state::RecorderState;
@@ -64,6 +64,7 @@ impl State {
             budget.set_bound(settings.buffer);
             let (sender, receiver) = batch_channel(budget);
             let waker = receiver.waker();
+            headroom::for_a_thread()?;
             self.recorder = Some(Recorder::start(settings.clone(), self.known(), receiver, control::pause)?);
             self.sender = Some(sender);
             recorder_waker::set(waker);

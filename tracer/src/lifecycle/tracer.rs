@@ -11,7 +11,7 @@ use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
 use crate::base::recording_state;
 use crate::base::settings::Settings;
-use crate::base::{log, process};
+use crate::base::{headroom, log, memory, process};
 use crate::collect::collector::Collector;
 use crate::collect::collector::thread::{GRACE, collect};
 use crate::collect::runtime::Live;
@@ -41,6 +41,7 @@ pub fn get() -> Option<&'static Tracer> {
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
     if let Some(before) = get() {
         before.end();
+        memory::try_again();
         recording_state::renew();
     }
     let runtime = Live::new(api.clone(), gpus.iter().map(|gpu| gpu.agent).collect());
@@ -70,7 +71,8 @@ fn start(
 ) -> io::Result<(Collector, JoinHandle<()>)> {
     let sender = recording::open(&context.settings);
     let (collecting, shared) = (Arc::clone(collector), Arc::clone(&context.shared));
-    let thread = process::spawn("rtl-collect", move || collect(&collecting, &shared))?;
+    let collect = move || collect(&collecting, &shared);
+    let thread = headroom::for_a_thread().and_then(|()| process::spawn("rtl-collect", collect))?;
     Ok((Collector::new(sender?), thread))
 }
 

@@ -8,6 +8,7 @@
 //! - The recorder falls behind: the way to it fills up, and what then finds no slot passes unrecorded
 //!   (`lost:behind`). It never makes anyone wait.
 //! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
+//! - There is no room for more rows, as is found out ahead: the same (`lost:write`).
 //! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
 //! - It panics: the same (`lost:failure`).
 //! - Someone else removes the file or makes it shorter: it is left as it is, and all of it is lost (`lost:write`).
@@ -38,6 +39,7 @@ use rtl_write::Recording;
 use self::file::OwnFile;
 use crate::base::counters::Lost;
 use crate::base::fault;
+use crate::base::headroom;
 use crate::base::output_sink::{self, OutputSink};
 use crate::base::process;
 use crate::base::settings::Settings;
@@ -229,6 +231,7 @@ fn record(
         // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
         let is_due = up_to_date.elapsed() >= PERIOD;
         if is_due {
+            let _ = headroom::is_gone();
             sink.show_open(open_calls::of(calls));
             sink.publish();
             up_to_date = Instant::now();

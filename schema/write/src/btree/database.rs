@@ -18,6 +18,12 @@ use rtl_schema::{Error, Result};
 /// Pages that the closing rows of one publication take at most, beside one for the open leaf.
 const CLOSING_PAGES: usize = 4;
 
+/// The same where there is hardly any room: counts take less than a page, and what is under way another.
+const FEW_CLOSING_PAGES: usize = 2;
+
+/// Pages of a file that nothing is refused to: writes tell whether even these have room.
+const FIRST: usize = 4;
+
 /// A table of a [`Database`]: its place among all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableId(pub(crate) usize);
@@ -34,8 +40,8 @@ struct Table {
 /// A SQLite file that holds what was last published. Before the first publication it is an empty database. Memory is that
 /// of a few pages for each table.
 ///
-/// Rows are refused with [`Error::Full`] where they would exceed the size limit, and with [`Error::Io`] where the file cannot
-/// be written, from then on.
+/// Rows are refused with [`Error::Full`] where they would exceed the size limit, with [`Error::NoRoom`] where there is no room for
+/// them, and with [`Error::Io`] where the file cannot be written, from then on.
 #[derive(Debug)]
 pub(crate) struct Database<T> {
     record: Record,
@@ -52,7 +58,7 @@ struct Tables<T> {
     published: (Vec<Tree>, Vec<u32>),
     /// Bytes that the file may have.
     limit: Option<u64>,
-    /// Whether a row may be refused: there is a limit, or a write has failed.
+    /// Whether a row may be refused: there is a limit, room is asked for ahead, or a write has failed.
     is_checked: bool,
     has_failed: bool,
 }
@@ -80,7 +86,7 @@ impl<T: Target> Database<T> {
             catalog: Vec::new(),
             published: Default::default(),
             limit,
-            is_checked: limit.is_some(),
+            is_checked: limit.is_some() || T::RESERVES,
             has_failed: false,
         };
         Self { record: Record::new(), tables }
@@ -225,33 +231,38 @@ impl<T: Target> Tables<T> {
 
     /// Refuses a record of `record` bytes where the file has no room for it.
     #[inline]
-    fn check_room(&self, table: TableId, record: usize) -> Result<()> {
+    fn check_room(&mut self, table: TableId, record: usize) -> Result<()> {
         let tree = &self.all[table.0].tree;
         let needed = tree.pages_for(record);
-        if self.has_failed || (needed > 0 || tree.rows() == 0) && !self.has_room(table, needed) {
-            return Err(self.refusal());
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn refusal(&self) -> Error {
-        match self.has_failed {
-            true => self.output.io(io::Error::other("an earlier write failed")),
-            false => self.output.full(self.limit.unwrap_or_default()),
-        }
+        if self.has_failed || needed > 0 || tree.rows() == 0 { self.find_room(table, needed) } else { Ok(()) }
     }
 
     /// Whether as many more pages leave room for two publications, this one and the one before.
     #[cold]
-    fn has_room(&self, table: TableId, needed: usize) -> bool {
+    fn find_room(&mut self, table: TableId, needed: usize) -> Result<()> {
+        if self.has_failed {
+            return Err(self.output.io(io::Error::other("an earlier write failed")));
+        }
         let tables = self.all.iter().enumerate();
         let existing = tables.filter(|(at, found)| found.exists() || *at == table.0);
-        let open: usize = existing.map(|(_, table)| table.tree.open_pages()).sum();
-        let publication = open + CLOSING_PAGES + catalog::PAGES + 1;
+        let (count, open) =
+            existing.fold((0, 0), |(count, open), (_, table)| (count + 1, open + table.tree.open_pages()));
         let kept = self.store.kept() + needed;
-        let pages = kept + 2 * publication + Store::<T>::at_rest(kept);
-        self.limit.is_none_or(|limit| (pages * SIZE) as u64 <= limit)
+        let pages = |open: usize, closing: usize| kept + 2 * (open + closing + catalog::PAGES + 1);
+        let usual = pages(open, CLOSING_PAGES) + Store::<T>::at_rest(kept);
+        let most = self.limit.map_or(usize::MAX / SIZE, |limit| limit as usize / SIZE);
+        if usual > most {
+            return Err(self.output.full(self.limit.unwrap_or_default()));
+        }
+        if self.store.reserve(usual, most).is_err() {
+            // No tree gets another level for a row that does not finish its leaf, and `needed` has those of the others.
+            let least = pages(open - count, FEW_CLOSING_PAGES);
+            match self.store.reserve(least, most) {
+                Err(error) if kept > FIRST => return Err(self.output.no_room(error)),
+                _ => self.store.use_all(),
+            }
+        }
+        Ok(())
     }
 
     fn publish<'a>(

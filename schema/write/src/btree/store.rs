@@ -8,6 +8,8 @@ use super::page::{self, Child, Page, SIZE};
 
 /// Pages that wait to be written together.
 const RUN: usize = 64 * SIZE;
+/// Pages for which room is asked at once.
+const AHEAD: usize = (1 << 20) / SIZE;
 /// The page that holds the byte range which SQLite locks has no content.
 const LOCK_PAGE: u32 = (1 << 30) / SIZE as u32 + 1;
 /// Pages in use for each free page that is kept back; the oldest free pages are reused first. A concurrent reader may still
@@ -32,6 +34,17 @@ pub trait Target {
     /// # Errors
     /// What has become of them.
     fn check(&self, _length: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether [`Target::reserve`] can fail.
+    const RESERVES: bool = false;
+
+    /// Reserves room for `length` bytes in all. Only a lack of room is an error: where nothing can be known, writes tell.
+    ///
+    /// # Errors
+    /// Why there is no room.
+    fn reserve(&mut self, _length: u64) -> io::Result<()> {
         Ok(())
     }
 }
@@ -68,6 +81,8 @@ pub(crate) struct Store<T> {
     borrowed: usize,
     /// Whether free pages are used at once, because there may be no others.
     is_short: bool,
+    /// Pages that there is room for.
+    reserved: usize,
     /// Whether someone else has taken away what was written: then nothing more is.
     is_gone: bool,
 }
@@ -123,6 +138,7 @@ impl<T: Target> Store<T> {
             published: Published { next: 2, count: 1, ..Published::default() },
             borrowed: 0,
             is_short: false,
+            reserved: 0,
             is_gone: false,
         }
     }
@@ -135,6 +151,27 @@ impl<T: Target> Store<T> {
     /// The number of free pages to keep, by the number of pages in use.
     pub(crate) fn at_rest(kept: usize) -> usize {
         (kept / REST).clamp(*AT_REST.start(), *AT_REST.end())
+    }
+
+    /// Reserves room for `pages` pages, and where that is possible for more, `most` in all.
+    pub(crate) fn reserve(&mut self, pages: usize, most: usize) -> io::Result<()> {
+        if pages <= self.reserved {
+            return Ok(());
+        }
+        let ahead = (pages + AHEAD).min(most);
+        self.reserved = match self.target.reserve((ahead * SIZE) as u64) {
+            Ok(()) => ahead,
+            Err(_) => {
+                self.target.reserve((pages * SIZE) as u64)?;
+                pages
+            }
+        };
+        Ok(())
+    }
+
+    /// From now on free pages are used at once.
+    pub(crate) fn use_all(&mut self) {
+        self.is_short = true;
     }
 
     /// How many pages the file has or will have.

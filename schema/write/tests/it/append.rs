@@ -336,6 +336,51 @@ fn a_full_disk_leaves_what_was_published() -> Result {
     Ok(())
 }
 
+/// A disk on which so many bytes have room, as is known ahead.
+struct Small(Log, u64);
+
+impl Target for Small {
+    const RESERVES: bool = true;
+
+    fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.reserve(offset + bytes.len() as u64)?;
+        self.0.write_at(bytes, offset)
+    }
+
+    fn reserve(&mut self, length: u64) -> io::Result<()> {
+        if length > self.1 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn on_a_small_disk_what_fits_is_written_in_one_batch_or_many_and_counts_have_room() -> Result {
+    let folder = tempfile::tempdir()?;
+    for (kib, batch) in (88..=400).step_by(24).flat_map(|kib| [(kib, 70), (kib, 1_000), (kib, usize::MAX)]) {
+        let log = Log::default();
+        let mut recording = Recording::start(Small(log.clone(), kib << 10), Path::new("trace.db"), None)?;
+        let mut number = 0;
+        let refused = loop {
+            match recording.push_op(&kernel(number)) {
+                Ok(row) => number = row,
+                Err(error) => break error,
+            }
+            if (number as usize).is_multiple_of(batch) {
+                recording.publish(&[("complete", "0".to_owned())])?;
+            }
+        };
+        assert!(matches!(refused, Error::NoRoom { .. }), "{kib} KiB: {refused:?}");
+        for _ in 0..5 {
+            recording.publish(&[("lost:write", "x".repeat(2_000))])?;
+        }
+        let state = open(folder.path(), &log.file(log.count()))?;
+        check(&state)?;
+        assert_eq!(rows(&state, "rocpd_op")?.len() as i64, number);
+        // What two publications take is kept free.
+        assert!(number * 64 + (144 << 10) > (kib << 10) as i64, "{number} rows on {kib} KiB");
+    }
+    Ok(())
+}
+
 #[test]
 fn a_limit_is_kept_and_closing_rows_have_room() -> Result {
     for limit in [256 << 10, 300_001, 1 << 20] {

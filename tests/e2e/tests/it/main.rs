@@ -30,6 +30,7 @@ mod hip_memory;
 mod hsa_calls;
 mod leftovers;
 mod many_queues;
+mod memory;
 mod modes;
 mod multiprocessing;
 mod no_work;

@@ -9,6 +9,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex};
 
+use crate::base::headroom;
+
 /// Values of a piece.
 pub const PLACES: usize = 256;
 
@@ -47,6 +49,9 @@ impl<T> Pool<T> {
         // A thread that finds the lock taken makes one: no thread waits.
         if let Some(chunk) = self.spare.try_lock().ok().and_then(|mut spare| spare.pop()) {
             return Some(Box::into_raw(chunk));
+        }
+        if headroom::is_gone() {
+            return None;
         }
         if self.made.fetch_add(1, Ordering::Relaxed) >= self.most {
             self.made.fetch_sub(1, Ordering::Relaxed);

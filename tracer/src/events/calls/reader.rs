@@ -11,6 +11,7 @@ use super::open::OpenCall;
 use super::shown::{Counts, Shown, UNATTRIBUTED};
 use crate::base::clock;
 use crate::base::counters::{Counters, Lost};
+use crate::base::memory;
 use crate::events::pending_threads::PendingThreads;
 
 /// Threads whose queues no recorder reads yet.
@@ -183,7 +184,8 @@ impl ThreadQueue {
             // What is lost is read first: it was seen before.
             let behind = news(&self.shown.counts.behind[at], &self.known.behind[at]);
             counters[at].see(news(&self.shown.counts.seen[at], &self.known.seen[at]));
-            counters[at].lose(Lost::Behind, behind);
+            let why = if memory::is_short() { Lost::Memory } else { Lost::Behind };
+            counters[at].lose(why, behind);
         }
     }
 

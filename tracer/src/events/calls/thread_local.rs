@@ -11,9 +11,9 @@ use super::event::{Call, CallParams, Entry, Piece};
 use super::open::OpenCall;
 use super::reader::{PENDING_THREADS, ThreadQueue};
 use super::shown::{Shown, UNATTRIBUTED};
-use crate::base::clock;
 use crate::base::counters::{Lost, Skipped};
 use crate::base::recording_state;
+use crate::base::{clock, headroom, memory};
 use crate::events::recorder_waker;
 use crate::events::thread;
 
@@ -136,6 +136,9 @@ fn count(counter: &AtomicU64) {
 
 #[inline]
 fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Option<T> {
+    if !HAS_QUEUE.get() && !headroom::for_first_use() {
+        return None;
+    }
     STATE
         .try_with(|state| {
             let mut state = state.try_borrow_mut().ok()?;
@@ -165,7 +168,8 @@ pub fn begin(function: Function, begin_recording: impl FnOnce()) -> Begun {
         return Begun::default();
     }
     let Some(Beginning { call, is_for_hip }) = with_state(|state| state.begin(source, function)) else {
-        unattributed.lose(Lost::Interrupted, 1);
+        let why = if memory::is_short() { Lost::Memory } else { Lost::Interrupted };
+        unattributed.lose(why, 1);
         return Begun::default();
     };
     let OpenCall { correlation, parent, start, .. } = call;

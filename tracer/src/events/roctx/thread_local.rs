@@ -7,9 +7,9 @@ use super::event::{Event, What};
 use super::reader::{PENDING_THREADS, Ring};
 use super::text::TEXTS;
 use super::thread_queue::{self, ThreadQueue, new_number};
-use crate::base::clock;
 use crate::base::counters::{Lost, Skipped, UNHANDED};
 use crate::base::recording_state::{self, RecordingState};
+use crate::base::{clock, headroom};
 use crate::events::recorder_waker;
 use crate::events::thread;
 
@@ -45,6 +45,9 @@ pub fn push(text: &[u8], begin: impl FnOnce()) -> u32 {
 pub fn pop() -> Option<u32> {
     let level = LEVEL.get().checked_sub(1)?;
     LEVEL.set(level);
+    if !HAS_QUEUE.get() {
+        return Some(level);
+    }
     // Whether or not recording is paused by now.
     let _ = QUEUE.try_with(|queue| {
         let mut queue = queue.try_borrow_mut().ok()?;
@@ -148,11 +151,17 @@ fn with_queue<T>(act: impl FnOnce(&mut ThreadQueue) -> Result<T, Lost>) -> Resul
         look_after(queue);
         acted
     };
+    if !HAS_QUEUE.get() && !headroom::for_first_use() {
+        return Err(Lost::Memory);
+    }
     QUEUE.try_with(act).unwrap_or(Err(Lost::Interrupted))
 }
 
 #[cold]
 fn new_queue() -> Result<ThreadQueue, Lost> {
+    if headroom::is_gone() {
+        return Err(Lost::Memory);
+    }
     let (queue, events) = ThreadQueue::new().ok_or(Lost::Bounds)?;
     PENDING_THREADS.add(Ring::new(thread::current().tid, events));
     HAS_QUEUE.set(true);

@@ -18,6 +18,7 @@ use hsa_sys::table;
 use super::{guarded, recorded, unseen};
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
+use crate::base::headroom;
 use crate::base::log;
 use crate::intercept::context::{self, Context};
 
@@ -150,7 +151,11 @@ fn intercepted(
     descriptor: &QueueDescriptor,
 ) -> Option<*mut hsa_queue_t> {
     let is_known = descriptor.engine == COMPUTE && descriptor.flags <= KNOWN_FLAGS;
-    if !is_known || !descriptor.size.is_power_of_two() || descriptor.size < PACKET_BYTES {
+    if !is_known
+        || headroom::is_gone()
+        || !descriptor.size.is_power_of_two()
+        || descriptor.size < PACKET_BYTES
+    {
         return None;
     }
     let compute = &descriptor.compute;

@@ -16,6 +16,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use rtl_write::Target;
 
 use super::close::Close;
+use crate::base::process;
 
 /// The least number that it has.
 const LEAST: i32 = 3;
@@ -26,6 +27,9 @@ pub(super) struct OwnFile {
     file: ManuallyDrop<File>,
     /// Device and number.
     identity: (u64, u64),
+    /// Bytes that are written, and those that there is room for.
+    written: u64,
+    reserved: u64,
 }
 
 impl OwnFile {
@@ -39,7 +43,7 @@ impl OwnFile {
         // SAFETY: it has just been made, and nobody else knows of it.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(higher) });
         let identity = identity(&file)?;
-        Ok(Self { file, identity })
+        Ok(Self { file, identity, written: 0, reserved: 0 })
     }
 
     fn is_itself(&self) -> bool {
@@ -57,7 +61,31 @@ impl Target for OwnFile {
         if !self.is_itself() {
             return Err(io::Error::other("the program has closed it"));
         }
-        self.file.write_all_at(bytes, offset)
+        self.file.write_all_at(bytes, offset)?;
+        self.written = self.written.max(offset + bytes.len() as u64);
+        Ok(())
+    }
+
+    const RESERVES: bool = true;
+
+    fn reserve(&mut self, length: u64) -> io::Result<()> {
+        if length > process::largest_file() {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        }
+        if length <= self.reserved || !self.is_itself() {
+            return Ok(());
+        }
+        let signed = |number: u64| libc::off_t::try_from(number).unwrap_or(libc::off_t::MAX);
+        let (from, more) = (signed(self.reserved), signed(length - self.reserved));
+        // SAFETY: the descriptor is open; nothing of the file changes but the room that it has.
+        let done = unsafe { libc::fallocate(self.file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) };
+        let error = io::Error::last_os_error();
+        let is_known = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
+        if done != 0 && is_known {
+            return Err(error);
+        }
+        self.reserved = length;
+        Ok(())
     }
 
     fn check(&self, length: u64) -> io::Result<()> {
@@ -69,6 +97,10 @@ impl Target for OwnFile {
 impl Close for OwnFile {
     fn close(self) -> io::Result<()> {
         let (is_itself, file) = (self.is_itself(), self.file.as_raw_fd());
+        if is_itself && self.reserved > self.written {
+            // Room that was not needed; a file that keeps it is as good.
+            let _ = self.file.set_len(self.written);
+        }
         std::mem::forget(self);
         // SAFETY: the descriptor is that of the file still, and nobody closes it but this.
         if is_itself && unsafe { libc::close(file) } != 0 {

@@ -56,6 +56,8 @@ pub(super) struct Session<T> {
     pub(super) file: RecordingFile<T>,
     /// Why nothing more is recorded.
     pub(super) over: Option<Lost>,
+    /// Whether that is for lack of room: the counts go on.
+    is_full: bool,
     ending: Ending,
     pub(super) naming: Naming,
     /// By kernel.
@@ -89,6 +91,7 @@ impl<T: Target + Close> Session<T> {
             known,
             file,
             over: None,
+            is_full: false,
             ending: Ending::default(),
             naming: Naming::default(),
             kernels: Vec::new(),
@@ -118,9 +121,31 @@ impl<T: Target + Close> Session<T> {
     }
 
     pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
-        let why = if matches!(error, rtl_schema::Error::Full { .. }) { Lost::Full } else { Lost::Write };
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        self.give_up(why, &format!("{error}{cause}"));
+        let reason = format!("{error}{cause}");
+        match error {
+            rtl_schema::Error::Full { .. } => self.leave_as_it_is(Lost::Full, reason),
+            rtl_schema::Error::NoRoom { .. } => self.leave_as_it_is(Lost::Write, reason),
+            _ if self.is_full => self.take_back(Lost::Write),
+            _ => self.give_up(Lost::Write, &reason),
+        }
+    }
+
+    /// What is in the file stays there, and no rows come after it.
+    fn leave_as_it_is(&mut self, why: Lost, reason: String) {
+        if self.over.is_none() {
+            (self.over, self.is_full) = (Some(why), true);
+            self.ending.failure.get_or_insert(reason);
+        }
+    }
+
+    /// What is not published never will be.
+    fn take_back(&mut self, why: Lost) {
+        self.is_full = false;
+        if let Some(recording) = &mut self.file.recording {
+            recording.rollback();
+        }
+        self.pending.lose(why, &self.known);
     }
 
     #[inline]
@@ -154,11 +179,14 @@ impl<T: Target + Close> Session<T> {
         let gpus = self.known.gpus.since(self.gpus);
         let names = std::mem::take(&mut self.annotations.names);
         let recording = self.file.begun()?;
-        for gpu in &gpus {
-            recording.push_metadata("gpu", &gpu.row())?;
-        }
-        for (tag, row) in &names {
-            recording.push_metadata(tag, row)?;
+        let gpu_rows = gpus.iter().map(|gpu| ("gpu", gpu.row()));
+        let names = names.iter().map(|(tag, row)| (&**tag, row.clone()));
+        for (tag, row) in gpu_rows.chain(names) {
+            match recording.push_metadata(tag, &row) {
+                // The counts are worth more.
+                Err(rtl_schema::Error::Full { .. } | rtl_schema::Error::NoRoom { .. }) => break,
+                pushed => pushed?,
+            };
         }
         recording.publish(closing)?;
         self.gpus += gpus.len() as u32;
@@ -238,7 +266,7 @@ impl<T: Target + Close> Sink for Session<T> {
         let added = self.pending.have_changed(&self.known) || !self.annotations.names.is_empty();
         self.in_flight.now.clone_from(&lock(&self.known.in_flight));
         let has_changed = added || self.calls.open.has_changed() || self.in_flight.has_changed();
-        if self.over.is_none() && self.is_begun() && has_changed {
+        if (self.over.is_none() || self.is_full) && self.is_begun() && has_changed {
             self.write_out(false);
         }
     }
@@ -246,9 +274,9 @@ impl<T: Target + Close> Sink for Session<T> {
     /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
     fn complete(&mut self, ranges: &mut Reader) {
         ranges.finish(|annotation| self.annotate(&annotation));
-        if self.over.is_none() && self.is_begun() {
-            let is_complete =
-                self.known.counters.snapshot().on_the_way() == self.pending.unpublished[DISPATCHES];
+        if (self.over.is_none() || self.is_full) && self.is_begun() {
+            let is_complete = self.over != Some(Lost::Write)
+                && self.known.counters.snapshot().on_the_way() == self.pending.unpublished[DISPATCHES];
             self.write_out(is_complete);
         }
     }
@@ -260,10 +288,7 @@ impl<T: Target + Close> Sink for Session<T> {
         self.over = Some(why);
         self.ending.failure.get_or_insert_with(|| reason.to_owned());
         if matches!(why, Lost::Failure | Lost::Write) {
-            if let Some(recording) = &mut self.file.recording {
-                recording.rollback();
-            }
-            self.pending.lose(why, &self.known);
+            self.take_back(why);
         }
     }
 

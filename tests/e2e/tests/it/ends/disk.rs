@@ -3,9 +3,9 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-use e2e::compare::assert_executed;
+use e2e::compare::{assert_adds_up, assert_executed};
 use e2e::{Outcome, Process, Trace};
-use support::{Need, skip};
+use support::{Need, skipped};
 
 use super::{in_time, process};
 
@@ -62,25 +62,75 @@ fn a_disk_that_finds_no_room_when_the_file_is_closed_is_told_of() {
     assert!(said.contains("40 of 40") && said.contains("cannot close"), "{said}");
 }
 
-/// 60 KiB of memory as a file system of its own, where that may be asked for; what is left of it goes to the traces.
-#[test]
-fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
-    let Some(process) = process("exit") else { return };
+/// A process whose trace is on a file system of its own, so many KiB of memory; what is left of it goes to the traces. `None`, and
+/// one line that says so, where that may not be mounted.
+fn on_small_disk(process: Process, kib: u64) -> Option<Process> {
     let small = process.folder().join("small");
     std::fs::create_dir_all(&small).unwrap();
-    let small = small.to_str().unwrap();
-    let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", small]).output();
+    let small = small.to_str().unwrap().to_owned();
+    let may_mount = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", &small]).output();
     if !may_mount.is_ok_and(|output| output.status.success()) {
-        return skip(Need::Machine, "no file system may be mounted here");
+        return skipped(Need::Machine, "no file system may be mounted here");
     }
-    let script = r#"small="$0"; mount -t tmpfs -o size=60k none "$small"; "$@"; code=$?
-                    cp "$small"/* . 2>/dev/null; exit $code"#;
-    let process = process.started_by(&["unshare", "-rm", "sh", "-c", script, small]);
-    let process = process.setting("RTL_OUTPUT", format!("{small}/trace.db"));
+    let script = format!(
+        r#"small="$0"; mount -t tmpfs -o size={kib}k none "$small"; "$@"; code=$?
+           cp "$small"/* . 2>/dev/null; exit $code"#
+    );
+    let process = process.started_by(&["unshare", "-rm", "sh", "-c", &script, &small]);
+    Some(process.setting("RTL_OUTPUT", format!("{small}/trace.db")))
+}
+
+#[test]
+fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
+    let Some(process) = process("exit").and_then(|process| on_small_disk(process, 40)) else { return };
     let outcome = in_time(|| process.unchanged_in_one_run());
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
     assert_eq!(assert_whole(&outcome).len(), 1, "{outcome:?}");
     assert!(outcome.said[0].contains("No space left on device"), "{outcome:?}");
+}
+
+/// So many dispatches that one batch does not fit, and half of them again.
+const MANY: i64 = 3_000;
+
+/// [`MANY`] dispatches done, as many in the queue, and no other files.
+fn many() -> Option<Process> {
+    let process = Process::of("ends")?.arguments(&[&MANY.to_string(), "exit"]);
+    let process = process.setting("REPORT", "/dev/null").setting("KFD_SIM_LOG", "/dev/null");
+    Some(process.setting("KFD_SIM_KERNEL_NS", "1000"))
+}
+
+/// Holds that a trace of at most `room` bytes has what fits, and counts the rest.
+#[track_caller]
+fn assert_full(outcome: &Outcome, room: u64, why: &str) {
+    assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
+    let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
+    assert!(said.contains("that could not be written") && said.contains(why), "{said}");
+    let (trace, length) = (outcome.trace(), std::fs::metadata(&outcome.traces[0]).unwrap().len());
+    assert_adds_up(&trace, 2 * MANY);
+    assert!(length <= room, "{length}");
+    // 56 bytes each; two publications, of a dozen tables and pages each, are kept free.
+    let least = room.saturating_sub(160 << 10) / 64;
+    assert!(trace.rows.len() as u64 >= least, "{} of {least}: {:?}", trace.rows.len(), trace.metadata);
+    assert!(trace.count("lost:write") > 0, "{:?}", trace.metadata);
+    assert_eq!(trace.metadata.get("complete").map(String::as_str), Some("0"));
+}
+
+#[test]
+fn of_a_batch_that_exceeds_a_limit_on_the_size_of_files_what_fits_is_written_and_the_rest_is_counted() {
+    for limit in [96 << 10, 128 << 10, 160 << 10, 200 << 10, 256 << 10, 320 << 10] {
+        let Some(process) = many() else { return };
+        let process = process.setting("FILE_LIMIT", limit.to_string());
+        assert_full(&in_time(|| process.unchanged_in_one_run()), limit, "File too large");
+    }
+}
+
+#[test]
+fn of_a_batch_that_exceeds_a_file_system_what_fits_is_written_and_the_rest_is_counted() {
+    for kib in [128, 192, 256] {
+        let Some(process) = many() else { return };
+        let Some(process) = on_small_disk(process, kib) else { return };
+        assert_full(&in_time(|| process.unchanged_in_one_run()), kib << 10, "No space left on device");
+    }
 }
 
 /// More than reports and logs take here, less than a trace.

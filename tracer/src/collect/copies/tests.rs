@@ -1,22 +1,21 @@
 //! What the tracer does on a thread that copies, after it has copied some time, needs no memory.
 
 #![expect(unsafe_code, reason = "counts allocations, and signals are memory of this test")]
-#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-use rtl::base::kernels::Kernel;
-use rtl::base::settings::Mode;
-use rtl::collect::batch_channel::batch_channel;
-use rtl::collect::collector::Collector;
-use rtl::collect::copies::Copies;
-use rtl::collect::copy_or_barrier::Copy;
-use rtl::collect::names::Resolve;
-use rtl::collect::runtime::Runtime;
-use rtl::collect::shared::Shared;
-use rtl::collect::signals::{Signal, Ticks};
+use crate::base::kernels::Kernel;
+use crate::base::settings::Mode;
+use crate::collect::batch_channel::batch_channel;
+use crate::collect::collector::Collector;
+use crate::collect::copies::Copies;
+use crate::collect::copy_or_barrier::Copy;
+use crate::collect::names::Resolve;
+use crate::collect::runtime::Runtime;
+use crate::collect::shared::Shared;
+use crate::collect::signals::{Signal, Ticks};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };

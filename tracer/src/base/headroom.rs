@@ -1,0 +1,122 @@
+//! How much memory the process may still take where its limits are finite (RLIMIT_AS, RLIMIT_DATA): what is left shall be
+//! left to the program.
+//!
+//! A program that gets no memory mostly ends, and the tracer would have taken the last of it. So the tracer leaves
+//! [`KEPT`] alone. It looks now and then, by reading a file into its stack.
+
+#![expect(unsafe_code, reason = "calls libc")]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::base::memory;
+
+/// Bytes that are the program's alone.
+pub const KEPT: u64 = 128 << 20;
+
+/// Bytes of address space that the C library sets aside for a thread when it first allocates.
+const ARENA: u64 = 64 << 20;
+
+/// Bytes that a thread takes when it starts: these and its stack.
+const THREAD: u64 = ARENA + (4 << 20);
+
+/// Threads that may be allocating for the first time.
+static FIRST_USES: AtomicU64 = AtomicU64::new(0);
+
+/// What the process may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limits {
+    space: u64,
+    data: u64,
+}
+
+/// Whether the tracer may take no more memory: to be asked before it takes much, and now and then.
+#[must_use]
+pub fn is_gone() -> bool {
+    if !memory::is_short() && left().is_some_and(|left| left < KEPT) {
+        memory::run_short();
+    }
+    memory::is_short()
+}
+
+/// Whether a thread may be started: where it may not, memory is short.
+///
+/// # Errors
+/// What the program needs is left to it.
+pub fn for_a_thread() -> io::Result<()> {
+    match left() {
+        Some(left) if left < KEPT + THREAD => {
+            memory::run_short();
+            let message = format!("the limit on memory leaves {} MiB", left >> 20);
+            Err(io::Error::new(io::ErrorKind::OutOfMemory, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether the calling thread, which may never have allocated, may use thread-local values for the first time: where it may
+/// not, memory is short.
+#[cold]
+#[must_use]
+pub fn for_first_use() -> bool {
+    // Threads that come here at the same time leave the program as much together as one does.
+    let arenas = (FIRST_USES.fetch_add(1, Ordering::SeqCst) + 1).saturating_mul(ARENA);
+    if left().is_some_and(|left| left < KEPT + arenas) {
+        memory::run_short();
+    }
+    let may_be_used = !memory::is_short() && memory::is_there_for_others();
+    FIRST_USES.fetch_sub(1, Ordering::SeqCst);
+    may_be_used
+}
+
+/// Bytes that the process may still take; `None` without a limit, or where it is not known how much it has.
+fn left() -> Option<u64> {
+    let limits = limits();
+    if limits == (Limits { space: u64::MAX, data: u64::MAX }) {
+        return None;
+    }
+    let mut text = [0; 256];
+    let length = File::open("/proc/self/statm").and_then(|mut file| file.read(&mut text)).ok()?;
+    // SAFETY: asks for a number.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    within(limits, str::from_utf8(&text[..length]).ok()?, u64::try_from(page).ok()?)
+}
+
+fn limits() -> Limits {
+    let limit = |of| {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: writes the limit that it is given.
+        unsafe { libc::getrlimit(of, &raw mut limit) };
+        limit.rlim_cur
+    };
+    Limits { space: limit(libc::RLIMIT_AS), data: limit(libc::RLIMIT_DATA) }
+}
+
+/// The less of both limits, less what `statm` says that the process has: in pages, all of it first, data sixth.
+fn within(limits: Limits, statm: &str, page: u64) -> Option<u64> {
+    let mut numbers = statm.split_ascii_whitespace().map(|number| number.parse::<u64>().ok());
+    let (space, data) = (numbers.next()??, numbers.nth(4)??);
+    let left = |limit: u64, pages: u64| limit.saturating_sub(pages.saturating_mul(page));
+    Some(left(limits.space, space).min(left(limits.data, data)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_limit_counts() {
+        let statm = "1000 300 200 10 0 400 0\n";
+        let left = |space, data| within(Limits { space, data }, statm, 4096);
+        assert_eq!(left(5_000 * 4096, u64::MAX), Some(4_000 * 4096));
+        assert_eq!(left(5_000 * 4096, 500 * 4096), Some(100 * 4096));
+        assert_eq!(left(999 * 4096, u64::MAX), Some(0), "it was set below what there is");
+        assert_eq!(within(Limits { space: 1, data: 1 }, "what", 4096), None);
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_short() {
+        assert!(!is_gone() && for_a_thread().is_ok() && for_first_use());
+    }
+}
