@@ -17,7 +17,8 @@ const LIMITS: [(u32, u32); 9] = [
     (16 << 10, 12 << 10),
     (32 << 10, 24 << 10),
     (64 << 10, 48 << 10),
-    (192 << 10, 96 << 10),
+    // One thread may take its address space while others look at what is left: half of what is kept is certain.
+    (192 << 10, 48 << 10),
 ];
 
 fn processes(when: &str, (limit, needed): (u32, u32)) -> Vec<Process> {
