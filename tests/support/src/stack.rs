@@ -3,6 +3,7 @@
 //! A test that uses this names `kfd-sim` among its dev-dependencies, so that cargo builds the simulator's library
 //! beside it.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,6 +14,9 @@ pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 /// What hangs is killed; far more than any test takes on a busy machine.
 const SECONDS: &str = "180";
+
+/// Words of the command that limits the time, behind its name.
+const TIME_LIMIT: usize = 2;
 
 /// A ROCm runtime: the HSA runtime (ROCr) and the HIP runtime on top of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +149,8 @@ impl Stack {
         let preloaded = preloaded.map(|library| library.display().to_string());
         let preloaded = preloaded.collect::<Vec<_>>().join(":");
         let mut command = Command::new("timeout");
-        command.args(["--kill-after=1", SECONDS]);
+        let limit: [&str; TIME_LIMIT] = ["--kill-after=1", SECONDS];
+        command.args(limit);
         if self.root == Path::new("/") {
             // Only the program is to have it, not timeout.
             command.arg("env").arg(format!("LD_PRELOAD={preloaded}"));
@@ -159,6 +164,16 @@ impl Stack {
         command.arg(program);
         self.set_up(&mut command);
         command
+    }
+
+    /// The words that start a program on this runtime, which is not the system's, with libraries that are preloaded before the
+    /// simulator.
+    ///
+    /// # Panics
+    /// As [`simulator`].
+    pub fn loading(&self, libraries: &[PathBuf], program: &Path) -> Vec<OsString> {
+        let command = self.command_preloading(libraries, None, program);
+        command.get_args().skip(TIME_LIMIT).map(OsStr::to_owned).collect()
     }
 
     /// Gives a command what the programs that it starts need: what the environment says to ROCm, the simulator, the tracer

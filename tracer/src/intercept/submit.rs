@@ -198,7 +198,7 @@ fn tell(packet: &Packet, verdict: Verdict) {
     ));
 }
 
-/// The interceptor of every queue; `IS_WRAPPED` is whether [`Intercepted::wrapped`] is there.
+/// The interceptor of every queue; `IS_WRAPPED` is whether it knows the queue of the hardware.
 ///
 /// # Safety
 /// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which [`Attached`] keeps until the queue is

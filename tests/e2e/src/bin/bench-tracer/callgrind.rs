@@ -22,6 +22,8 @@ const PUBLISHING: &str = "Session<T>::write_out";
 pub(crate) struct Instructions {
     /// Of the doorbell, all that the runtime and its tools do in it.
     pub(crate) submit: f64,
+    /// Of a load of the read index, by which programs know whether the queue has room.
+    pub(crate) read_index: f64,
     /// Of the tool's other threads together, but for what they do about calls.
     pub(crate) recorder: Option<f64>,
     /// Of those, what depends on how long it took.
@@ -54,6 +56,7 @@ impl Bench {
         };
         Ok(Instructions {
             submit: each(|sums| sums.submit),
+            read_index: each(|sums| sums.read_index),
             recorder: optional(|sums| sums.recorder),
             publishing: optional(|sums| sums.publishing),
             collector: optional(|sums| sums.collector),
@@ -67,8 +70,8 @@ impl Bench {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--separate-threads=yes", "--fair-sched=yes"]);
         command.arg(format!("--callgrind-out-file={}", folder.join("thread").display()));
-        command.arg(&self.submit).args([dispatches.to_string(), WARM_UP.to_string()]);
-        self.set_up(&mut command, column, &[]);
+        let mut command = self.command_by(Some(command), &self.submit, column, &[]);
+        command.args([dispatches.to_string(), WARM_UP.to_string()]);
         ended_well(command)?;
 
         let mut threads = Vec::new();
@@ -77,7 +80,9 @@ impl Bench {
         for file in files.iter().filter(|file| file.metadata().is_ok_and(|file| file.len() > 0)) {
             threads.push(Thread::read(file)?);
         }
-        let submit = threads.iter().filter_map(|thread| thread.inclusive("hsa_signal_store_screlease")).sum();
+        let of = |function| threads.iter().filter_map(|thread| thread.inclusive(function)).sum();
+        let (submit, read_index) =
+            (of("hsa_signal_store_screlease"), of("hsa_queue_load_read_index_scacquire"));
         let library = column.library.as_deref();
         let behind: Vec<&Thread> = threads.iter().skip(1).filter(|thread| thread.runs_in(library)).collect();
         let sum = |threads: &[&Thread]| {
@@ -89,6 +94,7 @@ impl Bench {
         let publishing = behind.iter().map(|thread| thread.spent_on(PUBLISHING)).sum();
         Ok(Instructions {
             submit,
+            read_index,
             recorder: sum(&behind),
             publishing: (!behind.is_empty()).then_some(publishing),
             collector: sum(&collector),

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use support::Stack;
 use support::rusqlite::{Connection, OpenFlags};
 
 /// Dispatches before the clock starts: pools have grown, names are known.
@@ -42,6 +43,8 @@ pub(crate) struct Bench {
     pub(crate) columns: Vec<Column>,
     pub(crate) simulator: PathBuf,
     pub(crate) counter: PathBuf,
+    /// The ROCm runtime, where it is another one than the system's.
+    pub(crate) runtime: Option<Stack>,
     /// The program that submits, and the code object of its kernels.
     pub(crate) submit: PathBuf,
     pub(crate) one_kernel: PathBuf,
@@ -69,22 +72,48 @@ pub(crate) struct Cost {
 impl Bench {
     /// A program on the simulator with a column's tool. What it would leave behind goes to the bench's folder.
     pub(crate) fn command(&self, program: &Path, column: &Column, preload: &[&Path]) -> Command {
-        let mut command = Command::new(program);
-        self.set_up(&mut command, column, preload);
+        self.command_by(None, program, column, preload)
+    }
+
+    /// The same for a command that starts the program.
+    pub(crate) fn command_by(
+        &self,
+        starter: Option<Command>,
+        program: &Path,
+        column: &Column,
+        preload: &[&Path],
+    ) -> Command {
+        let libraries = preload.iter().copied().chain(column.preloaded.iter().map(PathBuf::as_path));
+        let libraries: Vec<PathBuf> = libraries.map(Path::to_owned).collect();
+        let words = self.runtime.as_ref().map(|runtime| runtime.loading(&libraries, program));
+        let words = words.unwrap_or_else(|| vec![program.into()]);
+        let mut command = match starter {
+            Some(mut starter) => {
+                starter.args(words);
+                starter
+            }
+            None => {
+                let mut command = Command::new(&words[0]);
+                command.args(&words[1..]);
+                command
+            }
+        };
+        self.set_up(&mut command, column, &libraries);
         command
     }
 
-    /// What [`Bench::command`] sets, for a command that starts the program by way of another one.
-    pub(crate) fn set_up(&self, command: &mut Command, column: &Column, preload: &[&Path]) {
-        let all = preload.iter().copied().chain(column.preloaded.iter().map(PathBuf::as_path));
-        let all = all.chain([self.simulator.as_path()]);
+    fn set_up(&self, command: &mut Command, column: &Column, preload: &[PathBuf]) {
+        let all = preload.iter().chain([&self.simulator]);
         let all: Vec<String> = all.map(|library| library.display().to_string()).collect();
         for (name, _) in
             std::env::vars().filter(|(name, _)| name.starts_with("RTL_") || name.starts_with("HSA_"))
         {
             command.env_remove(name);
         }
-        command.env("LD_PRELOAD", all.join(" ")).env("KFD_SIM_KERNEL_NS", "0");
+        if self.runtime.is_none() {
+            command.env("LD_PRELOAD", all.join(" "));
+        }
+        command.env("KFD_SIM_KERNEL_NS", "0");
         command.env("CODE_OBJECT", &self.one_kernel).env("REPORT", self.folder.join("report"));
         command.env("RTL_MODE", "standard").env("RTL_OUTPUT", self.trace());
         command.envs(column.settings.iter().copied());
