@@ -69,7 +69,7 @@ pub type MemoryAsyncCopyRect = unsafe extern "C" fn(
     completion: hsa_signal_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_batch_copy`: so many operations, each of which decrements its completion signal when it is done.
+/// `hsa_amd_memory_async_batch_copy`: operations, each of which decrements its completion signal when it is done.
 pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
     operations: *const CopyOperation,
     count: u32,

@@ -61,7 +61,7 @@ pub unsafe extern "C" fn OnLoad(
     true
 }
 
-/// Says why nothing is recorded, here and to whoever reports on the run.
+/// Says why nothing is recorded, here and to a program that reports on the run.
 fn refuse(why: &str) {
     let _ = catch_unwind(|| {
         log::warn(format_args!("{why}; nothing is recorded"));

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// What is registered: the domain, the function's number in it, and what it was called with. As through AMD's library, an
-/// exception of its own passes through to whoever has called the function.
+/// exception of its own passes through to the caller of the function.
 pub type Callback = unsafe extern "C-unwind" fn(domain: u32, operation: u32, data: *mut c_void) -> c_int;
 
 /// roctx among roctracer's domains.

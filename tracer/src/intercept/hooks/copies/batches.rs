@@ -45,7 +45,7 @@ unsafe extern "C" fn async_batch_copy(
     if !is_recorded || operations.is_null() {
         return original(operations, count);
     }
-    // SAFETY: the caller has so many operations there.
+    // SAFETY: the caller has `count` operations there.
     let Some(known) = (unsafe { known(operations, count) }) else {
         let status = original(operations, count);
         if status == HSA_STATUS_SUCCESS {
