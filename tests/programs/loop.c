@@ -2,7 +2,8 @@
  * waited for.
  *   loop DISPATCHES WARM_UP BATCH
  * To the file REPORT go the ns from the first dispatch after WARM_UP to the end of the last wait, and how often the
- * submitting thread allocated while it submitted, where the bench has preloaded a counter. */
+ * submitting thread allocated while it submitted, where the bench has preloaded a counter. PAUSE_MS: how long it waits behind
+ * one dispatch before the warm-up. */
 #define _GNU_SOURCE
 #include "hsa.h"
 #include <dlfcn.h>
@@ -39,12 +40,13 @@ int main(int argc, char **argv) {
     hsa_signal_t signal = signal_of(1);
     allocations_function allocations = (allocations_function)dlsym(RTLD_DEFAULT, "allocations");
     uint64_t allocated = 0;
-    if (warm_up > 0) {
+    const char *pause = getenv("PAUSE_MS");
+    if (pause) {
         // What a tracer prepares behind the first dispatch is there before the others.
         submit_and_wait(queue, alpha, signal, 1, batch, allocations, &allocated);
-        usleep(500000);
-        submit_and_wait(queue, alpha, signal, warm_up - 1, batch, allocations, &allocated);
+        usleep(1000 * (useconds_t)atoi(pause));
     }
+    submit_and_wait(queue, alpha, signal, warm_up, batch, allocations, &allocated);
     allocated = 0;
     uint64_t begun = now();
     submit_and_wait(queue, alpha, signal, dispatches, batch, allocations, &allocated);
