@@ -5,8 +5,8 @@ use e2e::compare::assert_complete;
 
 /// Every kernel is recorded of so many queues, of which so many get kernels, on so many GPUs.
 ///
-/// The destruction of a queue beside others can wait for ever in ROCr 5.2.3, with and without a tool: all queues have one
-/// event, and another thread takes its signal. There the queues are left to the end of the process.
+/// The destruction of a queue beside others can wait for ever in ROCr 5.2.3, also with a tool that only passes packets on: all
+/// queues have one event, and another thread takes its signal. There the queues are left to the end of the process.
 #[track_caller]
 fn assert_all_recorded(queues: u32, kernels: u32, busy: u32, gpus: usize) {
     for process in Process::on_every_stack("many_queues") {
