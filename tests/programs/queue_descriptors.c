@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
     all[4].cu_mask = half;
     all[4].cu_mask_count = 128;
     all[6].version = 2;
+    printf("no descriptor: %#x\n", hsa_amd_queue_create(gpus[0], all, 0));
     printf("all: %#x\n", hsa_amd_queue_create(gpus[0], all, COUNT));
     for (int at = 0; at < COUNT; at++) {
         hsa_queue_t *queue = all[at].queue;

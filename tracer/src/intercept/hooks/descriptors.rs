@@ -60,6 +60,9 @@ unsafe extern "C" fn queue_create(
     let Some(gpu) = gpu else { return original(descriptors, count) };
     // SAFETY: the caller has `count` descriptors there, of which those before another version have this size.
     let known = unsafe { known(descriptors, count) };
+    if known.is_empty() {
+        return original(descriptors, count);
+    }
     let rest = count - known.len() as u32;
     // SAFETY: at most `count` descriptors on, which is the end of the caller's.
     let unknown = unsafe { descriptors.add(known.len()) };
