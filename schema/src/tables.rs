@@ -113,6 +113,15 @@ pub struct RecorderCost {
     pub launch_ns: Option<f64>,
     /// How many were timed.
     pub launch_samples: u64,
+    /// Mean time that a hook of a range or a call takes in the application's thread, in ns, if any was timed.
+    #[serde(default)]
+    pub hook_ns: Option<f64>,
+    /// How many were timed.
+    #[serde(default)]
+    pub hook_samples: u64,
+    /// How many there were: two for a call, two for a range, one for a marker.
+    #[serde(default)]
+    pub hooks: u64,
     /// The most memory that ops on their way to the file occupied, in bytes.
     pub buffer_peak_bytes: u64,
 }

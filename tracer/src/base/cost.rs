@@ -1,6 +1,6 @@
-//! What tracing costs: CPU time of the tracer's threads, and the time that a launch spends in the tracer.
+//! What tracing costs: CPU time of the tracer's threads, and the time that a launch, a call and a range spend in the tracer.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::clock;
 
@@ -9,9 +9,93 @@ use crate::base::clock;
 pub struct Cost {
     /// CPU time of the collector in ns.
     collector: AtomicU64,
-    /// Timed launches, and the sum of their times in ns.
-    samples: AtomicU64,
-    sampled: AtomicU64,
+    launches: Samples,
+}
+
+/// Times of some.
+#[derive(Debug)]
+struct Samples {
+    count: AtomicU64,
+    /// Their sum in ns.
+    sum: AtomicU64,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Samples {
+    const fn new() -> Self {
+        Self { count: AtomicU64::new(0), sum: AtomicU64::new(0) }
+    }
+
+    /// Adds what took from `start` until now. The clock's own time, measured after it, is left out.
+    fn add(&self, start: i64) {
+        let end = clock::now();
+        let spent = (end - start) - (clock::now() - end);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.sum.fetch_add(u64::try_from(spent).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// How many, and their mean in ns to one decimal; `None` without any.
+    fn mean(&self) -> (u64, Option<f64>) {
+        let count = self.count.load(Ordering::Relaxed);
+        let mean = || self.sum.load(Ordering::Relaxed) as f64 / count as f64;
+        (count, (count > 0).then(|| (mean() * 10.0).round() / 10.0))
+    }
+}
+
+/// The hooks of ranges and calls in the threads of the application. A call has two, a range two, a marker one.
+pub struct Hooks {
+    /// Whether the next one is to be timed.
+    is_due: AtomicBool,
+    samples: Samples,
+    /// How many led to something that was recorded.
+    count: AtomicU64,
+}
+
+/// Those of this process.
+pub static HOOKS: Hooks =
+    Hooks { is_due: AtomicBool::new(false), samples: Samples::new(), count: AtomicU64::new(0) };
+
+impl Hooks {
+    /// From now on the next hook is timed.
+    pub fn ask_for_sample(&self) {
+        self.is_due.store(true, Ordering::Relaxed);
+    }
+
+    /// A hook begins; when, where it is timed.
+    #[inline(always)]
+    pub fn begin(&self) -> Option<i64> {
+        if self.is_due.load(Ordering::Relaxed) { self.start() } else { None }
+    }
+
+    #[cold]
+    fn start(&self) -> Option<i64> {
+        self.is_due.swap(false, Ordering::Relaxed).then(clock::now)
+    }
+
+    /// A hook has ended, for which [`Self::begin`] has returned `start`.
+    #[inline(always)]
+    pub fn end(&self, start: Option<i64>) {
+        if let Some(start) = start {
+            self.samples.add(start);
+        }
+    }
+
+    /// This number of hooks has led to something that was recorded.
+    pub fn count(&self, hooks: usize) {
+        self.count.fetch_add(hooks as u64, Ordering::Relaxed);
+    }
+
+    /// In the child of a fork: what was counted is its parent's.
+    pub fn forget(&self) {
+        for count in [&self.samples.count, &self.samples.sum, &self.count] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Cost {
@@ -20,15 +104,12 @@ impl Cost {
         self.collector.store(clock::thread_cpu(), Ordering::Relaxed);
     }
 
-    /// Times a launch that returns whether it counts. The clock's own time, measured after it, is left out.
+    /// Times a launch that returns whether it counts.
     pub fn sample(&self, launch: impl FnOnce() -> bool) -> bool {
         let start = clock::now();
         let counts = launch();
-        let end = clock::now();
         if counts {
-            let spent = (end - start) - (clock::now() - end);
-            self.samples.fetch_add(1, Ordering::Relaxed);
-            self.sampled.fetch_add(u64::try_from(spent).unwrap_or(0), Ordering::Relaxed);
+            self.launches.add(start);
         }
         counts
     }
@@ -37,14 +118,17 @@ impl Cost {
     /// buffer, at most and as allowed.
     #[must_use]
     pub fn row(&self, (peak, bound): (usize, usize)) -> String {
-        let samples = self.samples.load(Ordering::Relaxed);
-        let launch = (samples > 0).then(|| self.sampled.load(Ordering::Relaxed) as f64 / samples as f64);
+        let (launches, launch) = self.launches.mean();
+        let (hooks, hook) = HOOKS.samples.mean();
         let row = serde_json::json!({
             "process_cpu_ns": clock::process_cpu(),
             "collector_cpu_ns": self.collector.load(Ordering::Relaxed),
             "recorder_cpu_ns": clock::thread_cpu(),
-            "launch_ns": launch.map(|mean| (mean * 10.0).round() / 10.0),
-            "launch_samples": samples,
+            "launch_ns": launch,
+            "launch_samples": launches,
+            "hook_ns": hook,
+            "hook_samples": hooks,
+            "hooks": HOOKS.count.load(Ordering::Relaxed),
             "buffer_peak_bytes": peak,
             "buffer_bytes": bound,
         });
@@ -69,7 +153,16 @@ mod tests {
             assert_eq!(cost.sample(launch), counts);
         }
         cost.note_collector();
+        assert_eq!(HOOKS.begin(), None, "none was asked for");
+        HOOKS.ask_for_sample();
+        let start = HOOKS.begin();
+        std::thread::sleep(std::time::Duration::from_millis(4));
+        assert_eq!(HOOKS.begin(), None, "one was asked for");
+        HOOKS.end(start);
+        HOOKS.count(3);
         let row = read(&cost);
+        assert_eq!((&row["hook_samples"], &row["hooks"]), (&1.into(), &3.into()));
+        assert!(row["hook_ns"].as_f64().unwrap() >= 4e6, "{row}");
         assert_eq!((&row["launch_samples"], &row["buffer_peak_bytes"]), (&2.into(), &5.into()));
         assert!(row["launch_ns"].as_f64().unwrap() >= 6e6, "{row}");
         let cpu = |field: &str| row[field].as_u64().unwrap();

@@ -20,5 +20,6 @@ pub mod process;
 pub mod recording_state;
 pub mod registry;
 pub mod settings;
+pub mod spsc;
 pub mod timed_mutex;
 pub mod try_lock;

@@ -11,7 +11,7 @@ use crate::base::filter;
 use crate::base::log;
 use crate::base::output_sink;
 use crate::base::settings::Mode;
-use crate::events::calls::{sources, thread_local};
+use crate::events::calls::{hooks, sources, thread_calls};
 use crate::lifecycle::{load, recording};
 
 /// What this library offers to one that catches calls: `calls::SYMBOL`.
@@ -42,7 +42,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
             log::warn_once(&SAID, format_args!("{complaint}"));
         }
         let functions = names.iter().map(|name| filter::takes(&settings.hip_filter, name)).collect();
-        thread_local::number_from(recording::known().counters.snapshot().seen);
+        thread_calls::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);
         Wanted {
             functions: joined.functions.as_ptr(),
@@ -54,7 +54,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
 }
 
 extern "C" fn begin(function: Function) -> Begun {
-    catch_unwind(|| thread_local::begin(function, load::begin_with_ranges)).unwrap_or_default()
+    catch_unwind(|| hooks::begin(function, load::begin_with_ranges)).unwrap_or_default()
 }
 
 /// # Safety
@@ -69,7 +69,7 @@ unsafe extern "C" fn end(begun: &Begun, ended: &Ended) {
             // SAFETY: as the caller promised.
             unsafe { std::slice::from_raw_parts(ended.arguments, ended.length) }
         };
-        thread_local::end(begun, ended.function, ended.status, ended.stream, details, arguments);
+        hooks::end(begun, ended.function, ended.status, ended.stream, details, arguments);
     };
     let _ = catch_unwind(AssertUnwindSafe(end));
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::base::counters::{Lost, Skipped};
 use crate::base::memory;
+use crate::base::spsc::{self, Consumer, Producer};
 use crate::base::try_lock::lock;
 use crate::collect::copy_or_barrier::{COPIES, Copy, CopyOrBarrier, What};
 use crate::collect::names::Resolve;
@@ -16,11 +17,13 @@ use crate::collect::queue_channel::is_paused;
 use crate::collect::shared::Shared;
 use crate::collect::signals::{Signal, Ticks};
 use crate::collect::slot::Slot;
-use crate::events::ring::{Consumer, Producer, ring};
 use crate::events::thread::{self, Submitter};
 
 /// Copies in flight at most.
 const BOUND: usize = 1 << 14;
+
+/// Copies of a block of the queue to the collector.
+const PLACES: usize = 64;
 
 /// How the completion of a copy is noticed.
 #[derive(Debug)]
@@ -73,7 +76,7 @@ pub type Before = Option<(Ticks, Ticks)>;
 pub struct Copies {
     numbers: AtomicU64,
     /// A copy costs the runtime a lock too.
-    submitted: Mutex<Producer<Flying, BOUND>>,
+    submitted: Mutex<Producer<Flying, PLACES>>,
     in_flight: Arc<AtomicUsize>,
     arrivals: Mutex<Option<Arrivals>>,
 }
@@ -81,7 +84,7 @@ pub struct Copies {
 /// The collector's half.
 pub struct Arrivals {
     /// What was submitted and not looked at yet.
-    pub submitted: Consumer<Flying, BOUND>,
+    pub submitted: Consumer<Flying, PLACES>,
     in_flight: Arc<AtomicUsize>,
 }
 
@@ -94,7 +97,7 @@ impl Arrivals {
 
 impl Default for Copies {
     fn default() -> Self {
-        let (producer, consumer) = ring();
+        let (producer, consumer) = spsc::unbounded();
         let in_flight = Arc::default();
         let arrivals = Arrivals { submitted: consumer, in_flight: Arc::clone(&in_flight) };
         Self {
@@ -123,8 +126,12 @@ impl Copies {
             shared.release(signal.handle());
             return Begun::Lost(Lost::Memory);
         }
-        if self.in_flight.fetch_add(1, Ordering::Relaxed) >= BOUND {
+        let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed);
+        if in_flight >= BOUND {
             return self.give_up(signal, Lost::Buffer, shared);
+        }
+        if !lock(&self.submitted).reserve(in_flight + 1) {
+            return self.give_up(signal, Lost::Memory, shared);
         }
         let correlation = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let enqueued = shared.moment_of_submission();
@@ -162,7 +169,7 @@ impl Copies {
             Begun::Paused => return shared.known.copies.skip(Skipped::Paused, 1),
         };
         let forwards = matches!(flying.source, CompletionSource::Forward(..));
-        // There are no more copies in flight than the ring has places, so there is one.
+        // Places were reserved for all copies in flight, so there is one.
         if let Err(flying) = lock(&self.submitted).push(flying) {
             shared.known.copies.lose(Lost::Failure, 1);
             // The copy carries the slot's signal: it must not be used again.

@@ -1,5 +1,5 @@
 //! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
-//! by two chains through which slots go round.
+//! by two queues through which slots go to the collector and come back.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,18 +10,21 @@ use crate::base::memory;
 use crate::base::packet::Packet;
 use crate::base::recording_state;
 use crate::base::settings::Mode;
+use crate::base::spsc::{self, Consumer, Producer};
 use crate::collect::copy_or_barrier::BARRIERS;
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
 use crate::collect::names::{Cache, Resolve};
 use crate::collect::shared::Shared;
 use crate::collect::signals::Signal;
 use crate::collect::slot::{CompletionSource, Slot, Submission};
-use crate::events::chain::{Consumer, Producer, chain};
 use crate::events::thread::{self, Submitter};
 
 /// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
 /// and at most.
 pub const BLOCK: (usize, usize) = (8, 64);
+
+/// Slots of a block of the queues between the two halves.
+const PLACES: usize = 64;
 
 /// Slots that a queue in use has at least where few are in use, so that a burst finds them.
 const USUAL: usize = 2048;
@@ -48,8 +51,8 @@ pub fn share(queues: usize) -> usize {
 /// The half of the threads that submit.
 pub struct Submissions {
     gpu: u16,
-    free: Consumer<Box<Slot>>,
-    submitted: Producer<Box<Slot>>,
+    free: Consumer<Box<Slot>, PLACES>,
+    submitted: Producer<Box<Slot>, PLACES>,
     /// Slots from the pool that were not used yet.
     #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     fresh: Vec<Box<Slot>>,
@@ -64,10 +67,10 @@ pub struct Arrivals {
     /// The number of its GPU.
     pub gpu: u16,
     /// What was submitted and not looked at yet.
-    pub submitted: Consumer<Box<Slot>>,
+    pub submitted: Consumer<Box<Slot>, PLACES>,
     /// Has the other half give all slots but that number back.
     pub lender: Option<Box<dyn Fn(usize) + Send>>,
-    free: Producer<Box<Slot>>,
+    free: Producer<Box<Slot>, PLACES>,
     owned: Arc<AtomicUsize>,
     /// Slots that it needed lately; those beyond it go to the pool when they become free.
     wanted: usize,
@@ -76,8 +79,8 @@ pub struct Arrivals {
 /// The two halves of a new queue.
 #[must_use]
 pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
-    let (submitted_in, submitted_out) = chain();
-    let (free_in, free_out) = chain();
+    let (submitted_in, submitted_out) = spsc::unbounded();
+    let (free_in, free_out) = spsc::unbounded();
     let owned = Arc::new(AtomicUsize::new(0));
     let submissions = Submissions {
         gpu,
@@ -223,7 +226,7 @@ impl Submissions {
 
     #[inline(always)]
     fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
-        // The chain has places for all slots that the queue owns, so there is one.
+        // The queue has places for all slots that the queue owns, so there is one.
         if let Err(slot) = self.submitted.push(slot) {
             shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
             // The packet carries its signal: it must not be used again.

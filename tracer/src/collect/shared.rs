@@ -146,7 +146,7 @@ impl<R: Resolve> Shared<R> {
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
-    /// Records from now on when ops are enqueued: none takes the fast path, which reads no clock.
+    /// RecordSink from now on when ops are enqueued: none takes the fast path, which reads no clock.
     pub fn time_submissions(&mut self) {
         self.times_submissions = true;
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);

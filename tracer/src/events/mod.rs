@@ -1,9 +1,15 @@
-//! Ranges and calls: one queue for each thread of the application, and the readers that empty them.
+//! Ranges, markers and calls: what threads of the application do, on its way to the recorder.
+//!
+//! Each thread has one queue of [`event::Event`] ([`event_queue`]), which begins with its first event. [`ranges`] and
+//! [`calls`] say what a thread puts there; [`reader`] is the recorder's side, which empties all queues and makes records
+//! of events. No thread waits.
 
 pub mod calls;
-pub mod chain;
+pub mod event;
+pub mod event_queue;
 pub mod pending_threads;
+pub mod ranges;
+pub mod reader;
 pub mod recorder_waker;
-pub mod ring;
-pub mod roctx;
 pub mod thread;
+pub mod thread_state;

@@ -204,7 +204,7 @@ fn recorded(
     Ok(queue)
 }
 
-/// Records the packets of a queue; the status of the runtime.
+/// RecordSink the packets of a queue; the status of the runtime.
 ///
 /// # Safety
 /// The queue is interceptible, has just been created, and nothing destroys it yet.

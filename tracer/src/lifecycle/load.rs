@@ -14,7 +14,7 @@ use crate::base::output_sink::{self, OutputSink};
 use crate::base::recording_state::{self, RecordingState};
 use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, memory, process};
-use crate::events::{calls, roctx, thread};
+use crate::events::{thread, thread_state};
 use crate::intercept::{context, hooks, hsa};
 use crate::lifecycle::{LIFECYCLE, exit_hooks, presence, recording, tracer};
 use crate::write::{callback, callback_counters};
@@ -115,8 +115,7 @@ extern "C" fn forked() {
     output_sink::forget();
     callback::forget();
     callback_counters::forget();
-    calls::forget();
-    roctx::forget();
+    thread_state::forget();
     recording::forget();
     if let Some(context) = context::get() {
         context.forked();

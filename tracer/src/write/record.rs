@@ -37,6 +37,7 @@ use std::time::{Duration, Instant};
 use rtl_write::Recording;
 
 use self::file::OwnFile;
+use crate::base::cost::HOOKS;
 use crate::base::counters::Lost;
 use crate::base::fault;
 use crate::base::headroom;
@@ -47,7 +48,7 @@ use crate::base::try_lock::lock;
 use crate::collect::batch_channel::Receiver;
 use crate::collect::dispatch::Dispatch;
 use crate::collect::recorder_state::RecorderState;
-use crate::events::roctx::Reader;
+use crate::events::reader::Reader;
 use crate::write::identity::Identity;
 use crate::write::requests::Requests;
 use crate::write::{callback, callback_counters, output};
@@ -157,7 +158,7 @@ fn create(
     Err(failed(std::io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Records until the sender is gone, whatever happens.
+/// RecordSink until the sender is gone, whatever happens.
 fn run(
     mut sink: impl Sink,
     known: &RecorderState,
@@ -169,11 +170,9 @@ fn run(
         let deadline = *lock(deadline);
         deadline.is_some_and(|deadline| Instant::now() + CLOSING > deadline)
     };
-    let mut ranges = Reader::default();
-    let mut calls = crate::events::calls::Reader::default();
-    let recording = catch_unwind(AssertUnwindSafe(|| {
-        record(&mut sink, arrivals, known, &mut ranges, &mut calls, is_over, pause)
-    }));
+    let mut events = Reader::default();
+    let recording =
+        catch_unwind(AssertUnwindSafe(|| record(&mut sink, arrivals, known, &mut events, is_over, pause)));
     if recording.is_err() {
         sink.give_up(Lost::Failure, "the recorder failed");
         while arrivals.wait(PERIOD) {
@@ -184,8 +183,7 @@ fn run(
     }
     // What fails here leaves the file as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        ranges.finish(|annotation| sink.annotate(&annotation));
-        calls.finish(known.calls.each_ref(), |call| sink.add_call(&call));
+        events.finish(known.calls.each_ref(), &mut sink);
         // They are rows now.
         sink.show_open(Vec::new());
         sink.close();
@@ -197,8 +195,7 @@ fn record(
     sink: &mut impl Sink,
     arrivals: &Receiver<Dispatch>,
     known: &RecorderState,
-    ranges: &mut Reader,
-    calls: &mut crate::events::calls::Reader,
+    events: &mut Reader,
     is_over: impl Fn() -> bool,
     pause: fn(bool),
 ) {
@@ -216,14 +213,12 @@ fn record(
             }
             sink.add_copies_and_barriers();
             let dispatches = arrivals.take(|dispatch| sink.add(dispatch));
-            let events = ranges.read(|annotation| sink.annotate(&annotation));
-            let called = calls.read(known.calls.each_ref(), |call| sink.add_call(&call));
-            if dispatches + events + called == 0 {
+            if dispatches + events.read(known.calls.each_ref(), sink) == 0 {
                 break;
             }
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
-                sink.show_open(open_calls::of(calls));
+                sink.show_open(open_calls::of(events));
                 sink.publish();
                 published = Instant::now();
             }
@@ -232,13 +227,14 @@ fn record(
         let is_due = up_to_date.elapsed() >= PERIOD;
         if is_due {
             let _ = headroom::is_gone();
-            sink.show_open(open_calls::of(calls));
+            HOOKS.ask_for_sample();
+            sink.show_open(open_calls::of(events));
             sink.publish();
             up_to_date = Instant::now();
         }
         arrivals.answer(asked, || {
-            sink.show_open(open_calls::of(calls));
-            sink.complete(ranges);
+            sink.show_open(open_calls::of(events));
+            sink.complete(events);
         });
         if is_due {
             requests.look(known, pause);

@@ -54,7 +54,8 @@ fn lines(info: &TraceOverview, report: &Report) -> Vec<(&'static str, String)> {
 
 fn tracing(cost: &TracingCost) -> String {
     let launch = cost.launch_ns.map(|ns| format!(", {ns:.0} ns a launch")).unwrap_or_default();
-    format!("cost {:.1} % of CPU{launch}", cost.cpu_share * 100.0)
+    let hook = cost.hook_ns.map(|ns| format!(", {ns:.0} ns a hook of calls and ranges")).unwrap_or_default();
+    format!("cost {:.1} % of CPU{launch}{hook}", cost.cpu_share * 100.0)
 }
 
 fn recorder(info: &TraceOverview) -> String {

@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::{self, Callback, Operation};
 use crate::base::counters::{Lost, UNHANDED};
-use crate::events::roctx::event::What;
-use crate::events::roctx::text::LONGEST;
-use crate::events::roctx::thread_local;
+use crate::events::ranges::event::What;
+use crate::events::ranges::hooks;
+use crate::events::ranges::text::LONGEST;
 use crate::lifecycle::{control, load};
 
 /// What was asked for was done.
@@ -65,7 +65,7 @@ pub extern "C" fn roctx_version_minor() -> u32 {
 pub unsafe extern "C-unwind" fn roctxMarkA(message: *const c_char) {
     callback::tell(Operation::Mark, message, 0);
     // SAFETY: as the caller promised.
-    guarded((), || thread_local::mark(unsafe { bytes(message) }, load::begin_with_ranges));
+    guarded((), || hooks::mark(unsafe { bytes(message) }, load::begin_with_ranges));
 }
 
 /// As [`roctxMarkA`].
@@ -86,7 +86,7 @@ pub unsafe extern "C-unwind" fn roctxMark(message: *const c_char) {
 pub unsafe extern "C-unwind" fn roctxRangePushA(message: *const c_char) -> c_int {
     callback::tell(Operation::Push, message, 0);
     // SAFETY: as the caller promised.
-    guarded(UNSUPPORTED, || thread_local::push(unsafe { bytes(message) }, load::begin_with_ranges) as c_int)
+    guarded(UNSUPPORTED, || hooks::push(unsafe { bytes(message) }, load::begin_with_ranges) as c_int)
 }
 
 /// As [`roctxRangePushA`].
@@ -103,7 +103,7 @@ pub unsafe extern "C-unwind" fn roctxRangePush(message: *const c_char) -> c_int 
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn roctxRangePop() -> c_int {
     callback::tell(Operation::Pop, std::ptr::null(), 0);
-    guarded(UNSUPPORTED, || thread_local::pop().map_or(UNSUPPORTED, |level| level as c_int))
+    guarded(UNSUPPORTED, || hooks::pop().map_or(UNSUPPORTED, |level| level as c_int))
 }
 
 /// A range begins that any thread may end. Its id, from 1.
@@ -113,7 +113,7 @@ pub extern "C-unwind" fn roctxRangePop() -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C-unwind" fn roctxRangeStartA(message: *const c_char) -> u64 {
     // SAFETY: as the caller promised.
-    let id = guarded(0, || thread_local::start(unsafe { bytes(message) }, load::begin_with_ranges));
+    let id = guarded(0, || hooks::start(unsafe { bytes(message) }, load::begin_with_ranges));
     callback::tell(Operation::Start, message, id);
     id
 }
@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn roctxRangeStart(message: *const c_char) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C-unwind" fn roctxRangeStop(id: u64) {
     callback::tell(Operation::Stop, std::ptr::null(), id);
-    guarded((), || thread_local::stop(id, load::begin_with_ranges));
+    guarded((), || hooks::stop(id, load::begin_with_ranges));
 }
 
 /// Has a function called at each call of the five above. One at most.
@@ -174,7 +174,7 @@ fn set_paused(tid: u64, is_paused: bool) -> c_int {
     if tid == 0 {
         control::pause(is_paused);
     } else if tid == u64::from(crate::events::thread::current().tid) {
-        thread_local::pause(is_paused);
+        hooks::pause(is_paused);
     } else {
         return UNSUPPORTED;
     }
@@ -227,6 +227,6 @@ pub unsafe extern "C" fn roctxNameHipStream(name: *const c_char, stream: *const 
 /// `name` is null or a text that ends with a 0.
 unsafe fn give_name(what: What, number: u64, name: *const c_char) -> c_int {
     // SAFETY: as the caller promised.
-    guarded((), || thread_local::name(what, number, unsafe { bytes(name) }, load::begin_with_ranges));
+    guarded((), || hooks::name(what, number, unsafe { bytes(name) }, load::begin_with_ranges));
     DONE
 }

@@ -27,5 +27,4 @@ pub struct Shown {
 
 /// Calls that no thread's counts have, by source: those left out while recording is paused, those that came too late, and
 /// those of threads at their end or in signal handlers that interrupted another call's recording.
-pub(super) static UNATTRIBUTED: [Counters; Source::ALL.len()] =
-    [const { Counters::new() }; Source::ALL.len()];
+pub static UNATTRIBUTED: [Counters; Source::ALL.len()] = [const { Counters::new() }; Source::ALL.len()];

@@ -8,7 +8,7 @@ use calls::{Begun, Function, Source};
 use hsa_sys::bindings::HSA_STATUS_ERROR;
 
 use super::arguments::Text;
-use crate::events::calls::thread_local;
+use crate::events::calls::hooks;
 
 static WITH_ARGUMENTS: AtomicBool = AtomicBool::new(false);
 
@@ -46,16 +46,14 @@ pub fn begin(number: u16) -> Begun {
             begin();
         }
     };
-    catch_unwind(|| thread_local::begin(Function::new(Source::Hsa, number), begin_recording))
-        .unwrap_or_default()
+    catch_unwind(|| hooks::begin(Function::new(Source::Hsa, number), begin_recording)).unwrap_or_default()
 }
 
 /// The call of this function has ended with this status, 0 where it returns none.
 pub fn end(begun: &Begun, number: u16, status: i32, arguments: Option<&Text>) {
     let arguments = arguments.map_or(&[][..], Text::bytes);
-    let _ = catch_unwind(|| {
-        thread_local::end(begun, Function::new(Source::Hsa, number), status, 0, None, arguments)
-    });
+    let _ =
+        catch_unwind(|| hooks::end(begun, Function::new(Source::Hsa, number), status, 0, None, arguments));
 }
 
 /// A call that is going on, with what is told of its arguments.

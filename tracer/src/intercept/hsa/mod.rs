@@ -18,7 +18,7 @@ use hsa_sys::table::FUNCTIONS;
 use crate::base::api::Tables;
 use crate::base::log;
 use crate::base::settings::Settings;
-use crate::events::calls::{sources, thread_local};
+use crate::events::calls::{sources, thread_calls};
 
 /// Puts the thunks of what these settings ask for into the tables, on top of whatever is there.
 /// Calls get numbers above `last`, and `begin_recording` begins a recording where there is none yet.
@@ -33,7 +33,7 @@ pub fn install(tables: &Tables, settings: &Settings, last: u64, begin_recording:
     }
     let names = FUNCTIONS.iter().map(|function| function.name.to_owned()).collect();
     let functions = FUNCTIONS.iter().map(|function| filter::takes(filter, function)).collect();
-    thread_local::number_from(last);
+    thread_calls::number_from(last);
     call_events::begin_recordings_by(begin_recording);
     let joined = sources::join(Source::Hsa, names, functions, settings.hsa_arguments);
     call_events::record_arguments(joined.arguments);

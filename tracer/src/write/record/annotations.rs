@@ -8,7 +8,7 @@ use super::session::{Session, thread_row};
 use crate::base::abi::RangeKind;
 use crate::base::counters::Lost;
 use crate::base::registry::place;
-use crate::events::roctx::{Annotation, NOT_KEPT, Text, What};
+use crate::events::ranges::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Annotations {
 const MOST_NAMES: usize = 1 << 16;
 
 impl<T: Target + Close> Session<T> {
-    /// Records an annotation or counts it as lost.
+    /// RecordSink an annotation or counts it as lost.
     pub(super) fn annotate(&mut self, annotation: &Annotation) {
         match *annotation {
             Annotation::Untracked => self.known.ranges.lose(Lost::Bounds, 1),

@@ -1,4 +1,4 @@
-//! Records for the program's own callbacks, in batches, in place of a file.
+//! RecordSink for the program's own callbacks, in batches, in place of a file.
 
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
@@ -21,11 +21,12 @@ use crate::base::registry::place;
 use crate::collect::copy_or_barrier::CopyOrBarrier;
 use crate::collect::dispatch::{Dispatch, Queue, QueueOrdinal};
 use crate::collect::recorder_state::RecorderState;
-use crate::events::calls::reader::CallRecord;
-use crate::events::roctx::{Annotation, NOT_KEPT, Reader, Text};
+use crate::events::calls::record::CallRecord;
+use crate::events::ranges::{Annotation, NOT_KEPT, Text};
+use crate::events::reader::{Reader, RecordSink};
 use crate::write::{callback, callback_counters};
 
-/// Records of a kind that are delivered at once, at most.
+/// RecordSink of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
 
 /// What a recorder delivers.
@@ -187,30 +188,7 @@ impl CallbackSink {
     }
 }
 
-impl Sink for CallbackSink {
-    fn add(&mut self, dispatch: &Dispatch) {
-        if let Some(why) = self.over {
-            return self.known.counters.lose(why, 1);
-        }
-        if self.to.kernels.is_none() {
-            return self.known.counters.skip(Skipped::Unwanted, 1);
-        }
-        self.register(dispatch.tid);
-        let kernel = self.kernel(dispatch);
-        self.batches.kernels.push(kernel);
-        if self.batches.kernels.len() >= BATCH {
-            self.deliver_kernels();
-        }
-    }
-
-    fn add_copies_and_barriers(&mut self) {
-        let mut copies_and_barriers = std::mem::take(&mut self.copies_and_barriers);
-        self.known.copies_and_barriers.take(&mut copies_and_barriers);
-        copies_and_barriers.iter().for_each(|op| self.add_copy_or_barrier(op));
-        copies_and_barriers.clear();
-        self.copies_and_barriers = copies_and_barriers;
-    }
-
+impl RecordSink for CallbackSink {
     fn annotate(&mut self, annotation: &Annotation) {
         if matches!(annotation, Annotation::Untracked) {
             return self.known.ranges.lose(Lost::Bounds, 1);
@@ -237,7 +215,7 @@ impl Sink for CallbackSink {
 
     fn add_call(&mut self, told: &CallRecord) {
         let Some(source) = told.call.function.source() else { return };
-        // Records are of what has completed.
+        // RecordSink are of what has completed.
         if told.call.duration().is_none() {
             return;
         }
@@ -253,8 +231,33 @@ impl Sink for CallbackSink {
             }
         }
     }
+}
 
-    fn complete(&mut self, _ranges: &mut Reader) {
+impl Sink for CallbackSink {
+    fn add(&mut self, dispatch: &Dispatch) {
+        if let Some(why) = self.over {
+            return self.known.counters.lose(why, 1);
+        }
+        if self.to.kernels.is_none() {
+            return self.known.counters.skip(Skipped::Unwanted, 1);
+        }
+        self.register(dispatch.tid);
+        let kernel = self.kernel(dispatch);
+        self.batches.kernels.push(kernel);
+        if self.batches.kernels.len() >= BATCH {
+            self.deliver_kernels();
+        }
+    }
+
+    fn add_copies_and_barriers(&mut self) {
+        let mut copies_and_barriers = std::mem::take(&mut self.copies_and_barriers);
+        self.known.copies_and_barriers.take(&mut copies_and_barriers);
+        copies_and_barriers.iter().for_each(|op| self.add_copy_or_barrier(op));
+        copies_and_barriers.clear();
+        self.copies_and_barriers = copies_and_barriers;
+    }
+
+    fn complete(&mut self, _events: &mut Reader) {
         self.publish();
     }
 

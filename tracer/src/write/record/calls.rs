@@ -11,8 +11,8 @@ use super::open_calls;
 use super::session::Session;
 use super::under_way::UnderWay;
 use crate::base::registry::place;
-use crate::events::calls::event::CallParams;
-use crate::events::calls::reader::{CallRecord, Open};
+use crate::events::calls::call::CallParams;
+use crate::events::calls::record::{CallRecord, Open};
 use crate::events::calls::sources;
 
 /// What a session knows of them.
@@ -90,7 +90,7 @@ pub(super) fn way(function: Function) -> Option<i64> {
 }
 
 impl<T: Target + Close> Session<T> {
-    /// Records a call or counts it as lost.
+    /// RecordSink a call or counts it as lost.
     pub(super) fn add_call(&mut self, record: &CallRecord) {
         let Some(source) = record.call.function.source() else { return };
         if self.over.is_none()

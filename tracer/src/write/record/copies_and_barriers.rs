@@ -121,7 +121,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// Records the copies and barriers that have come, or counts them as lost.
+    /// RecordSink the copies and barriers that have come, or counts them as lost.
     pub(super) fn add_copies_and_barriers(&mut self) {
         let mut ops = std::mem::take(&mut self.pending.room);
         self.known.copies_and_barriers.take(&mut ops);

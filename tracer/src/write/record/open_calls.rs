@@ -4,15 +4,16 @@ use rtl_schema::layout::tags::OPEN_CALL;
 
 use super::PERIOD;
 use crate::base::clock;
-use crate::events::calls::reader::{Open, Reader};
+use crate::events::calls::record::Open;
 use crate::events::calls::sources;
+use crate::events::reader::Reader;
 
 /// Calls that have room in a publication beside all counts.
 const MOST: usize = 16;
 
 /// Those that were there at least since the publication before this one.
-pub(super) fn of(calls: &Reader) -> Vec<Open> {
-    calls.open(clock::now() - PERIOD.as_nanos() as i64, MOST)
+pub(super) fn of(reader: &Reader) -> Vec<Open> {
+    reader.open_calls(clock::now() - PERIOD.as_nanos() as i64, MOST)
 }
 
 /// Its row.

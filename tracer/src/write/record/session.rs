@@ -23,8 +23,9 @@ use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
 use crate::collect::dispatch::{Dispatch, InFlight, Queue, QueueOrdinal};
 use crate::collect::recorder_state::RecorderState;
-use crate::events::calls::reader::{CallRecord, Open};
-use crate::events::roctx::{Annotation, Reader};
+use crate::events::calls::record::{CallRecord, Open};
+use crate::events::ranges::Annotation;
+use crate::events::reader::{Reader, RecordSink};
 use crate::write::identity::Identity;
 
 /// What the file says of its process.
@@ -227,6 +228,16 @@ impl<T: Target + Close> Session<T> {
     }
 }
 
+impl<T: Target + Close> RecordSink for Session<T> {
+    fn annotate(&mut self, annotation: &Annotation) {
+        Self::annotate(self, annotation);
+    }
+
+    fn add_call(&mut self, record: &CallRecord) {
+        Self::add_call(self, record);
+    }
+}
+
 impl<T: Target + Close> Sink for Session<T> {
     #[inline]
     fn add(&mut self, dispatch: &Dispatch) {
@@ -249,14 +260,6 @@ impl<T: Target + Close> Sink for Session<T> {
         Self::add_copies_and_barriers(self);
     }
 
-    fn annotate(&mut self, annotation: &Annotation) {
-        Self::annotate(self, annotation);
-    }
-
-    fn add_call(&mut self, told: &CallRecord) {
-        Self::add_call(self, told);
-    }
-
     fn show_open(&mut self, open: Vec<Open>) {
         self.calls.open.now = open;
     }
@@ -272,8 +275,8 @@ impl<T: Target + Close> Sink for Session<T> {
     }
 
     /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
-    fn complete(&mut self, ranges: &mut Reader) {
-        ranges.finish(|annotation| self.annotate(&annotation));
+    fn complete(&mut self, events: &mut Reader) {
+        events.close_ranges(self);
         if (self.over.is_none() || self.is_full) && self.is_begun() {
             let is_complete = self.over != Some(Lost::Write)
                 && self.known.counters.snapshot().on_the_way() == self.pending.unpublished[DISPATCHES];

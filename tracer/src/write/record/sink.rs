@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::base::counters::Lost;
 use crate::collect::dispatch::Dispatch;
-use crate::events::calls::reader::{CallRecord, Open};
-use crate::events::roctx::{Annotation, Reader};
+use crate::events::calls::record::Open;
+use crate::events::reader::{Reader, RecordSink};
 
 /// How a recording ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,22 +20,18 @@ pub struct Ending {
 
 /// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
 /// recorded or as lost.
-pub(super) trait Sink {
-    /// Records a dispatch or counts it as lost.
+pub(super) trait Sink: RecordSink {
+    /// RecordSink a dispatch or counts it as lost.
     fn add(&mut self, dispatch: &Dispatch);
-    /// Records the copies and barriers that have come, or counts them as lost.
+    /// RecordSink the copies and barriers that have come, or counts them as lost.
     fn add_copies_and_barriers(&mut self);
-    /// Records an annotation or counts it as lost.
-    fn annotate(&mut self, annotation: &Annotation);
-    /// Records a call or counts it as lost.
-    fn add_call(&mut self, record: &CallRecord);
     /// The calls that threads are in now, which a sink may show before they have returned.
     fn show_open(&mut self, _open: Vec<Open>) {}
     /// Lets go of what has gathered.
     fn publish(&mut self);
     /// The same, where the process may be another program in a moment, so that nothing may follow.
-    fn complete(&mut self, ranges: &mut Reader);
-    /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
+    fn complete(&mut self, events: &mut Reader);
+    /// RecordSink nothing from now on, and what has not been let go of is lost too where that is for a failure.
     fn give_up(&mut self, why: Lost, reason: &str);
     /// Lets go of the rest: nothing will follow.
     fn close(&mut self);

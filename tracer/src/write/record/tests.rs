@@ -314,7 +314,7 @@ impl Close for Bad {
     }
 }
 
-/// Records 100 dispatches, then 10,000 more while writing fails, and what the file says of it.
+/// RecordSink 100 dispatches, then 10,000 more while writing fails, and what the file says of it.
 fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());

@@ -2,6 +2,11 @@
 //!
 //! `RTL_KILLS=200` kills as often; `scripts/bench/ends` says what was lost.
 
+use std::io::Write;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use e2e::account::Executed;
 use e2e::{Outcome, Process, Trace};
 
@@ -75,4 +80,45 @@ fn a_process_that_is_killed_at_any_moment_has_all_of_its_work_but_the_last() {
         milliseconds(last * 9 / 10),
         milliseconds(last),
     );
+}
+
+/// A burst of 1 to 3,000 kernels on this runtime, a second of rest and a kill: how many dispatches are missing.
+fn missing_after_a_rest(stack: &support::Stack, burst: usize) -> Option<usize> {
+    let process = Process::on(stack, "on_request")?.setting("KFD_SIM_KERNEL_NS", "1000..20000");
+    let outcome = process.traced_while(|input, output, _| {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        let pid = line.trim().to_owned();
+        writeln!(input, "{}", 1 + burst * 2_654_435_761 % 3_000).unwrap();
+        output.read_line(&mut line).unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
+    });
+    assert!(!outcome.status.success(), "{outcome:?}");
+    Some(assert_has_the_first(&outcome).dispatches)
+}
+
+/// `scripts/bench/ends` runs it: whether a second suffices depends on the machine.
+#[test]
+#[ignore = "depends on how fast the machine is"]
+fn a_process_that_is_killed_after_a_second_of_rest_has_all_of_its_work() {
+    let bursts: usize = std::env::var("RTL_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4);
+    let stacks = support::every_stack();
+    let (next, killed, incomplete) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let burst = next.fetch_add(1, Ordering::Relaxed)
+                    && burst < bursts
+                    && let Some(stack) = stacks.get(burst % stacks.len().max(1))
+                    && let Some(missing) = missing_after_a_rest(stack, burst)
+                {
+                    killed.fetch_add(1, Ordering::Relaxed);
+                    incomplete.fetch_add(usize::from(missing > 0), Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    eprintln!("{killed:?} kills after a second of rest: {incomplete:?} files lack work");
+    assert_eq!(incomplete.into_inner(), 0);
 }

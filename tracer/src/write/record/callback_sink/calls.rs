@@ -9,8 +9,8 @@ use super::super::calls::way;
 use super::{BATCH, length, spoken};
 use crate::base::abi;
 use crate::base::registry::place;
-use crate::events::calls::event::CallParams;
-use crate::events::calls::reader::CallRecord;
+use crate::events::calls::call::CallParams;
+use crate::events::calls::record::CallRecord;
 use crate::events::calls::sources;
 
 /// What has gathered, and what the records point to.

@@ -8,7 +8,7 @@ use super::{length, spoken};
 use crate::base::abi::{self, NameKind};
 use crate::base::gpus::Gpu;
 use crate::base::registry::Registry;
-use crate::events::roctx::What;
+use crate::events::ranges::What;
 
 /// Names that have gathered.
 #[derive(Default)]

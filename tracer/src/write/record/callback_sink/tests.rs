@@ -9,8 +9,10 @@ use crate::base::abi::{HOST, NameKind};
 use crate::base::gpus::{Details, Gpu};
 use crate::collect::copy_or_barrier::{Copy, What};
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
-use crate::events::calls::event::{Call, CallParams};
-use crate::events::{calls, roctx};
+use crate::events::calls::call::{Call, CallParams};
+use crate::events::calls::record::CallRecord;
+use crate::events::ranges;
+use crate::events::reader::RecordSink;
 
 /// What callbacks were given.
 #[derive(Default)]
@@ -235,12 +237,7 @@ fn a_call_says_what_it_asked_for_wherever_it_is_in_its_batch() {
         let (start, end, correlation, parent, stream, status) = (1, 2, 3, 0, 0, 0);
         let call = Call { start, end, correlation, parent, stream, function, status };
         known.calls[Source::Hip as usize].see(1);
-        callback_sink.add_call(&calls::reader::CallRecord {
-            tid: 9,
-            call,
-            params: all[number % 4],
-            arguments: None,
-        });
+        callback_sink.add_call(&CallRecord { tid: 9, call, params: all[number % 4], arguments: None });
     }
     callback_sink.publish();
     let launch = abi::LaunchParams { groups: [4, 2, 1], workgroup: [64, 1, 1], lds: 512 };
@@ -268,7 +265,7 @@ fn names_come_once_and_before_the_records_that_need_them() {
     let mut callback_sink = delivery_to(&mut received, &known, to);
     let tid = std::process::id();
     callback_sink.annotate(&Annotation::Name {
-        what: roctx::What::NameStream,
+        what: ranges::What::NameStream,
         number: 0x5000,
         text: &NOT_KEPT,
     });

@@ -1,6 +1,17 @@
-//! What a thread of the application did, as it hands it to the recorder.
+//! What a thread of the application did with ranges, markers and names.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::text::Text;
+
+/// Numbers of ranges (`roctxId`) that were given away.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// The number of a new range, from 1.
+#[inline]
+pub fn new_number() -> u64 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed) + 1
+}
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +36,9 @@ pub enum What {
     NameStream,
 }
 
-/// One entry of a thread's ring.
+/// That it was done.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct RangeEvent {
     /// In ns of CLOCK_BOOTTIME.
     pub time: i64,
     /// Of what: the range's own number (`roctxId`), what roctxRangeStartA returned, or what has a name.
@@ -37,6 +48,3 @@ pub struct Event {
     /// What was done.
     pub what: What,
 }
-
-// A ring holds thousands of them.
-const _: () = assert!(size_of::<Event>() <= 32);

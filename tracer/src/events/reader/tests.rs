@@ -3,39 +3,98 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::abi::RangeKind;
 use crate::base::counters::Lost;
-use crate::events::roctx::text::TEXTS;
-use crate::events::roctx::thread_queue::{DEEPEST, ThreadQueue};
+use crate::base::spsc::Bound;
+use crate::events::event_queue::EventQueue;
+use crate::events::ranges::annotation::MOST_STARTED;
+use crate::events::ranges::event::{RangeEvent, What};
+use crate::events::ranges::open_ranges::{DEEPEST, OpenRanges};
+use crate::events::ranges::text::TEXTS;
+
+static BOUND: Bound = Bound::new(usize::MAX, 2);
+
+/// What a reader has handed over.
+#[derive(Default)]
+struct Seen(Vec<Annotation>);
+
+impl RecordSink for Seen {
+    fn annotate(&mut self, annotation: &Annotation) {
+        self.0.push(*annotation);
+    }
+
+    fn add_call(&mut self, _record: &CallRecord) {}
+}
+
+/// A thread's side.
+struct Thread {
+    queue: EventQueue,
+    ranges: OpenRanges,
+}
+
+impl Thread {
+    fn push(
+        &mut self,
+        level: usize,
+        text: &'static crate::events::ranges::Text,
+        time: i64,
+    ) -> Result<(), Lost> {
+        self.ranges.push(&mut self.queue, level, text, time)
+    }
+
+    fn pop_to(&mut self, level: usize, time: i64) {
+        self.ranges.pop_to(&mut self.queue, level, time);
+    }
+
+    fn innermost(&self) -> u64 {
+        self.ranges.innermost()
+    }
+
+    /// Whether there was room.
+    fn send(&mut self, event: RangeEvent) -> bool {
+        let has_room = self.queue.make_room(1);
+        if has_room {
+            self.queue.push(Event::Range(event));
+        }
+        has_room
+    }
+}
 
 /// What a test's threads did, in one reader.
 struct Threads {
-    queues: Vec<Option<ThreadQueue>>,
+    queues: Vec<Option<Thread>>,
     reader: Reader,
-    seen: Vec<Annotation>,
+    seen: Seen,
 }
 
 impl Threads {
     fn new(count: u32) -> Self {
-        let mut reader = Reader::default();
-        let queue = |tid| {
-            let (queue, events) = ThreadQueue::new().unwrap();
-            reader.rings.push(Ring::new(tid, events));
-            Some(queue)
-        };
-        Self { queues: (0..count).map(queue).collect(), reader, seen: Vec::new() }
+        Self::within(&BOUND, count)
     }
 
-    fn queue(&mut self, thread: usize) -> &mut ThreadQueue {
+    fn within(bound: &'static Bound, count: u32) -> Self {
+        let mut reader = Reader::default();
+        let queue = |tid| {
+            let (queue, events) = EventQueue::new(bound).unwrap();
+            reader.queues.push(ReaderQueue::new(tid, events, Arc::default()));
+            Some(Thread { queue, ranges: OpenRanges::default() })
+        };
+        Self { queues: (0..count).map(queue).collect(), reader, seen: Seen::default() }
+    }
+
+    fn queue(&mut self, thread: usize) -> &mut Thread {
         self.queues[thread].as_mut().unwrap()
     }
 
     fn send(&mut self, thread: usize, what: What, number: u64, time: i64) {
-        self.queue(thread).send(Event { time, number, text: TEXTS.find(b"sent"), what }).unwrap();
+        let event = RangeEvent { time, number, text: TEXTS.find(b"sent"), what };
+        assert!(self.queue(thread).send(event));
     }
 
     /// Reads until there is nothing.
     fn read(&mut self) {
-        while self.reader.read(|annotation| self.seen.push(annotation)) > 0 {}
+        let counters = Counters::default();
+        while self.reader.read([&counters, &counters], &mut self.seen) > 0 {}
     }
 
     /// Text, thread, start and end of each range that is known by now.
@@ -47,7 +106,7 @@ impl Threads {
             }
             _ => None,
         };
-        std::mem::take(&mut self.seen).iter().filter_map(range).collect()
+        std::mem::take(&mut self.seen.0).iter().filter_map(range).collect()
     }
 }
 
@@ -105,7 +164,7 @@ proptest! {
         let open = model.iter().zip(0..).filter_map(|((start, _), level)| Some((level, (*start)?)));
         let open: Vec<_> = open.map(|(level, start): (u32, _)| (format!("level {level}"), 0, start, None)).collect();
         prop_assert_eq!(threads.ranges(), open);
-        prop_assert!(threads.reader.rings.is_empty());
+        prop_assert!(threads.reader.queues.is_empty());
     }
 }
 
@@ -128,7 +187,7 @@ fn an_end_without_a_beginning_is_forgotten() {
     threads.send(0, What::Stop, 1, 20);
     threads.send(0, What::Stop, 1, 30);
     assert_eq!(threads.ranges().len(), 1);
-    assert!(threads.reader.early.is_empty());
+    assert_eq!(threads.reader.started.early(), 0);
 }
 
 #[test]
@@ -138,13 +197,9 @@ fn what_is_open_at_the_end_of_a_recording_has_no_end_and_is_not_in_the_next_one(
     threads.queue(0).push(0, text, 5).unwrap();
     threads.send(0, What::Start, 1, 7);
     threads.read();
-    // Its ring would go to the pending threads, where other tests would find it.
-    let mut ring = threads.reader.rings.pop().unwrap();
-    close(&mut ring, &mut |annotation| threads.seen.push(annotation));
-    threads.reader.finish(|annotation| threads.seen.push(annotation));
+    threads.reader.close_ranges(&mut threads.seen);
     assert_eq!(threads.ranges(), [("around".to_owned(), 0, 5, None), ("sent".to_owned(), 0, 7, None)]);
 
-    threads.reader.rings.push(ring);
     threads.queue(0).pop_to(0, 9);
     threads.queue(0).push(0, text, 11).unwrap();
     threads.queue(0).pop_to(0, 12);
@@ -152,14 +207,14 @@ fn what_is_open_at_the_end_of_a_recording_has_no_end_and_is_not_in_the_next_one(
 }
 
 #[test]
-fn a_ring_always_has_room_for_what_ends() {
-    let mut threads = Threads::new(1);
+fn a_queue_always_has_room_for_the_ends_of_ranges() {
+    static SMALL: Bound = Bound::new(8, 2);
+    let mut threads = Threads::within(&SMALL, 1);
     let text = TEXTS.find(b"deep");
     for level in 0..500 {
         threads.queue(0).push(level, text, 1).unwrap();
     }
-    let event = Event { time: 1, number: 0, text, what: What::Mark };
-    while threads.queue(0).send(event).is_ok() {}
+    while threads.queue(0).send(RangeEvent { time: 1, number: 0, text, what: What::Mark }) {}
     assert_eq!(threads.queue(0).push(500, text, 2), Err(Lost::Behind));
     threads.queue(0).pop_to(0, 3);
     assert_eq!(threads.queue(0).innermost(), 0);
@@ -187,6 +242,6 @@ fn ranges_beyond_the_bounds_are_refused_and_those_around_them_are_not() {
         threads.send(0, What::Start, number, 1);
         threads.read();
     }
-    let untracked = threads.seen.iter().filter(|seen| matches!(seen, Annotation::Untracked)).count();
+    let untracked = threads.seen.0.iter().filter(|seen| matches!(seen, Annotation::Untracked)).count();
     assert_eq!(untracked, 1);
 }

@@ -1,4 +1,4 @@
-//! What a thread hands to the recorder of its calls.
+//! A call, what it asked for, and its arguments in pieces that fit a queue.
 
 use calls::{Details, Function, What};
 
@@ -109,20 +109,6 @@ impl Piece {
         &self.bytes[..usize::from(self.length)]
     }
 }
-
-/// One entry of a thread's queue. All of it lies in the queue, whose bound is therefore one of memory.
-#[derive(Clone, Copy, Debug)]
-pub enum Entry {
-    /// Belongs to the call behind it.
-    Params(CallParams),
-    /// Belongs to the call behind it.
-    Arguments(Piece),
-    /// A call.
-    Call(Call),
-}
-
-// Queues hold thousands of them.
-const _: () = assert!(size_of::<Entry>() <= 56);
 
 #[cfg(test)]
 mod tests {

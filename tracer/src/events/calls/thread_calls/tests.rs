@@ -7,21 +7,50 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::counters::Counters;
+use crate::base::spsc::Bound;
+use crate::events::calls::record::CallRecord;
+use crate::events::ranges::Annotation;
+use crate::events::ranges::annotation::Started;
+use crate::events::reader::{ReaderQueue, RecordSink};
 
-static ENTRIES: Pool<Entry> = Pool::new(usize::MAX);
+static BOUND: Bound = Bound::new(usize::MAX, 2);
 
 const FUNCTION: Function = Function::new(Source::Hip, 7);
 
+/// A thread's side.
+struct State {
+    queue: EventQueue,
+    calls: ThreadCalls,
+}
+
+/// The two sides of a thread.
+fn thread() -> (State, ReaderQueue) {
+    let (queue, events) = EventQueue::new(&BOUND).unwrap();
+    let shown = Arc::<Shown>::default();
+    (State { queue, calls: ThreadCalls::new(Arc::clone(&shown)) }, ReaderQueue::new(1, events, shown))
+}
+
+/// Hands the records of calls on.
+struct Each<F>(F);
+
+impl<F: FnMut(&CallRecord)> RecordSink for Each<F> {
+    fn annotate(&mut self, _annotation: &Annotation) {}
+
+    fn add_call(&mut self, record: &CallRecord) {
+        (self.0)(record);
+    }
+}
+
 /// A thread that begins a call for each `true`, and returns from the innermost one for each `false`.
-fn act(state: &mut ThreadState, steps: &[bool], returned: &AtomicUsize) -> Vec<OpenCall> {
+fn act(state: &mut State, steps: &[bool], returned: &AtomicUsize) -> Vec<OpenCall> {
     let mut within: Vec<OpenCall> = Vec::new();
     for &begins in steps {
         if begins {
-            within.push(state.begin(Source::Hip, FUNCTION).call);
+            within.push(state.calls.begin(Source::Hip, FUNCTION).call);
         } else if let Some(OpenCall { correlation, parent, start, function }) = within.pop() {
             let call = Call { start, end: start + 1, correlation, parent, stream: 0, function, status: 0 };
-            let is_told = state.send(None, &[], call);
-            state.end(Source::Hip, &call, is_told);
+            let is_told = send(&mut state.queue, None, &[], call);
+            state.calls.end(Source::Hip, &call, is_told);
             returned.fetch_add(1, Ordering::Release);
         }
     }
@@ -29,15 +58,16 @@ fn act(state: &mut ThreadState, steps: &[bool], returned: &AtomicUsize) -> Vec<O
 }
 
 /// What a recorder is told when it ends: the calls that have returned, and those that have not.
-fn told(queue: &mut ThreadQueue, counters: &Counters) -> (Vec<u64>, Vec<OpenCall>) {
+fn told(queue: &mut ReaderQueue, counters: &Counters) -> (Vec<u64>, Vec<OpenCall>) {
     let (mut returned, mut open) = (Vec::new(), Vec::new());
-    queue.finish([counters, counters], &mut |told| {
-        let Call { start, end, correlation, parent, function, .. } = told.call;
+    let each = |record: &CallRecord| {
+        let Call { start, end, correlation, parent, function, .. } = record.call;
         match end {
             0 => open.push(OpenCall { correlation, parent, start, function }),
             _ => returned.push(correlation),
         }
-    });
+    };
+    queue.finish_calls([counters, counters], &mut Started::default(), 0, &mut Each(each));
     (returned, open)
 }
 
@@ -50,14 +80,11 @@ fn distinct(numbers: impl IntoIterator<Item = u64>) -> BTreeSet<u64> {
 
 #[test]
 fn a_call_that_was_taken_before_its_thread_has_left_it_is_not_told_again() {
-    let (entries, arrived) = queue(&ENTRIES).unwrap();
-    let shown = Arc::<Shown>::default();
-    let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
-    let mut state = ThreadState::of(entries, shown);
-    let outer = state.begin(Source::Hip, FUNCTION).call;
-    let OpenCall { correlation, parent, start, function } = state.begin(Source::Hip, FUNCTION).call;
+    let (mut state, mut queue) = thread();
+    let outer = state.calls.begin(Source::Hip, FUNCTION).call;
+    let OpenCall { correlation, parent, start, function } = state.calls.begin(Source::Hip, FUNCTION).call;
     let call = Call { start, end: start + 1, correlation, parent, stream: 0, function, status: 0 };
-    assert!(state.send(None, &[], call));
+    assert!(send(&mut state.queue, None, &[], call));
     assert_eq!(told(&mut queue, &Counters::default()), (vec![correlation], vec![outer]));
 }
 
@@ -67,10 +94,7 @@ proptest! {
         steps in prop::collection::vec(prop::bool::weighted(0.55), 1..3_000),
         moment in 0..1_000_usize,
     ) {
-        let (entries, arrived) = queue(&ENTRIES).unwrap();
-        let shown = Arc::<Shown>::default();
-        let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
-        let mut state = ThreadState::of(entries, shown);
+        let (mut state, mut queue) = thread();
         let (returned, counters) = (AtomicUsize::new(0), Counters::default());
         let (before, first, within) = std::thread::scope(|scope| {
             let thread = scope.spawn(|| act(&mut state, &steps, &returned));
@@ -96,14 +120,12 @@ proptest! {
     fn whoever_looks_meanwhile_finds_no_call_under_way_that_has_been_told(
         steps in prop::collection::vec(prop::bool::weighted(0.55), 1..3_000),
     ) {
-        let (entries, arrived) = queue(&ENTRIES).unwrap();
-        let shown = Arc::<Shown>::default();
-        let mut queue = ThreadQueue::new(1, arrived, Arc::clone(&shown));
-        let mut state = ThreadState::of(entries, shown);
+        let (mut state, mut queue) = thread();
         let mut told = BTreeSet::new();
         let mut look = || {
-            while queue.read(&mut |one| assert!(told.insert(one.call.correlation))) > 0 {}
-            let open: Vec<u64> = queue.open().map(|call| call.correlation).collect();
+            let mut each = Each(|one: &CallRecord| assert!(told.insert(one.call.correlation)));
+            while queue.read(&mut Started::default(), 0, &mut each) > 0 {}
+            let open: Vec<u64> = queue.open_calls().map(|call| call.correlation).collect();
             assert!(open.iter().all(|number| !told.contains(number)), "{open:?}");
             open.len()
         };

@@ -1,0 +1,73 @@
+//! Calls begin and end in the calling thread.
+
+use calls::{Begun, Details, Function};
+
+use super::call::{Call, CallParams};
+use super::open::OpenCall;
+use super::shown::UNATTRIBUTED;
+use super::thread_calls::{Beginning, send};
+use crate::base::clock;
+use crate::base::cost::HOOKS;
+use crate::base::counters::Skipped;
+use crate::base::recording_state;
+use crate::events::thread;
+use crate::events::thread_state::with_state;
+
+/// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
+/// of HSA within one of HIP. `begin_recording` begins one where there is none yet.
+// The caller copies the result: as a whole, the processor would wait for its parts to be written.
+#[inline(always)]
+#[must_use]
+pub fn begin(function: Function, begin_recording: impl FnOnce()) -> Begun {
+    let Some(source) = function.source() else { return Begun::default() };
+    let timed = HOOKS.begin();
+    let unattributed = &UNATTRIBUTED[source as usize];
+    if !recording_state::is_open() && !recording_state::opens(unattributed, begin_recording) {
+        return Begun::default();
+    }
+    if thread::is_paused() {
+        unattributed.skip(Skipped::Paused, 1);
+        return Begun::default();
+    }
+    let Beginning { call, is_for_hip } = match with_state(|state| state.calls.begin(source, function)) {
+        Ok(beginning) => beginning,
+        Err(why) => {
+            unattributed.lose(why, 1);
+            return Begun::default();
+        }
+    };
+    let OpenCall { correlation, parent, start, .. } = call;
+    let link = if is_for_hip { thread::current().call } else { thread::set_call(correlation) };
+    HOOKS.end(timed);
+    Begun { start, correlation, parent, link }
+}
+
+/// The innermost call of the thread, which [`begin`] has begun, ends.
+#[inline]
+pub fn end(
+    begun: &Begun,
+    function: Function,
+    status: i32,
+    stream: u64,
+    details: Option<&Details>,
+    arguments: &[u8],
+) {
+    let &Begun { start, correlation, parent, link } = begun;
+    if correlation == 0 {
+        return;
+    }
+    let (timed, end) = (HOOKS.begin(), clock::now());
+    thread::set_call(link);
+    let Some(source) = function.source() else { return };
+    // Where this finds no queue any more, the call stays one that was seen and did not return.
+    let _ = with_state(|state| {
+        if correlation < state.calls.first {
+            return;
+        }
+        let params = details.and_then(CallParams::of);
+        let call = Call { start, end, correlation, parent, stream, function, status };
+        let is_sent = send(&mut state.queue, params, arguments, call);
+        state.calls.end(source, &call, is_sent);
+    });
+    HOOKS.end(timed);
+}

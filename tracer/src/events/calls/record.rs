@@ -1,0 +1,98 @@
+//! The recorder's side of the calls of a thread.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use calls::Source;
+
+use super::call::{Call, CallParams};
+use super::open::OpenCall;
+use super::shown::{Counts, Shown};
+use crate::base::counters::{Counters, Lost};
+use crate::base::memory;
+
+/// A call as it is written.
+pub struct CallRecord {
+    /// The thread that made it.
+    pub tid: u32,
+    /// The call.
+    pub call: Call,
+    /// What it asked for, where that is kept.
+    pub params: Option<CallParams>,
+    /// Its arguments, where those are told.
+    pub arguments: Option<Box<str>>,
+}
+
+impl CallRecord {
+    /// A call that has not returned.
+    #[must_use]
+    pub const fn unfinished(tid: u32, call: &OpenCall) -> Self {
+        Self { tid, call: Call::unfinished(call), params: None, arguments: None }
+    }
+}
+
+/// A call that a thread is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// The thread that made it.
+    pub tid: u32,
+    /// The call.
+    pub call: OpenCall,
+}
+
+/// Those of a thread.
+pub struct ThreadCalls {
+    shown: Arc<Shown>,
+    /// What of its counts the recorder knows.
+    known: Counts,
+    /// The number of the call that was taken last.
+    last: u64,
+    /// Of the call that comes next.
+    pub params: Option<CallParams>,
+    /// Of the call that comes next, as far as they have come.
+    pub arguments: Vec<u8>,
+}
+
+impl ThreadCalls {
+    /// Of a thread that makes its first call.
+    #[must_use]
+    pub fn new(shown: Arc<Shown>) -> Self {
+        Self { shown, known: Counts::default(), last: 0, params: None, arguments: Vec::new() }
+    }
+
+    /// A call that has returned, with what has come before it.
+    #[inline]
+    pub fn returned(&mut self, tid: u32, call: Call) -> CallRecord {
+        let has_arguments = !self.arguments.is_empty();
+        let arguments = has_arguments.then(|| String::from_utf8_lossy(&self.arguments).into_owned().into());
+        self.arguments.clear();
+        self.last = call.correlation;
+        CallRecord { tid, call, params: self.params.take(), arguments }
+    }
+
+    /// The calls that the thread is in. Where its queue is empty, only what was taken last may look as if it were one.
+    pub fn open(&self) -> impl Iterator<Item = OpenCall> {
+        self.shown.open.look().filter(|call| call.correlation != self.last)
+    }
+
+    /// Counts what the thread has seen and lost since the last time.
+    pub fn count(&mut self, counters: [&Counters; Source::ALL.len()]) {
+        // What is lost is read first: it was seen before.
+        let behind = [0, 1].map(|at| since_last(&self.shown.counts.behind[at], &self.known.behind[at]));
+        self.count_seen(counters);
+        let why = if memory::is_short() { Lost::Memory } else { Lost::Behind };
+        counters.into_iter().zip(behind).for_each(|(counters, behind)| counters.lose(why, behind));
+    }
+
+    /// Counts what the thread has seen since the last time.
+    pub fn count_seen(&mut self, counters: [&Counters; Source::ALL.len()]) {
+        for (at, counters) in counters.into_iter().enumerate() {
+            counters.see(since_last(&self.shown.counts.seen[at], &self.known.seen[at]));
+        }
+    }
+}
+
+fn since_last(now: &AtomicU64, known: &AtomicU64) -> u64 {
+    let now = now.load(Ordering::Acquire);
+    now - known.swap(now, Ordering::Relaxed)
+}
