@@ -206,6 +206,12 @@ fn notes(tables: &Tables) -> Vec<String> {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
     notes.extend(about.cut_off().map(str::to_owned));
+    if about.replays > 0 {
+        notes.push(format!(
+            "rocprofv3 replayed kernels for counters: {} dispatches that repeat others are left out",
+            about.replays
+        ));
+    }
     let on_purpose = |tag: &str| tag.contains("skipped:");
     let sum = |wanted: bool| -> u64 {
         about.losses.iter().filter(|(tag, _)| on_purpose(tag) == wanted).map(|(_, count)| count).sum()

@@ -1,7 +1,7 @@
 //! The bytes of a file before its dialect is known: its beginning, gzip, and files that are no trace.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -17,6 +17,17 @@ pub(crate) const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The beginning of a gzip member.
 pub(crate) const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// The bytes that some programs put before a text in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+/// Skips a byte order mark at the beginning of a text.
+pub(crate) fn skip_byte_order_mark(reader: &mut impl BufRead) -> std::io::Result<()> {
+    if reader.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+        reader.consume(BYTE_ORDER_MARK.len());
+    }
+    Ok(())
+}
 
 /// The error for a database that no dialect recognises, described by the names of its tables.
 pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
@@ -34,6 +45,7 @@ pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
 /// The error for a file with this beginning that no dialect recognises.
 pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     let path = path.to_owned();
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     let found = match head {
         _ if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) => {
             return Error::Foreign { path, found: "JSON of another tool".to_owned() };

@@ -7,7 +7,7 @@ use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::sets::{EMPTY, SetId, Sets};
+use super::positions::{NOWHERE, Positions};
 use super::timeline::{Span, Timeline, enclosing};
 use crate::first_use::distinct;
 use crate::lookup::Lookup;
@@ -30,13 +30,14 @@ pub enum RangeMethod {
 /// call if any has one, else by their own start.
 #[derive(Debug)]
 pub(crate) struct Attribution {
-    /// Names of ranges; sets refer to them by position.
+    /// Names of ranges; positions refer to them by number.
     pub(crate) names: Vec<NameId>,
-    sets: Sets,
+    spans: Vec<Vec<Span>>,
+    pub(super) positions: Positions,
     pub(super) ties: Ties,
-    set_of_range: Vec<SetId>,
-    whole: Vec<Timeline>,
-    threads: FxHashMap<(ProcessId, Option<i64>), Timeline>,
+    of_range: Option<Vec<u32>>,
+    whole: Option<Vec<Timeline>>,
+    threads: Option<FxHashMap<(ProcessId, Option<i64>), Timeline>>,
 }
 
 /// How the ops of each id space are tied to something numbered.
@@ -94,31 +95,25 @@ pub(super) fn linked(
 pub(crate) struct Cursor(Vec<usize>);
 
 impl Attribution {
-    /// Looks at all ranges, calls and ids.
+    /// Looks at all ranges and ids, and at what ties ops to ranges.
     pub(crate) fn of(tables: &Tables) -> Self {
         let (names, spans) = spans(tables);
         let (spaces, space_of_process) = distinct(tables.processes.iter().map(|process| process.space));
-        let mut sets = Sets::new();
-        let mut set_of_range = vec![EMPTY; tables.ranges.len()];
-        let mut threads = FxHashMap::default();
-        let mut whole = Vec::new();
-        if !spans.is_empty() {
-            let by_process = by_process(tables, spans);
-            for (process, spans) in by_process.iter().enumerate() {
-                for (tid, spans) in by_thread(tables, spans) {
-                    enclosing(spans.clone(), &mut sets, |row, set| {
-                        let is_own = tid == thread(tables, row);
-                        let known = &mut set_of_range[row as usize];
-                        *known = if is_own { set } else { *known };
-                    });
-                    threads.insert((ProcessId(process as u32), tid), Timeline::of(spans, &mut sets));
-                }
-            }
-            whole = by_process.into_iter().map(|spans| Timeline::of(spans, &mut sets)).collect();
-        }
         let ties = Ties { space_of_process, spaces: Vec::new() };
-        let mut attribution = Self { names, sets, ties, set_of_range, whole, threads };
+        let spans = by_process(tables, spans);
+        let positions = Positions::new();
+        let mut attribution =
+            Self { names, spans, positions, ties, of_range: None, whole: None, threads: None };
         attribution.ties.spaces = (0..spaces.len()).map(|space| attribution.space(tables, space)).collect();
+        attribution
+    }
+
+    /// Looks at barriers, calls and the ranges in others, too.
+    pub(crate) fn of_all_rows(tables: &Tables) -> Self {
+        let mut attribution = Self::of(tables);
+        attribution.follow_processes();
+        attribution.follow_threads(tables);
+        attribution.nest(tables);
         attribution
     }
 
@@ -135,80 +130,127 @@ impl Attribution {
         methods
     }
 
-    /// The names around an op, as positions in `names`.
-    #[inline]
-    pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> &[u32] {
-        &self.sets.get(self.set(tables, op, cursor)).names
-    }
-
-    /// The names of the ranges that were open when `process` did something at `start`, on whatever thread.
-    pub(crate) fn moment(&self, process: ProcessId, start: i64, cursor: &mut Cursor) -> &[u32] {
-        &self.sets.get(self.contained(process, start, cursor)).names
-    }
-
-    /// The names around a call: ranges of its thread, and those that belong to no thread.
-    pub(crate) fn call(&self, tables: &Tables, row: usize) -> &[u32] {
-        let calls = &tables.api_calls;
-        let set = self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row], &mut 0);
-        &self.sets.get(set).names
-    }
-
-    /// The names around a range, its own included.
-    pub(crate) fn range(&self, row: usize) -> &[u32] {
-        &self.sets.get(self.set_of_range[row]).names
+    /// For each position whether ranges of this name enclose it.
+    pub(crate) fn within(&self, name: NameId) -> Option<Vec<bool>> {
+        let number = self.names.iter().position(|&known| known == name)?;
+        let mut within = vec![false; self.positions.count() as usize];
+        for window in self.positions.by_name(self.names.len()).of(number) {
+            within[window.start as usize..window.end as usize].fill(true);
+        }
+        Some(within)
     }
 
     /// The name of the innermost range around an op.
     pub(crate) fn innermost(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> Option<NameId> {
-        self.sets.get(self.set(tables, op, cursor)).innermost.map(|name| self.names[name as usize])
+        self.positions.innermost(self.op(tables, op, cursor)).map(|name| self.names[name as usize])
     }
 
+    /// The position of an op.
     #[inline]
-    fn set(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> SetId {
-        let contained = |process, start| Some(self.contained(process, start, cursor));
-        self.ties.number(tables, op, contained).unwrap_or(EMPTY)
+    pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> u32 {
+        let contained = |process, start| Some(self.moment(process, start, cursor));
+        self.ties.number(tables, op, contained).unwrap_or(NOWHERE)
     }
 
+    /// The position of `process` at `start`, in the ranges of all its threads.
     #[inline]
-    fn contained(&self, process: ProcessId, start: i64, cursor: &mut Cursor) -> SetId {
-        let Some(timeline) = self.whole.get(process.index()) else { return EMPTY };
-        if cursor.0.len() < self.whole.len() {
-            cursor.0.resize(self.whole.len(), 0);
+    pub(crate) fn moment(&self, process: ProcessId, start: i64, cursor: &mut Cursor) -> u32 {
+        let Some(whole) = &self.whole else { return NOWHERE };
+        let Some(timeline) = whole.get(process.index()) else { return NOWHERE };
+        if cursor.0.len() < whole.len() {
+            cursor.0.resize(whole.len(), 0);
         }
         timeline.at(start, &mut cursor.0[process.index()])
     }
 
-    fn on_thread(&self, process: ProcessId, tid: Option<i64>, start: i64, hint: &mut usize) -> SetId {
-        let timeline = self.threads.get(&(process, tid)).or_else(|| self.threads.get(&(process, None)));
-        timeline.map_or(EMPTY, |timeline| timeline.at(start, hint))
+    /// The position of a call: in ranges of its thread, and those that belong to no thread.
+    pub(crate) fn call(&self, tables: &Tables, row: usize) -> u32 {
+        let calls = &tables.api_calls;
+        self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row], &mut 0)
+    }
+
+    /// The position of a range, in itself and those that hold it.
+    pub(crate) fn range(&self, row: usize) -> u32 {
+        self.of_range.as_ref().map_or(NOWHERE, |of_range| of_range[row])
+    }
+
+    fn on_thread(&self, process: ProcessId, tid: Option<i64>, start: i64, hint: &mut usize) -> u32 {
+        let Some(threads) = &self.threads else { return NOWHERE };
+        let timeline = threads.get(&(process, tid)).or_else(|| threads.get(&(process, None)));
+        timeline.map_or(NOWHERE, |timeline| timeline.at(start, hint))
     }
 
     /// Decides how the ops of a space are tied to ranges.
-    fn space(&self, tables: &Tables, space: usize) -> (Option<RangeMethod>, Lookup) {
-        let of = |process| self.ties.is_in(space, process);
-        let ranges = || tables.ranges.iter().zip(&self.set_of_range).filter(|(range, _)| of(range.process));
-        if self.is_empty() || !ranges().any(|(_, &set)| set != EMPTY) {
+    fn space(&mut self, tables: &Tables, space: usize) -> (Option<RangeMethod>, Lookup) {
+        let in_space: Vec<bool> = (0..tables.processes.len())
+            .map(|process| self.ties.is_in(space, ProcessId(process as u32)))
+            .collect();
+        let of = |process: ProcessId| in_space.get(process.index()) == Some(&true);
+        if !in_space.iter().zip(&self.spans).any(|(&is_in, spans)| is_in && !spans.is_empty()) {
             return (None, Lookup::of(Vec::new()));
         }
         let dispatches = &tables.dispatches;
         let tracks: Vec<bool> = tables.tracks.rows().iter().map(|track| of(track.process)).collect();
         let is_known =
             |op: Op, numbers: &Lookup, id: Id| tracks[op.track(tables).index()] && numbers.get(id).is_some();
-        let stored = Lookup::of(ranges().map(|(range, &set)| (range.id, set)).collect());
+        let ranges = || (0_u32..).zip(&tables.ranges).filter(|(_, range)| of(range.process));
+        let rows = Lookup::of(ranges().map(|(row, range)| (range.id, row)).collect());
         let have_range = dispatches.range.uniform() != Some(0);
-        if any_op(tables, have_range, |op| is_known(op, &stored, op.range(tables))) {
-            return (Some(RangeMethod::Stored), stored);
+        if any_op(tables, have_range, |op| is_known(op, &rows, op.range(tables))) {
+            self.nest(tables);
+            let stored = ranges().map(|(row, range)| (range.id, self.range(row as usize))).collect();
+            return (Some(RangeMethod::Stored), Lookup::of(stored));
         }
-        let mut hints: FxHashMap<(ProcessId, Option<i64>), usize> = FxHashMap::default();
-        let linked = linked(tables, |process, tid, start| {
-            let hint = hints.entry((process, tid)).or_default();
-            of(process).then(|| self.on_thread(process, tid, start, hint))
-        });
         let have_link = dispatches.correlation.uniform() != Some(0);
-        if any_op(tables, have_link, |op| is_known(op, &linked, op.correlation(tables))) {
-            return (Some(RangeMethod::Linked), linked);
+        if any_op(tables, have_link, |op| tracks[op.track(tables).index()] && op.correlation(tables) != 0) {
+            self.follow_threads(tables);
+            let mut hints: FxHashMap<(ProcessId, Option<i64>), usize> = FxHashMap::default();
+            let linked = linked(tables, |process, tid, start| {
+                let hint = hints.entry((process, tid)).or_default();
+                of(process).then(|| self.on_thread(process, tid, start, hint))
+            });
+            if any_op(tables, have_link, |op| is_known(op, &linked, op.correlation(tables))) {
+                return (Some(RangeMethod::Linked), linked);
+            }
         }
+        self.follow_processes();
         (Some(RangeMethod::Contained), Lookup::of(Vec::new()))
+    }
+
+    /// Follows the ranges of each process, of all threads together.
+    fn follow_processes(&mut self) {
+        if self.whole.is_none() {
+            let spans = self.spans.iter();
+            self.whole = Some(spans.map(|spans| Timeline::of(spans.clone(), &mut self.positions)).collect());
+        }
+    }
+
+    /// Follows the ranges of each thread.
+    fn follow_threads(&mut self, tables: &Tables) {
+        if self.threads.is_none() {
+            let mut threads = FxHashMap::default();
+            for (process, spans) in (0..).map(ProcessId).zip(&self.spans) {
+                for (tid, spans) in by_thread(tables, spans) {
+                    threads.insert((process, tid), Timeline::of(spans, &mut self.positions));
+                }
+            }
+            self.threads = Some(threads);
+        }
+    }
+
+    /// Finds the ranges that hold each range.
+    fn nest(&mut self, tables: &Tables) {
+        if self.of_range.is_none() {
+            let mut of_range = vec![NOWHERE; tables.ranges.len()];
+            for (tid, spans) in self.spans.iter().flat_map(|spans| by_thread(tables, spans)) {
+                enclosing(spans, &mut self.positions, |row, position| {
+                    if tid == thread(tables, row) {
+                        of_range[row as usize] = position;
+                    }
+                });
+            }
+            self.of_range = Some(of_range);
+        }
     }
 }
 

@@ -1,6 +1,10 @@
 //! Ranges and markers, with the GPU time that ranges enclose.
 
 mod attribution;
+mod coverage;
+mod deep;
+mod enclosed;
+mod positions;
 mod repeated;
 mod sets;
 mod timeline;
@@ -12,11 +16,12 @@ use serde::{Deserialize, Serialize};
 
 pub use self::attribution::RangeMethod;
 pub(crate) use self::attribution::{Attribution, Cursor};
+use self::enclosed::Enclosed;
 pub(crate) use self::repeated::Repeated;
+use self::sets::{DEEP, Sets};
 use crate::Stats;
 use crate::first_use::FirstUseMap;
 use crate::ops::Order;
-use crate::union_length::{UnionLength, to_ns};
 
 /// All ranges, or all markers, of one name.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -57,7 +62,7 @@ pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
         group.count += 1;
         durations.extend(range.duration.filter(|&duration| duration >= 0));
     }
-    for (&name, Enclosed { ops, gpu_ns, gpu_busy_ns, .. }) in attribution.names.iter().zip(enclosed) {
+    for (&name, Enclosed { ops, gpu_ns, gpu_busy_ns }) in attribution.names.iter().zip(enclosed) {
         if let Some((group, _)) = groups.get_mut(&(name, false)) {
             *group = RangeGroup { ops, gpu_ns, gpu_busy_ns, ..std::mem::take(group) };
         }
@@ -78,37 +83,14 @@ pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
     RangeReport { methods: attribution.methods(), groups }
 }
 
-/// The ops that the ranges of one name enclose.
-#[derive(Debug, Clone, Default)]
-struct Enclosed {
-    ops: u64,
-    gpu_ns: i64,
-    gpu_busy_ns: i64,
-    /// Of the GPU at hand.
-    union: UnionLength,
-}
-
-/// By name of `attribution`: every op once, however many ranges of the name it is in.
+/// By name of `attribution`.
 fn enclosed(tables: &Tables, order: &Order, attribution: &Attribution) -> Vec<Enclosed> {
-    let mut enclosed = vec![Enclosed::default(); attribution.names.len()];
     if attribution.is_empty() {
-        return enclosed;
+        return Vec::new();
     }
-    let mut cursor = Cursor::default();
-    for ops in &order.agents {
-        enclosed.iter_mut().for_each(|name| name.union = UnionLength::default());
-        for same in ops.in_order(tables) {
-            for op in same.ops() {
-                let length = op.length(tables);
-                for &name in attribution.op(tables, op, &mut cursor) {
-                    let name = &mut enclosed[name as usize];
-                    let added = name.union.add(same.start, same.start.saturating_add(length));
-                    name.ops += 1;
-                    name.gpu_ns = name.gpu_ns.saturating_add(to_ns(length));
-                    name.gpu_busy_ns = name.gpu_busy_ns.saturating_add(to_ns(added));
-                }
-            }
-        }
+    let windows = attribution.positions.by_name(attribution.names.len());
+    match Sets::of(&attribution.positions, &windows, DEEP) {
+        Some(sets) => enclosed::op_by_op(tables, order, attribution, &sets),
+        None => deep::name_by_name(tables, order, attribution, &windows),
     }
-    enclosed
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::sets::{EMPTY, SetId, Sets};
+use super::positions::{NOWHERE, Positions};
 
 /// A range as the timeline sees it; `end` is the first moment outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,83 +15,97 @@ pub(super) struct Span {
     pub(super) row: u32,
 }
 
-/// The sets of open ranges along time: each holds from its start to the next one's.
+/// The moments at which ranges open or close: the same ranges are open from each to the next.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
-    starts: Vec<i64>,
-    sets: Vec<SetId>,
+    moments: Vec<i64>,
+    /// The position of the first moment; those of the others follow.
+    first: u32,
 }
 
 impl Timeline {
     /// Follows `spans`, in any order. Of ranges open together the one opened last is the innermost, of equal
     /// starts the shortest.
-    pub(super) fn of(mut spans: Vec<Span>, sets: &mut Sets) -> Self {
+    pub(super) fn of(mut spans: Vec<Span>, positions: &mut Positions) -> Self {
         spans.retain(|span| span.end.0 > span.start);
         spans.sort_unstable();
-        let mut ends: Vec<i64> = spans.iter().map(|span| span.end.0).collect();
-        ends.sort_unstable();
-        let mut timeline = Self::default();
+        let mut moments: Vec<i64> = spans.iter().flat_map(|span| [span.start, span.end.0]).collect();
+        moments.sort_unstable();
+        moments.dedup();
+        let first = positions.count();
         let mut open: Vec<Span> = Vec::new();
-        let (mut next, mut closed) = (0, 0);
-        while let Some(&end) = ends.get(closed) {
-            let moment = spans.get(next).map_or(end, |span| span.start.min(end));
-            while ends.get(closed) == Some(&moment) {
-                closed += 1;
-                if let Some(position) = open.iter().rposition(|span| span.end.0 == moment) {
-                    open.remove(position);
-                }
-            }
-            while let Some(&span) = spans.get(next).filter(|span| span.start == moment) {
+        let mut coming = spans.iter().peekable();
+        for &moment in &moments {
+            while let Some(&span) = coming.next_if(|span| span.start == moment) {
+                let end = moments.partition_point(|&moment| moment < span.end.0) as u32;
+                positions.enclose(span.name, positions.count()..first + end);
                 open.push(span);
-                next += 1;
             }
-            let set = sets.intern(open.iter().map(|span| span.name));
-            if timeline.sets.last() != Some(&set) {
-                timeline.starts.push(moment);
-                timeline.sets.push(set);
-            }
+            // A range that closed below one that is open goes when it is the last.
+            while open.pop_if(|span| span.end.0 <= moment).is_some() {}
+            positions.push(open.last().map(|span| span.name));
         }
-        timeline
+        Self { moments, first }
     }
 
-    /// The set at `moment`. `hint` is where the last answer was found: moments mostly come in order.
+    /// The position of `moment`. `hint` is where the last answer was found: moments mostly come in order.
     #[inline]
-    pub(super) fn at(&self, moment: i64, hint: &mut usize) -> SetId {
-        let holds = |position: usize| {
-            self.starts.get(position).is_some_and(|&start| start <= moment)
-                && self.starts.get(position + 1).is_none_or(|&next| moment < next)
+    pub(super) fn at(&self, moment: i64, hint: &mut usize) -> u32 {
+        let holds = |place: usize| {
+            self.moments.get(place).is_some_and(|&start| start <= moment)
+                && self.moments.get(place + 1).is_none_or(|&next| moment < next)
         };
-        if holds(*hint) {
-            return self.sets[*hint];
-        }
-        if holds(*hint + 1) {
+        if !holds(*hint) {
             *hint += 1;
-            return self.sets[*hint];
-        }
-        match self.starts.partition_point(|&start| start <= moment).checked_sub(1) {
-            Some(position) => {
-                *hint = position;
-                self.sets[position]
+            if !holds(*hint) {
+                match self.moments.partition_point(|&start| start <= moment).checked_sub(1) {
+                    Some(place) => *hint = place,
+                    None => return NOWHERE,
+                }
             }
-            None => EMPTY,
         }
+        self.first + *hint as u32
     }
 }
 
-/// Calls `found` for each span with its row and the set of the spans that hold it from start to end, itself
-/// included and innermost.
-pub(super) fn enclosing(mut spans: Vec<Span>, sets: &mut Sets, mut found: impl FnMut(u32, SetId)) {
+/// Gives each span a position of its own, in the names of all spans that hold it from start to end, and calls `found`
+/// with its row and position. The span is the innermost of them; of equal spans each holds the others.
+pub(super) fn enclosing(mut spans: Vec<Span>, positions: &mut Positions, mut found: impl FnMut(u32, u32)) {
     spans.sort_unstable();
-    let mut open: Vec<Span> = Vec::new();
-    for (position, &span) in spans.iter().enumerate() {
-        open.retain(|outer| outer.end.0 >= span.start);
-        // Of equal spans each encloses the others.
-        let equal = spans[position + 1..]
-            .iter()
-            .take_while(|other| (other.start, other.end) == (span.start, span.end));
-        let outer = open.iter().filter(|outer| outer.end.0 >= span.end.0);
-        let set = sets.intern(outer.chain(equal).map(|outer| outer.name).chain([span.name]));
-        found(span.row, set);
-        open.push(span);
+    let first = positions.count();
+    let longer = next_longer(&spans);
+    let mut equals = 0;
+    for (place, &span) in spans.iter().enumerate() {
+        let Span { start, end: Reverse(end), name, row } = span;
+        if (spans[equals].start, spans[equals].end) != (start, span.end) {
+            equals = place;
+        }
+        let mut enclose =
+            |from: usize, to: usize| positions.enclose(name, first + from as u32..first + to as u32);
+        enclose(equals, longer[place]);
+        // Behind one that ends later others may lie inside again: ranges of several threads overlap as they like.
+        let crossing = longer[place]..spans.len();
+        for other in crossing.take_while(|&other| spans[other].start < end) {
+            if spans[other].end.0 <= end {
+                enclose(other, other + 1);
+            }
+        }
+        let empty = spans.partition_point(|other| (other.start, other.end) < (end, Reverse(end)));
+        enclose(empty, empty + spans[empty..].partition_point(|other| other.start == end));
+        found(row, first + place as u32);
     }
+    spans.iter().for_each(|span| positions.push(Some(span.name)));
+}
+
+/// For each of the sorted spans the place of the next one that ends later.
+fn next_longer(spans: &[Span]) -> Vec<usize> {
+    let mut next = vec![spans.len(); spans.len()];
+    let mut waiting: Vec<usize> = Vec::new();
+    for (place, span) in spans.iter().enumerate() {
+        while let Some(shorter) = waiting.pop_if(|&mut earlier| spans[earlier].end.0 < span.end.0) {
+            next[shorter] = place;
+        }
+        waiting.push(place);
+    }
+    next
 }

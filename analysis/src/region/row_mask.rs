@@ -95,10 +95,9 @@ impl RowMask {
     /// by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
         let missing = || Error::NoRange { name: name.to_owned() };
-        let attribution = Attribution::of(tables);
-        let id = tables.strings.lookup(name).ok_or_else(missing)?;
-        let number = attribution.names.iter().position(|&known| known == id).ok_or_else(missing)? as u32;
-        let holds = |names: &[u32]| names.binary_search(&number).is_ok();
+        let attribution = Attribution::of_all_rows(tables);
+        let within = tables.strings.lookup(name).and_then(|id| attribution.within(id)).ok_or_else(missing)?;
+        let holds = |position: u32| within[position as usize];
         let mut cursor = Cursor::default();
         for (row, kept) in self.dispatches.iter_mut().enumerate() {
             *kept = *kept && holds(attribution.op(tables, Op { copy: false, row: row as u32 }, &mut cursor));

@@ -50,7 +50,7 @@ impl<'a> GpuSweep<'a> {
             any_collective: names.any_collective(),
             utilization: Utilization::default(),
             gaps: Gaps::keeping(longest),
-            checks: QueueChecks::new(queues),
+            checks: QueueChecks::new(queues, ops.agent),
             last: None,
         }
     }

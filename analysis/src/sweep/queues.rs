@@ -1,7 +1,8 @@
 //! Dispatches that overlap on one queue, and duplicate dispatches.
 
-use rtl_schema::Tables;
 use rtl_schema::table::Track;
+use rtl_schema::{AgentId, Tables};
+use rustc_hash::FxHashMap;
 
 use super::types::{Example, SuspiciousRows};
 use crate::first_use::distinct;
@@ -11,11 +12,12 @@ use crate::ops::length;
 /// How many examples to keep of each GPU.
 const EXAMPLES: usize = 3;
 
-/// Which tracks are one queue: the same agent, process and queue number, whatever the stream.
+/// Which tracks are one queue: the same agent, process and queue number, whatever the stream. The queues of each agent
+/// count from 0.
 #[derive(Debug)]
 pub(super) struct Queues {
     queue_of_track: Vec<usize>,
-    count: usize,
+    of_agent: FxHashMap<AgentId, usize>,
 }
 
 impl Queues {
@@ -23,7 +25,14 @@ impl Queues {
         let tracks = tables.tracks.rows().iter();
         let (queues, queue_of_track) =
             distinct(tracks.map(|track| (track.agent, track.process, track.queue)));
-        Self { queue_of_track, count: queues.len() }
+        let mut of_agent: FxHashMap<AgentId, usize> = FxHashMap::default();
+        let mut number = |agent| {
+            let count = of_agent.entry(agent).or_default();
+            *count += 1;
+            *count - 1
+        };
+        let numbers: Vec<usize> = queues.into_iter().map(|(agent, _, _)| number(agent)).collect();
+        Self { queue_of_track: queue_of_track.into_iter().map(|queue| numbers[queue]).collect(), of_agent }
     }
 }
 
@@ -32,6 +41,7 @@ impl Queues {
 #[derive(Debug)]
 pub(super) struct QueueChecks<'a> {
     queues: &'a Queues,
+    /// The last end on each queue of the GPU.
     ends: Vec<u64>,
     overlaps: u64,
     overlapping: Vec<u32>,
@@ -40,8 +50,8 @@ pub(super) struct QueueChecks<'a> {
 }
 
 impl<'a> QueueChecks<'a> {
-    pub(super) fn new(queues: &'a Queues) -> Self {
-        let ends = vec![0; queues.count];
+    pub(super) fn new(queues: &'a Queues, agent: AgentId) -> Self {
+        let ends = vec![0; queues.of_agent.get(&agent).copied().unwrap_or(0)];
         Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
     }
 

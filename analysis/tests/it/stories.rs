@@ -458,3 +458,18 @@ fn an_empty_trace_has_an_empty_report() {
     assert!(analysis.kernels().is_empty() && analysis.sweep().gpus.is_empty());
     assert_eq!(overview(&tables).start_ns, None);
 }
+
+#[test]
+fn memory_grows_with_the_rows_and_not_with_the_square_of_the_gpus() {
+    const GPUS: u32 = 80_000;
+    let mut tables = Tables::default();
+    for gpu in 0..GPUS {
+        kernel(&mut tables, gpu, 0, "gemm", 0, 10);
+        kernel(&mut tables, gpu, 1, "gemm", 5, 15);
+    }
+    kernel(&mut tables, 7, 1, "gemm", 12, 20);
+    let analysis = analysis(&tables);
+    let sweep = analysis.sweep();
+    assert_eq!((sweep.gpus.len(), sweep.overlaps.count), (GPUS as usize, 1));
+    assert_eq!((sweep.gpus[7].busy_ns, sweep.gpus[8].busy_ns), (20, 15));
+}

@@ -1,4 +1,5 @@
 use super::reader::Reader;
+use crate::content::BYTE_ORDER_MARK;
 use crate::sqlite::Database;
 use crate::{Dialect, Result};
 
@@ -29,6 +30,7 @@ pub(crate) fn of_database(database: &Database) -> Result<Option<Dialect>> {
 
 /// The dialect of a text with this beginning, if any knows it.
 pub(crate) fn of_text(head: &[u8]) -> Option<Dialect> {
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     let recognises = |reader: &Reader| matches!(reader, Reader::Text { recognise, .. } if recognise(head));
     READERS.iter().find(|(_, reader)| recognises(reader)).map(|(dialect, _)| *dialect)
 }

@@ -14,12 +14,11 @@ use rustc_hash::FxHashMap;
 
 use self::line::{Call, Kind, Line, Packet, Profile, Thread};
 use super::reader::Reader;
+use crate::content::{io, skip_byte_order_mark};
 use crate::table::{
     Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track,
 };
-use crate::{
-    AgentId, Dialect, Error, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TrackId,
-};
+use crate::{AgentId, Dialect, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TrackId};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
 
@@ -42,13 +41,10 @@ fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tab
     let info = &mut trace.tables.info;
     (info.dialect, info.tool) = (Dialect::Rtg, "RTG".to_owned());
     let mut bytes = Vec::new();
+    skip_byte_order_mark(&mut reader).map_err(io("read", path))?;
     for number in 1.. {
         bytes.clear();
-        let count = reader.read_until(b'\n', &mut bytes).map_err(|source| Error::Io {
-            action: "read",
-            path: path.to_owned(),
-            source,
-        })?;
+        let count = reader.read_until(b'\n', &mut bytes).map_err(io("read", path))?;
         if count == 0 {
             break;
         }

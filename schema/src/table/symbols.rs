@@ -35,6 +35,15 @@ pub struct Symbol {
     pub vgprs: Option<u32>,
     /// Accumulation registers, if known.
     pub agprs: Option<u32>,
+    /// Alignment of its arguments in bytes, if known.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub kernarg_alignment: Option<u32>,
+    /// Offset of its code from the descriptor in bytes, if known.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub entry_offset: Option<i64>,
+    /// Address of its code, if known.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub address: Option<u64>,
 }
 
 fn is_unknown<T: Default + PartialEq>(id: &T) -> bool {

@@ -579,3 +579,72 @@ fn flipped_bytes_are_no_panic() -> Outcome {
     }
     Ok(())
 }
+
+#[test]
+fn the_passes_of_a_replayed_kernel_are_one_dispatch_with_the_counters_of_all() -> Outcome {
+    let tables = made(|set| {
+        set.run(
+            "alter table rocpd_kernel_dispatch$ add column replay_pass integer;
+             update rocpd_kernel_dispatch$ set replay_pass = 0;
+             insert into rocpd_event$ (id, category_id, stack_id, parent_stack_id, extdata) values
+                (7, 3, 21, 21, '{}'), (8, 3, 21, 21, '{}');
+             insert into rocpd_kernel_dispatch$ (id, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id,
+                    start, end, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z,
+                    event_id, replay_pass)
+                values (2, 9, 4711, 1, 4, 1, 1, 2, 3, 2000, 2500, 256, 1, 1, 1000, 2, 1, 7, 1),
+                    (3, 9, 4711, 1, 4, 1, 1, 2, 3, 3000, 3500, 256, 1, 1, 1000, 2, 1, 8, 2);
+             insert into rocpd_info_pmc$ (id, nid, pid, agent_id, name) values (1, 9, 4711, 4, 'SQ_WAVES'), (2, 9, 4711, 4, 'SQ_INSTS');
+             insert into rocpd_pmc_event$ (id, event_id, pmc_id, value) values (1, 2, 1, 4.0), (2, 7, 2, 5.0), (3, 8, 2, 6.0)",
+        )
+    })?;
+    assert_eq!((tables.dispatches.len(), tables.info.replays), (1, 2));
+    assert_eq!(tables.dispatches.start, [1000]);
+    let counters: Vec<_> = tables.counters.iter().map(|counter| (counter.dispatch, counter.value)).collect();
+    assert_eq!(counters, [(1, 4.0), (1, 5.0), (1, 6.0)]);
+    Ok(())
+}
+
+#[test]
+fn a_copy_whose_name_states_no_direction_has_that_of_its_agents() -> Outcome {
+    let tables = made(|set| {
+        set.run(
+            "insert into rocpd_string$ (id, string) values (11, 'MEMORY_COPY_NONE');
+             insert into rocpd_info_agent$ (id, nid, pid, type, absolute_index, name, extdata) values (5, 9, 4711, 'GPU', 5, 'gfx942', '{}');
+             insert into rocpd_memory_copy$ (id, nid, pid, start, end, name_id, src_agent_id, dst_agent_id, size) values
+                (1, 9, 4711, 1, 2, 11, 0, 4, 8), (2, 9, 4711, 3, 4, 11, 4, 0, 8), (3, 9, 4711, 5, 6, 11, 4, 5, 8),
+                (4, 9, 4711, 7, 8, 11, 4, 4, 8), (5, 9, 4711, 9, 9, 8, 0, 4, 8)",
+        )
+    })?;
+    let directions: Vec<Direction> = tables.copies.iter().map(|copy| copy.direction).collect();
+    use Direction::{DeviceToDevice, DeviceToHost, HostToDevice, Unknown};
+    // An unknown end is written as the known one; a name counts more than agents.
+    assert_eq!(directions, [HostToDevice, DeviceToHost, DeviceToDevice, Unknown, DeviceToHost]);
+    Ok(())
+}
+
+#[test]
+fn a_size_that_the_details_call_unknown_is_not_zero() -> Outcome {
+    let tables = made(|set| {
+        set.run(
+            "insert into rocpd_memory_copy$ (id, nid, pid, start, end, name_id, src_agent_id, dst_agent_id, size, extdata) values
+                (1, 9, 4711, 1, 2, 8, 0, 4, 0, '{\"size\":null}'), (2, 9, 4711, 3, 4, 8, 0, 4, 0, '{}')",
+        )
+    })?;
+    assert_eq!(tables.copies.iter().map(|copy| copy.bytes).collect::<Vec<_>>(), [None, Some(0)]);
+    Ok(())
+}
+
+#[test]
+fn what_columns_say_of_an_agent_is_among_its_details() -> Outcome {
+    let tables = made(|set| {
+        set.run("update rocpd_info_agent$ set vendor_name = 'AMD', model_name = 'aqua', extdata = '{\"cu_count\": 304}' where id = 4")
+    })?;
+    let gpu = tables.agents.iter().find(|agent| agent.kind == AgentKind::Gpu).ok_or("no GPU")?;
+    let details: serde_json::Value = serde_json::from_str(gpu.details.as_deref().ok_or("no details")?)?;
+    assert_eq!((&details["vendor_name"], &details["model_name"]), (&"AMD".into(), &"aqua".into()));
+    assert_eq!(
+        (&details["product_name"], &details["cu_count"]),
+        (&"AMD Instinct MI300X".into(), &304.into())
+    );
+    Ok(())
+}

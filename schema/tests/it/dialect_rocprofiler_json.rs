@@ -560,3 +560,28 @@ fn the_real_trace_has_the_totals_that_a_search_of_its_text_finds() -> Outcome {
     assert_eq!(tables.problems.iter().count(), 0);
     Ok(())
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_document() -> Outcome {
+    let text = document(process()).to_string();
+    let (_folder, path) = written(&format!("\u{feff}{text}"))?;
+    assert_eq!(read(&path)?.dispatches.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn copies_without_a_table_of_operations_go_from_agent_to_agent() -> Outcome {
+    let mut copying = process();
+    copying["strings"]["buffer_records"] = json!([]);
+    let copy = |source: i64, destination: i64| {
+        let mut copy = record(2, 9, 1, 10, 20);
+        copy["src_agent_id"] = json!({ "handle": source });
+        copy["dst_agent_id"] = json!({ "handle": destination });
+        copy
+    };
+    copying["buffer_records"] = json!({ "memory_copy": [copy(100, 101), copy(101, 100), copy(101, 101)] });
+    let tables = parsed(&document(copying))?;
+    let directions: Vec<Direction> = tables.copies.iter().map(|copy| copy.direction).collect();
+    assert_eq!(directions, [Direction::HostToDevice, Direction::DeviceToHost, Direction::Unknown]);
+    Ok(())
+}

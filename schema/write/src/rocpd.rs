@@ -157,11 +157,13 @@ impl RocpdWriter {
             row.destination_address.map(|address| address as i64).into(),
             row.source.into(),
             row.source_address.map(|address| address as i64).into(),
-            (row.bytes as i64).into(),
+            (row.bytes.unwrap_or(0) as i64).into(),
             Datum::Null,
             event.stream.into(),
             Datum::Null,
             id.into(),
+            // The column of the size must have a value.
+            if row.bytes.is_some() { "{}" } else { r#"{"size":null}"# }.into(),
         ];
         self.record(set, Table::Copy, (event.tid, 0, event.stream.unwrap_or(0)), &cells)?;
         Ok(())

@@ -26,6 +26,17 @@ pub use rusqlite;
 pub use skip::{Need, skip, skipped};
 pub use stack::{Stack, every_stack, roctx, simulator, stack, stacks};
 
+/// What a program of `scripts/fetch` has fetched into this folder of the cache. `None`, and one line that names the program,
+/// where it has not.
+pub fn fetched(folder: &str, program: &str) -> Option<PathBuf> {
+    let folder = stack::cache().join(folder);
+    if folder.is_dir() {
+        Some(folder)
+    } else {
+        skipped(Need::Programs, format_args!("no {} ({program})", folder.display()))
+    }
+}
+
 /// The folder of foreign traces and golden files beside the checkout. `None`, and one line, where there is none.
 pub fn shared() -> Option<PathBuf> {
     let folder = std::env::var_os("RTL_SHARED")

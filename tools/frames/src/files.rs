@@ -148,7 +148,11 @@ impl Out {
     fn finish(self) -> PolarsResult<()> {
         match self {
             Self::Csv(mut writer) => writer.finish(),
-            Self::Parquet(writer) => writer.finish().map(drop),
+            Self::Parquet(writer) => {
+                // Without Arrow's schema, which would tell readers to make string views of texts.
+                let mut file = writer.get_writer().lock().expect("no thread has panicked with the file");
+                file.end(Some(Vec::new())).map(drop)
+            }
         }
     }
 }

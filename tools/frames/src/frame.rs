@@ -4,6 +4,45 @@ use polars::prelude::*;
 use rtl_schema::{AgentId, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
+/// A value of a column. Integers are signed and of 64 bits, because Spark reads unsigned ones as decimals; the bits of
+/// an address stay as they are.
+pub(crate) trait Value {
+    /// The type of the column.
+    type Stored;
+
+    fn stored(self) -> Self::Stored;
+}
+
+/// Values of columns, and how they are stored.
+macro_rules! values {
+    ($($value:ty => $stored:ty: $convert:expr;)*) => {
+        $(impl Value for $value {
+            type Stored = $stored;
+
+            fn stored(self) -> $stored {
+                $convert(self)
+            }
+        })*
+    };
+}
+
+values! {
+    bool => bool: std::convert::identity;
+    i64 => i64: std::convert::identity;
+    i32 => i64: i64::from;
+    u32 => i64: i64::from;
+    u64 => i64: u64::cast_signed;
+    f64 => f64: std::convert::identity;
+}
+
+impl<T: Value> Value for Option<T> {
+    type Stored = Option<T::Stored>;
+
+    fn stored(self) -> Self::Stored {
+        self.map(T::stored)
+    }
+}
+
 /// Columns with one value for each of `rows`.
 pub(crate) struct Frame<'a, R> {
     tables: &'a Tables,
@@ -17,19 +56,19 @@ impl<'a, R> Frame<'a, R> {
     }
 
     /// A column of numbers or booleans; its type does not depend on its values.
-    pub(crate) fn add<T>(mut self, name: &str, value: impl Fn(&'a R) -> T) -> Self
+    pub(crate) fn add<T: Value>(mut self, name: &str, value: impl Fn(&'a R) -> T) -> Self
     where
-        Series: NamedFrom<Vec<T>, [T]>,
+        Series: NamedFrom<Vec<T::Stored>, [T::Stored]>,
     {
-        let values: Vec<T> = self.rows.iter().map(value).collect();
+        let values: Vec<T::Stored> = self.rows.iter().map(|row| value(row).stored()).collect();
         self.columns.push(Series::new(name.into(), values).into_column());
         self
     }
 
     /// Three columns of sizes, which end in `x`, `y` and `z`.
-    pub(crate) fn axes<T: Copy>(self, name: &str, size: impl Fn(&'a R) -> Option<[T; 3]>) -> Self
+    pub(crate) fn axes<T: Value + Copy>(self, name: &str, size: impl Fn(&'a R) -> Option<[T; 3]>) -> Self
     where
-        Series: NamedFrom<Vec<Option<T>>, [Option<T>]>,
+        Series: NamedFrom<Vec<Option<T::Stored>>, [Option<T::Stored>]>,
     {
         ["x", "y", "z"].into_iter().enumerate().fold(self, |frame, (axis, letter)| {
             frame.add(&format!("{name}_{letter}"), |row| size(row).map(|size| size[axis]))

@@ -24,6 +24,14 @@ pub struct CounterTrack {
     pub samples: Vec<Sample>,
 }
 
+impl CounterTrack {
+    /// The samples that differ from the one before.
+    pub fn changes(&self) -> impl Iterator<Item = Sample> {
+        let mut last = None;
+        self.samples.iter().copied().filter(move |&(_, value)| last.replace(value) != Some(value))
+    }
+}
+
 /// The counter tracks of these rows, except hardware counters.
 pub fn of(tables: &Tables) -> Vec<CounterTrack> {
     let mut all = memory(tables);

@@ -45,6 +45,10 @@ labelled_enum! {
         Latency = "launch_latency_ns",
         /// The status that a call returned, unless 0.
         Result = "result",
+        /// The number of the GPU of an op.
+        Device = "device",
+        /// The stream or queue of an op.
+        Stream = "stream",
     }
 }
 

@@ -1,7 +1,9 @@
-//! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals.
+//! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals. Categories,
+//! arguments and the fields about devices and rank are those of Kineto, so that HTA and TraceLens read the file too.
 
+use rtl_schema::table::{Agent, AgentKind, Direction, Process};
 use rtl_schema::{NameId, Strings, Tables};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
@@ -11,7 +13,7 @@ use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
 use crate::text;
-use crate::tracks;
+use crate::tracks::{self, TrackGroup};
 use crate::viewer;
 
 /// The format.
@@ -25,6 +27,9 @@ pub const FORMAT: Format = Format {
     write: viewer::write::<Json>,
 };
 
+/// Ids of arrows are above this: Perfetto counts the arrows of Kineto's events from 0, in the same map.
+const FIRST_ARROW: u64 = 1 << 32;
+
 /// Renders events as JSON.
 pub struct Json {
     page: Vec<u8>,
@@ -36,6 +41,8 @@ pub struct Json {
     event_names: RenderCache,
     args: EventArgs,
     texts: Texts,
+    /// Whether correlation ids are unique in the file.
+    one_space: bool,
 }
 
 /// Stored texts as JSON.
@@ -68,14 +75,39 @@ impl Json {
         self.text(&format!("{{\"ph\":\"M\",\"pid\":{pid}{tid},\"name\":\"{what}\",\"args\":{args}}}"));
     }
 
-    fn arguments(&mut self, event: &Event, tables: &Tables) {
+    fn arguments(&mut self, event: &Event, layout: &TimelineLayout<'_>) {
         self.text(",\"args\":{");
         let empty = self.page.len();
-        self.args.write(event, tables, &mut self.texts, &mut self.page);
+        self.args.write(event, layout.tables, &mut self.texts, &mut self.page);
+        let track = layout.tracks[event.track as usize];
+        if let TrackGroup::Agent(agent) = track.group {
+            Texts::number(EventArg::Device, layout.tables.agent(agent).number, &mut self.page);
+            Texts::number(EventArg::Stream, track.stream(), &mut self.page);
+        }
         // Each argument has a comma before it.
         if self.page.get(empty) == Some(&b',') {
             self.page.remove(empty);
         }
+        self.text("}");
+    }
+
+    /// One end of an arrow as Kineto writes it. Perfetto draws the arrows of slices instead, because these belong to no
+    /// slice for certain where several start together; so their names differ, with which Perfetto ties no ends.
+    fn kineto_arrow(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: &End) {
+        let (phase, name) = match end {
+            End::Leaves { .. } => ("s", "launch"),
+            End::Arrives { .. } => ("f", "op"),
+        };
+        self.separate();
+        self.text("{\"ph\":\"");
+        self.text(phase);
+        self.text("\",");
+        self.page.extend_from_slice(&self.beginnings[event.track as usize][lane]);
+        self.microseconds(event.start.abs_diff(layout.span.0));
+        self.text(",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"");
+        self.text(name);
+        self.text("\",\"id\":");
+        text::number(event.correlation, &mut self.page);
         self.text("}");
     }
 
@@ -99,16 +131,49 @@ impl Json {
     }
 }
 
+/// What stands before the events: Kineto's fields, of which HTA reads the rank by a pattern with a space.
+fn header(tables: &Tables) -> String {
+    let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
+    let device = |agent: &Agent| {
+        let name = agent.product.as_deref().or(agent.target.as_deref()).unwrap_or_default();
+        json!({ "id": agent.number, "name": name }).to_string()
+    };
+    let devices: Vec<String> = gpus.map(device).collect();
+    let rank = match tables.processes.as_slice() {
+        [Process { rank: Some(rank), world, .. }] => {
+            let world = world.map_or(String::new(), |world| format!(", \"world_size\": {world}"));
+            format!("\"distributedInfo\":{{\"rank\": {rank}{world}}},")
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{{\"displayTimeUnit\":\"ns\",\"schemaVersion\":1,\"deviceProperties\":[{}],{rank}\"traceEvents\":[",
+        devices.join(",")
+    )
+}
+
+/// Kineto's category of an event; barriers and markers, which it does not know, have their own.
+fn category(event: &Event) -> &'static str {
+    match event.kind {
+        Kind::Copy if event.direction() == Direction::Fill => "gpu_memset",
+        Kind::Copy => "gpu_memcpy",
+        Kind::Call => "cuda_runtime",
+        Kind::Range => "cpu_op",
+        Kind::Kernel | Kind::Barrier | Kind::Marker => event.kind.label(),
+    }
+}
+
 impl EventWriter for Json {
     fn new(layout: &TimelineLayout<'_>) -> Self {
         let mut json = Self {
-            page: b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec(),
+            page: header(layout.tables).into_bytes(),
             separator: "\n",
             beginnings: vec![Vec::new(); layout.tracks.len()],
             free_ids: Box::new(layout.free_ids()),
             event_names: RenderCache::default(),
             args: EventArgs::default(),
             texts: Texts::default(),
+            one_space: layout.tables.processes.windows(2).all(|pair| pair[0].space == pair[1].space),
         };
         for (rank, &group) in layout.groups.iter().enumerate() {
             let name = tracks::group_name(group, layout.tables);
@@ -132,24 +197,32 @@ impl EventWriter for Json {
             self.microseconds(event.duration.unsigned_abs());
         }
         self.text(",\"cat\":\"");
-        self.text(event.kind.label());
+        self.text(category(event));
         self.text("\",\"name\":");
         let event_names = &layout.event_names;
         let number = event_names.number(event);
         self.event_names.append(number, &mut self.page, |out| text::json(&event_names.text(number), out));
-        if let Some(end) = end {
+        if let Some(end) = &end {
             let (call, direction) = match end {
                 End::Leaves { call, .. } => (call, ",\"flow_out\":true"),
                 End::Arrives { call, .. } => (call, ",\"flow_in\":true"),
             };
             self.text(",\"bind_id\":");
-            text::number(u64::from(call), &mut self.page);
+            text::number(FIRST_ARROW + u64::from(*call), &mut self.page);
             self.text(direction);
         }
         if !layout.options.no_args {
-            self.arguments(event, layout.tables);
+            self.arguments(event, layout);
         }
         self.text("}");
+        // Kineto's readers tie them by correlation ids, which they find among the arguments.
+        if let Some(end) = &end
+            && self.one_space
+            && event.correlation > 0
+            && !layout.options.no_args
+        {
+            self.kineto_arrow(layout, event, lane, end);
+        }
     }
 
     fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack) {
@@ -158,7 +231,7 @@ impl EventWriter for Json {
         let unit = Value::from(if counter_track.unit.is_empty() { "value" } else { counter_track.unit });
         let beginning = format!("{{\"ph\":\"C\",\"pid\":{pid},\"ts\":");
         let middle = format!(",\"name\":{name},\"args\":{{{unit}:");
-        for &(time, value) in &counter_track.samples {
+        for (time, value) in counter_track.changes() {
             self.separate();
             self.text(&beginning);
             self.microseconds(time.abs_diff(layout.span.0));

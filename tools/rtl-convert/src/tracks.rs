@@ -64,6 +64,14 @@ impl PerfettoTrack {
         i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
     }
 
+    /// The number of its stream or queue; 0 where it has none.
+    pub fn stream(&self) -> i64 {
+        match self.kind {
+            TrackKind::Stream(number) | TrackKind::Queue(number) | TrackKind::Barriers(number) => number,
+            TrackKind::Copies | TrackKind::Ranges | TrackKind::Thread(_) | TrackKind::Unknown => 0,
+        }
+    }
+
     /// The events that may share a lane.
     pub fn stacking(&self) -> Stacking {
         match self.group {

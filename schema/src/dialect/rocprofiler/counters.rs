@@ -27,10 +27,22 @@ impl Reading<'_> {
         if owners.is_empty() {
             return Ok(());
         }
-        scanned!(columns: id, pid, agent_id, event_id);
+        let first_pass = set.first_pass()?;
+        scanned!(columns: id, pid, agent_id, event_id, dispatch_id, replay_pass);
+        // Counters of a replay belong to the launch that it repeats.
+        let mut launches: FxHashMap<(Option<i64>, Option<i64>), Id> = FxHashMap::default();
+        if first_pass.is_some() {
+            set.database.scan(&set.table("rocpd_kernel_dispatch"), &columns, |row| {
+                if row.int(replay_pass) <= first_pass {
+                    let launch = (row.int(pid), row.int(dispatch_id));
+                    launches.insert(launch, row.int(id).unwrap_or(row.id()));
+                }
+            })?;
+        }
         set.database.scan(&set.table("rocpd_kernel_dispatch"), &columns, |row| {
             if let Some(owner) = row.int(event_id).and_then(|event| owners.get_mut(&event)) {
-                let dispatch = row.int(id).unwrap_or(row.id());
+                let launch = launches.get(&(row.int(pid), row.int(dispatch_id))).copied();
+                let dispatch = launch.unwrap_or_else(|| row.int(id).unwrap_or(row.id()));
                 let place = "rocpd_kernel_dispatch";
                 let process = references.process(&mut Problems::default(), place, dispatch, row.int(pid));
                 let agent = row.int(agent_id).and_then(|agent| references.agents.get(&agent).copied());

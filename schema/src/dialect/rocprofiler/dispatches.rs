@@ -12,6 +12,7 @@ struct Part {
     shapes: Shapes,
     problems: Problems,
     undescribed: Interned<Id, u32>,
+    replays: u64,
 }
 
 impl Reading<'_> {
@@ -19,14 +20,19 @@ impl Reading<'_> {
     pub(super) fn dispatches(&mut self) -> Result<()> {
         const TABLE: &str = "rocpd_kernel_dispatch";
         scanned!(columns: id, pid, tid, start, end, event_id, agent_id, kernel_id, queue_id, stream_id, graph_exec_id,
-            workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z,
+            replay_pass, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y, grid_size_z,
             group_segment_size, private_segment_size);
         let (set, select) = (self.set, *self.select);
         let columns = if select.any_shape() { &columns[..] } else { &columns[..workgroup_size_x] };
         let (references, events, symbols) = (&self.references, &self.events, &self.tables.symbols);
         let agents = self.tables.agents.len() as u32;
+        let first_pass = set.first_pass()?;
         let parts = set.database.scan_parts(&set.table(TABLE), columns, Part::default, |part, row| {
-            let Part { dispatches, tracks, shapes, problems, undescribed } = part;
+            let Part { dispatches, tracks, shapes, problems, undescribed, replays } = part;
+            if row.int(replay_pass) > first_pass {
+                *replays += 1;
+                return;
+            }
             let at = [id, pid, tid, start, end, event_id];
             let Some(timed) = events.timed(references, problems, TABLE, row, at, select.links) else {
                 return;
@@ -86,6 +92,7 @@ impl Reading<'_> {
             let shapes = self.tables.shapes.append(&part.shapes);
             self.tables.dispatches.append(part.dispatches, &tracks, &shapes);
             self.tables.problems.append(part.problems);
+            self.tables.info.replays += part.replays;
         }
         Ok(())
     }

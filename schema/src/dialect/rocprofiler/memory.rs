@@ -1,17 +1,19 @@
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::devices::Devices;
 use super::reading::Reading;
 use crate::sqlite::scanned;
 use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy, Direction, Track};
-use crate::{AgentId, ProblemKind, Result, Tables};
+use crate::{AgentId, NameId, ProblemKind, Result, Tables};
 
 impl Reading<'_> {
     /// Reads the copies.
     pub(super) fn copies(&mut self) -> Result<()> {
         const TABLE: &str = "rocpd_memory_copy";
         scanned!(columns: id, pid, tid, start, end, event_id, name_id, dst_agent_id, dst_address, src_agent_id,
-            src_address, size, queue_id, stream_id);
+            src_address, size, queue_id, stream_id, extdata);
         let (set, select) = (self.set, self.select);
         set.database.scan(&set.table(TABLE), &columns, |row| {
             let at = [id, pid, tid, start, end, event_id];
@@ -25,7 +27,7 @@ impl Reading<'_> {
                 "rocpd_memory_copy.name_id",
                 timed.id,
             );
-            let direction = Direction::parse(self.tables.strings.get(name)).unwrap_or_default();
+            let direction = direction(self.tables, name, source, destination);
             let place = Track {
                 process: timed.process,
                 agent: owner(self.tables, self.devices, direction, source, destination),
@@ -41,7 +43,10 @@ impl Reading<'_> {
                 start: timed.start,
                 duration: timed.duration,
                 direction,
-                bytes: row.int(size).map(|bytes| bytes as u64),
+                bytes: row
+                    .int(size)
+                    .map(|bytes| bytes as u64)
+                    .filter(|&bytes| bytes != 0 || !is_unknown(row.text(extdata))),
                 source,
                 destination,
                 source_address: row.int(src_address).map(|address| address as u64),
@@ -96,6 +101,31 @@ impl Reading<'_> {
             });
         })
     }
+}
+
+/// The direction that a copy's name states, else the one that its agents do.
+pub(crate) fn direction(
+    tables: &Tables,
+    name: NameId,
+    source: Option<AgentId>,
+    destination: Option<AgentId>,
+) -> Direction {
+    let kind = |agent: Option<AgentId>| agent.map(|agent| tables.agent(agent).kind);
+    match (Direction::parse(tables.strings.get(name)).unwrap_or_default(), kind(source), kind(destination)) {
+        (Direction::Unknown, Some(AgentKind::Cpu), Some(AgentKind::Gpu)) => Direction::HostToDevice,
+        (Direction::Unknown, Some(AgentKind::Gpu), Some(AgentKind::Cpu)) => Direction::DeviceToHost,
+        // One agent at both ends may stand for an end that is unknown.
+        (Direction::Unknown, Some(AgentKind::Gpu), Some(AgentKind::Gpu)) if source != destination => {
+            Direction::DeviceToDevice
+        }
+        (stated, ..) => stated,
+    }
+}
+
+/// Whether the details of a copy say that its size, which must have a value, is unknown.
+fn is_unknown(extdata: Option<Cow<'_, str>>) -> bool {
+    let extdata: Option<Value> = extdata.and_then(|text| serde_json::from_str(&text).ok());
+    extdata.is_some_and(|extdata| extdata.get("size") == Some(&Value::Null))
 }
 
 /// The agent that a copy belongs to: the source of one to the host, else the destination; whichever is

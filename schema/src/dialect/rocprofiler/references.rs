@@ -2,6 +2,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 use super::devices::{Devices, Uuid};
 use super::{Set, environment};
@@ -145,7 +146,8 @@ impl References {
 
     fn read_agents(&mut self, set: Set<'_>, devices: &mut Devices, tables: &mut Tables) -> Result<()> {
         const TABLE: &str = "rocpd_info_agent";
-        scanned!(columns: id, pid, kind = "type", absolute_index, logical_index, type_index, name, product_name, extdata);
+        scanned!(columns: id, pid, kind = "type", absolute_index, logical_index, type_index, name, model_name, vendor_name,
+            product_name, extdata);
         set.database.scan(&set.table(TABLE), &columns, |row| {
             let id = row.int(id).unwrap_or(row.id());
             let kind = match row.text(kind).as_deref() {
@@ -154,9 +156,13 @@ impl References {
                 Some(_) => AgentKind::Other,
                 None => AgentKind::Unknown,
             };
-            let details = row.text(extdata).map(Cow::into_owned);
+            let extdata = row.text(extdata).map(Cow::into_owned);
             let ext: ExtData =
-                details.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+                extdata.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+            let columns =
+                [("model_name", model_name), ("vendor_name", vendor_name), ("product_name", product_name)]
+                    .map(|(field, at)| (field, row.text(at)));
+            let details = extdata.map(|extdata| detailed(extdata, columns));
             let process = self.process(&mut tables.problems, TABLE, id, row.int(pid));
             let text = |at| row.text(at).map(Cow::into_owned).filter(|text| !text.is_empty());
             let agent = Agent {
@@ -179,7 +185,8 @@ impl References {
     fn read_symbols(&mut self, set: Set<'_>, tables: &mut Tables) -> Result<()> {
         const TABLE: &str = "rocpd_info_kernel_symbol";
         scanned!(columns: id, pid, code_object_id, kernel_name, display_name, kernel_object, kernarg_segment_size,
-            group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count, extdata);
+            group_segment_size, private_segment_size, sgpr_count, arch_vgpr_count, accum_vgpr_count,
+            kernarg_segment_alignment, extdata);
         set.database.scan(&set.table(TABLE), &columns, |row| {
             let id = row.int(id).unwrap_or(row.id());
             let formatted = || {
@@ -203,7 +210,22 @@ impl References {
                 sgprs: row.unsigned(sgpr_count),
                 vgprs: row.unsigned(arch_vgpr_count),
                 agprs: row.unsigned(accum_vgpr_count),
+                kernarg_alignment: row.unsigned(kernarg_segment_alignment),
+                ..Symbol::default()
             });
         })
     }
+}
+
+/// The details of an agent, with the columns that they lack.
+fn detailed(extdata: String, columns: [(&str, Option<Cow<'_, str>>); 3]) -> String {
+    let Ok(mut details) = serde_json::from_str::<Map<String, Value>>(&extdata) else { return extdata };
+    let known =
+        columns.into_iter().filter_map(|(field, text)| Some((field, text.filter(|text| !text.is_empty())?)));
+    let lacking: Vec<_> = known.filter(|(field, _)| !details.contains_key(*field)).collect();
+    if lacking.is_empty() {
+        return extdata;
+    }
+    details.extend(lacking.into_iter().map(|(field, text)| (field.to_owned(), text.into_owned().into())));
+    Value::Object(details).to_string()
 }

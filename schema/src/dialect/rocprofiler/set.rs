@@ -1,5 +1,6 @@
 use rustc_hash::FxHashSet;
 
+use crate::Result;
 use crate::sqlite::Database;
 
 /// Tables of which every set has at least one.
@@ -17,6 +18,18 @@ pub(super) struct Set<'a> {
 impl Set<'_> {
     pub(super) fn table(&self, base: &str) -> String {
         format!("{base}{}", self.suffix)
+    }
+
+    /// The first pass over the dispatches, where rocprofv3 replayed kernels for counters (`replay_pass`, from 3.0.5).
+    pub(super) fn first_pass(&self) -> Result<Option<i64>> {
+        let table = self.table("rocpd_kernel_dispatch");
+        let mut first: Option<i64> = None;
+        if self.database.has_column(&table, "replay_pass")? {
+            self.database.scan(&table, &["replay_pass"], |row| {
+                first = row.int(0).map(|pass| first.map_or(pass, |first| first.min(pass))).or(first);
+            })?;
+        }
+        Ok(first)
     }
 
     pub(super) fn guid(&self) -> String {

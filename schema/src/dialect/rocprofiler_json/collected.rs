@@ -125,6 +125,9 @@ impl Collected {
             sgprs: symbol.sgpr_count.unsigned(),
             vgprs: symbol.arch_vgpr_count.unsigned(),
             agprs: symbol.accum_vgpr_count.unsigned(),
+            kernarg_alignment: symbol.kernarg_segment_alignment.unsigned(),
+            entry_offset: symbol.kernel_code_entry_byte_offset.0,
+            address: symbol.kernel_address.0.map(i64::cast_unsigned),
         });
     }
 
@@ -269,7 +272,9 @@ impl Collected {
         };
         let agent = self.handles.intern(info.agent_id.0);
         let track = self.track(agent, info.queue_id, row.stream_id);
-        let (workgroup, items) = (info.workgroup_size, info.grid_size);
+        // Readers need sizes of every launch, so those of an unknown shape are 0.
+        let [workgroup, items] = [info.workgroup_size, info.grid_size]
+            .map(|size| if size.x.0 == Some(0) { rows::Extent::default() } else { size });
         let shape = self.select.any_shape().then(|| {
             let shape = Shape {
                 lds: info.group_segment_size.unsigned(),

@@ -18,6 +18,7 @@ use serde::de::DeserializeSeed;
 use self::collected::Collected;
 use self::document::{KEY, Place};
 use super::reader::Reader;
+use crate::content::{io, skip_byte_order_mark};
 use crate::{Dialect, Error, Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
@@ -29,10 +30,11 @@ fn recognise(head: &[u8]) -> bool {
         && head.windows(key.len()).any(|window| window == key.as_bytes())
 }
 
-fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables> {
+fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tables> {
     let mut collected = Collected { select: *select, ..Collected::default() };
     let info = &mut collected.tables.info;
     (info.dialect, info.tool) = (Dialect::RocprofilerJson, "rocprofv3".to_owned());
+    skip_byte_order_mark(&mut reader).map_err(io("read", path))?;
     let mut json = serde_json::Deserializer::from_reader(reader);
     let document = collected.at(Place::Document).deserialize(&mut json);
     document.and_then(|()| json.end()).map_err(|error| failed(path, error))?;

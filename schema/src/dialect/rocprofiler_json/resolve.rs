@@ -10,10 +10,8 @@ use super::rows;
 use super::scalars::Text;
 use crate::dialect::rocprofiler::calls::{call_of, join_arguments, kind_of};
 use crate::dialect::rocprofiler::environment;
-use crate::dialect::rocprofiler::memory::owner;
-use crate::table::{
-    Agent, AgentKind, AllocationKind, AllocationLevel, ApiCalls, Direction, Process, Range, Track,
-};
+use crate::dialect::rocprofiler::memory::{direction, owner};
+use crate::table::{Agent, AgentKind, AllocationKind, AllocationLevel, ApiCalls, Process, Range, Track};
 use crate::{AgentId, NameId, ProblemKind, ProcessId, ShapeId, Strings, TrackId};
 
 /// A record's function and the library it belongs to.
@@ -187,9 +185,9 @@ impl Collected {
     fn finish_copies(&mut self, agents: &[Option<AgentId>], functions: &[Resolved]) {
         for mut copy in take(&mut self.copies) {
             copy.name = functions[copy.name.index()].name;
-            copy.direction = Direction::parse(self.tables.strings.get(copy.name)).unwrap_or_default();
             copy.source = copy.source.and_then(|position| agents[position.index()]);
             copy.destination = copy.destination.and_then(|position| agents[position.index()]);
+            copy.direction = direction(&self.tables, copy.name, copy.source, copy.destination);
             let agent =
                 owner(&mut self.tables, &mut self.devices, copy.direction, copy.source, copy.destination);
             let track = Track { agent, ..self.tracks.get(copy.track) };

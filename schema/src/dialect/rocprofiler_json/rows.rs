@@ -53,6 +53,9 @@ pub(super) struct Symbol {
     pub(super) sgpr_count: Whole,
     pub(super) arch_vgpr_count: Whole,
     pub(super) accum_vgpr_count: Whole,
+    pub(super) kernarg_segment_alignment: Whole,
+    pub(super) kernel_code_entry_byte_offset: Whole,
+    pub(super) kernel_address: Whole,
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]

@@ -42,6 +42,10 @@ pub struct AgentInfo {
     pub of_kind: i64,
     /// `gfx942`, or the name of a CPU.
     pub name: String,
+    /// The model, if known.
+    pub model: String,
+    /// `AMD`.
+    pub vendor: String,
     /// `AMD Instinct MI300X`.
     pub product: String,
     /// Everything as JSON, by the names of rocprofv3's own.
@@ -189,12 +193,14 @@ impl Rows<'_> {
     }
 
     fn agent(&self, agent: &AgentInfo) -> Result<()> {
-        let row: [Column<'_>; 8] = [
+        let row: [Column<'_>; 10] = [
             ("type", &agent.kind),
             ("absolute_index", &agent.id),
             ("logical_index", &agent.logical),
             ("type_index", &agent.of_kind),
             ("name", &agent.name),
+            ("model_name", &agent.model),
+            ("vendor_name", &agent.vendor),
             ("product_name", &agent.product),
             ("user_name", &agent.product),
             ("extdata", &agent.details),
@@ -218,12 +224,13 @@ impl Rows<'_> {
             "demangled_kernel_name": kernel.shown,
             "truncated_kernel_name": kernel.short,
         });
-        let row: [Column<'_>; 11] = [
+        let row: [Column<'_>; 12] = [
             ("code_object_id", &symbol.code_object),
             ("kernel_name", &kernel.mangled),
             ("display_name", &kernel.shown),
             ("kernel_object", &Some(symbol.kernel_object as i64).filter(|&object| object != 0)),
             ("kernarg_segment_size", &symbol.kernarg),
+            ("kernarg_segment_alignment", &symbol.kernarg_alignment),
             ("group_segment_size", &symbol.lds),
             ("private_segment_size", &symbol.scratch),
             ("sgpr_count", &symbol.sgprs),

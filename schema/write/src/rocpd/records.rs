@@ -59,8 +59,7 @@ pub struct MemoryCopy<'a> {
     pub destination_address: Option<u64>,
     pub source: i64,
     pub source_address: Option<u64>,
-    /// 0 where unknown.
-    pub bytes: u64,
+    pub bytes: Option<u64>,
 }
 
 /// An argument of a call.

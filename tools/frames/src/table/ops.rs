@@ -16,8 +16,7 @@ struct Op<'a> {
 fn op(tables: &Tables, row: usize) -> Op<'_> {
     let (dispatches, copies) = (tables.dispatches.len(), tables.copies.len());
     if row < dispatches {
-        let row = tables.dispatches.get(row);
-        return Op { kind: if row.graph { "graph kernel" } else { "kernel" }, row, copy: None };
+        return Op { kind: "kernel", row: tables.dispatches.get(row), copy: None };
     }
     match tables.copies.get(row - dispatches) {
         Some(copy) => Op { kind: "copy", row: copy.into(), copy: Some(copy) },
@@ -48,6 +47,7 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
         .axes("workgroup", |op| shape(op).workgroup)
         .add("lds_bytes", |op| shape(op).lds)
         .add("scratch_bytes", |op| shape(op).scratch)
+        .add("graph", |op| (op.kind == "kernel").then_some(op.row.graph))
         .add("kernel_id", |op| symbol(op).map(|symbol| symbol.id))
         .word("direction", |op| op.copy.map(|copy| copy.direction.label()))
         .add("bytes", |op| op.copy.and_then(|copy| copy.bytes))

@@ -220,7 +220,7 @@ impl EventWriter for Pftrace {
         let (uuid, parent) = (self.uuid(), parent(counter_track.group, layout));
         let rank = layout.tracks.len() + uuid as usize;
         self.describe(|out| descriptors::counter_track(uuid, parent, rank, counter_track, out));
-        for &(time, value) in &counter_track.samples {
+        for (time, value) in counter_track.changes() {
             let time = time_of(time, layout);
             Message(&mut self.page).message(trace::PACKET, |out| {
                 out.number(packet::TIMESTAMP, time);

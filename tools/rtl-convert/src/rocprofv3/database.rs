@@ -81,6 +81,8 @@ fn unknown_agent() -> AgentInfo {
         logical: UNKNOWN,
         of_kind: UNKNOWN,
         name: String::new(),
+        model: String::new(),
+        vendor: String::new(),
         product: String::new(),
         details: "{}".to_owned(),
     }
@@ -94,6 +96,8 @@ fn agent(device: &Device) -> AgentInfo {
         logical: device.logical,
         of_kind: device.of_kind,
         name: text("name"),
+        model: text("model_name"),
+        vendor: text("vendor_name"),
         product: text("product_name"),
         details: device.details.to_string(),
     }
@@ -195,7 +199,7 @@ impl RecordSink for Database<'_> {
             destination_address: copy.destination_address,
             source: source.unwrap_or(known),
             source_address: copy.source_address,
-            bytes: copy.bytes.unwrap_or(0),
+            bytes: copy.bytes,
         };
         self.file.borrow_mut().copy(self.set, &event(record, None), &row).map_err(io::Error::other)
     }

@@ -148,6 +148,7 @@ const FIRST_HANDLE: u64 = 1000;
 /// The entry of an agent. GPUs are numbered after CPUs, as on a real machine.
 fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     let own = agent.details.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let names = own.as_ref().map(|own| ["model_name", "vendor_name"].map(|key| (key, own.get(key).cloned())));
     let own = own.filter(|details| details["id"]["handle"].is_u64() && details["type"].is_u64());
     let is_cpu = agent.kind == AgentKind::Cpu;
     let counted = agent.number.max(0).saturating_add(if is_cpu { 0 } else { cpus });
@@ -160,7 +161,10 @@ fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     let of_kind = agent.type_index.unwrap_or(agent.number);
     let mut details = match own {
         Some(Value::Object(details)) => details,
-        _ => unknown(agent),
+        _ => {
+            let names = names.into_iter().flatten().filter_map(|(key, name)| Some((key.to_owned(), name?)));
+            unknown(agent).into_iter().chain(names).collect()
+        }
     };
     let numbered: [(&str, Value); 4] = [
         ("id", json!({ "handle": handle })),

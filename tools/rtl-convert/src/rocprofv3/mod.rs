@@ -99,6 +99,7 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
     let is_csv = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
     let prefix = if is_csv { output.with_extension("") } else { output.to_owned() };
     let prefix = if into_folder { output.join("") } else { prefix };
+    let _new = if into_folder { NewFolder::create(output)? } else { None };
     // In a folder every name holds a pid, so this first name is never the final one.
     let rules = match into_folder {
         true => atomic_file::Options { if_exists: IfExists::Replace, ..job.rules() },
@@ -119,6 +120,28 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
         all.extend(files.into_iter().map(|(what, file)| (named(&prefix, &word, &what), file)));
     }
     publish(job, all, rows)
+}
+
+/// A folder that goes again unless files come into it.
+struct NewFolder(PathBuf);
+
+impl NewFolder {
+    /// Creates the folder; `None` where it exists.
+    fn create(path: &Path) -> Result<Option<Self>, Failure> {
+        match std::fs::create_dir(path) {
+            Ok(()) => Ok(Some(Self(path.to_owned()))),
+            Err(_) if path.is_dir() => Ok(None),
+            Err(error) => Err(Failure::usage(format!("cannot create {}: {error}", path.display()))
+                .with_hint("the folder above it must exist; create that, or write elsewhere")),
+        }
+    }
+}
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        // One with files in it cannot be removed.
+        _ = std::fs::remove_dir(&self.0);
+    }
 }
 
 /// The path of a file: `RUN_4243_kernel_trace.csv`; `prefix` may be a folder.

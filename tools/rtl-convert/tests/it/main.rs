@@ -12,5 +12,6 @@ mod options;
 mod perfetto;
 mod perfetto_json;
 mod pftrace;
+mod readers;
 mod rocprofv3;
 mod split;

@@ -94,7 +94,7 @@ fn calls_show_what_they_asked_for_and_what_they_returned() {
         .unwrap();
     let events = events(&folder, "");
     let arguments: Vec<&Value> =
-        events.iter().filter(|event| event["cat"] == "api").map(|event| &event["args"]).collect();
+        events.iter().filter(|event| event["cat"] == "cuda_runtime").map(|event| &event["args"]).collect();
     assert_eq!(arguments[2]["work-items"], "128x1x1");
     assert_eq!((&arguments[2]["work-group"], &arguments[2]["result"]), (&"64x1x1".into(), &719.into()));
     assert_eq!(arguments[3]["bytes"], 4096);

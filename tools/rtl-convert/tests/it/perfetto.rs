@@ -14,7 +14,7 @@ const FAULTS: &str = "select name from stats where severity in ('error', 'data_l
 /// Slices with all that says where they are drawn: a track of its own (and what that is within) or a thread.
 const SLICES: &str = "
     select s.name, s.ts, s.dur, coalesce(process.name, of_thread.name, parent.name),
-        case when thread.tid is null or s.cat in ('kernel', 'copy', 'barrier') then coalesce(thread.name, t.name)
+        case when thread.tid is null or s.cat in ('kernel', 'gpu_memcpy', 'gpu_memset', 'barrier') then coalesce(thread.name, t.name)
             else coalesce(thread.name, 'Thread ' || thread.tid) end
     from slice s
     join track t on t.id = s.track_id
@@ -27,10 +27,10 @@ const ARROWS: &str = "
     select one.name, one.ts, other.name, other.ts from flow
     join slice one on one.id = slice_out join slice other on other.id = slice_in";
 
-/// Counters with their unit, which JSON has in the name.
+/// Counters with their unit, which JSON has in the name. Sums are rounded, because formats add values in different orders.
 const COUNTERS: &str = "
     select coalesce(process.name, parent.name), trim(t.name || ' ' || coalesce(t.unit, '')),
-        count(*), sum(value), min(c.ts), max(c.ts)
+        count(*), round(sum(value), 6), min(c.ts), max(c.ts)
     from counter c join counter_track t on t.id = c.track_id
     join track on track.id = t.id left join track parent on parent.id = track.parent_id
     left join process_counter_track p on p.id = t.id left join process using (upid)

@@ -140,9 +140,37 @@ fn every_arrow_has_a_call_at_its_beginning_and_an_op_at_its_end() {
         ids.sort_unstable();
         ids
     };
-    let launched = ends("flow_out", &["api"]);
+    let launched = ends("flow_out", &["cuda_runtime"]);
     assert_eq!(launched.len(), 1_000);
-    assert_eq!(launched, ends("flow_in", &["kernel", "copy"]));
+    assert_eq!(launched, ends("flow_in", &["kernel", "gpu_memcpy", "gpu_memset"]));
+}
+
+#[test]
+fn kinetos_readers_find_both_ends_of_every_arrow_by_its_correlation() {
+    let folder = Folder::new();
+    support::generate(&Options { ops: 1_000, api: true, ..Options::default() }, &folder.path("in.db"))
+        .unwrap();
+    let drawn = events(&folder, "out.json", "");
+    let ends = |phase: &str, flag: &str| {
+        let pairs = drawn.windows(2).filter(|pair| pair[1]["ph"] == phase);
+        let mut ids: Vec<i64> = pairs
+            .map(|pair| {
+                let [slice, arrow] = pair else { unreachable!() };
+                assert!(slice[flag] == true && arrow["cat"] == "ac2g", "{slice} {arrow}");
+                for key in ["pid", "tid", "ts"] {
+                    assert_eq!(slice[key], arrow[key], "{slice}");
+                }
+                assert_eq!(slice["args"]["correlation"], arrow["id"], "{slice}");
+                arrow["id"].as_i64().unwrap()
+            })
+            .collect();
+        ids.sort_unstable();
+        ids
+    };
+    let launched = ends("s", "flow_out");
+    assert_eq!(launched.len(), 1_000);
+    assert_eq!(launched, ends("f", "flow_in"));
+    assert!(events(&folder, "bare.json", "--no-args").iter().all(|event| event["cat"] != "ac2g"));
 }
 
 #[test]
@@ -171,12 +199,13 @@ fn busy_is_a_part_of_each_step_and_follows_the_ops() {
     let story = "INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 0, 500, 'a'), (0, 0, 999, 1000, 'b');";
     std::fs::copy(support::database(story, Layout::Native).unwrap(), folder.path("in.db")).unwrap();
     let events = events(&folder, "out.json", "");
-    let busy: Vec<f64> = events
+    let busy: Vec<(u64, f64)> = events
         .iter()
         .filter(|event| event["ph"] == "C" && event["name"] == "busy")
-        .map(|event| event["args"]["%"].as_f64().unwrap())
+        .map(|event| (nanoseconds(&event["ts"]), event["args"]["%"].as_f64().unwrap()))
         .collect();
-    assert_eq!(busy.iter().sum::<f64>(), 501.0 * 100.0);
+    // A value holds until the next one, and is written where it changes.
+    assert_eq!(busy, [(0, 100.0), (500, 0.0), (999, 100.0), (1000, 0.0)]);
 }
 
 #[test]
@@ -247,4 +276,45 @@ fn to_names_a_format_or_a_moment() {
         drawn(&events(&folder, "half.json", "--force --to 1ns")).len()
             < expected(&folder.path("in.db")).len()
     );
+}
+
+#[test]
+fn devices_streams_and_categories_are_those_of_kineto() {
+    let folder = Folder::new();
+    let options = Options { ops: 300, gpus: 2, api: true, ranges: true, ..Options::default() };
+    support::generate(&options, &folder.path("in.db")).unwrap();
+    let drawn = events(&folder, "out.json", "");
+    let document: Value = serde_json::from_slice(&std::fs::read(folder.path("out.json")).unwrap()).unwrap();
+    let devices: Vec<i64> = document["deviceProperties"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|gpu| gpu["id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(devices, [0, 1]);
+    let is_op =
+        |event: &&Value| matches!(event["cat"].as_str(), Some("kernel" | "gpu_memcpy" | "gpu_memset"));
+    for op in drawn.iter().filter(is_op) {
+        let [device, stream, correlation] =
+            ["device", "stream", "correlation"].map(|name| op["args"][name].as_i64());
+        assert!(device.is_some_and(|device| devices.contains(&device)), "{op}");
+        assert!(stream.is_some() && correlation.is_some(), "{op}");
+    }
+    assert_eq!(drawn.iter().filter(is_op).count(), 300);
+    assert!(drawn.iter().any(|event| event["cat"] == "cpu_op"));
+}
+
+#[test]
+fn the_rank_is_where_the_readers_of_kineto_look_for_it() {
+    let folder = Folder::new();
+    let mut tables = crate::drawing::rows(&folder.story("two-kernels"));
+    (tables.processes[0].rank, tables.processes[0].world) = (Some(3), Some(8));
+    let mut writer = rtl_write::NativeWriter::create(folder.path("in3.db")).unwrap();
+    writer.push_tables(&tables).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(folder.run("in3.db -o out.json").0, 0);
+    let text = std::fs::read_to_string(folder.path("out.json")).unwrap();
+    let (before, _) = text.split_once("\"traceEvents\"").unwrap();
+    assert!(before.contains("\"distributedInfo\":{\"rank\": 3, \"world_size\": 8}"), "{before}");
+    serde_json::from_str::<Value>(&text).unwrap();
 }

@@ -259,7 +259,8 @@ fn write_track(record: &Record<'_>, launch: &Launch<'_>, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\"kernel_id\":");
 }
 
-/// The part of a dispatch between its id and the end of `dispatch_info`.
+/// The part of a dispatch between its id and the end of `dispatch_info`. Readers need the sizes of every launch: those of
+/// an unknown shape are 0.
 fn write_shape(record: &Record<'_>, launch: &Launch<'_>, bytes: &mut Vec<u8>) {
     let shape = launch.shape(record.tables);
     for (name, size) in [("private_segment_size", shape.scratch), ("group_segment_size", shape.lds)] {
@@ -270,9 +271,8 @@ fn write_shape(record: &Record<'_>, launch: &Launch<'_>, bytes: &mut Vec<u8>) {
     let axes =
         [("workgroup_size", shape.workgroup.map(|axes| axes.map(u64::from))), ("grid_size", shape.items)];
     for (name, axes) in axes {
-        if let Some([x, y, z]) = axes {
-            bytes.extend_from_slice(format!(",\"{name}\":{{\"x\":{x},\"y\":{y},\"z\":{z}}}").as_bytes());
-        }
+        let [x, y, z] = axes.unwrap_or_default();
+        bytes.extend_from_slice(format!(",\"{name}\":{{\"x\":{x},\"y\":{y},\"z\":{z}}}").as_bytes());
     }
     bytes.push(b'}');
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use atomic_file::AtomicFile;
-use rtl_schema::table::{Process as Origin, Symbol};
+use rtl_schema::table::Symbol;
 use rtl_schema::{ProcessId, Tables, shorten};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ impl Json {
         });
         let bytes = &mut file.page.bytes;
         bytes.extend_from_slice(b"},\n\"metadata\":");
-        serde_json::to_writer(&mut *bytes, &metadata(&tables.processes[id.index()], state.span))?;
+        serde_json::to_writer(&mut *bytes, &metadata(id, state.span, tables))?;
         bytes.extend_from_slice(b",\n\"agents\":");
         serde_json::to_writer(&mut *bytes, &agents)?;
         bytes.extend_from_slice(b",\n\"counters\":");
@@ -82,7 +82,8 @@ impl Json {
 }
 
 /// The process. Unknown start and end are those of its records, because TraceLens measures idle time by them.
-fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
+fn metadata(id: ProcessId, span: Option<(i64, i64)>, tables: &Tables) -> Value {
+    let process = tables.process(id);
     let (first, last) = span.unwrap_or_default();
     let command: Vec<&str> = process.command.as_deref().map_or(Vec::new(), |text| text.split(' ').collect());
     let mut metadata = json!({
@@ -90,7 +91,7 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
         "init_time": process.start.unwrap_or(first),
         "fini_time": process.end.unwrap_or(last),
         "command": command,
-        "config": {},
+        "config": config(id, tables),
     });
     for (key, text) in [("machine_id", &process.machine_id), ("hostname", &process.host)] {
         if let Some(text) = text {
@@ -106,6 +107,15 @@ fn metadata(process: &Origin, span: Option<(i64, i64)>) -> Value {
         metadata["environment"] = environment;
     }
     metadata
+}
+
+/// The settings of rocprofv3 in a process. Where a trace has those of several processes, they are in the same order.
+fn config(id: ProcessId, tables: &Tables) -> Value {
+    let tags =
+        tables.info.metadata.iter().filter(|(tag, _)| matches!(tag.as_str(), "config" | "source:config"));
+    let stated: Vec<&str> = tags.map(|(_, value)| value.as_str()).collect();
+    let own = stated.get(if stated.len() > 1 { id.index() } else { 0 });
+    own.and_then(|text| serde_json::from_str(text).ok()).filter(Value::is_object).unwrap_or_else(|| json!({}))
 }
 
 /// The names of kinds and operations by number, up to the names of ranges.
@@ -150,6 +160,7 @@ fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], bytes: &mut Vec<u8>) {
     let numbers = [
         ("kernel_object", Some(symbol.kernel_object).filter(|&object| object != 0)),
         ("kernarg_segment_size", symbol.kernarg.map(u64::from)),
+        ("kernarg_segment_alignment", symbol.kernarg_alignment.map(u64::from)),
         ("group_segment_size", symbol.lds.map(u64::from)),
         ("private_segment_size", symbol.scratch.map(u64::from)),
         ("sgpr_count", symbol.sgprs.map(u64::from)),
@@ -160,6 +171,12 @@ fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], bytes: &mut Vec<u8>) {
         if let Some(number) = number {
             bytes.extend_from_slice(format!(",\"{key}\":{number}").as_bytes());
         }
+    }
+    if let Some(offset) = symbol.entry_offset {
+        bytes.extend_from_slice(format!(",\"kernel_code_entry_byte_offset\":{offset}").as_bytes());
+    }
+    if let Some(address) = symbol.address {
+        bytes.extend_from_slice(format!(",\"kernel_address\":{{\"handle\":{address}}}").as_bytes());
     }
     let keys = ["kernel_name", "formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name"];
     for (key, name) in keys.into_iter().zip(names) {

@@ -201,3 +201,16 @@ fn parts_have_files_of_their_own_in_every_format() {
     expected("run.gpu3_kernel_trace.csv");
     assert_eq!(cells(&folder, "run.gpu3_kernel_trace.csv")[1][7], "two");
 }
+
+#[test]
+fn a_folder_that_is_missing_is_created_and_stays_only_with_files() {
+    let folder =
+        Folder::story("INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 10, 20, 'gemm');");
+    folder.answer("in.db -o new/ --to rocprofv3-csv");
+    let names = std::fs::read_dir(folder.path("new")).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(names.into_iter().any(|name| name.to_str().unwrap().ends_with("_kernel_trace.csv")));
+    assert_ne!(folder.run("in.db -o other/ --to rocprofv3-csv --range nowhere").0, 0);
+    let (code, _, messages) = folder.run("in.db -o no/such/ --to rocprofv3-csv");
+    assert!(code == 2 && messages.contains("cannot create no/such/"), "{messages}");
+    assert_eq!(folder.files(), ["in.db", "new"]);
+}

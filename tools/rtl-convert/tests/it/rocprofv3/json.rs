@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rtl_write::NativeWriter;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::rocprofv3::lines::held;
 use crate::rocprofv3::{Folder, HAZARDS, arbitrary, hostile_names, read, story_of_names};
@@ -151,6 +151,49 @@ fn an_own_json_of_rocprofv3_keeps_its_records_field_by_field() {
         expected.sort_by_key(Value::to_string);
         written.sort_by_key(Value::to_string);
         assert_eq!(written, expected, "{list}");
+    }
+}
+
+#[test]
+fn a_launch_of_unknown_shape_has_the_sizes_that_readers_need() {
+    let folder =
+        Folder::story("INSERT INTO kernels(gpu, queue, start, end, name) VALUES (0, 0, 10, 20, 'gemm');");
+    folder.answer("in.db -o out_results.json");
+    let process = &document(&folder, "out_results.json")["rocprofiler-sdk-tool"][0];
+    let launch = &process["buffer_records"]["kernel_dispatch"][0]["dispatch_info"];
+    let none = json!({ "x": 0, "y": 0, "z": 0 });
+    assert_eq!((&launch["grid_size"], &launch["workgroup_size"]), (&none, &none));
+    let shape = read(&folder.path("out_results.json")).shapes.rows()[0];
+    assert_eq!((shape.items, shape.workgroup), (None, None));
+}
+
+#[test]
+fn settings_and_symbols_of_rocprofv3_go_from_json_to_json() {
+    let symbol = json!({
+        "size": 88, "kernel_id": 5, "code_object_id": 1, "kernel_name": "copy.kd", "kernel_object": 140_341_013_919_360_u64,
+        "kernarg_segment_size": 384, "kernarg_segment_alignment": 16, "group_segment_size": 0, "private_segment_size": 0,
+        "sgpr_count": 32, "arch_vgpr_count": 8, "accum_vgpr_count": 0, "kernel_code_entry_byte_offset": -8064,
+        "kernel_address": {"handle": 140_341_013_927_424_u64}, "formatted_kernel_name": "copy",
+        "demangled_kernel_name": "copy", "truncated_kernel_name": "copy"
+    });
+    let config = json!({ "output_path": "/runs/7", "perfetto_buffer_size": 1_048_576, "json_output": true, "summary_groups": [] });
+    let launch = json!({
+        "kind": 11, "operation": 2, "correlation_id": {"internal": 1, "external": 0}, "start_timestamp": 10, "end_timestamp": 20,
+        "dispatch_info": {"agent_id": {"handle": 7}, "queue_id": {"handle": 1}, "kernel_id": 5, "dispatch_id": 1}
+    });
+    let process = json!({
+        "metadata": {"pid": 7, "config": config}, "agents": [{"id": {"handle": 7}, "type": 2}],
+        "kernel_symbols": [symbol], "buffer_records": {"kernel_dispatch": [launch]}
+    });
+    let folder = Folder::new();
+    std::fs::write(folder.path("in.json"), json!({ "rocprofiler-sdk-tool": [process] }).to_string()).unwrap();
+    folder.answer("in.json -o one_results.json");
+    folder.answer("in.json -o through.db");
+    folder.answer("through.db -o two_results.json");
+    for name in ["one_results.json", "two_results.json"] {
+        let process = &document(&folder, name)["rocprofiler-sdk-tool"][0];
+        assert_eq!(process["kernel_symbols"][1], symbol, "{name}");
+        assert_eq!(process["metadata"]["config"], config, "{name}");
     }
 }
 

@@ -1,28 +1,12 @@
 //! What AMD's TraceLens reports of our JSON, where `scripts/fetch/tracelens` has fetched it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rtl_schema::Tables;
-use support::{Need, skipped};
+use support::fetched;
 
 use crate::rocprofv3::{Folder, read};
-
-/// The commit of `scripts/fetch/tracelens`.
-const COMMIT: &str = "171dd74721ca";
-
-fn tracelens() -> Option<PathBuf> {
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
-    let user = || std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
-    let cache =
-        std::env::var_os("RTL_CACHE").map(PathBuf::from).or_else(|| user().map(|user| user.join("rtl")))?;
-    let folder = cache.join("tracelens").join(COMMIT);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    skipped(Need::Programs, "no TraceLens (scripts/fetch/tracelens)")
-}
 
 /// Launches and ns by the short name of the kernel, which is what TraceLens groups by.
 fn by_kernel(tables: &Tables) -> BTreeMap<String, (u64, i64)> {
@@ -38,7 +22,7 @@ fn by_kernel(tables: &Tables) -> BTreeMap<String, (u64, i64)> {
 
 #[test]
 fn tracelens_reports_every_launch_with_its_time() {
-    let Some(tracelens) = tracelens() else { return };
+    let Some(tracelens) = fetched("tracelens/171dd74721ca", "scripts/fetch/tracelens") else { return };
     let folder = Folder::new();
     let options = support::Options { ops: 2_000, ..support::Options::default() };
     support::generate(&options, &folder.path("in.db")).unwrap();

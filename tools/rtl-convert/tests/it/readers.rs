@@ -1,0 +1,94 @@
+//! Our files in the programs that people open them with, where `scripts/fetch/trace-readers` and `scripts/fetch/tracelens`
+//! have fetched those.
+
+use std::path::Path;
+use std::process::Command;
+
+use support::{Options, fetched};
+
+use crate::drawing::{Folder, rows};
+
+/// What a Python program prints, with packages of these folders.
+fn python(arguments: &[&str], packages: &[&Path]) -> String {
+    let mut command = Command::new("python3");
+    command.args(arguments).env("PYTHONPATH", std::env::join_paths(packages).unwrap());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A trace `in.db` with calls, ranges and copies; rtl-convert writes `out.NAME` of it.
+fn converted(line: &str) -> Folder {
+    let folder = Folder::new();
+    let options = Options { ops: 2_000, api: true, ranges: true, ..Options::default() };
+    support::generate(&options, &folder.path("in.db")).unwrap();
+    let (code, _, messages) = folder.run(line);
+    assert_eq!((code, messages.as_str()), (0, ""));
+    folder
+}
+
+/// From the first start of an op to the last end, in ns.
+fn span(folder: &Folder) -> i64 {
+    let tables = rows(&folder.path("in.db"));
+    let dispatches = tables.dispatches.iter().map(|row| (row.start, row.duration.unwrap()));
+    let copies = tables.copies.iter().map(|row| (row.start, row.duration.unwrap()));
+    let ops: Vec<(i64, i64)> = dispatches.chain(copies).collect();
+    let end = ops.iter().map(|(start, duration)| start + duration).max().unwrap();
+    end - ops.iter().map(|(start, _)| *start).min().unwrap()
+}
+
+#[test]
+fn hta_breaks_down_the_time_of_our_json() {
+    let Some(hta) = fetched("readers/hta-0.5.0", "scripts/fetch/trace-readers") else { return };
+    let folder = converted("in.db -o rank0.json");
+    std::fs::create_dir(folder.path("traces")).unwrap();
+    std::fs::rename(folder.path("rank0.json"), folder.path("traces/rank0.json")).unwrap();
+    let program = "
+import sys
+from hta.trace_analysis import TraceAnalysis
+analysis = TraceAnalysis(trace_dir=sys.argv[1])
+print(int(analysis.get_temporal_breakdown(visualize=False)['kernel_time(us)'].sum()))
+print(len(analysis.get_gpu_kernel_breakdown(visualize=False)[1]) > 0)
+print(len(analysis.get_queue_length_summary()) > 0)
+";
+    let printed = python(&["-c", program, folder.path("traces").to_str().unwrap()], &[&hta]);
+    let [time, kernels, queues] = printed.lines().collect::<Vec<_>>().try_into().unwrap();
+    // It rounds both ends down to microseconds.
+    assert!((time.parse::<i64>().unwrap() - span(&folder) / 1000).abs() <= 1, "{time} of {}", span(&folder));
+    assert_eq!((kernels, queues), ("True", "True"), "it finds kernels, and their calls");
+}
+
+#[test]
+fn tracelens_reports_our_json_as_one_of_pytorch() {
+    let Some(tracelens) = fetched("tracelens/171dd74721ca", "scripts/fetch/tracelens") else { return };
+    let folder = converted("in.db -o out.json");
+    let (input, report) = (folder.path("out.json"), folder.path("report"));
+    let program = "
+import sys
+from TraceLens.Reporting.generate_perf_report_pytorch import generate_perf_report_pytorch
+generate_perf_report_pytorch(profile_json_path=sys.argv[1], output_csvs_dir=sys.argv[2])
+";
+    let [input, written] = [&input, &report].map(|path| path.to_str().unwrap());
+    python(&["-c", program, input, written], &[&tracelens, &tracelens.join("packages")]);
+    let timeline = std::fs::read_to_string(report.join("gpu_timeline.csv")).unwrap();
+    let total = timeline.lines().find_map(|line| line.strip_prefix("total_time,")).unwrap();
+    let total: f64 = total.split(',').next().unwrap().parse().unwrap();
+    // In milliseconds, of kernels whose launching call it has found.
+    assert!((total * 1e6 - span(&folder) as f64).abs() < 1_000.0, "{timeline}");
+}
+
+#[test]
+fn pandas_and_polars_of_2023_open_our_parquet() {
+    let Some(parquet) = fetched("readers/parquet-2023", "scripts/fetch/trace-readers") else { return };
+    let folder = converted("in.db -o out.parquet");
+    let program = "
+import sys
+import pandas, polars
+frame = pandas.read_parquet(sys.argv[1], engine='pyarrow')
+print(len(frame), frame['name'].nunique() == polars.read_parquet(sys.argv[1])['name'].n_unique())
+print(sorted({str(kind) for kind in polars.read_parquet(sys.argv[1]).dtypes}))
+";
+    let printed =
+        python(&["-c", program, folder.path("out.parquet/ops.parquet").to_str().unwrap()], &[&parquet]);
+    assert_eq!(printed.lines().collect::<Vec<_>>(), ["2000 True", "['Boolean', 'Int64', 'String']"]);
+}
