@@ -149,8 +149,12 @@ impl Attribution {
     /// The names around a call: ranges of its thread, and those that belong to no thread.
     pub(crate) fn call(&self, tables: &Tables, row: usize) -> &[u32] {
         let calls = &tables.api_calls;
-        let set = self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row], &mut 0);
-        &self.sets.get(set).names
+        self.thread_moment(calls.process.get(row), calls.tid.get(row), calls.start[row])
+    }
+
+    /// The names of the ranges that were open when a thread did something at `start`.
+    pub(crate) fn thread_moment(&self, process: ProcessId, tid: Option<i64>, start: i64) -> &[u32] {
+        &self.sets.get(self.on_thread(process, tid, start, &mut 0)).names
     }
 
     /// The names around a range, its own included.

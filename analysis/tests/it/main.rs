@@ -5,6 +5,7 @@
 mod common;
 mod judgements;
 mod launches;
+mod operators;
 mod profile;
 mod properties;
 mod ranks;
