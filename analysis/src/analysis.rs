@@ -8,6 +8,7 @@ use rtl_schema::table::Track;
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, Latency, Queues};
+use crate::operators::Callers;
 use crate::ops::{Op, Order};
 use crate::ranges::{self, Attribution, Cursor, RangeReport};
 use crate::sweep::{self, Sweep};
@@ -104,6 +105,13 @@ impl<'a> Analysis<'a> {
                     .map(|row| attribution.innermost(tables, Op { copy: false, row }, &mut cursor));
                 by_key(tables, ranges, |range| {
                     Group::of(range.map_or("(no range)", |name| tables.strings.get(name)))
+                })
+            }
+            GroupBy::Operator => {
+                let callers = Callers::of(tables);
+                let operators = (0..dispatches.len()).map(|row| callers.name_of_dispatch(tables, row));
+                by_key(tables, operators, |operator| {
+                    Group::of(operator.map_or("(no operator)", |name| tables.strings.get(name)))
                 })
             }
             GroupBy::Shape => {

@@ -1,7 +1,7 @@
 //! Several traces as one.
 
 use rtl_schema::layout::tags::COMPLETE;
-use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Track};
+use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Operators, Track};
 use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
@@ -30,6 +30,11 @@ pub fn append(tables: &mut Tables, other: Tables) {
         range.process = numbers.process(range.process);
         range.name = numbers.name(range.name);
         range.category = numbers.name(range.category);
+    });
+    append_operators(&mut tables.operators, other.operators, &numbers);
+    append_rows(&mut tables.memory_events, other.memory_events, |event| {
+        event.process = numbers.process(event.process);
+        event.agent = event.agent.map(|agent| numbers.agent(agent));
     });
     append_rows(&mut tables.allocations, other.allocations, |allocation| {
         allocation.process = numbers.process(allocation.process);
@@ -140,6 +145,14 @@ fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Num
     }
     other.symbol.map(|id| id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols))));
     mine.append(other, &numbers.tracks, &numbers.shapes);
+}
+
+fn append_operators(mine: &mut Operators, mut other: Operators, numbers: &Numbers) {
+    other.process.map(|process| numbers.process(process));
+    other.name.iter_mut().for_each(|id| *id = numbers.name(*id));
+    other.shapes.map(|id| numbers.name(id));
+    other.types.map(|id| numbers.name(id));
+    mine.append(other);
 }
 
 fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {

@@ -27,6 +27,8 @@ pub enum GroupBy {
     Queue,
     /// The innermost range around the launch.
     Range,
+    /// The innermost operator around the launch.
+    Operator,
     /// The kernel and its launch shape.
     Shape,
     /// The process.

@@ -16,7 +16,9 @@ pub struct Select {
     pub api: bool,
     /// The arguments of API calls.
     pub args: bool,
-    /// Allocations, scratch events, counters, monitors and call stacks.
+    /// Operators of a framework.
+    pub operators: bool,
+    /// Allocations, scratch events, memory events, counters, monitors and call stacks.
     pub secondary: bool,
 }
 
@@ -28,7 +30,7 @@ impl Select {
 
     /// The columns of rtl-summary's default report.
     pub fn summary() -> Self {
-        Self { links: true, ranges: true, api: true, ..Self::ops() }
+        Self { links: true, ranges: true, api: true, operators: true, ..Self::ops() }
     }
 
     /// Ops alone: names, places and times.

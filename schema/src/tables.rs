@@ -3,8 +3,8 @@ use serde::Deserialize;
 use crate::Dialect;
 use crate::layout::tags::{COMPLETE, TRACING_COST};
 use crate::table::{
-    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, Monitor, OpaqueTable, Process,
-    Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
+    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, MemoryEvents, Monitor, OpaqueTable,
+    Operators, Process, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
@@ -37,6 +37,10 @@ pub struct Tables {
     pub api_calls: ApiCalls,
     /// Ranges and markers.
     pub ranges: Ranges,
+    /// Operators of a framework.
+    pub operators: Operators,
+    /// Allocations and releases of a framework's allocator.
+    pub memory_events: MemoryEvents,
     /// Allocations and scratch events.
     pub allocations: Allocations,
     /// Hardware counters.
@@ -66,6 +70,7 @@ impl Tables {
         self.barriers.clear();
         self.api_calls = ApiCalls::default();
         self.ranges.clear();
+        self.operators = Operators::default();
         self.extra_links.clear();
     }
 
@@ -143,6 +148,10 @@ impl TraceInfo {
             Some("cut off: its recorder was killed and left a journal, which was read too")
         } else if self.dialect == Dialect::Native && self.metadata.iter().any(is_incomplete) {
             Some("cut off: its recorder was killed, or is still recording")
+        } else if self.dialect == Dialect::Kineto && self.metadata.iter().any(is_incomplete) {
+            Some(
+                "cut off: its profiler was killed, or the file was copied in part; read to its last whole event",
+            )
         } else {
             None
         }

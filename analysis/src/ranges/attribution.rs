@@ -166,7 +166,12 @@ impl Attribution {
     /// The position of a call: in ranges of its thread, and those that belong to no thread.
     pub(crate) fn call(&self, tables: &Tables, row: usize) -> u32 {
         let calls = &tables.api_calls;
-        self.on_thread(calls.process.get(row), calls.tid.get(row), calls.start[row], &mut 0)
+        self.thread_moment(calls.process.get(row), calls.tid.get(row), calls.start[row])
+    }
+
+    /// The position of a thread at `start`.
+    pub(crate) fn thread_moment(&self, process: ProcessId, tid: Option<i64>, start: i64) -> u32 {
+        self.on_thread(process, tid, start, &mut 0)
     }
 
     /// The position of a range, in itself and those that hold it.

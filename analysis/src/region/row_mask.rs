@@ -19,6 +19,7 @@ pub(super) struct RowMask {
     barriers: Vec<bool>,
     calls: Vec<bool>,
     ranges: Vec<bool>,
+    operators: Vec<bool>,
 }
 
 impl RowMask {
@@ -29,6 +30,7 @@ impl RowMask {
             barriers: vec![true; tables.barriers.len()],
             calls: vec![true; tables.api_calls.len()],
             ranges: vec![true; tables.ranges.len()],
+            operators: vec![true; tables.operators.len()],
         }
     }
 
@@ -71,6 +73,9 @@ impl RowMask {
             for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
                 *kept &= stays(range.process);
             }
+            for (row, kept) in self.operators.iter_mut().enumerate() {
+                *kept &= stays(tables.operators.process.get(row));
+            }
         }
     }
 
@@ -80,7 +85,7 @@ impl RowMask {
         self.others(tables, from, to);
     }
 
-    /// Of calls and ranges keeps those that start in `[from, to)`.
+    /// Of calls, ranges and operators keeps those that start in `[from, to)`.
     pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
         let inside = |start: i64| from <= start && start < to;
         for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
@@ -89,10 +94,13 @@ impl RowMask {
         for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
             *kept &= inside(range.start);
         }
+        for (kept, &start) in self.operators.iter_mut().zip(&tables.operators.start) {
+            *kept &= inside(start);
+        }
     }
 
-    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls by their thread, barriers
-    /// by their start, ranges with all that lies inside.
+    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls and operators by their
+    /// thread, barriers by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
         let missing = || Error::NoRange { name: name.to_owned() };
         let attribution = Attribution::of_all_rows(tables);
@@ -114,6 +122,11 @@ impl RowMask {
         }
         for (row, kept) in self.ranges.iter_mut().enumerate() {
             *kept = *kept && holds(attribution.range(row));
+        }
+        let operators = &tables.operators;
+        for (row, kept) in self.operators.iter_mut().enumerate() {
+            let (process, tid) = (operators.process.get(row), operators.tid.get(row));
+            *kept = *kept && holds(attribution.thread_moment(process, tid, operators.start[row]));
         }
         Ok(())
     }
@@ -163,6 +176,9 @@ impl RowMask {
         }
         if self.calls.contains(&false) {
             tables.api_calls.retain(&self.calls);
+        }
+        if self.operators.contains(&false) {
+            tables.operators.retain(&self.operators);
         }
         retain(&mut tables.copies, &self.copies);
         retain(&mut tables.barriers, &self.barriers);

@@ -6,6 +6,7 @@ mod common;
 mod judgements;
 mod launches;
 mod nesting;
+mod operators;
 mod profile;
 mod properties;
 mod ranks;

@@ -16,20 +16,21 @@ macro_rules! with_dialects {
             Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd THIRD;
             Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite READER;
             RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json READER;
+            Kineto: "kineto-json", "torch.profiler's JSON (Kineto)", kineto READER;
             Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg READER;
         }
     };
 }
 
 /// The dialects in a sentence, for help texts.
-pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON) and RTG's \
-                            HCC_PROFILE text";
+pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON), \
+                            torch.profiler (JSON) and RTG's HCC_PROFILE text";
 
 /// The hint for a file that no dialect recognises.
-pub(crate) const READABLE_HINT: &str =
-    "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json) and RTG's HCC_PROFILE text";
+pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json), torch.profiler and RTG's HCC_PROFILE text";
 
 mod kind;
+mod kineto;
 mod lite;
 mod native;
 mod opaque_tables;

@@ -4,6 +4,7 @@
 
 mod databases;
 mod detect;
+mod dialect_kineto;
 mod dialect_lite;
 mod dialect_native;
 mod dialect_rocprofiler;
@@ -13,6 +14,7 @@ mod dialect_rtg;
 mod fixture;
 mod fuzz_smoke;
 mod growing;
+mod kineto_samples;
 mod opening;
 mod queries;
 mod scan;

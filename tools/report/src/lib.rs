@@ -12,6 +12,7 @@ use rtl_analysis::api::{ApiGroup, UnfinishedCall};
 use rtl_analysis::copies::CopyGroup;
 use rtl_analysis::facts::Fact;
 use rtl_analysis::launches::{Latency, Queues};
+use rtl_analysis::operators::OperatorReport;
 use rtl_analysis::overview::{ProcessInfo, TraceOverview};
 use rtl_analysis::ranges::RangeReport;
 use rtl_analysis::ranks::Ranks;
@@ -132,6 +133,9 @@ pub struct Sections {
     /// API calls by function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Vec<ApiGroup>>,
+    /// Operators of a framework.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operators: Option<OperatorReport>,
     /// API calls that had not returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_calls: Option<Vec<UnfinishedCall>>,

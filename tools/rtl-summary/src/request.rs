@@ -68,10 +68,14 @@ impl<'a> Request<'a> {
             select.secondary = *style == Style::Rocprofv3;
         }
         let by_range = *by == GroupBy::Range || self.filter.range.is_some();
+        let by_operator = *by == GroupBy::Operator;
         select.ranges |= by_range;
-        select.api |= by_range;
-        select.links |=
-            by_range || matches!(by, GroupBy::Process | GroupBy::Rank) || !self.filter.ranks.is_empty();
+        select.operators |= by_operator;
+        select.api |= by_range || by_operator;
+        select.links |= by_range
+            || by_operator
+            || matches!(by, GroupBy::Process | GroupBy::Rank)
+            || !self.filter.ranks.is_empty();
         select.launch |= *by == GroupBy::Shape || *names == Names::Mangled;
         select
     }

@@ -13,6 +13,7 @@ mod gpus;
 mod imbalance;
 mod kernels;
 mod launches;
+mod operators;
 mod queues;
 mod ranges;
 mod ranks;
@@ -27,10 +28,11 @@ use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 14] = [
+pub static SECTIONS: [&Section; 15] = [
     &TRACE,
     &KERNELS,
     &categories::CATEGORIES,
+    &operators::OPERATORS,
     &GPUS,
     &gaps::GAPS,
     &copies::COPIES,

@@ -7,6 +7,7 @@ mod cut_off;
 mod document;
 mod launches;
 mod manners;
+mod operators;
 mod oracle;
 mod ranks;
 mod real;

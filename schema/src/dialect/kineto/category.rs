@@ -1,0 +1,54 @@
+//! The meaning of an event's category.
+
+use super::event::Event;
+use super::scan::Raw;
+
+/// What an event becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Category {
+    Kernel,
+    Copy,
+    Call,
+    Operator,
+    Annotation,
+    Memory,
+    /// The name of a thread.
+    Thread,
+    /// The profiler's own span of the recording.
+    Recording,
+    /// An event without a table: counted.
+    Other,
+}
+
+impl Category {
+    /// The category of an event. Capital letters are those of PyTorch 1.8 to 1.12.
+    #[inline]
+    pub(super) fn of(event: &Event<'_>) -> Self {
+        if event.phase == b"\"X\"" {
+            match bare(event.category) {
+                b"kernel" | b"Kernel" => Self::Kernel,
+                b"gpu_memcpy" | b"gpu_memset" | b"Memcpy" | b"Memset" => Self::Copy,
+                b"cuda_runtime" | b"cuda_driver" | b"hip_runtime" | b"hip_driver" | b"Runtime" => Self::Call,
+                b"cpu_op" | b"Operator" => Self::Operator,
+                b"user_annotation" => Self::Annotation,
+                b"Trace" => Self::Recording,
+                _ => Self::Other,
+            }
+        } else if event.name == b"\"[memory]\"" {
+            Self::Memory
+        } else if event.phase == b"\"M\"" && event.name == b"\"thread_name\"" {
+            Self::Thread
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// A text without its quotes.
+#[inline]
+pub(super) fn bare(raw: Raw<'_>) -> Raw<'_> {
+    match raw {
+        [b'"', inner @ .., b'"'] => inner,
+        _ => raw,
+    }
+}

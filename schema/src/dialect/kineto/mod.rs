@@ -1,0 +1,46 @@
+//! torch.profiler's JSON, which Kineto writes: Chrome's trace format with categories and arguments of its own.
+//!
+//! The file is scanned once, event by event, in a buffer that does not grow with it. Values stay text until a row needs
+//! them. What an event refers to (its process, the clock, the call that launched it) may come later, so rows are
+//! completed at the end of their document; a file of several ranks may hold several documents.
+
+mod category;
+mod document;
+mod event;
+mod input;
+mod resolve;
+mod rows;
+mod scalar;
+mod scan;
+mod sources;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use self::document::Reading;
+use super::reader::Reader;
+use crate::{Result, Select, Tables};
+
+pub(super) const READER: Reader = Reader::Text { recognise, read };
+
+/// What only Kineto writes at the top of a document.
+const HEADERS: [&[u8]; 3] = [b"\"schemaVersion\"", b"\"deviceProperties\"", b"\"baseTimeNanoseconds\""];
+
+/// Categories of its events.
+const CATEGORIES: [&[u8]; 5] =
+    [b"\"cpu_op\"", b"\"cuda_runtime\"", b"\"gpu_memcpy\"", b"\"python_function\"", b"\"user_annotation\""];
+
+/// Whether a document begins as those of Kineto, or of a tool that has edited one.
+fn recognise(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let has =
+        |words: &[&[u8]]| words.iter().any(|word| head.windows(word.len()).any(|window| window == *word));
+    let is_list = head.starts_with(b"[");
+    let has_events = || is_list && has(&[b"\"ph\""]) || has(&[b"\"traceEvents\""]);
+    (is_list || head.starts_with(b"{")) && (has(&HEADERS) || has(&CATEGORIES) && has_events())
+}
+
+fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables> {
+    Reading::new(path, reader, select).read()
+}

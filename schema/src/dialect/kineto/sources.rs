@@ -1,0 +1,139 @@
+//! Who made the events of a document: processes, and the GPUs that a process id stands for in GPU events.
+
+use super::category::bare;
+use super::event::Event;
+use super::scalar::{text, unsigned, whole};
+use super::scan::Raw;
+use crate::{AgentId, ProcessId};
+
+/// A process as events name it: `2774`, or `[TP00] 2774` in files that a tool has merged.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    pub(super) raw: Vec<u8>,
+    pub(super) id: ProcessId,
+    /// The text before the number.
+    pub(super) prefix: String,
+    pub(super) pid: Option<i64>,
+    /// The rank that its events state.
+    pub(super) rank: Option<u32>,
+}
+
+/// A GPU as events name it, by its process id and its number.
+#[derive(Debug, Default)]
+pub(super) struct Place {
+    pid: Vec<u8>,
+    device: Vec<u8>,
+    pub(super) prefix: String,
+    /// The number of the GPU within its process.
+    pub(super) number: i64,
+    pub(super) rank: Option<u32>,
+}
+
+/// The processes and GPUs of one document.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    pub(super) processes: Vec<Source>,
+    pub(super) places: Vec<Place>,
+    /// Positions of the last ones, which most events repeat.
+    last: (usize, usize),
+}
+
+impl Sources {
+    /// The process of a host event; `next` is the id of a new one.
+    #[inline]
+    pub(super) fn process(&mut self, event: &Event<'_>, next: impl FnOnce() -> ProcessId) -> ProcessId {
+        if let Some(source) = self.processes.get(self.last.0)
+            && source.raw == event.pid
+        {
+            return source.id;
+        }
+        self.other_process(event, next)
+    }
+
+    #[cold]
+    fn other_process(&mut self, event: &Event<'_>, next: impl FnOnce() -> ProcessId) -> ProcessId {
+        let known = self.processes.iter().position(|source| source.raw == event.pid);
+        self.last.0 = known.unwrap_or_else(|| {
+            let (prefix, pid) = numbered(event.pid);
+            let rank = unsigned(event.arguments.rank);
+            self.processes.push(Source { raw: event.pid.to_vec(), id: next(), prefix, pid, rank });
+            self.processes.len() - 1
+        });
+        self.processes[self.last.0].id
+    }
+
+    /// The position of the GPU of a device event, in the place of its agent.
+    #[inline]
+    pub(super) fn place(&mut self, event: &Event<'_>) -> AgentId {
+        let is_of = |place: &Place| place.pid == event.pid && place.device == event.arguments.device;
+        if !self.places.get(self.last.1).is_some_and(is_of) {
+            self.last.1 = self.places.iter().position(is_of).unwrap_or_else(|| {
+                let (prefix, number) = numbered(event.pid);
+                self.places.push(Place {
+                    pid: event.pid.to_vec(),
+                    device: event.arguments.device.to_vec(),
+                    prefix,
+                    number: whole(event.arguments.device).or(number).unwrap_or(0),
+                    rank: unsigned(event.arguments.rank),
+                });
+                self.places.len() - 1
+            });
+        }
+        AgentId(self.last.1 as u32)
+    }
+}
+
+/// A text and the number that it ends with.
+fn numbered(raw: Raw<'_>) -> (String, Option<i64>) {
+    if let Some(number) = whole(raw) {
+        return (String::new(), Some(number));
+    }
+    let text = text(raw).unwrap_or_default();
+    let prefix = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    (prefix.to_owned(), text[prefix.len()..].parse().ok())
+}
+
+/// The number of a thread or a stream: text has it at its end.
+#[inline]
+pub(super) fn number(raw: Raw<'_>) -> Option<i64> {
+    let inner = bare(raw);
+    let digits = inner.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == inner.len() { whole(raw) } else { numbered(raw).1 }
+}
+
+/// The rank in a text as `rank3`, `rank-3` or `rank_3`; of several the last one.
+pub(super) fn rank_in(text: &str) -> Option<u32> {
+    let text = text.to_ascii_lowercase();
+    let after = &text[text.rfind("rank")? + 4..];
+    let digits = after.trim_start_matches(['-', '_', '.', ' ', '=']);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_name_states_a_rank() {
+        for (name, rank) in [
+            ("gpt-dist_overlap-rank12.json.gz", Some(12)),
+            ("rank_3.json", Some(3)),
+            ("RANK-0.1699.pt.trace.json", Some(0)),
+            ("ranking.json", None),
+            ("trace.json", None),
+        ] {
+            assert_eq!(rank_in(name), rank, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_process_id_may_have_a_label_in_front() {
+        assert_eq!(numbered(b"\"[TP00] 2774\""), ("[TP00] ".to_owned(), Some(2774)));
+        assert_eq!(numbered(b"\"Spans\""), ("Spans".to_owned(), None));
+        assert_eq!(numbered(b"-1"), (String::new(), Some(-1)));
+        assert_eq!(number(b"\"[TP00] 7\""), Some(7));
+        assert_eq!(number(b"\"7\""), Some(7));
+        assert_eq!(number(b"\"PyTorch Profiler\""), None);
+    }
+}

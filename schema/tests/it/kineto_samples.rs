@@ -1,0 +1,132 @@
+//! Traces of torch.profiler that real programs wrote, against Python's JSON reader.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
+use support::{Need, skipped};
+
+/// By table and name: rows, sum of durations, first start, sum of the table's other figure.
+type Totals = BTreeMap<(String, String), (i64, i64, i64, i64)>;
+
+fn add(totals: &mut Totals, table: &str, name: &str, row: (i64, Option<i64>, i64)) {
+    let (start, duration, figure) = row;
+    let total = totals.entry((table.to_owned(), name.to_owned())).or_insert((0, 0, i64::MAX, 0));
+    *total = (total.0 + 1, total.1 + duration.unwrap_or(0), total.2.min(start), total.3 + figure);
+}
+
+fn totals(tables: &Tables) -> Totals {
+    let mut totals = Totals::new();
+    let name = |id: NameId| tables.strings.get(id);
+    for row in tables.dispatches.iter() {
+        add(&mut totals, "kernel", name(row.name), (row.start, row.duration, row.correlation));
+    }
+    for row in &tables.copies {
+        let stated = row.bytes.unwrap_or(0) as i64;
+        add(&mut totals, "copy", name(row.name), (row.start, row.duration, stated));
+    }
+    for row in tables.api_calls.iter() {
+        add(&mut totals, "call", name(row.name), (row.start, row.duration, row.correlation));
+    }
+    for row in tables.operators.iter() {
+        let sequence = row.sequence.map_or(0, i64::from);
+        add(&mut totals, "operator", name(row.name), (row.start, row.duration, sequence));
+    }
+    for row in &tables.ranges {
+        add(&mut totals, "range", name(row.name), (row.start, row.duration, 0));
+    }
+    for row in &tables.memory_events {
+        add(&mut totals, "memory", "[memory]", (row.time, None, row.bytes));
+    }
+    totals
+}
+
+fn by_python(path: &Path) -> Option<Totals> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/kineto_oracle.py");
+    let output = match Command::new("python3").arg(script).arg(path).output() {
+        Ok(output) => output,
+        Err(error) => return skipped(Need::Machine, format_args!("no python3 ({error})")),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = |line| {
+        let (table, name, rows, sum, first, figure) = serde_json::from_str(line).unwrap();
+        ((table, name), (rows, sum, first, figure))
+    };
+    Some(text.lines().map(line).collect())
+}
+
+/// The traces below `folder` whose name passes.
+fn samples(folder: &str, passes: impl Fn(&str) -> bool) -> Option<Vec<PathBuf>> {
+    let Some(shared) = support::shared() else {
+        return skipped(Need::Shared, "no traces of torch.profiler beside the checkout");
+    };
+    let Ok(files) = std::fs::read_dir(shared.join(folder)) else {
+        return skipped(Need::Shared, format_args!("no {folder} beside the checkout"));
+    };
+    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.ends_with(".json.gz") && passes(&name)
+    });
+    paths.sort();
+    assert!(!paths.is_empty(), "{folder} has other files");
+    Some(paths)
+}
+
+fn python_agrees(folder: &str, passes: impl Fn(&str) -> bool) {
+    for path in samples(folder, passes).unwrap_or_default() {
+        let trace = Trace::open(&path).unwrap();
+        assert_eq!(trace.dialect(), Dialect::Kineto, "{}", path.display());
+        let tables = trace.read(&Select::everything()).unwrap();
+        let Some(expected) = by_python(&path) else { return };
+        let read = totals(&tables);
+        for (key, total) in &read {
+            assert_eq!(Some(total), expected.get(key), "{}: {key:?}", path.display());
+        }
+        assert_eq!(read.len(), expected.len(), "{}", path.display());
+        assert_eq!(tables.problems.iter().count(), 0, "{}", path.display());
+        let is_cut = tables.info.cut_off().is_some();
+        assert_eq!(is_cut, path.to_string_lossy().contains("-cut"), "{}", path.display());
+    }
+}
+
+#[test]
+fn every_total_of_traces_of_amd_gpus_is_that_of_python() {
+    python_agrees("kineto", |name| !name.contains("owlv2"));
+}
+
+#[test]
+fn every_total_of_a_trace_with_stacks_is_that_of_python() {
+    python_agrees("kineto", |name| name.contains("owlv2"));
+}
+
+#[test]
+fn every_total_of_traces_of_one_nvidia_gpu_is_that_of_python() {
+    python_agrees("kineto/h200", |name| !name.contains("dist_") && !name.contains("tiny"));
+}
+
+#[test]
+fn every_total_of_many_tiny_kernels_is_that_of_python() {
+    python_agrees("kineto/h200", |name| name.contains("tiny"));
+}
+
+#[test]
+fn every_total_of_distributed_runs_is_that_of_python() {
+    python_agrees("kineto/h200", |name| name.contains("dist_"));
+}
+
+#[test]
+fn ranks_and_gpus_of_a_distributed_run_are_known() {
+    for rank in 0..4 {
+        let file = format!("gpt-dist_overlap-rank{rank}.json.gz");
+        let Some(paths) = samples("kineto/h200", |name| name == file) else { return };
+        let tables = Trace::open(&paths[0]).unwrap().read(&Select::summary()).unwrap();
+        let [process] = tables.processes.as_slice() else { panic!("{} processes", tables.processes.len()) };
+        assert_eq!((process.rank, process.world), (Some(rank), Some(4)));
+        let [agent] = tables.agents.as_slice() else { panic!("{} GPUs", tables.agents.len()) };
+        assert_eq!((agent.number, agent.product.as_deref()), (i64::from(rank), Some("NVIDIA H200")));
+        assert!(tables.info.linked);
+    }
+}
