@@ -8,6 +8,7 @@
  *   range            a range and a marker of roctx
  *   calls            calls of the runtime that a child has inherited, and what it answers
  *   user             it becomes nobody, where it is root
+ *   root             where it is root, its root directory becomes one without anything else
  *   recorded         the file that RTL_OUTPUT names is waited for, where a tool is loaded
  *   secure           whether the program has rights that its caller has not
  *   exit _exit       the process ends
@@ -112,6 +113,12 @@ static void call(void) {
 static void become_nobody(void) {
     if (geteuid() != 0) return;
     REQUIRE(setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
+}
+
+static void change_root(void) {
+    if (geteuid() != 0) return;
+    char folder[] = "/tmp/root_XXXXXX";
+    REQUIRE(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0 && chroot(".") == 0);
 }
 
 static void wait_for_file(void) {
@@ -231,6 +238,7 @@ static void step(char *what) {
     else if (IS("range")) range();
     else if (IS("calls")) call();
     else if (IS("user")) become_nobody();
+    else if (IS("root")) change_root();
     else if (IS("recorded")) wait_for_file();
     else if (IS("secure")) print("secure", (long)getauxval(AT_SECURE));
     else if (IS("exit")) exit(0);

@@ -2,6 +2,8 @@
 //! GPUs and kernels. Imports none of the other folders.
 
 pub mod abi;
+#[cfg(test)]
+pub(crate) mod allocation_count;
 pub mod api;
 pub mod budget;
 pub mod clock;

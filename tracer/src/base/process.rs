@@ -77,10 +77,20 @@ pub fn is_privileged() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
+/// Whether the process has rights that it can give up.
+#[must_use]
+pub fn is_root() -> bool {
+    // SAFETY: asks for a number.
+    unsafe { libc::geteuid() == 0 }
+}
+
 /// Gives the calling thread a table of open files of its own, without any in it: the program's descriptors keep their
 /// numbers, and a program that closes all of them does not close ours. False where the kernel cannot do so (before Linux 5.9).
+/// Its root directory is its own too: paths stay what they are when the program changes its own.
 pub fn have_own_files() -> bool {
     const FIRST: u32 = 0;
+    // SAFETY: the other threads keep what they share.
+    unsafe { libc::unshare(libc::CLONE_FS) };
     // SAFETY: the other threads keep their table and all that is open in it.
     unsafe { libc::syscall(libc::SYS_close_range, FIRST, u32::MAX, libc::CLOSE_RANGE_UNSHARE) == 0 }
 }

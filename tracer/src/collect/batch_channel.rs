@@ -38,6 +38,8 @@ struct Shared<T> {
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     filling: Vec<T>,
+    /// Whether the receiver was ever shown anything.
+    has_shown: bool,
 }
 
 /// The recorder's end.
@@ -51,7 +53,7 @@ pub fn batch_channel<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
     let state = State { full: std::collections::VecDeque::new(), empty: Vec::new(), closed: false };
     let wakes = (budget.bound() / bytes::<T>()).div_ceil(2).clamp(1, USUAL);
     let shared = Arc::new(Shared { state: Mutex::new(state), wakeup: Arc::default(), budget, wakes });
-    (Sender { shared: Arc::clone(&shared), filling: Vec::new() }, Receiver { shared })
+    (Sender { shared: Arc::clone(&shared), filling: Vec::new(), has_shown: false }, Receiver { shared })
 }
 
 /// Bytes of a batch.
@@ -84,7 +86,7 @@ impl<T> Sender<T> {
     }
 
     /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
-    /// may as well become full. Wakes it only when many batches wait.
+    /// may as well become full. Wakes it only when many batches wait, and for the first of all.
     pub fn flush(&mut self) {
         if !self.filling.is_empty() && lock(&self.shared.state).full.is_empty() {
             self.swap_batch();
@@ -102,7 +104,11 @@ impl<T> Sender<T> {
         let mut state = lock(&self.shared.state);
         if !self.filling.is_empty() {
             state.full.push_back(std::mem::take(&mut self.filling));
-            if state.full.len() >= self.shared.wakes {
+            let is_first = !std::mem::replace(&mut self.has_shown, true);
+            if is_first {
+                self.shared.wakeup.is_urgent.store(true, Ordering::Release);
+            }
+            if is_first || state.full.len() >= self.shared.wakes {
                 self.shared.wakeup.has_come.notify_one();
             }
         }
@@ -220,6 +226,21 @@ mod tests {
         assert!(taken(&receiver).is_empty(), "not shown yet");
         sender.flush();
         assert_eq!(taken(&receiver), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_shown_first_wakes_the_receiver() {
+        let (mut sender, receiver) = batch_channel_of(4);
+        let receiving = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            while all.is_empty() && receiver.wait(Duration::from_secs(3600)) {
+                all = taken(&receiver);
+            }
+            all
+        });
+        sender.send(1).unwrap();
+        sender.flush();
+        assert_eq!(receiving.join().unwrap(), [1]);
     }
 
     #[test]

@@ -32,6 +32,9 @@ use crate::collect::slot::{CompletionSource, Slot};
 /// Dispatches looked at beyond the oldest one that still runs.
 const AHEAD: usize = 64;
 
+/// How far ahead of the dispatch that is looked at signals are fetched.
+const FETCHED: usize = 4;
+
 /// After this number of passes all dispatches of a queue are looked at.
 const THOROUGH: u32 = 16;
 
@@ -403,6 +406,9 @@ impl QueueState {
         while let Some(slot) = self.running.get(at) {
             if !sender.has_room() || (beyond > AHEAD && !thorough) {
                 break;
+            }
+            if let Some(later) = self.running.get(at + FETCHED) {
+                later.own.prefetch();
             }
             let completion = poll(slot, shared);
             if completion == Completion::Pending {

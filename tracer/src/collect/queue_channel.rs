@@ -86,7 +86,7 @@ pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
         gpu,
         free: free_out,
         submitted: submitted_in,
-        fresh: Vec::new(),
+        fresh: Vec::with_capacity(BLOCK.1),
         owned: Arc::clone(&owned),
         cache: Cache::default(),
     };
@@ -354,7 +354,9 @@ impl Arrivals {
         }
         let wanted = (in_flight * AHEAD).max(share);
         self.wanted = wanted.max(self.wanted - self.wanted.div_ceil(DECAY));
-        let missing = wanted.saturating_sub(self.owned.load(Ordering::Relaxed)).min(AT_ONCE);
+        let owned = self.owned.load(Ordering::Relaxed);
+        self.reserve(owned + owned.min(AT_ONCE));
+        let missing = wanted.saturating_sub(owned).min(AT_ONCE);
         if missing == 0 {
             return;
         }
@@ -362,7 +364,7 @@ impl Arrivals {
         // At the bound the thread that submits counts what is lost.
         *allowance -= shared.pool.make(most, slots, &*shared.runtime, self.gpu).unwrap_or(0);
         let owned = self.owned.fetch_add(slots.len(), Ordering::Relaxed) + slots.len();
-        let has_room = self.submitted.reserve(owned) && self.free.reserve(owned);
+        let has_room = self.reserve(owned);
         for slot in slots.drain(..) {
             if !has_room {
                 self.owned.fetch_sub(1, Ordering::Relaxed);
@@ -371,6 +373,11 @@ impl Arrivals {
                 self.give_back(slot, shared);
             }
         }
+    }
+
+    /// Makes places for this number of slots, those included that a thread may take from the pool before the next pass.
+    fn reserve(&self, slots: usize) -> bool {
+        !memory::is_short() && self.submitted.reserve(slots) && self.free.reserve(slots)
     }
 
     /// Whether this queue has more slots than that.

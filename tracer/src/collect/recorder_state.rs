@@ -1,6 +1,6 @@
 //! What the recorder and the rest of the tracer both know.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use calls::Source;
@@ -41,6 +41,8 @@ pub struct RecorderState {
     pub budget: Arc<Budget>,
     /// Copies and barriers on their way to the recorder.
     pub copies_and_barriers: CopiesAndBarriers,
+    /// Whether the file is created before there is anything to write, because the process may not do so later.
+    pub creates_file: AtomicBool,
     /// What tracing costs.
     pub cost: Cost,
     /// Dispatches that are in flight for long.

@@ -78,6 +78,18 @@ impl Signal {
         unsafe { AtomicI64::from_ptr(field) }
     }
 
+    /// Has the processor fetch it, which the GPU wrote last.
+    #[inline]
+    pub fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint, whatever the address is.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
+                self.0 as usize as *const i8,
+            );
+        }
+    }
+
     /// Whether it is an ordinary signal, whose value is in its memory.
     #[must_use]
     pub fn is_user(&self) -> bool {

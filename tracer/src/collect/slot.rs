@@ -38,8 +38,10 @@ impl CompletionSource {
     }
 }
 
-/// One packet in flight. Its signal is its own for good, so that submitting costs no call of the runtime.
+/// One packet in flight. Its signal is its own for good, so that submitting costs no call of the runtime. It fills two lines
+/// of the cache, which go from thread to thread with each dispatch.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Slot {
     /// Value 1, without times, whenever the slot is free.
     pub own: Signal,
@@ -195,6 +197,16 @@ impl Pool {
     pub fn give_back(&self, slot: Box<Slot>) {
         slot.own.arm();
         lock(&self.spare).push(slot);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn made(&self) -> usize {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn spare(&self) -> usize {
+        lock(&self.spare).len()
     }
 
     /// Whether no slot has a signal of the runtime.

@@ -1,5 +1,6 @@
 //! Ways out of a process on which nobody is told of its end: `_exit`, which Python's multiprocessing ends its children
-//! with, and becoming another program.
+//! with, and becoming another program. And ways on which a process gives up the right to create its file: becoming
+//! another user, and another root directory.
 //!
 //! Where this library is preloaded these functions are called in place of the C library's. They do what is to be done
 //! first and leave no frame behind: what follows finds the registers and the stack as its caller left them, so it does
@@ -21,6 +22,7 @@ use crate::base::process;
 use crate::base::recording_state;
 use crate::events::recorder_waker;
 use crate::intercept::context;
+use crate::lifecycle::recording;
 use crate::lifecycle::tracer::{self, END};
 use crate::write::callback;
 
@@ -30,27 +32,47 @@ const LOOK: Duration = Duration::from_micros(200);
 /// A function of the C library that this one stands in front of.
 struct Function {
     name: &'static CStr,
-    /// Whether the process ends, and does not only become another program.
-    is_end: bool,
+    kind: Kind,
     original: AtomicPtr<c_void>,
 }
 
-const fn function(name: &'static CStr, is_end: bool) -> Function {
-    Function { name, is_end, original: AtomicPtr::new(ptr::null_mut()) }
+/// What a function does to the process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It ends.
+    End,
+    /// It becomes another program.
+    Exec,
+    /// It gives up rights.
+    Rights,
+}
+
+const fn function(name: &'static CStr, kind: Kind) -> Function {
+    Function { name, kind, original: AtomicPtr::new(ptr::null_mut()) }
 }
 
 /// By the numbers that `stand_in` gives them.
-static FUNCTIONS: [Function; 10] = [
-    function(c"_exit", true),
-    function(c"_Exit", true),
-    function(c"execve", false),
-    function(c"execv", false),
-    function(c"execvp", false),
-    function(c"execvpe", false),
-    function(c"execl", false),
-    function(c"execlp", false),
-    function(c"execle", false),
-    function(c"fexecve", false),
+static FUNCTIONS: [Function; 20] = [
+    function(c"_exit", Kind::End),
+    function(c"_Exit", Kind::End),
+    function(c"execve", Kind::Exec),
+    function(c"execv", Kind::Exec),
+    function(c"execvp", Kind::Exec),
+    function(c"execvpe", Kind::Exec),
+    function(c"execl", Kind::Exec),
+    function(c"execlp", Kind::Exec),
+    function(c"execle", Kind::Exec),
+    function(c"fexecve", Kind::Exec),
+    function(c"chroot", Kind::Rights),
+    function(c"setuid", Kind::Rights),
+    function(c"seteuid", Kind::Rights),
+    function(c"setreuid", Kind::Rights),
+    function(c"setresuid", Kind::Rights),
+    function(c"setgid", Kind::Rights),
+    function(c"setegid", Kind::Rights),
+    function(c"setregid", Kind::Rights),
+    function(c"setresgid", Kind::Rights),
+    function(c"setgroups", Kind::Rights),
 ];
 
 impl Function {
@@ -68,7 +90,7 @@ impl Function {
         }
         match () {
             () if !original.is_null() => original,
-            () if self.is_end => exits as *mut c_void,
+            () if self.kind == Kind::End => exits as *mut c_void,
             () => fails as *mut c_void,
         }
     }
@@ -87,7 +109,7 @@ extern "C" fn exits(code: c_int) {
     unsafe { libc::syscall(libc::SYS_exit_group, code) };
 }
 
-/// A process without any other exec.
+/// A process without any other function of this name.
 extern "C" fn fails() -> c_int {
     -1
 }
@@ -96,7 +118,11 @@ extern "C" fn fails() -> c_int {
 extern "C" fn before(number: usize) -> *mut c_void {
     let function = &FUNCTIONS[number];
     if process::is_own() {
-        let _ = catch_unwind(if function.is_end { end } else { complete });
+        let _ = catch_unwind(match function.kind {
+            Kind::End => end,
+            Kind::Exec => complete,
+            Kind::Rights => keep_file,
+        });
     }
     function.original()
 }
@@ -125,6 +151,14 @@ fn end() {
 /// Brings the file up to date: the process may be another program in a moment. Or it may not.
 fn complete() {
     complete_until(Instant::now() + END);
+}
+
+/// Has the file created while the process may do so. Other than the ends above this may start the recorder, which none of
+/// these functions is too early for. Where the process has no rights to give up, nothing is done.
+fn keep_file() {
+    if process::is_root() && recording::keep_file(tracer::settings_in_use()) {
+        complete();
+    }
 }
 
 /// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
@@ -204,3 +238,13 @@ stand_in!(execl, 6);
 stand_in!(execlp, 7);
 stand_in!(execle, 8);
 stand_in!(fexecve, 9);
+stand_in!(chroot, 10);
+stand_in!(setuid, 11);
+stand_in!(seteuid, 12);
+stand_in!(setreuid, 13);
+stand_in!(setresuid, 14);
+stand_in!(setgid, 15);
+stand_in!(setegid, 16);
+stand_in!(setregid, 17);
+stand_in!(setresgid, 18);
+stand_in!(setgroups, 19);

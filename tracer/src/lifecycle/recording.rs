@@ -99,6 +99,20 @@ pub fn begin(settings: &Settings) {
     }
 }
 
+/// Has the recorder create the file when it is asked next, and begins the recording of a runtime with these settings that
+/// has no queue yet. False where there is nothing to record. A thread that finds another one at it does not wait.
+pub fn keep_file(settings: Option<&Settings>) -> bool {
+    let Ok(mut state) = current().try_lock() else { return false };
+    if let Some(settings) = settings
+        && state.recorder.is_none()
+        && state.begin(settings).is_err()
+    {
+        return false;
+    }
+    let begun = state.known.as_ref().filter(|_| state.recorder.is_some());
+    begun.inspect(|known| known.creates_file.store(true, Ordering::Release)).is_some()
+}
+
 /// Ends the recording, if there is one; the collector has given up its sender. The thread that ends the process may have
 /// interrupted a thread that begins one: that one is left alone.
 pub fn end(deadline: Instant) -> Ending {

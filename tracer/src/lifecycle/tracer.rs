@@ -37,6 +37,12 @@ pub fn get() -> Option<&'static Tracer> {
     unsafe { LIFECYCLE.tracer.load(Ordering::Acquire).as_ref() }
 }
 
+/// The settings of the runtime's present life, while it may be recorded.
+pub fn settings_in_use() -> Option<&'static Settings> {
+    let tracer = get().filter(|tracer| tracer.context.is_ours() && !tracer.ended.load(Ordering::SeqCst))?;
+    Some(&tracer.context.settings)
+}
+
 /// Prepares the recording of a life of the runtime that begins. Starts no thread yet. The one before it ends.
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
     if let Some(before) = get() {

@@ -202,11 +202,12 @@ fn record(
     let mut is_open = true;
     let mut requests = Requests::default();
     let mut up_to_date = Instant::now();
+    let mut has_any = false;
     while is_open {
         is_open = arrivals.wait(PERIOD.saturating_sub(up_to_date.elapsed()));
         let asked = arrivals.asked();
         fault::point("record");
-        let mut published = Instant::now();
+        let (mut published, mut is_first) = (Instant::now(), false);
         for round in 0.. {
             if round >= AT_ONCE && is_over() {
                 sink.give_up(Lost::Unwritten, "the time to write it was over");
@@ -216,6 +217,7 @@ fn record(
             if dispatches + events.read(known.calls.each_ref(), sink) == 0 {
                 break;
             }
+            is_first |= !std::mem::replace(&mut has_any, true);
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
                 sink.show_open(open_calls::of(events));
@@ -224,7 +226,8 @@ fn record(
             }
         }
         // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
-        let is_due = up_to_date.elapsed() >= PERIOD;
+        // The file is created soon: the process may not have the right to do so for long.
+        let is_due = is_first || up_to_date.elapsed() >= PERIOD;
         if is_due {
             let _ = headroom::is_gone();
             HOOKS.ask_for_sample();

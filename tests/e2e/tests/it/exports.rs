@@ -7,13 +7,14 @@ use e2e::library::tracer;
 use support::{Need, skipped};
 
 /// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
-/// program), what tracer/include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
+/// program, giving up rights), what tracer/include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
 /// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
-pub(crate) const EXPORTS: [&str; 37] = [
+pub(crate) const EXPORTS: [&str; 47] = [
     "OnLoad",
     "OnUnload",
     "_Exit",
     "_exit",
+    "chroot",
     "dlopen",
     "execl",
     "execle",
@@ -47,6 +48,15 @@ pub(crate) const EXPORTS: [&str; 37] = [
     "rtl_set_callbacks",
     "rtl_status_text",
     "rtl_stop",
+    "setegid",
+    "seteuid",
+    "setgid",
+    "setgroups",
+    "setregid",
+    "setresgid",
+    "setresuid",
+    "setreuid",
+    "setuid",
 ];
 
 fn lines(program: &str, arguments: &[&str], library: &Path) -> Option<Vec<String>> {

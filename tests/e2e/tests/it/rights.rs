@@ -1,13 +1,13 @@
 //! Programs that may not write where the trace is to be, and programs that must not be told where to write.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use e2e::family::assert_whole;
 use e2e::{Process, Trace, library};
-use support::{Need, skipped};
+use support::{Need, skip, skipped};
 
 const NOBODY: u32 = 65534;
 
@@ -33,7 +33,10 @@ fn process(steps: &[&str], mode: u32) -> Option<(Process, PathBuf)> {
 
 #[test]
 fn where_nothing_may_be_written_one_line_says_so_and_the_program_runs() {
-    let Some((process, file)) = process(&["begin", "user", "work", "end"], 0o555) else { return };
+    // The tracer is not preloaded: it does not learn of the change before it has happened.
+    let Some(process) = Process::of("forks") else { return };
+    let file = folder(&process, 0o555).join("trace.db");
+    let process = process.arguments(&["begin", "user", "work", "end"]).setting("RTL_OUTPUT", &file);
     let outcome = process.unchanged();
     assert!(outcome.status.success() && !file.exists(), "{outcome:?}");
     let [line] = outcome.said.as_slice() else { panic!("{outcome:?}") };
@@ -58,6 +61,61 @@ fn a_program_that_gives_up_its_rights_keeps_the_file_that_it_has() {
     let trace = Trace::read(&file);
     assert_eq!(trace.rows.len(), 40, "{outcome:?}");
     assert_whole(&trace);
+}
+
+/// Whether these tests run as root. Else one line says that they do not.
+fn are_root() -> bool {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root {
+        skip(Need::Machine, "only root can give up rights");
+    }
+    is_root
+}
+
+#[test]
+fn a_program_that_gives_up_its_rights_at_once_is_recorded_where_it_could_write_before() {
+    for how in ["user", "root"] {
+        for (steps, kernels) in [(["begin", how, "work", "end"], 20), (["begin", "work", how, "work"], 40)] {
+            let Some((process, file)) = process(&steps, 0o755).filter(|_| are_root()) else { return };
+            let outcome = process.well();
+            let trace = Trace::read(&file);
+            assert_eq!(trace.rows.len(), kernels, "{steps:?} {outcome:?}");
+            assert_whole(&trace);
+        }
+    }
+}
+
+#[test]
+fn ranges_of_a_program_that_gives_up_its_rights_at_once_are_recorded() {
+    for how in ["user", "root"] {
+        let steps = ["range", how, "range"];
+        let Some((process, file)) = process(&steps, 0o755).filter(|_| are_root()) else { return };
+        let outcome = process.well();
+        assert_eq!(Trace::read(&file).count("ranges_recorded"), 4, "{how} {outcome:?}");
+    }
+}
+
+#[test]
+fn a_program_that_gives_up_its_rights_and_does_nothing_leaves_no_file() {
+    for how in ["user", "root"] {
+        let Some((process, file)) = process(&["begin", how, "end"], 0o777).filter(|_| are_root()) else {
+            return;
+        };
+        let outcome = process.well();
+        assert!(!file.exists(), "{how} {outcome:?}");
+    }
+}
+
+#[test]
+fn the_child_of_a_fork_that_gives_up_its_rights_leaves_the_file_to_its_parent() {
+    for child in ["fork=user,_exit", "fork=root,exit", "clone=root,_exit"] {
+        let steps = ["begin", child, "work", "end"];
+        let Some((process, file)) = process(&steps, 0o755).filter(|_| are_root()) else { return };
+        let outcome = process.well();
+        let trace = Trace::read(&file);
+        assert_eq!(trace.rows.len(), 20, "{child} {outcome:?}");
+        assert_whole(&trace);
+    }
 }
 
 /// A set-user-ID program that is linked to the simulator: the loader preloads nothing into it. `None`, and one line that

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::base::allocation_count::allocations;
 use crate::base::counters::Skipped;
 use crate::base::kernels::Kernel;
 use crate::base::packet::Packet;
@@ -156,6 +157,26 @@ impl Bench {
 
 fn named(name: &str, start: i64, end: i64) -> (String, i64, i64) {
     (name.to_owned(), start, end)
+}
+
+#[test]
+fn a_burst_behind_a_late_collector_allocates_nothing_while_there_are_spare_slots() {
+    let mut bench = bench(Mode::Standard, usize::MAX, 64);
+    for _ in 0..100 {
+        // As many as a queue in use has slots, and none of them has completed.
+        for _ in 0..2 {
+            bench.submit(kernel(1, 0));
+        }
+        bench.collector.pass(true, &bench.shared);
+    }
+    let (owned, spare) = (bench.shared.pool.made(), bench.shared.pool.spare());
+    assert!(spare >= 1024 && owned - spare >= 1024, "{owned} {spare}");
+    let before = allocations();
+    for _ in 0..owned - 512 {
+        let mut packet = kernel(1, 0);
+        assert_eq!(bench.submissions.submit(&mut packet, &bench.shared), Verdict::Changed);
+    }
+    assert_eq!(allocations() - before, 0);
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! What the tracer does on a thread that copies, after it has copied some time, needs no memory.
 
-#![expect(unsafe_code, reason = "counts allocations, and signals are memory of this test")]
+#![expect(unsafe_code, reason = "signals are memory of this test")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
+use crate::base::allocation_count::allocations;
 use crate::base::kernels::Kernel;
 use crate::base::settings::Mode;
 use crate::collect::batch_channel::batch_channel;
@@ -16,29 +15,6 @@ use crate::collect::names::Resolve;
 use crate::collect::runtime::Runtime;
 use crate::collect::shared::Shared;
 use crate::collect::signals::{Signal, Ticks};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is the system's; a count is all that is added.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A signal of the runtime: kind 1 and a value, and behind 64 bytes the times of copies and what marks it.
 #[repr(align(64))]
@@ -103,11 +79,11 @@ fn a_thread_that_copies_allocates_nothing_once_it_is_warm() {
     let mut allocated = Vec::new();
     for round in 1..=200 {
         for own in signals {
-            let before = ALLOCATIONS.get();
+            let before = allocations();
             let begun = copies.begin(COPY, own, &shared);
             let carried = begun.own();
             copies.submitted(begun, &shared);
-            allocated.push(ALLOCATIONS.get() - before);
+            allocated.push(allocations() - before);
             // SAFETY: a handle of this test's signals.
             let carried = carried.map_or(own, |handle| unsafe { Signal::new(handle) });
             carried.set_copy_ticks(Ticks { start: round, end: round + 1 });

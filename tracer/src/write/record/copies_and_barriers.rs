@@ -48,6 +48,11 @@ impl Pending {
         KINDS.iter().any(|(_, counters)| counters(known).snapshot().seen > 0)
     }
 
+    /// Whether the file is about nothing at all.
+    pub(super) fn are_none(known: &RecorderState) -> bool {
+        KINDS.iter().all(|(_, counters)| counters(known).snapshot() == Snapshot::default())
+    }
+
     /// Whether the file does not say how many there are.
     pub(super) fn have_changed(&self, known: &RecorderState) -> bool {
         let now = KINDS.map(|(_, counters)| counters(known).snapshot());

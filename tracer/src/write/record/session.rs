@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rtl_schema::layout::tags::TRACING_COST;
 use rtl_write::{Recording, Target};
@@ -116,9 +117,21 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// Whether anything was seen that the file is about.
+    /// Whether there is to be a file: mostly because anything was seen that it is about.
     fn is_begun(&self) -> bool {
-        self.file.recording.is_some() || Pending::are_any(&self.known)
+        self.file.recording.is_some()
+            || Pending::are_any(&self.known)
+            || self.known.creates_file.load(Ordering::Acquire)
+    }
+
+    /// A process that did nothing has no file; one that may not remove it keeps an empty one.
+    fn remove_early(&mut self) {
+        if self.known.creates_file.load(Ordering::Acquire)
+            && Pending::are_none(&self.known)
+            && let Some(path) = self.file.path.take()
+        {
+            let _ = std::fs::remove_file(path);
+        }
     }
 
     pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
@@ -305,6 +318,7 @@ impl<T: Target + Close> Sink for Session<T> {
         }
         if let Some(recording) = self.file.recording.take() {
             self.part_with(recording);
+            self.remove_early();
         }
     }
 
