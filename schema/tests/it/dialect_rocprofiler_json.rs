@@ -560,3 +560,15 @@ fn the_real_trace_has_the_totals_that_a_search_of_its_text_finds() -> Outcome {
     assert_eq!(tables.problems.iter().count(), 0);
     Ok(())
 }
+
+#[test]
+fn the_largest_index_of_an_agent_is_read() -> Outcome {
+    let mut process = process();
+    process["agents"] = json!([{"id": {"handle": i64::MAX.to_string()}, "type": 2, "name": "GPU-Agent-0"}]);
+    process["buffer_records"] = json!({"kernel_dispatch": [dispatch(7, 0, 1000, 1500)]});
+    let tables = parsed(&document(process))?;
+    let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
+    let numbers: Vec<i64> = gpus.map(|agent| agent.number).collect();
+    assert_eq!(numbers, [i64::MAX]);
+    Ok(())
+}

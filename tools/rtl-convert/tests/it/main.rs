@@ -14,3 +14,4 @@ mod perfetto_json;
 mod pftrace;
 mod rocprofv3;
 mod split;
+mod streams;

@@ -11,6 +11,7 @@ mod imbalance;
 mod interrupted;
 mod refusals;
 mod story;
+mod streams;
 mod summary;
 
 use std::path::PathBuf;
