@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod any_traces;
 mod clocks;
 mod content;
 mod cut_off;
 mod document;
+mod fuzz_smoke;
 mod identity;
 mod imbalance;
 mod interrupted;
