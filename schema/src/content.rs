@@ -1,16 +1,9 @@
-//! The bytes of a file before its dialect is known: its beginning, gzip, and files that are no trace.
+//! Files by their first bytes: SQLite, gzip, and files that are no trace.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::BufRead;
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-use tempfile::NamedTempFile;
-
-use crate::{Error, Result};
-
-/// Bytes of a text file that are read to recognise it.
-const HEAD: u64 = 64 << 10;
+use crate::Error;
 
 /// The beginning of a SQLite file.
 pub(crate) const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -62,40 +55,6 @@ pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
         _ => "neither SQLite nor JSON",
     };
     Error::NotATrace { path, found: found.to_owned() }
-}
-
-/// The first bytes: enough to recognise SQLite, gzip, or the writer of a text.
-pub(crate) fn read_head(content: &Path, path: &Path) -> Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let mut read = || -> std::io::Result<()> {
-        let mut file = File::open(content)?;
-        (&mut file).take(SQLITE.len() as u64).read_to_end(&mut head)?;
-        if !head.starts_with(SQLITE) && !head.starts_with(GZIP) {
-            head.reserve_exact(HEAD as usize);
-            file.take(HEAD).read_to_end(&mut head)?;
-        }
-        Ok(())
-    };
-    read().map_err(io("read", path))?;
-    Ok(head)
-}
-
-/// Decompresses into a temporary file that SQLite can open; it is removed with the trace.
-pub(crate) fn unpack(path: &Path) -> Result<NamedTempFile> {
-    let file = File::open(path).map_err(io("read", path))?;
-    let mut target = NamedTempFile::new().map_err(io("create a temporary copy of", path))?;
-    let mut reader = MultiGzDecoder::new(BufReader::with_capacity(1 << 20, file));
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let count = reader
-            .read(&mut buffer)
-            .map_err(|error| Error::Damaged { path: path.to_owned(), detail: format!("gzip: {error}") })?;
-        if count == 0 {
-            break;
-        }
-        target.write_all(&buffer[..count]).map_err(io("create a temporary copy of", path))?;
-    }
-    Ok(target)
 }
 
 /// Turns an error of the operating system into one that names the file.

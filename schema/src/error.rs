@@ -58,6 +58,22 @@ pub enum Error {
         /// Where and how.
         detail: String,
     },
+    /// Reading it would take more time or memory than a trace of its size needs.
+    #[error("reading costs more than the size of the file allows ({detail}): {}", path.display())]
+    Excessive {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// What exceeds its bound.
+        detail: String,
+    },
+    /// A temporary copy would exceed its limit.
+    #[error("a temporary copy would take more than {limit} bytes: {}", path.display())]
+    TooLarge {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// Written by a newer schema than this program knows.
     #[error("{dialect} schema {version} is newer than {known}, the newest that rtl knows: {}", path.display())]
     TooNew {
@@ -118,6 +134,8 @@ impl Error {
             | Self::NotATrace { path, .. }
             | Self::Foreign { path, .. }
             | Self::Damaged { path, .. }
+            | Self::Excessive { path, .. }
+            | Self::TooLarge { path, .. }
             | Self::TooNew { path, .. }
             | Self::Sqlite { path, .. }
             | Self::Full { path, .. }
@@ -135,6 +153,10 @@ impl Error {
             Self::Io { .. } => "check the permissions and the free space",
             Self::NotATrace { .. } | Self::Foreign { .. } => READABLE_HINT,
             Self::Damaged { .. } => "copy the file again, or recover it with `sqlite3 FILE .recover`",
+            Self::Excessive { .. } => {
+                "the file may be damaged; views of a trace may only join, rename and aggregate its rows"
+            }
+            Self::TooLarge { .. } => "--input-limit allows more; TMPDIR is the folder of the copy",
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",
             Self::Full { .. } => "allow a larger file",

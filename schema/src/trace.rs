@@ -1,11 +1,9 @@
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
-
-use crate::content::{GZIP, SQLITE, foreign_database, io, not_a_trace, read_head, unpack};
+use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::dialect::{Reader, registry};
+use crate::input::Input;
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
@@ -17,43 +15,35 @@ pub struct Trace {
     dialect: Dialect,
     /// The open database, `None` for text.
     database: Option<Database>,
-    /// The content of a compressed file. Behind the database, so that it is closed before this vanishes.
-    unpacked: Option<NamedTempFile>,
+    /// The content, unpacked.
+    input: Input,
 }
 
 impl Trace {
-    /// Recognises the dialect by the file's content, never by its name; gzip is unpacked.
+    /// Recognises the dialect by the file's content, never by its name; gzip is unpacked. `-` is standard input; a pipe is
+    /// read once and completely, and gives the same content whenever this process opens it again.
     ///
     /// # Errors
     /// Any variant of [`crate::Error`]; each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
-            std::io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
-            _ => io("read", path)(source),
-        })?;
-        if metadata.is_dir() {
-            return Err(Error::Folder { path: path.to_owned() });
-        }
-        let mut head = read_head(path, path)?;
-        let mut unpacked = None;
+        let mut input = Input::open(path)?;
+        let mut head = input.head()?;
         if head.starts_with(GZIP) {
-            let file = unpack(path)?;
-            head = read_head(file.path(), path)?;
-            unpacked = Some(file);
+            input = input.unpack(|head| head.starts_with(SQLITE) || registry::of_text(head).is_some())?;
+            head = input.head()?;
         }
         if head.is_empty() {
             return Err(Error::Empty { path: path.to_owned() });
         }
         let (dialect, database) = if head.starts_with(SQLITE) {
-            let content = unpacked.as_ref().map_or(path, NamedTempFile::path);
-            let database = Database::open(content, path)?;
+            let database = input.with_file(|content| Database::open(content, path))??;
             let dialect = registry::of_database(&database)?;
             (dialect.ok_or_else(|| foreign_database(path, database.tables()))?, Some(database))
         } else {
             (registry::of_text(&head).ok_or_else(|| not_a_trace(path, &head))?, None)
         };
-        Ok(Self { path: path.to_owned(), dialect, database, unpacked })
+        Ok(Self { path: path.to_owned(), dialect, database, input })
     }
 
     /// The file as the user named it.
@@ -83,9 +73,7 @@ impl Trace {
     pub fn read(&self, select: &Select) -> Result<Tables> {
         let mut tables = match (registry::reader(self.dialect), &self.database) {
             (Reader::Text { read, .. }, _) => {
-                let content = self.unpacked.as_ref().map_or(self.path.as_path(), NamedTempFile::path);
-                let file = File::open(content).map_err(io("read", &self.path))?;
-                read(&self.path, BufReader::with_capacity(1 << 20, file), select)?
+                read(&self.path, BufReader::with_capacity(1 << 20, self.input.reader()?), select)?
             }
             (_, None) => unreachable!("opened with its database"),
             (Reader::Ops { header, .. }, Some(database)) => {

@@ -61,11 +61,32 @@ def database(sql, name):
     return content
 
 
+FLAGS = {
+    "filters": "--kernel\ngemm\n--from\n25%\n--to\n-5ns\n--gpu\n0,1\n--steady",
+    "formats": "--format\njson\n--by\nrank\n--top\n3\n--names\nshort",
+    "settings": "--gate\n\n[gate]\nkernel = \"5 %\"\n[[kernel]]\nmatch = \"gemm\"\nmax = \"10 %\"\n"
+    "[[allow]]\nmatch = \"k\"\nexpires = \"2027-01-31\"\nreason = \"x\"\n[rename]\na = \"b\"\n",
+}
+
 os.makedirs(HERE, exist_ok=True)
+traces = {}
 for name, sql in DATABASES.items():
     content = database(sql, name)
     write(name + ".db", content, "open", "leaf")
+    if name in ("lite", "rpd"):
+        traces[name] = content
+        write(name + ".db", content, "convert")
     if name == "lite":
         write("lite.db.gz", gzip.compress(content, mtime=0), "open")
 for name, text in TEXTS.items():
     write(name, text.encode(), "open")
+    if name in ("rocprofiler-json", "rtg"):
+        traces[name] = text.encode()
+        write(name, text.encode(), "convert")
+for one, other in (("lite", "rpd"), ("rocprofiler-json", "rtg"), ("lite", "lite")):
+    content = len(traces[one]).to_bytes(2, "little") + traces[one] + traces[other]
+    write(f"{one}-{other}", content, "merge")
+for name, text in FLAGS.items():
+    write(name, text.encode(), "arguments")
+for seed in range(4):
+    write(f"choices{seed}", bytes((seed * 37 + at * (seed + 11)) % 256 for at in range(600)), "json")

@@ -55,6 +55,8 @@ pub struct Destination {
     pub(crate) real: Option<PathBuf>,
     pub(crate) if_exists: IfExists,
     pub(crate) mode: u32,
+    /// Whether a stream gets its content only at the end.
+    pub(crate) is_deferred: bool,
 }
 
 impl Destination {
@@ -74,8 +76,9 @@ impl Destination {
             _ if options.inputs.iter().any(is_input) => return Err(Error::IsInput { path: path.to_owned() }),
             _ => follow(path).map_err(|source| Error::io(path, source))?,
         };
+        let mode = options.file_mode();
         let destination =
-            Self { path: path.to_owned(), real, if_exists: options.if_exists, mode: options.file_mode() };
+            Self { path: path.to_owned(), real, if_exists: options.if_exists, mode, is_deferred: false };
         destination.check_again()?;
         Ok(destination)
     }
@@ -84,6 +87,18 @@ impl Destination {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the output is a device, FIFO, socket or open file, which is written through.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.real.is_none()
+    }
+
+    /// The same destination; if it is a stream, it gets its content when that is complete.
+    #[must_use]
+    pub fn deferred(self) -> Self {
+        Self { is_deferred: true, ..self }
     }
 
     /// Checks that nothing but a regular file is going to be replaced, and that only where it may be.

@@ -1,13 +1,13 @@
-use std::fs::{self, File, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::destination::folder;
-use crate::signals::Registered;
-use crate::temporary::{self, LOCK};
+use crate::private::PrivateDir;
+use crate::signals;
 use crate::{Error, IfExists, Options};
 
 /// An output folder that grows in a temporary one beside it; removed on drop. Which folders may be replaced is for the
@@ -16,10 +16,7 @@ use crate::{Error, IfExists, Options};
 pub struct AtomicDir {
     path: PathBuf,
     if_exists: IfExists,
-    temporary: TempDir,
-    _registered: Registered,
-    /// Held as long as the folder grows.
-    _lock: File,
+    temporary: PrivateDir,
 }
 
 /// The new folder and the one that it replaces, in the temporary folder.
@@ -44,22 +41,16 @@ impl AtomicDir {
         let mode = options.file_mode();
         let mode = 0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022);
         let create = || -> io::Result<Self> {
-            let around = folder(path);
-            let create = || temporary::name().permissions(Permissions::from_mode(mode)).tempdir_in(around);
-            let (temporary, registered) = Registered::create(create, TempDir::path)?;
-            let lock = File::create(temporary.path().join(LOCK))?;
-            temporary::lock(&lock)?;
-            temporary::sweep_once(around, &lock.metadata()?);
+            let temporary = PrivateDir::create_in(folder(path))?;
             let (path, if_exists) = (path.to_owned(), options.if_exists);
-            let directory = Self { path, if_exists, temporary, _registered: registered, _lock: lock };
-            fs::create_dir(directory.place())?;
-            fs::set_permissions(directory.place(), fs::metadata(directory.temporary.path())?.permissions())?;
+            let directory = Self { path, if_exists, temporary };
+            fs::DirBuilder::new().mode(mode).create(directory.place())?;
             Ok(directory)
         };
         create().map_err(|source| Error::io(path, source))
     }
 
-    /// The temporary folder of the content.
+    /// The temporary folder of the content, by a path that is valid in this process.
     #[must_use]
     pub fn place(&self) -> PathBuf {
         self.temporary.path().join(CONTENT)
@@ -74,6 +65,11 @@ impl AtomicDir {
         let before = self.temporary.path().join(BEFORE);
         let replaces = self.path.symlink_metadata().is_ok();
         let rename = || -> io::Result<()> {
+            let _held = signals::hold();
+            // In one step, so that at every moment one of the two folders has the name.
+            if replaces && renameat_with(CWD, self.place(), CWD, &self.path, RenameFlags::EXCHANGE).is_ok() {
+                return Ok(());
+            }
             if replaces {
                 fs::rename(&self.path, &before)?;
             }
@@ -88,8 +84,11 @@ impl AtomicDir {
 }
 
 fn check(path: &Path, if_exists: IfExists) -> Result<(), Error> {
-    if if_exists == IfExists::Fail && path.symlink_metadata().is_ok() {
-        return Err(Error::Exists { path: path.to_owned() });
+    match path.symlink_metadata() {
+        // Only a folder is replaced by a folder.
+        Ok(found) if if_exists == IfExists::Fail || !found.is_dir() => {
+            Err(Error::Exists { path: path.to_owned() })
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }

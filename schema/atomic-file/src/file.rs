@@ -1,4 +1,4 @@
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::destination::folder;
-use crate::temporary::Temporary;
+use crate::private::open_path;
+use crate::temporary::{self, Temporary};
 use crate::{Destination, Error, IfExists, Options};
 
 /// Bytes that are collected before the operating system gets them.
@@ -56,10 +57,23 @@ impl AtomicFile {
         self.destination.path()
     }
 
-    /// The temporary file, for writers that open it by name.
+    /// The temporary file, for writers that open it by a path, which is valid in this process.
     #[must_use]
-    pub fn place(&self) -> &Path {
-        &self.temporary.path
+    pub fn place(&self) -> PathBuf {
+        open_path(&self.temporary.file)
+    }
+
+    /// Takes the complete file at `path`, which is in the same file system, in place of the temporary file.
+    ///
+    /// # Errors
+    /// The file cannot be renamed or opened.
+    pub fn adopt(&mut self, path: &Path) -> io::Result<()> {
+        let file = File::options().read(true).write(true).open(path)?;
+        // The lock tells other runs that the file has an owner.
+        temporary::lock(&file)?;
+        fs::rename(path, &self.temporary.path)?;
+        self.temporary.file = file;
+        Ok(())
     }
 
     /// The folder of the temporary file, which has room for other temporary files as well.
@@ -79,9 +93,9 @@ impl AtomicFile {
     /// # Errors
     /// The operating system gives no second handle of the file, or the stream cannot be opened.
     pub fn writer(&self) -> io::Result<Writer> {
-        let file = match &self.destination.real {
-            Some(_) => self.file().try_clone()?,
-            None => self.destination.open_stream()?,
+        let file = match self.destination.is_stream() && !self.destination.is_deferred {
+            true => self.destination.open_stream()?,
+            false => self.file().try_clone()?,
         };
         let is_compressed = self.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         Ok(match is_compressed {

@@ -13,6 +13,7 @@
 mod destination;
 mod directory;
 mod file;
+mod private;
 mod signals;
 mod temporary;
 
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub use destination::{Destination, IfExists, Options};
 pub use directory::AtomicDir;
 pub use file::{AtomicFile, Writer};
+pub use private::{NamedDir, OwnDir, PrivateDir};
 pub use signals::{keep_on_signals, remove_on_signals};
 
 /// Why an output cannot be written.

@@ -32,14 +32,14 @@ impl Registered {
     /// Creates a temporary, whose path `path` returns. No signal ends the process between its creation and its registration.
     pub(crate) fn create<T>(
         create: impl FnOnce() -> io::Result<T>,
-        path: impl FnOnce(&T) -> &Path,
+        path: impl FnOnce(&T) -> PathBuf,
     ) -> io::Result<(T, Self)> {
         if IS_ENABLED.load(Ordering::Relaxed) {
             HANDLER.call_once(handle);
         }
         let mut temporaries = temporaries();
         let created = create()?;
-        let path = path(&created).to_owned();
+        let path = path(&created);
         temporaries.push(path.clone());
         Ok((created, Self(path)))
     }
@@ -49,6 +49,11 @@ impl Drop for Registered {
     fn drop(&mut self) {
         temporaries().retain(|temporary| *temporary != self.0);
     }
+}
+
+/// Until the guard is dropped, no signal that removes temporaries ends the process, and no temporary comes into being.
+pub(crate) fn hold() -> MutexGuard<'static, Vec<PathBuf>> {
+    temporaries()
 }
 
 fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -64,14 +69,25 @@ fn handle() {
         if let Some(signal) = signals.forever().next() {
             // Held until the end: no new temporary comes into being.
             let temporaries = temporaries();
-            for path in temporaries.iter() {
-                let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-            }
+            temporaries.iter().for_each(|path| remove(path));
             let _ = emulate_default_handler(signal);
         }
     };
     // Without a thread the signals would be lost, so a failure to start one gives them up as well.
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+}
+
+/// How often a folder is removed that gets new files meanwhile.
+const ATTEMPTS: usize = 100;
+
+fn remove(path: &Path) {
+    let is_left = || path.symlink_metadata().is_ok();
+    for _ in 0..ATTEMPTS {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+        if !is_left() {
+            return;
+        }
+    }
 }
 
 /// The signals that a process ignores, a bit each, from its `/proc/PID/status`.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
 
 use crate::signals::Registered;
 
@@ -34,7 +34,7 @@ impl Temporary {
     pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
             let create = || name().permissions(Permissions::from_mode(mode)).tempfile_in(folder);
-            let (created, registered) = Registered::create(create, NamedTempFile::path)?;
+            let (created, registered) = Registered::create(create, |file| file.path().to_owned())?;
             let (file, path) = created.into_parts();
             let temporary = Self { path, file, _registered: registered };
             if lock(&temporary.file)? && is_at(&temporary.file, &temporary.path)? {

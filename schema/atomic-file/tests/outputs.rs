@@ -7,7 +7,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use atomic_file::{AtomicDir, AtomicFile, Error, IfExists, Options};
+use atomic_file::{
+    AtomicDir, AtomicFile, Destination, Error, IfExists, NamedDir, Options, OwnDir, PrivateDir,
+};
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -122,6 +124,114 @@ fn a_fifo_is_written_through_without_being_replaced() -> Result {
     file.commit()?;
     assert_eq!(reader.join().map_err(|_| "the reader panicked")??, "copied");
     assert!(fs::symlink_metadata(&fifo)?.file_type().is_fifo());
+    Ok(())
+}
+
+#[test]
+fn a_stream_gets_the_content_of_a_deferred_or_adopted_file_at_the_end() -> Result {
+    let folder = tempfile::tempdir()?;
+    let fifo = folder.path().join("out.db");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+    let read = || {
+        let fifo = fifo.clone();
+        std::thread::spawn(move || fs::read_to_string(fifo))
+    };
+    let destination = Destination::check(&fifo, &FAIL)?;
+    assert!(destination.is_stream());
+    // No reader is there yet: opening the FIFO now would block.
+    let file = AtomicFile::start(destination.clone().deferred())?;
+    let mut writer = file.writer()?;
+    writer.write_all(b"deferred")?;
+    writer.finish()?;
+    let reader = read();
+    file.commit()?;
+    assert_eq!(reader.join().map_err(|_| "the reader panicked")??, "deferred");
+
+    let private = PrivateDir::create_in(&std::env::temp_dir())?;
+    let part = private.path().join("part");
+    fs::write(&part, "adopted")?;
+    let mut file = AtomicFile::start(destination)?;
+    file.adopt(&part)?;
+    let reader = read();
+    file.commit()?;
+    assert_eq!(reader.join().map_err(|_| "the reader panicked")??, "adopted");
+    assert!(fs::symlink_metadata(&fifo)?.file_type().is_fifo());
+    Ok(())
+}
+
+#[test]
+fn a_link_in_place_of_a_temporary_is_not_followed() -> Result {
+    let folder = tempfile::tempdir()?;
+    let [output, victim] = ["out.db", "victim"].map(|name| folder.path().join(name));
+    fs::write(&victim, "precious")?;
+    let file = AtomicFile::create(&output, &FAIL)?;
+    let temporary = names(folder.path())?.into_iter().find(|name| name.starts_with('.')).ok_or("no file")?;
+    let temporary = folder.path().join(temporary);
+    fs::remove_file(&temporary)?;
+    symlink(&victim, &temporary)?;
+    fs::write(file.place(), "lost")?;
+    assert_eq!(fs::read_to_string(&victim)?, "precious");
+    Ok(())
+}
+
+#[test]
+fn a_private_folder_is_used_through_its_descriptor() -> Result {
+    let folder = tempfile::tempdir()?;
+    let private = PrivateDir::create_in(folder.path())?;
+    assert_eq!(mode(private.name())?, 0o700);
+    let (moved, victim) = (folder.path().join("moved"), folder.path().join("victim"));
+    fs::create_dir(&victim)?;
+    fs::rename(private.name(), &moved)?;
+    symlink(&victim, private.name())?;
+    fs::write(private.path().join("part"), "mine")?;
+    assert_eq!(fs::read_to_string(moved.join("part"))?, "mine");
+    assert!(names(&victim)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_folder_of_others_or_behind_a_link_is_not_taken_for_an_own_one() -> Result {
+    let folder = tempfile::tempdir()?;
+    let [own, open, link] = ["own", "open", "link"].map(|name| folder.path().join(name));
+    fs::create_dir(&own)?;
+    fs::set_permissions(&own, Permissions::from_mode(0o700))?;
+    fs::create_dir(&open)?;
+    fs::set_permissions(&open, Permissions::from_mode(0o755))?;
+    symlink(&own, &link)?;
+    assert!(OwnDir::open(&own).is_ok());
+    assert!(OwnDir::open(&link).is_err());
+    let refused = OwnDir::open(&open).map(drop).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
+    // Only root can give a folder away.
+    if std::os::unix::fs::chown(&own, Some(65_534), None).is_ok() {
+        assert!(OwnDir::open(&own).is_err());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_named_folder_is_found_again_and_removed_with_its_files() -> Result {
+    let folder = tempfile::tempdir()?;
+    let named = NamedDir::create_in(folder.path(), ".out.db.work-")?;
+    fs::write(named.path().join("state"), "half")?;
+    let again = NamedDir::open(named.name())?;
+    assert_eq!(fs::read_to_string(again.path().join("state"))?, "half");
+    again.remove();
+    assert!(names(folder.path())?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn only_a_folder_is_replaced_by_a_folder() -> Result {
+    let folder = tempfile::tempdir()?;
+    let fifo = folder.path().join("tables");
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+    assert!(matches!(AtomicDir::create(&fifo, &REPLACE), Err(Error::Exists { .. })));
+    fs::remove_file(&fifo)?;
+    let directory = AtomicDir::create(&fifo, &REPLACE)?;
+    fs::write(&fifo, "taken meanwhile")?;
+    assert!(directory.commit().is_err());
+    assert_eq!(fs::read_to_string(&fifo)?, "taken meanwhile");
     Ok(())
 }
 

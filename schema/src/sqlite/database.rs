@@ -41,7 +41,7 @@ impl Database {
 
     /// Whether a killed writer left a journal beside it; then a copy is read.
     pub fn left_journal(&self) -> bool {
-        self.opened.copy.is_some()
+        self.opened.is_recovered
     }
 
     /// Names of all tables and views.
@@ -56,10 +56,12 @@ impl Database {
 
     /// The column names of a table or view, in order; empty where it does not exist.
     pub fn columns(&self, table: &str) -> Result<Vec<String>> {
-        self.connection()
-            .prepare("select name from pragma_table_xinfo(?1)")
-            .and_then(|mut statement| statement.query_map([table], |row| row.get(0))?.collect())
-            .map_err(|source| self.error(source))
+        let mut columns = Vec::new();
+        self.query("select name from pragma_table_xinfo(?1)", [table], |row| {
+            columns.push(row.get(0)?);
+            Ok(())
+        })?;
+        Ok(columns)
     }
 
     /// Whether `table` has a column of that name.
@@ -69,42 +71,57 @@ impl Database {
 
     /// Every table that is no view, and how many rows it has, by name.
     pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
-        if self.opened.image.is_some() {
-            return self.scanned_row_counts();
-        }
-        let count = |table: String| {
-            let sql = format!("select count(*) from {}", quote(&table));
-            let rows: i64 = self.connection().query_row(&sql, [], |row| row.get(0))?;
-            Ok((table, rows.unsigned_abs()))
-        };
-        let names = self.plain_tables();
-        names.and_then(|names| names.into_iter().map(count).collect()).map_err(|source| self.error(source))
-    }
-
-    /// The same of an image, in which SQLite has no finished leaves.
-    fn scanned_row_counts(&self) -> Result<Vec<(String, u64)>> {
         let count = |table: String| {
             let mut rows = 0;
+            // Not by `count(*)`: within it the library ignores its budget, and an image has no finished leaves.
             self.scan(&table, &[], |_| rows += 1)?;
             Ok((table, rows))
         };
-        let names = self.plain_tables().map_err(|source| self.error(source))?;
-        names.into_iter().map(count).collect()
+        self.plain_tables()?.into_iter().map(count).collect()
     }
 
-    fn plain_tables(&self) -> rusqlite::Result<Vec<String>> {
-        let tables =
-            "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name";
-        self.connection().prepare(tables)?.query_map([], |row| row.get(0))?.collect()
+    fn plain_tables(&self) -> Result<Vec<String>> {
+        let mut tables = Vec::new();
+        self.query("select name from sqlite_master where type = 'table' order by name", [], |row| {
+            tables.push(row.get(0)?);
+            Ok(())
+        })?;
+        tables.retain(|name: &String| !name.starts_with("sqlite_"));
+        Ok(tables)
     }
 
-    /// The connection, for queries that are no scans.
-    pub(crate) fn connection(&self) -> &Connection {
+    /// Calls `each` with every row of a query.
+    pub(crate) fn query(
+        &self,
+        sql: &str,
+        parameters: impl rusqlite::Params,
+        mut each: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        let library = |source| self.error(source);
+        let mut text = self.opened.budget.start();
+        let mut statement = self.connection().prepare(sql).map_err(library)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(parameters).map_err(library)?;
+        while let Some(row) = rows.next().map_err(library)? {
+            text.take(row, columns).map_err(|_| self.too_much_text())?;
+            each(row).map_err(library)?;
+        }
+        Ok(())
+    }
+
+    fn too_much_text(&self) -> Error {
+        open::exceeded(&self.path, "its rows have more text than the file")
+    }
+
+    fn connection(&self) -> &Connection {
         &self.opened.connection
     }
 
     /// An error of this file from one of SQLite.
-    pub(crate) fn error(&self, source: rusqlite::Error) -> Error {
+    fn error(&self, source: rusqlite::Error) -> Error {
+        if self.opened.budget.is_denied() {
+            return open::exceeded(&self.path, &source.to_string());
+        }
         open::describe(source, &self.content, &self.path)
     }
 
@@ -136,7 +153,11 @@ impl Database {
     /// How many rows `table` can have at most, cheaply and for reserving: ids need not be dense. 0 where
     /// there is no such table or it has no rowids.
     pub fn row_estimate(&self, table: &str) -> u64 {
-        let number = |sql: &str| self.connection().query_row(sql, [], |row| row.get::<_, i64>(0)).ok();
+        let number = |sql: &str| {
+            let mut number = None;
+            let first = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0).map(|found| number = Some(found));
+            self.query(sql, [], first).ok().and(number)
+        };
         let table = quote(table);
         // One of the two alone is a seek, both together are a scan.
         let first = number(&format!("select min(rowid) from {table}"));
@@ -173,6 +194,7 @@ impl Database {
         let Opened { file, image, .. } = &self.opened;
         let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_ref()));
         let Some(pages) = pages else { return Ok(None) };
+        self.opened.budget.start();
         let layout = Layout::of(self.connection(), table, columns).map_err(|source| self.error(source))?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
     }
@@ -210,6 +232,7 @@ impl Database {
             self.connection().prepare(&sql).ok()
         });
         let numbered = with_rowid.is_none();
+        let mut text = self.opened.budget.start();
         let library = |source| self.error(source);
         let mut statement = match with_rowid {
             Some(statement) => statement,
@@ -220,6 +243,7 @@ impl Database {
         while let Some(row) = rows.next().map_err(library)? {
             number += 1;
             if number > skip {
+                text.take(row, columns.len() + 1).map_err(|_| self.too_much_text())?;
                 let id = if numbered { number as i64 } else { row.get(0).unwrap_or(0) };
                 each(&Row::of_library(id, row));
             }

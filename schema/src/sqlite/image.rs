@@ -9,9 +9,13 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use tempfile::NamedTempFile;
+use atomic_file::PrivateDir;
 
 use super::header::{HEADER, read_header};
+use crate::spool::private_file;
+
+/// The name of an image in its folder.
+pub(super) const IMAGE: &str = "image";
 
 /// Pages of one state, at their places in a file that lacks all others.
 #[derive(Debug)]
@@ -22,19 +26,21 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// An image of these pages of a recording, by their numbers, and the file in which SQLite finds it.
+    /// An image of these pages of a recording, by their numbers, and the folder in which SQLite finds it.
     ///
     /// # Errors
     /// The image cannot be written.
-    pub(super) fn of(recording: &File, state: BTreeMap<u32, Vec<u8>>) -> io::Result<(Self, NamedTempFile)> {
-        let image = NamedTempFile::new()?;
+    pub(super) fn of(recording: &File, state: BTreeMap<u32, Vec<u8>>) -> io::Result<(Self, PrivateDir)> {
+        let folder = PrivateDir::create_in(&std::env::temp_dir())?;
+        let place = folder.path().join(IMAGE);
+        let image = private_file(&place)?;
         for (number, page) in &state {
-            image.as_file().write_all_at(page, u64::from(number - 1) * page.len() as u64)?;
+            image.write_all_at(page, u64::from(number - 1) * page.len() as u64)?;
         }
-        let length = recording.metadata()?.len().max(image.as_file().metadata()?.len());
-        image.as_file().set_len(length)?;
+        let length = recording.metadata()?.len().max(image.metadata()?.len());
+        image.set_len(length)?;
         let pages = state.into_keys().collect();
-        Ok((Self { file: image.reopen()?, pages }, image))
+        Ok((Self { file: File::open(place)?, pages }, folder))
     }
 
     /// The header of the state.

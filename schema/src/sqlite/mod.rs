@@ -1,8 +1,10 @@
 //! SQLite files, opened without side effects and scanned fast.
 //!
 //! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns.
-//! `image` holds one state of a recording that grows. SQLite's library takes over for everything unusual or damaged. The rows are those of the library.
+//! `image` holds one state of a recording that grows. SQLite's library takes over for everything unusual
+//! or damaged, within a `budget`. The rows are those of the library.
 
+mod budget;
 mod database;
 mod header;
 mod image;

@@ -2,19 +2,21 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use atomic_file::PrivateDir;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use tempfile::TempDir;
 
+use super::budget::Budget;
 use super::header::{self, HEADER, is_recording};
-use super::image::Image;
+use super::image::{IMAGE, Image};
 use super::pages::stated_length;
 use super::state::state;
 use crate::content::io as io_error;
+use crate::spool::{COPY, Room, private_file};
 use crate::{Error, Result};
 
 /// How long a writer may hold the file before reading gives up.
@@ -31,14 +33,16 @@ const COPIES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Connection,
+    /// What the library may spend on a statement.
+    pub(super) budget: Budget,
     /// Names of all tables and views.
     pub(super) tables: Vec<String>,
     /// The main file, if it alone holds all that is committed.
     pub(super) file: Option<File>,
     /// The pages of one state, where `file` is a recording that its writer may be extending.
     pub(super) image: Option<Image>,
-    /// Where a private copy lies, in which SQLite had to recover it.
-    pub(super) copy: Option<TempDir>,
+    /// Whether it is a private copy, in which SQLite had to recover it.
+    pub(super) is_recovered: bool,
 }
 
 /// Opens `content`, which the user knows as `path`.
@@ -47,6 +51,7 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
     // SQLite follows links before it looks for the files beside.
     let content = &content.canonicalize().map_err(io_error("read", path))?;
     let header = read_header(content, path)?;
+    check_files_beside(content, path)?;
     let wal = fs::metadata(beside(content, "-wal"));
     let has_frames = wal.as_ref().is_ok_and(|wal| wal.len() > 0);
     let has_index = wal.is_ok() && beside(content, "-shm").exists();
@@ -56,9 +61,7 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
         // A writer is alive only if its index is usable as it is. Otherwise it was killed, and taking its
         // frames into account needs an index that must not be built beside the trace.
         return match connect_live(content) {
-            Ok((connection, tables)) => {
-                Ok(Opened { connection, tables, file: None, image: None, copy: None })
-            }
+            Ok(connected) => Ok(connected.opened(None)),
             Err(error) if needs_writing(&error) && has_frames => open_copy(content, path, "-wal"),
             Err(error) if needs_writing(&error) => open_plain(content, path, "immutable=1"),
             Err(error) => Err(fail(error)),
@@ -92,20 +95,33 @@ pub(super) fn describe(source: rusqlite::Error, content: &Path, path: &Path) -> 
             let detail = short.unwrap_or_else(|| source.to_string());
             Error::Damaged { path: path.to_owned(), detail }
         }
+        Some(ErrorCode::OperationInterrupted) => exceeded(path, "a statement takes too many steps"),
+        Some(ErrorCode::TooBig) => exceeded(path, "a value is longer than the file"),
         _ => Error::Sqlite { path: path.to_owned(), source },
     }
 }
 
+/// The error of a file that asks for more than its budget.
+pub(super) fn exceeded(path: &Path, detail: &str) -> Error {
+    Error::Excessive { path: path.to_owned(), detail: detail.to_owned() }
+}
+
 fn open_plain(content: &Path, path: &Path, how: &str) -> Result<Opened> {
-    let (connection, tables) = connect(&uri(content, how), OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|error| describe(error, content, path))?;
     let file = File::open(content).map_err(io_error("read", path))?;
+    let connected = connect(content, how, OpenFlags::SQLITE_OPEN_READ_ONLY, size(&file))
+        .map_err(|error| describe(error, content, path))?;
     // SQLite reads missing bytes of the last page as zeros.
     if let Some(detail) = cut_off(&file) {
-        drop(connection);
+        // Closing `file` first would release the connection's locks.
+        drop(connected);
         return Err(Error::Damaged { path: path.to_owned(), detail });
     }
-    Ok(Opened { connection, tables, file: Some(file), image: None, copy: None })
+    Ok(connected.opened(Some(file)))
+}
+
+/// The size of a file in bytes, 0 where it is unknown.
+fn size(file: &File) -> u64 {
+    file.metadata().map_or(0, |file| file.len())
 }
 
 /// Whether the writer has ended the file for good. One that writes just now may make it look like anything else.
@@ -122,35 +138,51 @@ fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
     let image = Image::of(&file, state).map_err(io_error("create a temporary image of", path));
     let (image, place) = image?;
     // The connection keeps the file when its name is gone.
-    let (connection, tables) = connect(&uri(place.path(), "immutable=1"), OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|error| describe(error, content, path))?;
-    Ok(Some(Opened { connection, tables, file: Some(file), image: Some(image), copy: None }))
+    let connected =
+        connect(&place.name().join(IMAGE), "immutable=1", OpenFlags::SQLITE_OPEN_READ_ONLY, size(&file))
+            .map_err(|error| describe(error, content, path))?;
+    Ok(Some(Opened { image: Some(image), ..connected.opened(Some(file)) }))
 }
 
-/// Copies the file with the one `beside` it into a folder of our own, where SQLite may recover it.
+/// Refuses what SQLite would open and wait for: a FIFO or a device in place of a file beside the database.
+fn check_files_beside(content: &Path, path: &Path) -> Result<()> {
+    for suffix in ["-wal", "-shm", "-journal"] {
+        if fs::metadata(beside(content, suffix)).is_ok_and(|found| !found.is_file()) {
+            let detail = format!("the {suffix} beside it is not a regular file");
+            return Err(Error::Damaged { path: path.to_owned(), detail });
+        }
+    }
+    Ok(())
+}
+
+/// Copies the file with the one `beside` it into a folder of our own, where SQLite may recover it. The copy loses its name
+/// when it is open.
 fn open_copy(content: &Path, path: &Path, suffix: &str) -> Result<Opened> {
-    let failed = io_error("create a temporary copy of", path);
-    let folder = TempDir::new().map_err(&failed)?;
-    let copy = folder.path().join("trace.db");
+    let failed = io_error(COPY, path);
+    let folder = PrivateDir::create_in(&std::env::temp_dir()).map_err(&failed)?;
+    let copy = folder.name().join("trace.db");
     for _ in 0..COPIES {
         let before = stamp(content, suffix);
+        let mut room = Room::new();
         for (from, to) in
             [(content.to_owned(), copy.clone()), (beside(content, suffix), beside(&copy, suffix))]
         {
+            let _ = fs::remove_file(&to);
             // Without the permissions of the original: it may be read-only.
-            File::open(from)
-                .and_then(|mut from| io::copy(&mut from, &mut File::create(to)?))
-                .map_err(&failed)?;
+            let mut to = private_file(&to).map_err(&failed)?;
+            room.copy(File::open(from).map_err(&failed)?, &mut to, path, io_error("read", path))?;
         }
         if stamp(content, suffix) == before {
             break;
         }
     }
     let fail = |error| describe(error, &copy, path);
-    let (connection, _) = connect(&uri(&copy, "mode=rw"), OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(fail)?;
-    connection.pragma_update(None, "journal_mode", "delete").map_err(fail)?;
-    drop(connection);
-    Ok(Opened { copy: Some(folder), ..open_plain(&copy, path, "mode=ro")? })
+    let bytes = [copy.clone(), beside(&copy, suffix)].into_iter().filter_map(|file| fs::metadata(file).ok());
+    let bytes = bytes.map(|file| file.len()).sum();
+    let recovered = connect(&copy, "mode=rw", OpenFlags::SQLITE_OPEN_READ_WRITE, bytes).map_err(fail)?;
+    recovered.connection.pragma_update(None, "journal_mode", "delete").map_err(fail)?;
+    drop(recovered);
+    Ok(Opened { is_recovered: true, ..open_plain(&copy, path, "mode=ro")? })
 }
 
 /// Sizes and times of a database and a file beside it, to see whether they change.
@@ -162,8 +194,11 @@ fn stamp(content: &Path, suffix: &str) -> [Option<(u64, Option<SystemTime>)>; 2]
 }
 
 /// Connects by the index of a -wal as it is. A living writer may be changing it just now, a killed one will not.
-fn connect_live(content: &Path) -> rusqlite::Result<(Connection, Vec<String>)> {
-    let look = || connect(&uri(content, "mode=ro&readonly_shm=1"), OpenFlags::SQLITE_OPEN_READ_ONLY);
+fn connect_live(content: &Path) -> rusqlite::Result<Connected> {
+    let size =
+        [content.to_owned(), beside(content, "-wal")].into_iter().filter_map(|file| fs::metadata(file).ok());
+    let size = size.map(|file| file.len()).sum();
+    let look = || connect(content, "mode=ro&readonly_shm=1", OpenFlags::SQLITE_OPEN_READ_ONLY, size);
     for _ in 1..LOOKS {
         match look() {
             Err(error) if needs_writing(&error) => std::thread::sleep(PAUSE),
@@ -173,11 +208,26 @@ fn connect_live(content: &Path) -> rusqlite::Result<(Connection, Vec<String>)> {
     look()
 }
 
-/// Connects and reads the schema, which is where SQLite first looks into the file.
-fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<String>)> {
+/// A connection whose schema is read.
+struct Connected {
+    connection: Connection,
+    budget: Budget,
+    tables: Vec<String>,
+}
+
+impl Connected {
+    fn opened(self, file: Option<File>) -> Opened {
+        let Self { connection, budget, tables } = self;
+        Opened { connection, budget, tables, file, image: None, is_recovered: false }
+    }
+}
+
+/// Connects and reads the schema, which is where SQLite first looks into the file of `size` bytes.
+fn connect(content: &Path, how: &str, flags: OpenFlags, size: u64) -> rusqlite::Result<Connected> {
     let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(uri, flags)?;
+    let mut connection = Connection::open_with_flags(uri(content, how), flags)?;
     connection.busy_timeout(PATIENCE)?;
+    let budget = Budget::impose(&mut connection, size)?;
     // A trace is someone else's file: its views must not call what can do harm, and a damaged cell must be
     // found before SQLite reads past the end of its page.
     connection.execute_batch(
@@ -187,7 +237,7 @@ fn connect(uri: &Path, flags: OpenFlags) -> rusqlite::Result<(Connection, Vec<St
         .prepare("select name from sqlite_master where type in ('table', 'view') order by name")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    Ok((connection, tables))
+    Ok(Connected { connection, budget, tables })
 }
 
 /// Whether SQLite would have to write something to go on.

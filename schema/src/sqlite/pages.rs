@@ -70,6 +70,11 @@ impl<'a> Pages<'a> {
         first.starts_with(&self.header)
     }
 
+    /// The size of all pages in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        u64::from(self.count) * self.size as u64
+    }
+
     /// The first page.
     pub(super) fn first(&self) -> Option<Vec<u8>> {
         let mut page = vec![0; self.size];

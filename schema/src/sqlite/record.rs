@@ -121,12 +121,15 @@ pub(super) struct Decoder<'a> {
     pages: Pages<'a>,
     shapes: Shapes<'a>,
     assembled: Vec<u8>,
+    /// Bytes of overflow pages that records may still have: no two of them share a page.
+    overflow: u64,
 }
 
 impl<'a> Decoder<'a> {
     /// A decoder for a table of that many leaves.
     pub(super) fn new(pages: Pages<'a>, layout: &'a Layout, leaves: usize) -> Self {
-        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new() }
+        let overflow = pages.bytes();
+        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new(), overflow }
     }
 
     /// Calls `each` with the record of every cell, each of them checked before. `None` where SQLite
@@ -137,6 +140,9 @@ impl<'a> Decoder<'a> {
         let first = MARGIN + pointers.len();
         // No cell is shorter than four bytes.
         let last = page.len() - 4;
+        let longest = self.pages.bytes().min(MAX_PAYLOAD);
+        // Cells that share bytes could be more text than the file.
+        let mut room = page.len();
         for pointer in pointers.as_chunks::<2>().0 {
             let mut at = usize::from(u16::from_be_bytes(*pointer));
             if at < first || at > last {
@@ -144,11 +150,12 @@ impl<'a> Decoder<'a> {
             }
             let payload = varint(page, &mut at)?;
             let id = varint(page, &mut at)? as i64;
-            if payload > MAX_PAYLOAD {
+            if payload > longest {
                 return None;
             }
             let payload = payload as usize;
             let local = local_length(payload, page.len());
+            room = room.checked_sub(local)?;
             let record = page.get(at..at + local)?;
             if local < payload && at + local > last {
                 return None;
@@ -159,6 +166,7 @@ impl<'a> Decoder<'a> {
             } else if local == payload {
                 return None;
             } else {
+                self.overflow = self.overflow.checked_sub((end - local) as u64)?;
                 assemble(
                     self.pages,
                     &mut self.assembled,

@@ -585,3 +585,15 @@ fn copies_without_a_table_of_operations_go_from_agent_to_agent() -> Outcome {
     assert_eq!(directions, [Direction::HostToDevice, Direction::DeviceToHost, Direction::Unknown]);
     Ok(())
 }
+
+#[test]
+fn the_largest_index_of_an_agent_is_read() -> Outcome {
+    let mut process = process();
+    process["agents"] = json!([{"id": {"handle": i64::MAX.to_string()}, "type": 2, "name": "GPU-Agent-0"}]);
+    process["buffer_records"] = json!({"kernel_dispatch": [dispatch(7, 0, 1000, 1500)]});
+    let tables = parsed(&document(process))?;
+    let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
+    let numbers: Vec<i64> = gpus.map(|agent| agent.number).collect();
+    assert_eq!(numbers, [i64::MAX]);
+    Ok(())
+}

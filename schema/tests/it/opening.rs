@@ -322,3 +322,19 @@ fn string_literals_in_double_quotes_do_not_stop_opening() {
     database.scan("v", &["a", "n"], |row| assert_eq!(row.int(1), Some(ROWS))).unwrap();
     database.scan("q", &["a"], |row| assert_eq!(row.text(0).as_deref(), Some("none"))).unwrap();
 }
+
+#[test]
+fn a_fifo_in_place_of_a_file_beside_a_database_is_refused() {
+    for (mode, suffix) in [("delete", "-journal"), ("delete", "-wal"), ("wal", "-wal"), ("wal", "-shm")] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("t.db");
+        drop(create(&path, mode));
+        let fifo = folder.path().join(format!("t.db{suffix}"));
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let error = Database::open(&path, &path).unwrap_err();
+        assert!(
+            error.to_string().contains(&format!("the {suffix} beside it is not a regular file")),
+            "{error}"
+        );
+    }
+}

@@ -6,7 +6,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, Parser, value_parser};
 use clap_complete::Shell;
 
-use crate::{Exit, Failure, Output};
+use crate::{Exit, Failure, Output, units};
+
+/// The id of the flag that bounds temporary copies of inputs.
+const INPUT_LIMIT: &str = "input_limit";
 
 /// The whole `main` of a tool: parses the command line, runs `tool`, prints its failure and returns the exit code.
 ///
@@ -75,6 +78,9 @@ fn parse_and_run<Arguments: Parser>(
         clap_mangen::Man::new(command).render(out)?;
         return Ok(Exit::Success);
     }
+    if let Some(&bytes) = matches.try_get_one::<u64>(INPUT_LIMIT).ok().flatten() {
+        rtl_schema::set_input_limit(bytes);
+    }
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage(&error))?;
     tool(arguments, out)
 }
@@ -101,7 +107,16 @@ fn with_common_flags(command: Command) -> Command {
         .exclusive(true)
         .hide_short_help(true)
         .help("Print the manual page and end");
-    command.after_long_help(ending).max_term_width(100).args([completions, man])
+    let limit = Arg::new(INPUT_LIMIT)
+        .long("input-limit")
+        .value_name("SIZE")
+        .value_parser(units::parse_bytes)
+        .action(ArgAction::Set)
+        .hide_short_help(true)
+        .help("The largest temporary copy of a pipe or compressed trace, such as 500M or 20G [default: 8G]");
+    // Programs that read no trace have no quiet reading either.
+    let reads = command.get_arguments().any(|argument| argument.get_id() == "quiet");
+    command.after_long_help(ending).max_term_width(100).args([completions, man]).args(reads.then_some(limit))
 }
 
 /// One line of what is wrong, and clap's suggestion as the hint.

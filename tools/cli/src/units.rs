@@ -120,6 +120,25 @@ pub fn fixed(number: f64, decimals: usize) -> String {
     }
 }
 
+/// A size such as `4096`, `500M` or `2G`, in bytes; the letters k, M, G and T stand for powers of 1024.
+///
+/// # Errors
+/// What the text should be.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = text[digits.len()..].to_ascii_lowercase();
+    let shift = match unit.trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err("not a size such as 500M or 2G".to_owned()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "not a size such as 500M or 2G".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,5 +186,17 @@ mod tests {
         assert_eq!(percent(f64::NAN), NONE);
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-12_345.678, 1), "-12,345.7");
+    }
+
+    #[test]
+    fn sizes_are_powers_of_1024() {
+        for (text, bytes) in
+            [("4096", 4096), ("3k", 3 << 10), ("500M", 500 << 20), ("2GiB", 2 << 30), ("1TB", 1 << 40)]
+        {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+        for text in ["", "G", "-1", "1.5G", "9999999999T", "2 G", "1X"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
     }
 }

@@ -32,7 +32,7 @@ pub const RPD: Format = Format {
 
 fn native(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
-    let mut writer = NativeWriter::within(file.place(), job.output)?;
+    let mut writer = NativeWriter::within(&file.place(), job.output)?;
     let mut incoming = TraceImport::default();
     let (last, rows) = stream(job, |batch| Ok(incoming.push(&mut writer, batch)?))?;
     incoming.finish(&mut writer, &last)?;
@@ -43,7 +43,7 @@ fn native(job: &Job<'_>) -> Result<Written, Failure> {
 
 fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
-    let mut writer = RpdWriter::within(file.place(), job.output)?;
+    let mut writer = RpdWriter::within(&file.place(), job.output)?;
     let (last, rows) = stream(job, |batch| Ok(writer.push(batch)?))?;
     let without_end = writer.finish(&last)?;
     file.commit()?;

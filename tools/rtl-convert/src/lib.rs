@@ -40,7 +40,10 @@ pub mod tracks;
 pub mod utilization;
 pub mod viewer;
 
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use atomic_file::Destination;
 use cli::{Exit, Failure, Output};
@@ -83,7 +86,10 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let quiet = arguments.console.quiet;
     let cut_off = convert_each(&arguments.options()?, |written| {
         if !quiet {
-            writeln!(out, "{}", written.summary_line())?;
+            // Behind an output on standard output, a line would be part of it.
+            if !written.paths.iter().any(|path| is_standard_output(path)) {
+                writeln!(out, "{}", written.summary_line())?;
+            }
             written.warnings.iter().for_each(|warning| out.warning(warning));
         }
         Ok(())
@@ -94,12 +100,24 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+fn is_standard_output(path: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
+    match (identity(path), identity(Path::new("/proc/self/fd/1"))) {
+        (Ok(path), Ok(standard)) => path == standard,
+        _ => false,
+    }
+}
+
 /// Passes every output to `each` when it is complete; returns a warning where the trace ends early.
 fn convert_each(
     options: &Options,
     mut each: impl FnMut(Written) -> Result<(), Failure>,
 ) -> Result<Option<String>, Failure> {
     let Options { trace, force, split, render, .. } = options;
+    if options.output.is_none() && rtl_schema::Input::is_stream(trace) {
+        return Err(Failure::usage(format!("{} has no name for the output", trace.display()))
+            .with_hint("-o FILE names the output"));
+    }
     let source = Source::open(trace, options.filter.clone())?;
     let output = options.output();
     let format = formats::choose(options.format, &output)?;

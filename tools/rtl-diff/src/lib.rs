@@ -16,6 +16,7 @@ mod noise;
 mod quantity;
 mod settings;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cli::{Exit, Failure, Output, Progress};
@@ -119,7 +120,7 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
         return Err(Failure::usage("missing: the runs of the candidate")
             .with_hint("rtl-diff before.db after.db, or --baseline a*.db --candidate b*.db"));
     }
-    if diff.allow_no_baseline && baseline.iter().all(|path| !path.exists()) {
+    if diff.allow_no_baseline && baseline.iter().all(|path| !rtl_schema::Input::exists(path)) {
         baseline.clear();
     }
     Ok([baseline, candidate])
@@ -153,14 +154,20 @@ fn is_same_trace(comparison: &Comparison) -> bool {
 }
 
 fn same_content(one: &Path, other: &Path) -> bool {
-    if one.canonicalize().ok() == other.canonicalize().ok() {
+    if one == other
+        || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+    {
         return true;
     }
     if size(one) != size(other) {
         return false;
     }
+    let content = |path| {
+        let mut content = Vec::new();
+        rtl_schema::Input::open(path).ok()?.reader().ok()?.read_to_end(&mut content).ok().map(|_| content)
+    };
     // Traces of equal size are hardly ever different.
-    std::fs::read(one).ok().zip(std::fs::read(other).ok()).is_some_and(|(one, other)| one == other)
+    content(one).zip(content(other)).is_some_and(|(one, other)| one == other)
 }
 
 fn size(path: &Path) -> u64 {

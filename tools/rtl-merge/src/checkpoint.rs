@@ -6,15 +6,14 @@
 //! another boot.
 //!
 //! The name of the folder is random and only its owner can use it. A folder that is found is used only if it is such a
-//! folder of this user and no link, so other users cannot plant one.
+//! folder of this user and no link, so other users cannot plant one. All its files are reached through its descriptor.
 
-use std::fs::{self, File, Permissions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use atomic_file::{AtomicFile, IfExists, Options};
+use atomic_file::{AtomicFile, IfExists, NamedDir, Options};
 use cli::{Failure, ResultExt};
 use rtl_write::{NativeWriter, StringLog};
 use rustc_hash::FxHasher;
@@ -26,13 +25,10 @@ use crate::rows::Rows;
 /// Bytes that a power loss may cost: the output of some seconds.
 const UNSYNCED: u64 = 256 << 20;
 
-/// Permissions of the working folder.
-const OWNER_ONLY: u32 = 0o700;
-
-/// The working folder. Dropping it removes the folder, which stays only if the program is killed.
+/// The working folder. Dropping it or a signal removes the folder, which stays only if the program is killed.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
-    folder: PathBuf,
+    folder: NamedDir,
     output: PathBuf,
     /// The traces that limit the permissions of the output.
     inputs: Vec<PathBuf>,
@@ -74,10 +70,11 @@ impl Checkpoint {
     pub(crate) fn open(output: &Path, inputs: &[Input], fingerprint: u64) -> Result<Self, Failure> {
         // A link stays; the file that it leads to is replaced.
         let output = output.canonicalize().unwrap_or_else(|_| output.to_owned());
-        let open = || -> io::Result<(PathBuf, File)> {
-            fs::create_dir_all(output::folder(&output))?;
-            let folder = find(&output)?.map_or_else(|| create(&output), Ok)?;
-            let lock = File::create(folder.join("lock"))?;
+        let open = || -> io::Result<(NamedDir, File)> {
+            let around = output::folder(&output);
+            fs::create_dir_all(around)?;
+            let folder = find(&output)?.map_or_else(|| NamedDir::create_in(around, &prefix(&output)), Ok)?;
+            let lock = File::create(folder.path().join("lock"))?;
             Ok((folder, lock))
         };
         let (folder, lock) = open()
@@ -94,19 +91,19 @@ impl Checkpoint {
 
     /// The merged trace while it is written.
     pub(crate) fn part(&self) -> PathBuf {
-        self.folder.join("part")
+        self.folder.path().join("part")
     }
 
     fn strings(&self) -> PathBuf {
-        self.folder.join("texts")
+        self.folder.path().join("texts")
     }
 
     fn state(&self) -> PathBuf {
-        self.folder.join("state")
+        self.folder.path().join("state")
     }
 
     fn synced(&self) -> PathBuf {
-        self.folder.join("state.synced")
+        self.folder.path().join("state.synced")
     }
 
     /// Starts from nothing, or with `resume` from an interrupted merge of the same traces.
@@ -175,7 +172,7 @@ impl Checkpoint {
     }
 
     fn store(&mut self, state: &[u8]) -> io::Result<()> {
-        let next = self.folder.join("state.next");
+        let next = self.folder.path().join("state.next");
         let written = fs::metadata(self.part())?.len();
         if written.saturating_sub(self.synced) >= self.disk.every {
             // The data must be on the disk before the state that describes it.
@@ -185,7 +182,7 @@ impl Checkpoint {
             fs::write(&next, state)?;
             (self.disk.sync)(&next)?;
             fs::rename(&next, self.synced())?;
-            (self.disk.sync)(&self.folder)?;
+            (self.disk.sync)(&self.folder.path())?;
             self.synced = written;
         }
         fs::write(&next, state)?;
@@ -199,11 +196,11 @@ impl Checkpoint {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
         let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
-        let output = AtomicFile::create(&self.output, &options)?;
-        let replace = || -> io::Result<()> {
+        let mut output = AtomicFile::create(&self.output, &options)?;
+        let mut replace = || -> io::Result<()> {
             fs::set_permissions(self.part(), output.file().metadata()?.permissions())?;
             (self.disk.sync)(&self.part())?;
-            fs::rename(self.part(), output.place())
+            output.adopt(&self.part())
         };
         replace().with_context(|| format!("cannot write {}", self.output.display()))?;
         output.commit()?;
@@ -214,8 +211,7 @@ impl Checkpoint {
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
-        // A folder that cannot be removed is used by the next merge.
-        let _ = fs::remove_dir_all(&self.folder);
+        self.folder.remove();
     }
 }
 
@@ -225,27 +221,16 @@ fn prefix(output: &Path) -> String {
 }
 
 /// The working folder that an interrupted merge of this user has left.
-fn find(output: &Path) -> io::Result<Option<PathBuf>> {
-    let (prefix, user) = (prefix(output), fs::metadata("/proc/self")?.uid());
+fn find(output: &Path) -> io::Result<Option<NamedDir>> {
+    let prefix = prefix(output);
     for entry in fs::read_dir(output::folder(output))? {
         let entry = entry?;
-        // Does not follow links.
-        let is_own =
-            |found: fs::Metadata| found.is_dir() && found.uid() == user && found.mode() & 0o777 == OWNER_ONLY;
         let is_named = entry.file_name().to_string_lossy().starts_with(&prefix);
-        if is_named && entry.metadata().is_ok_and(is_own) {
-            return Ok(Some(entry.path()));
+        if is_named && let Ok(folder) = NamedDir::open(&entry.path()) {
+            return Ok(Some(folder));
         }
     }
     Ok(None)
-}
-
-fn create(output: &Path) -> io::Result<PathBuf> {
-    let folder = tempfile::Builder::new()
-        .prefix(&prefix(output))
-        .permissions(Permissions::from_mode(OWNER_ONLY))
-        .tempdir_in(output::folder(output))?;
-    Ok(folder.keep())
 }
 
 /// Identifies this boot of the machine.
@@ -258,6 +243,7 @@ fn boot() -> u64 {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
 
@@ -290,7 +276,8 @@ mod tests {
     fn a_state_is_synced_only_after_its_data() {
         let folder = tempfile::tempdir().unwrap();
         let (checkpoint, _) = started(&folder.path().join("all.db"), 2);
-        let folder = checkpoint.folder.file_name().unwrap().to_str().unwrap();
+        let folder = checkpoint.folder.path();
+        let folder = folder.file_name().unwrap().to_str().unwrap();
         let expected = [("part", false), ("texts", false), ("state.next", false), (folder, true)];
         let expected = expected.map(|(name, is_described)| (name.to_owned(), is_described));
         assert_eq!(SYNCED.take(), expected);
@@ -314,13 +301,27 @@ mod tests {
         let output = folder.path().join("all.db");
         let victim = folder.path().join("victim");
         fs::create_dir(&victim).unwrap();
-        fs::set_permissions(&victim, Permissions::from_mode(OWNER_ONLY)).unwrap();
+        fs::set_permissions(&victim, fs::Permissions::from_mode(0o700)).unwrap();
         fs::write(victim.join("part"), "precious").unwrap();
         std::os::unix::fs::symlink(&victim, folder.path().join(".all.db.rtl-merge-link")).unwrap();
         fs::create_dir(folder.path().join(".all.db.rtl-merge-open")).unwrap();
         let mut checkpoint = Checkpoint::open(&output, &[], 7).unwrap();
-        assert_eq!(fs::metadata(&checkpoint.folder).unwrap().mode() & 0o777, OWNER_ONLY);
+        assert_eq!(fs::metadata(checkpoint.folder.name()).unwrap().mode() & 0o777, 0o700);
         checkpoint.start(true).unwrap();
+        drop(checkpoint);
+        assert_eq!(fs::read_to_string(victim.join("part")).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_link_that_takes_the_name_of_the_working_folder_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        fs::create_dir(&victim).unwrap();
+        fs::write(victim.join("part"), "precious").unwrap();
+        let mut checkpoint = Checkpoint::open(&folder.path().join("all.db"), &[], 7).unwrap();
+        fs::rename(checkpoint.folder.name(), folder.path().join("moved")).unwrap();
+        std::os::unix::fs::symlink(&victim, checkpoint.folder.name()).unwrap();
+        checkpoint.start(false).unwrap();
         drop(checkpoint);
         assert_eq!(fs::read_to_string(victim.join("part")).unwrap(), "precious");
     }

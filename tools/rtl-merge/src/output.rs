@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use atomic_file::{Destination, IfExists};
 use cli::Failure;
 pub(crate) use rtl_analysis::align::CLOCK;
-use rtl_schema::{Select, Trace};
+use rtl_schema::{Input, Select, Trace};
 use rustc_hash::FxHashSet;
 
 use crate::args::Options;
@@ -33,7 +34,11 @@ pub(crate) const TOTALS: [&str; 8] = [
 pub(crate) fn check(options: &Options) -> Result<(), Failure> {
     let path = options.output();
     check_distinct(&options.traces, Some(path))?;
-    if path.exists() && !path.is_file() {
+    // A link under /proc, such as /dev/stdout, is a stream even where a regular file is open.
+    let is_stream =
+        Destination::check(path, &atomic_file::Options { if_exists: IfExists::Replace, inputs: &[] })
+            .map_or(path.exists(), |destination| destination.is_stream());
+    if is_stream {
         return Err(Failure::usage(format!("{} is not a regular file", path.display()))
             .with_hint("a merged trace is a database; -o names a file"));
     }
@@ -69,8 +74,9 @@ fn check_distinct(traces: &[PathBuf], output: Option<&Path>) -> Result<(), Failu
     let place = output.and_then(|path| path.canonicalize().ok());
     let mut seen = FxHashSet::default();
     for trace in traces {
-        let own = trace.canonicalize().ok();
-        if trace.exists() && !own.clone().is_some_and(|own| seen.insert(own)) {
+        // A pipe has a name of its own, which leads to no path.
+        let own = trace.canonicalize().ok().or_else(|| Input::is_stream(trace).then(|| trace.clone()));
+        if own.clone().is_some_and(|own| !seen.insert(own)) {
             return Err(Failure::usage(format!("{} is named twice", trace.display())));
         }
         if place.is_some() && own == place {

@@ -37,11 +37,19 @@ pub fn collect(
         }
     };
     let renamed = match if_exists {
-        IfExists::Replace => std::fs::rename(&trace, target.real_trace()),
+        IfExists::Replace => replace(&trace, &target.real_trace()),
         _ => rename_new(trace, &target.trace),
     };
     renamed.with_context(|| format!("cannot write {}", target.trace.display()))?;
     Ok(is_whole)
+}
+
+/// Renames a file; `AlreadyExists` where something else than a regular file has the name.
+fn replace(from: &Path, to: &Path) -> std::io::Result<()> {
+    match to.symlink_metadata() {
+        Ok(found) if !found.is_file() => Err(std::io::ErrorKind::AlreadyExists.into()),
+        _ => std::fs::rename(from, to),
+    }
 }
 
 /// Renames a file; `AlreadyExists` where the name is taken.

@@ -60,6 +60,11 @@ impl Target {
     /// # Errors
     /// Where the folder cannot be written, or the output exists and is not a trace.
     pub fn folder(&self) -> Result<TempDir, Failure> {
+        if self.trace.exists() && !self.trace.is_file() {
+            let what = format!("{} is not a regular file", self.trace.display());
+            return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
+                .with_hint("a trace is a database; name a file with -o"));
+        }
         if self.trace.exists() && Trace::open(&self.trace).is_err() {
             let what = format!("{} exists and is not a trace", self.trace.display());
             return Err(
@@ -77,6 +82,8 @@ impl Target {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     #[test]
@@ -93,6 +100,15 @@ mod tests {
         std::fs::write(&script, "print()").unwrap();
         let failure = Target::of(&script).folder().unwrap_err();
         assert!(failure.lines("rtl-trace").contains("train.py exists and is not a trace\nhint:"));
+    }
+
+    #[test]
+    fn a_fifo_is_neither_opened_nor_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("trace.db");
+        mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        let failure = Target::of(&fifo).folder().unwrap_err();
+        assert!(failure.lines("rtl-trace").contains("trace.db is not a regular file\nhint:"));
     }
 
     #[test]

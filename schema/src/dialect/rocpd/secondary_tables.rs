@@ -185,13 +185,13 @@ const READ: [&str; 14] = [
 
 /// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.
 fn opaque_tables(database: &Database, tables: &mut Tables) -> Result<()> {
-    let mut found: Vec<(String, String)> = database
-        .connection()
-        .prepare(
-            "select name, sql from sqlite_master where type = 'table' and sql is not null order by rowid",
-        )
-        .and_then(|mut statement| statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
-        .map_err(|source| database.error(source))?;
+    let mut found: Vec<(String, String)> = Vec::new();
+    let stored =
+        "select name, sql from sqlite_master where type = 'table' and sql is not null order by rowid";
+    database.query(stored, [], |row| {
+        found.push((row.get(0)?, row.get(1)?));
+        Ok(())
+    })?;
     found.retain(|(name, _)| !name.starts_with("sqlite_") && !READ.contains(&name.as_str()));
     for (name, create) in found {
         let table = opaque_tables::read(database, &name, create)?;

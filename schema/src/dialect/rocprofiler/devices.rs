@@ -67,16 +67,16 @@ fn number(agents: &mut [Agent], kind: AgentKind) {
     let mut indices: Vec<i64> = places.iter().filter_map(|&place| agents[place].type_index).collect();
     indices.sort_unstable();
     let distinct = indices.windows(2).all(|pair| pair[0] != pair[1]);
-    let mut next = if distinct { indices.last().map_or(0, |last| last + 1) } else { 0 };
+    if !distinct {
+        indices.clear();
+    }
+    // After the last index, and from 0 where no number is after it.
+    let first = indices.last().map_or(Some(0), |last| last.checked_add(1)).unwrap_or(0);
+    let numbers = (first..=i64::MAX).chain(0..first);
+    let mut free = numbers.filter(|number| indices.binary_search(number).is_err());
     for place in places {
         let agent = &mut agents[place];
-        agent.number = match agent.type_index {
-            Some(index) if distinct => index,
-            _ => {
-                next += 1;
-                next - 1
-            }
-        };
+        agent.number = agent.type_index.filter(|_| distinct).or_else(|| free.next()).unwrap_or(-1);
     }
 }
 
@@ -93,5 +93,20 @@ impl Uuid {
         let byte = |at| self.bytes.get(&format!("value{at}")).copied().unwrap_or(0);
         let id = u64::from_le_bytes(std::array::from_fn(byte));
         (id != 0).then(|| format!("GPU-{id:016x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_beyond_the_largest_index() {
+        let agent = |type_index| Agent { kind: AgentKind::Gpu, type_index, ..Agent::default() };
+        let mut agents = [agent(Some(i64::MAX)), agent(None), agent(None), agent(Some(1))];
+        number(&mut agents, AgentKind::Gpu);
+        let mut numbers = agents.map(|agent| agent.number);
+        numbers.sort_unstable();
+        assert_eq!(numbers, [0, 1, 2, i64::MAX]);
     }
 }

@@ -141,8 +141,7 @@ fn linked(set: Set<'_>, table: &str) -> Result<bool> {
         return Ok(false);
     }
     let sql = format!("select exists (select 1 from \"{table}\" where stack_id <> 0)");
-    set.database
-        .connection()
-        .query_row(&sql, [], |row| row.get(0))
-        .map_err(|source| set.database.error(source))
+    let mut linked = false;
+    set.database.query(&sql, [], |row| row.get(0).map(|found| linked = found))?;
+    Ok(linked)
 }

@@ -43,15 +43,10 @@ pub(super) fn read(set: Set<'_>, tables: &mut Tables) -> Result<()> {
 /// A plain statement that creates a table with the same columns. The stored one refers to other tables of its set and
 /// quotes its defaults in a way that newer versions of SQLite refuse.
 fn create_statement(database: &Database, table: &str) -> Result<String> {
-    let columns = || {
-        database
-            .connection()
-            .prepare("select name, type from pragma_table_info(?1)")?
-            .query_map([table], |row| {
-                Ok(format!("{} {}", quote(&row.get::<_, String>(0)?), row.get::<_, String>(1)?))
-            })?
-            .collect::<rusqlite::Result<Vec<String>>>()
-    };
-    let columns = columns().map_err(|source| database.error(source))?;
+    let mut columns = Vec::new();
+    database.query("select name, type from pragma_table_info(?1)", [table], |row| {
+        columns.push(format!("{} {}", quote(&row.get::<_, String>(0)?), row.get::<_, String>(1)?));
+        Ok(())
+    })?;
     Ok(format!("CREATE TABLE {} ({})", quote(table), columns.join(", ")))
 }

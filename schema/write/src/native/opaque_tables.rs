@@ -32,10 +32,11 @@ pub(crate) fn add(output: &OutputFile, extras: &[OpaqueTable], script: &str) -> 
 
 fn write(connection: &Connection, extra: &OpaqueTable, name: &str) -> rusqlite::Result<()> {
     let columns: Vec<String> = extra.columns.iter().map(|column| quoted(column)).collect();
-    if name == extra.name {
-        connection.execute_batch(&extra.create)?;
-    } else {
-        connection.execute_batch(&format!("CREATE TABLE {}({})", quoted(name), columns.join(",")))?;
+    let plain = format!("CREATE TABLE {}({})", quoted(name), columns.join(","));
+    let create = if name == extra.name { &extra.create } else { &plain };
+    // The text is the input's. SQLite reads only the first statement of it, so `execute`, which refuses others behind it.
+    if connection.execute(create, []).is_err() {
+        connection.execute(&plain, [])?;
     }
     let marks = vec!["?"; columns.len()].join(",");
     let insert = format!("INSERT INTO {}({}) VALUES ({marks})", quoted(name), columns.join(","));

@@ -34,7 +34,7 @@ fn a_file_appears_when_it_is_complete_and_not_before() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
     let file = AtomicFile::create(&path, &atomic_file::Options::default())?;
-    let mut writer = NativeWriter::within(file.place(), &path)?;
+    let mut writer = NativeWriter::within(&file.place(), &path)?;
     for start in 0..1_000 {
         writer.push_op(&Op { gpu: Some(0), start, end: Some(start + 1), ..Op::default() })?;
     }
@@ -51,7 +51,7 @@ fn a_dropped_writer_leaves_nothing() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
     let file = AtomicFile::create(&path, &atomic_file::Options::default())?;
-    let mut writer = NativeWriter::within(file.place(), &path)?;
+    let mut writer = NativeWriter::within(&file.place(), &path)?;
     writer.push_op(&Op::default())?;
     drop((writer, file));
     assert!(names(folder.path())?.is_empty());
@@ -68,13 +68,13 @@ fn an_existing_file_stays_unless_it_may_be_replaced() -> Result {
 
     let late = folder.path().join("late.db");
     let file = AtomicFile::create(&late, &options)?;
-    NativeWriter::within(file.place(), &late)?.finish()?;
+    NativeWriter::within(&file.place(), &late)?.finish()?;
     std::fs::write(&late, "mine")?;
     assert!(matches!(file.commit(), Err(atomic_file::Error::Exists { .. })));
     assert_eq!(std::fs::read_to_string(&late)?, "mine");
 
     let file = AtomicFile::create(&path, &atomic_file::Options { if_exists: IfExists::Replace, ..options })?;
-    NativeWriter::within(file.place(), &path)?.finish()?;
+    NativeWriter::within(&file.place(), &path)?.finish()?;
     file.commit()?;
     assert_eq!(value(&path, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_schema'")?, "1");
     Ok(())
@@ -222,6 +222,21 @@ fn one_of_each() -> Tables {
         ],
     });
     tables
+}
+
+#[test]
+fn statements_behind_the_definition_of_a_table_do_not_run() -> Result {
+    let folder = tempfile::tempdir()?;
+    let (path, planted) = (folder.path().join("trace.db"), folder.path().join("planted.db"));
+    let mut tables = one_of_each();
+    let create = format!("; ATTACH '{}' AS other; CREATE TABLE other.t(a)", planted.display());
+    tables.opaque_tables[0].create += &create;
+    let mut writer = NativeWriter::create(&path)?;
+    writer.push_tables(&tables)?;
+    writer.finish()?;
+    assert!(!planted.exists());
+    assert_eq!(value(&path, "SELECT count(*) FROM ext_x")?, "2");
+    Ok(())
 }
 
 #[test]

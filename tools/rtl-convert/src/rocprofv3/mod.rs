@@ -68,7 +68,7 @@ pub const ROCPD: Format = Format {
 
 fn database(job: &Job<'_>) -> Result<Written, Failure> {
     let output = AtomicFile::create(job.output, &job.rules())?;
-    let file = RefCell::new(RocpdWriter::within(output.place(), job.output)?);
+    let file = RefCell::new(RocpdWriter::within(&output.place(), job.output)?);
     let Visited { processes, tables, rows, .. } =
         visit(job, |id, tables| Ok(Database::new(&file, id, tables)))?;
     let infos = processes.iter().map(|(id, state, set)| set.info(*id, state, job.render.names, &tables));
@@ -83,6 +83,10 @@ fn json(job: &Job<'_>) -> Result<Written, Failure> {
     let destination = destination(job.output, &job.rules())?;
     let Visited { processes, tables, operations, rows } = visit(job, |_, _| Json::create(&destination))?;
     let words = words(&processes, &tables);
+    if destination.is_stream() && words.len() > 1 {
+        return Err(Failure::usage(format!("{} takes the file of one process", job.output.display()))
+            .with_hint("rocprofv3's JSON is one file for each process; write to a folder"));
+    }
     let files = processes.into_iter().zip(&words).map(|((id, state, json), word)| {
         let path = if words.len() == 1 { job.output.to_owned() } else { json::path_of(job.output, word) };
         Ok((path, json.finish(id, &state, &operations, job.render.names, &tables)?))
@@ -197,7 +201,8 @@ fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Result<Destinat
         return Err(Failure::usage(format!("{} is no folder", folder.display()))
             .with_hint("create it, or write elsewhere"));
     }
-    Ok(Destination::check(path, rules)?)
+    // The files get their final names when all of them are complete.
+    Ok(Destination::check(path, rules)?.deferred())
 }
 
 /// Gives complete files their names.

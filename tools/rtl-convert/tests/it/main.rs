@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
+mod any_json;
+mod any_trace;
 mod columns;
 mod cut_off;
 mod databases;
 mod drawing;
 mod formats;
+mod fuzz_smoke;
 mod interrupted;
 mod options;
 mod perfetto;
@@ -15,3 +18,4 @@ mod pftrace;
 mod readers;
 mod rocprofv3;
 mod split;
+mod streams;

@@ -1,8 +1,7 @@
 //! Saved reports, `rtl-summary/1`, as runs. Only the sections that a comparison needs are read.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::Path;
 
 use cli::Failure;
@@ -27,11 +26,13 @@ struct Document {
     gpus: Option<Vec<GpuRow>>,
 }
 
+/// Bytes within which a report names its schema.
+const START: usize = 256;
+
 /// Whether a file starts like a JSON report of rtl-summary.
 pub(super) fn is_report(path: &Path) -> bool {
-    let mut start = [0; 256];
-    let read = File::open(path).and_then(|mut file| file.read(&mut start)).unwrap_or(0);
-    let text = String::from_utf8_lossy(&start[..read]);
+    let head = rtl_schema::Input::open(path).and_then(|input| input.head()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&head[..head.len().min(START)]);
     text.trim_start().starts_with('{') && text.contains("\"schema\"") && text.contains("\"rtl-summary/1\"")
 }
 
@@ -44,7 +45,8 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
                 "save it with `rtl-summary --format json TRACE > report.json`, all kernels and sections",
             )
     };
-    let file = File::open(path).map_err(|error| unusable(error.into()))?;
+    let file = rtl_schema::Input::open(path).and_then(|input| input.reader());
+    let file = file.map_err(|error| unusable(error.into()))?;
     let document: Document =
         serde_json::from_reader(BufReader::new(file)).map_err(|error| unusable(error.into()))?;
     let (Some(rows), Some(gpus)) = (document.kernels, document.gpus) else {

@@ -11,6 +11,7 @@ mod gates;
 mod real;
 mod refusals;
 mod sides;
+mod streams;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,15 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod any_traces;
 mod clocks;
 mod content;
 mod cut_off;
 mod document;
+mod fuzz_smoke;
 mod identity;
 mod imbalance;
 mod interrupted;
 mod refusals;
 mod story;
+mod streams;
 mod summary;
 
 use std::path::PathBuf;

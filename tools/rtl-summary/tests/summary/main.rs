@@ -5,6 +5,7 @@
 mod choices;
 mod cut_off;
 mod document;
+mod inputs;
 mod launches;
 mod manners;
 mod operators;

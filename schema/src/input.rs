@@ -1,0 +1,156 @@
+use std::fs::{self, File, Metadata};
+use std::io::{self, Cursor, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::content::{GZIP, SQLITE, io as io_error};
+use crate::spool::Spool;
+use crate::{Error, Result};
+
+/// Bytes that are read to recognise an input.
+const HEAD: u64 = 64 << 10;
+
+/// The name of standard input.
+const STANDARD: &str = "-";
+
+/// Device and inode: the same for all names of a file.
+type FileId = (u64, u64);
+
+/// Copies of the inputs that cannot be read again, such as pipes.
+static STREAMS: Mutex<Vec<(FileId, Arc<Spool>)>> = Mutex::new(Vec::new());
+
+/// The bytes that a user names: a file, or anything that can be read once, such as a pipe. `-` is standard input.
+///
+/// A pipe is read once and completely into a temporary copy. Opening it again in this process gives the copy.
+#[derive(Debug)]
+pub struct Input {
+    path: PathBuf,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    File(PathBuf),
+    Copy(Arc<Spool>),
+}
+
+impl Input {
+    /// Opens the input that the user knows as `path`.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Folder`], [`Error::TooLarge`], or [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = io_error("read", path);
+        let is_standard = path == Path::new(STANDARD);
+        let place = if is_standard { Path::new("/dev/stdin") } else { path };
+        let found = fs::metadata(place).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
+            _ => failed(source),
+        })?;
+        if found.is_dir() {
+            return Err(Error::Folder { path: path.to_owned() });
+        }
+        let input = |content| Ok(Self { path: path.to_owned(), content });
+        // A file that is open but removed has no name by which SQLite finds it.
+        let named = || place.canonicalize().ok().filter(|named| is_at(named, &found));
+        if found.is_file()
+            && let Some(named) = named()
+        {
+            return input(Content::File(if is_standard { named } else { path.to_owned() }));
+        }
+        let mut streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = streams.iter().find(|(stream, _)| *stream == identity(&found));
+        if let Some((_, copy)) = known {
+            return input(Content::Copy(Arc::clone(copy)));
+        }
+        if is_standard && io::stdin().is_terminal() {
+            return Err(Error::NotATrace { path: path.to_owned(), found: "a terminal".to_owned() });
+        }
+        let mut stream = if is_standard && !found.is_file() {
+            File::from(io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?)
+        } else {
+            File::open(place).map_err(&failed)?
+        };
+        let head = read_head(&mut stream).map_err(&failed)?;
+        // The rest of what is no trace need not have an end.
+        let is_binary = head.contains(&0) && !head.starts_with(SQLITE) && !head.starts_with(GZIP);
+        let rest = stream.take(if is_binary { 0 } else { u64::MAX });
+        let copy = Arc::new(Spool::of(Cursor::new(head).chain(rest), path, &failed)?);
+        streams.push((identity(&found), Arc::clone(&copy)));
+        input(Content::Copy(copy))
+    }
+
+    /// Whether there is an input of this name.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        path == Path::new(STANDARD) || path.exists()
+    }
+
+    /// Whether `path` is standard input, a pipe or anything else that is no regular file.
+    #[must_use]
+    pub fn is_stream(path: &Path) -> bool {
+        path == Path::new(STANDARD)
+            || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+    }
+
+    /// The content from its start.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn reader(&self) -> Result<File> {
+        let opened = match &self.content {
+            Content::File(place) => File::open(place),
+            Content::Copy(copy) => copy.reader(),
+        };
+        opened.map_err(io_error("read", &self.path))
+    }
+
+    /// The first bytes: enough to recognise SQLite, gzip, or the writer of a text.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn head(&self) -> Result<Vec<u8>> {
+        read_head(&mut self.reader()?).map_err(io_error("read", &self.path))
+    }
+
+    /// Calls `open` with a file that has the content, and that may have no name afterwards.
+    pub(crate) fn with_file<T>(&self, open: impl FnOnce(&Path) -> T) -> Result<T> {
+        match &self.content {
+            Content::File(place) => Ok(open(place)),
+            Content::Copy(copy) => copy.with_name(open).map_err(io_error("read", &self.path)),
+        }
+    }
+
+    /// What a gzip input holds; only its beginning, where that is none that `is_known`.
+    pub(crate) fn unpack(&self, is_known: impl Fn(&[u8]) -> bool) -> Result<Self> {
+        let damaged =
+            |error: io::Error| Error::Damaged { path: self.path.clone(), detail: format!("gzip: {error}") };
+        let mut unpacked = MultiGzDecoder::new(io::BufReader::with_capacity(1 << 20, self.reader()?));
+        let head = read_head(&mut unpacked).map_err(damaged)?;
+        let rest = unpacked.take(if is_known(&head) { u64::MAX } else { 0 });
+        let copy = Spool::of(Cursor::new(head).chain(rest), &self.path, damaged)?;
+        Ok(Self { path: self.path.clone(), content: Content::Copy(Arc::new(copy)) })
+    }
+}
+
+fn read_head(from: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    from.take(SQLITE.len() as u64).read_to_end(&mut head)?;
+    if !head.starts_with(SQLITE) && !head.starts_with(GZIP) {
+        head.reserve_exact(HEAD as usize);
+        from.take(HEAD).read_to_end(&mut head)?;
+    }
+    Ok(head)
+}
+
+fn identity(file: &Metadata) -> FileId {
+    (file.dev(), file.ino())
+}
+
+fn is_at(path: &Path, file: &Metadata) -> bool {
+    fs::metadata(path).is_ok_and(|found| identity(&found) == identity(file))
+}

@@ -1,0 +1,37 @@
+//! Any two traces: a merged trace that holds all their ops, or an error. The fuzz target `merge` uses this file, too.
+
+use std::path::{Path, PathBuf};
+
+use rtl_merge::args::{IdentityOptions, Options};
+use rtl_schema::{Select, Trace};
+
+/// Merges both files into a third one beside the first.
+pub(crate) fn assert_merges(traces: [&Path; 2]) {
+    let output = traces[0].with_file_name("merged.db");
+    let options = Options {
+        traces: traces.map(Path::to_owned).to_vec(),
+        output: Some(output.clone()),
+        force: true,
+        identity: IdentityOptions { allow_missing: true, ..IdentityOptions::default() },
+        console: cli::args::Console { quiet: true, ..cli::args::Console::default() },
+        ..Options::default()
+    };
+    let mut out = cli::Output::new("fuzz", Box::new(std::io::sink()), Box::new(std::io::sink()));
+    if rtl_merge::merge(&options, &mut out).is_ok() {
+        let rows = |path: &PathBuf| {
+            let tables = Trace::open(path).and_then(|trace| trace.read(&Select::everything()));
+            let tables = tables.unwrap_or_else(|error| panic!("{error}"));
+            tables.dispatches.len() + tables.copies.len()
+        };
+        let sources: usize = traces.map(|path| rows(&path.to_owned())).iter().sum();
+        assert_eq!(rows(&output), sources);
+    }
+}
+
+/// Divides bytes into the two traces; the first two bytes are the length of the first one.
+pub(crate) fn divide(bytes: &[u8]) -> [&[u8]; 2] {
+    let Some((length, rest)) = bytes.split_first_chunk::<2>() else { return [bytes, &[]] };
+    let length = usize::from(u16::from_le_bytes(*length)).min(rest.len());
+    let (first, second) = rest.split_at(length);
+    [first, second]
+}

@@ -1,0 +1,128 @@
+//! Inputs that can be read once, inputs that are compressed, and files made to exhaust the machine.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use support::{Layout, Options, generate};
+
+use crate::Folder;
+
+/// A trace `t.db` that no pipe holds at once.
+fn large(folder: &Folder) {
+    let options = Options { layout: Layout::Lite, ops: 20_000, ..Options::default() };
+    generate(&options, &folder.path("t.db")).unwrap();
+}
+
+/// The report on the trace itself, without its name.
+fn expected(folder: &Folder) -> serde_json::Value {
+    let mut report: serde_json::Value =
+        serde_json::from_str(&folder.program("--format json t.db").output().map(text).unwrap()).unwrap();
+    report["inputs"][0]["path"].take();
+    report
+}
+
+fn text(output: std::process::Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The same of what a shell writes.
+fn by_shell(folder: &Folder, script: &str) -> serde_json::Value {
+    let mut shell = Command::new("bash");
+    shell.args(["-c", script]).current_dir(folder.0.path()).env("RTL", env!("CARGO_BIN_EXE_rtl-summary"));
+    let mut report: serde_json::Value = serde_json::from_str(&text(shell.output().unwrap())).unwrap();
+    report["inputs"][0]["path"].take();
+    report
+}
+
+#[test]
+fn a_pipe_is_read_once_and_completely() {
+    let folder = Folder::new();
+    large(&folder);
+    let expected = expected(&folder);
+    for script in [
+        "cat t.db | $RTL --format json -",
+        "cat t.db | $RTL --format json /dev/stdin",
+        "$RTL --format json - < t.db",
+        "$RTL --format json <(cat t.db)",
+        "gzip -c t.db | $RTL --format json -",
+        "mkfifo fifo; cat t.db > fifo & $RTL --format json fifo",
+        "exec 3< t.db; rm t.db; $RTL --format json /dev/fd/3",
+    ] {
+        assert_eq!(by_shell(&folder, script), expected, "{script}");
+    }
+}
+
+#[test]
+fn a_pipe_of_something_else_is_refused_before_its_end() {
+    let folder = Folder::new();
+    let script = "cat /dev/zero | $RTL -; test $? = 3 && yes 'no trace' | head -c 100000 | $RTL -";
+    let mut shell = Command::new("bash");
+    shell.args(["-c", script]).current_dir(folder.0.path()).env("RTL", env!("CARGO_BIN_EXE_rtl-summary"));
+    let output = shell.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.contains("not a trace (binary, not SQLite): -"), "{messages}");
+    assert!(messages.contains("not a trace (neither SQLite nor JSON): -"), "{messages}");
+}
+
+#[test]
+fn copies_of_pipes_and_compressed_traces_have_a_limit() {
+    let folder = Folder::new();
+    large(&folder);
+    assert!(Command::new("gzip").args(["-k", "-1"]).arg(folder.path("t.db")).status().unwrap().success());
+    let run = folder.run("--input-limit 100k t.db.gz");
+    assert_eq!((run.code, run.answer.as_str()), (3, ""));
+    assert_eq!(
+        run.messages,
+        "rtl-summary: error: a temporary copy would take more than 102400 bytes: t.db.gz\n\
+         hint: --input-limit allows more; TMPDIR is the folder of the copy\n"
+    );
+    assert_eq!(folder.run("--input-limit 1G t.db.gz").code, 0);
+    let run = folder.run("--input-limit much t.db.gz");
+    assert_eq!(run.code, 2);
+    assert!(run.messages.contains("not a size such as 500M or 2G"), "{}", run.messages);
+}
+
+#[test]
+fn no_copy_of_an_input_has_a_name_while_it_is_read() {
+    let folder = Folder::new();
+    large(&folder);
+    let temporary = folder.path("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let mut command = folder.program("-");
+    command.env("TMPDIR", &temporary).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&std::fs::read(folder.path("t.db")).unwrap()).unwrap();
+    // The whole trace is in the copy or in the pipe, and the program waits for more.
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn hostile_files_cost_what_their_size_allows() {
+    let Some(shared) = support::shared() else { return };
+    for entry in std::fs::read_dir(shared.join("hostile")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let size = entry.metadata().unwrap().len();
+        // The GPUs of this one cost memory, which is another bound.
+        if path.file_name().is_some_and(|name| name == "u_gpu.db") {
+            continue;
+        }
+        // Bounds of the address space and of processor time: a file without a bound of its own exceeds them.
+        let kilobytes = 400_000 + 4 * size / 1024;
+        let script = format!("ulimit -v {kilobytes} -t 60; exec $RTL --quiet \"$FILE\"");
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &script]).env("RTL", env!("CARGO_BIN_EXE_rtl-summary")).env("FILE", &path);
+        let output = shell.output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => {}
+            Some(3) => assert!(messages.contains("error: ") && messages.contains("hint: "), "{messages}"),
+            code => panic!("{}: {code:?} {messages}", path.display()),
+        }
+    }
+}
