@@ -17,3 +17,4 @@ mod opening;
 mod queries;
 mod scan;
 mod stream;
+mod truncated_names;
