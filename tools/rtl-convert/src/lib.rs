@@ -100,7 +100,7 @@ fn convert_each(
     mut each: impl FnMut(Written) -> Result<(), Failure>,
 ) -> Result<Option<String>, Failure> {
     let Options { trace, force, split, render, .. } = options;
-    let source = Source::open(trace, options.filter.clone())?;
+    let source = Source::open(trace, options.filter.clone())?.with_progress(render.progress);
     let output = options.output();
     let format = formats::choose(options.format, &output)?;
     let job = Job { source: &source, trace, output: &output, force: *force, split: *split, render };

@@ -71,7 +71,8 @@ fn check_distinct(traces: &[PathBuf], output: Option<&Path>) -> Result<(), Failu
     for trace in traces {
         let own = trace.canonicalize().ok();
         if trace.exists() && !own.clone().is_some_and(|own| seen.insert(own)) {
-            return Err(Failure::usage(format!("{} is named twice", trace.display())));
+            return Err(Failure::usage(format!("{} is named twice", trace.display()))
+                .with_hint("name each trace once; a link to a trace is the same trace"));
         }
         if place.is_some() && own == place {
             return Err(Failure::usage(format!("{} is one of the traces", trace.display()))
