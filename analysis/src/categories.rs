@@ -3,6 +3,7 @@
 use regex::Regex;
 use serde::Deserialize;
 
+use crate::error::last_line;
 use crate::{Error, Result};
 
 /// The category that makes a kernel a collective for [`mod@crate::sweep`].
@@ -56,7 +57,7 @@ impl Categories {
                 Err(error) => Err(Error::RulePattern {
                     number: position + 1,
                     category: rule.category,
-                    detail: error.to_string(),
+                    detail: last_line(&error.to_string()),
                 }),
             })
             .collect::<Result<_>>()?;

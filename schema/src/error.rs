@@ -152,6 +152,12 @@ impl Error {
             Self::Empty { .. } => "the traced program may have ended before its tracer wrote anything",
             Self::Io { .. } => "check the permissions and the free space",
             Self::NotATrace { .. } | Self::Foreign { .. } => READABLE_HINT,
+            Self::Damaged { detail, .. } if detail.starts_with("gzip") => {
+                "copy the file again, or make the trace again: the rest of a gzip file that ends early is lost"
+            }
+            Self::Damaged { detail, .. } if detail.contains("line ") => {
+                "copy the file again, or make the trace again: the end of the text is missing"
+            }
             Self::Damaged { .. } => "copy the file again, or recover it with `sqlite3 FILE .recover`",
             Self::Excessive { .. } => {
                 "the file may be damaged; views of a trace may only join, rename and aggregate its rows"

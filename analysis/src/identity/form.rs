@@ -45,7 +45,7 @@ pub fn without_templates(name: &str) -> String {
     let name = rtl_schema::identity(name);
     let demangled = rtl_schema::demangle(name);
     let name = demangled.as_deref().unwrap_or(name);
-    let short = rtl_schema::shorten(name);
+    let short = rtl_schema::qualified(name);
     if short.len() == name.len() { String::new() } else { normal(short) }
 }
 

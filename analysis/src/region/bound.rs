@@ -32,7 +32,7 @@ impl Bound {
 impl FromStr for Bound {
     type Err = Error;
 
-    /// Reads `1000` (ns), `250us`, `10ms`, `1.5s`, `25%`, and each with `-` before it from the end.
+    /// Reads `250us`, `10ms`, `1.5s`, `25%`, and each with `-` before it from the end. Only 0 needs no unit.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || Error::Bound { text: text.to_owned() };
         let trimmed = text.trim();
@@ -44,6 +44,7 @@ impl FromStr for Bound {
         let (number, unit) = amount.split_at(digits);
         let value: f64 = number.parse().map_err(|_| wrong())?;
         let scale = match unit.trim() {
+            "" if value != 0.0 => return Err(Error::Unit { text: text.to_owned() }),
             "" | "ns" => 1.0,
             "us" | "µs" => 1e3,
             "ms" => 1e6,
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn moments_are_read_as_people_write_them() {
         for (text, bound) in [
-            ("1000", Bound::FromStart(1000)),
+            ("1000ns", Bound::FromStart(1000)),
             ("250us", Bound::FromStart(250_000)),
             ("10ms", Bound::FromStart(10_000_000)),
             ("1.5s", Bound::FromStart(1_500_000_000)),
@@ -82,6 +83,9 @@ mod tests {
         }
         for text in ["", "-", "ms", "5 parsecs", "1.2.3s", "101%", "--5", "1e3"] {
             assert!(text.parse::<Bound>().is_err(), "{text}");
+        }
+        for text in ["10", "-10", "0.5"] {
+            assert_eq!(text.parse::<Bound>(), Err(Error::Unit { text: text.to_owned() }));
         }
     }
 

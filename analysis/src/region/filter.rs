@@ -1,14 +1,13 @@
 //! The filters of a region.
 
-use regex::Regex;
-
 use super::bound::Bound;
+use super::kernel_pattern::KernelPattern;
 
 /// The rows to keep; the default keeps everything and costs nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// Dispatches of kernels whose stored or demangled name matches, and no other op; calls and ranges stay.
-    pub kernel: Option<Regex>,
+    /// Dispatches of these kernels and no other op; calls and ranges stay.
+    pub kernel: Option<KernelPattern>,
     /// Ops of GPUs with one of these numbers; empty keeps all.
     pub gpus: Vec<i64>,
     /// Ops of queues with one of these numbers; empty keeps all.

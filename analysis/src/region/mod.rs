@@ -1,7 +1,9 @@
 //! The region of interest: which rows a report is about.
 
+mod available;
 mod bound;
 mod filter;
+mod kernel_pattern;
 mod row_mask;
 mod steady;
 
@@ -10,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::bound::Bound;
 pub use self::filter::Filter;
+pub use self::kernel_pattern::KernelPattern;
 use self::row_mask::RowMask;
+use crate::error::time;
 use crate::{Error, Result, overview};
 
 /// The region of a filter.
@@ -35,7 +39,7 @@ pub struct Region {
 /// is inside. The steady part is that of the rows that all filters but `kernel` keep.
 ///
 /// # Errors
-/// Where the window is empty, no range has the name, or a GPU has no steady part.
+/// Where a filter names what the trace does not have, where no row is left, or where a GPU has no steady part.
 pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     let ops =
         |tables: &Tables| (tables.dispatches.len() + tables.copies.len() + tables.barriers.len()) as u64;
@@ -46,8 +50,12 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     }
     let mut keep = RowMask::everything(tables);
     let mut region = Region { filtered: true, ops_before, description, ..Region::default() };
+    available::check_places(tables, filter)?;
     keep.places(tables, filter);
     if let Some((from, to)) = window(tables, filter)? {
+        if !row_mask::any_row_starts(tables, from, to) {
+            return Err(empty_window(tables, from, to));
+        }
         keep.window(tables, from, to);
         region.start_ns = Some(from).filter(|&from| from > i64::MIN);
         region.end_ns = Some(to).filter(|&to| to < i64::MAX);
@@ -61,7 +69,11 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
         region.end_ns = hull.map(|(_, to)| to);
     }
     if let Some(pattern) = &filter.kernel {
-        keep.kernels(tables, pattern);
+        keep.kernels(tables, pattern)?;
+    }
+    let is_about_ops = filter.kernel.is_some() || !filter.gpus.is_empty() || !filter.queues.is_empty();
+    if ops_before > 0 && !keep.any_op() && (is_about_ops || !keep.any_other()) {
+        return Err(Error::NothingLeft { filters: region.description.join(", ") });
     }
     keep.apply(tables);
     if filter.trim_idle {
@@ -83,6 +95,17 @@ fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
         return Err(Error::EmptyRegion { from: relative(from), to: relative(to) });
     }
     Ok(Some((from, to)))
+}
+
+fn empty_window(tables: &Tables, from: i64, to: i64) -> Error {
+    let (start, end) = overview::span(tables).unwrap_or_default();
+    let at = |moment: i64| time(moment.saturating_sub(start));
+    let window = match (from, to) {
+        (i64::MIN, to) => format!("before {}", at(to)),
+        (from, i64::MAX) => format!("at {} or later", at(from)),
+        (from, to) => format!("from {} to {}", at(from), at(to)),
+    };
+    Error::EmptyWindow { window, span: end.saturating_sub(start) }
 }
 
 /// Drops the calls and ranges that start before the first op or after the last one's end.

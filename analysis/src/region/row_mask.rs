@@ -1,15 +1,16 @@
 //! The rows that a filter keeps.
 
-use regex::Regex;
 use rtl_schema::table::{AgentKind, Track};
 use rtl_schema::{NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::filter::Filter;
-use super::steady;
+use super::kernel_pattern::KernelPattern;
+use super::{available, steady};
+use crate::Result;
+use crate::kernel_keys::KernelKeys;
 use crate::ops::Op;
 use crate::ranges::{Attribution, Cursor};
-use crate::{Error, Result};
 
 /// One flag for each row of each table that a region cuts.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl RowMask {
     /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls and operators by their
     /// thread, barriers by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
-        let missing = || Error::NoRange { name: name.to_owned() };
+        let missing = || available::no_range(tables, name);
         let attribution = Attribution::of_all_rows(tables);
         let within = tables.strings.lookup(name).and_then(|id| attribution.within(id)).ok_or_else(missing)?;
         let holds = |position: u32| within[position as usize];
@@ -154,19 +155,42 @@ impl RowMask {
         Ok(Some(hull))
     }
 
-    /// Of all ops keeps the dispatches whose name matches.
-    pub(super) fn kernels(&mut self, tables: &Tables, pattern: &Regex) {
-        let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+    /// Of all ops keeps the dispatches of these kernels, of which the trace has at least one.
+    pub(super) fn kernels(&mut self, tables: &Tables, pattern: &KernelPattern) -> Result<()> {
+        let keys = match pattern {
+            KernelPattern::Key(_) => KernelKeys::of(tables),
+            KernelPattern::Name(_) => KernelKeys::default(),
+        };
         let matches = |name: NameId| {
             let stored = rtl_schema::identity(tables.strings.get(name));
-            pattern.is_match(stored)
-                || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+            match pattern {
+                KernelPattern::Key(number) => keys.name(*number) == Some(stored),
+                KernelPattern::Name(pattern) => {
+                    pattern.is_match(stored)
+                        || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+                }
+            }
         };
+        let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
         for (kept, &name) in self.dispatches.iter_mut().zip(&tables.dispatches.name) {
-            *kept = *kept && *known.entry(name).or_insert_with(|| matches(name));
+            *kept &= *known.entry(name).or_insert_with(|| matches(name));
+        }
+        if !known.is_empty() && !known.values().any(|matches| *matches) {
+            return Err(available::no_kernel(tables, pattern));
         }
         self.copies.fill(false);
         self.barriers.fill(false);
+        Ok(())
+    }
+
+    /// Whether an op is left.
+    pub(super) fn any_op(&self) -> bool {
+        [&self.dispatches, &self.copies, &self.barriers].into_iter().any(|kept| kept.contains(&true))
+    }
+
+    /// Whether a call or a range is left.
+    pub(super) fn any_other(&self) -> bool {
+        self.calls.contains(&true) || self.ranges.contains(&true)
     }
 
     /// Drops all other rows.
@@ -184,6 +208,16 @@ impl RowMask {
         retain(&mut tables.barriers, &self.barriers);
         retain(&mut tables.ranges, &self.ranges);
     }
+}
+
+/// Whether any row starts in `[from, to)`.
+pub(super) fn any_row_starts(tables: &Tables, from: i64, to: i64) -> bool {
+    let inside = |start: i64| from <= start && start < to;
+    tables.dispatches.start.iter().any(|&start| inside(start))
+        || tables.copies.iter().any(|copy| inside(copy.start))
+        || tables.barriers.iter().any(|barrier| inside(barrier.start))
+        || tables.api_calls.start.iter().any(|&start| inside(start))
+        || tables.ranges.iter().any(|range| inside(range.start))
 }
 
 fn retain<T>(rows: &mut Vec<T>, keep: &[bool]) {

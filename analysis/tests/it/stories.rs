@@ -382,7 +382,9 @@ fn a_range_as_region_keeps_its_ops_calls_and_inner_ranges() {
     apply(&mut by_range, &Filter { range: Some("layer".into()), ..Filter::default() }).unwrap();
     assert_eq!((by_range.dispatches.len(), by_range.api_calls.len(), by_range.ranges.len()), (1, 1, 2));
     let missing = apply(&mut tables, &Filter { range: Some("lair".into()), ..Filter::default() });
-    assert_eq!(missing, Err(Error::NoRange { name: "lair".into() }));
+    let Err(Error::NoRange { name, existing }) = missing else { panic!("{missing:?}") };
+    assert_eq!(name, "lair");
+    assert!(existing.contains("layer"), "{existing}");
 }
 
 #[test]
@@ -401,8 +403,42 @@ fn filters_by_place_and_name_keep_what_they_say() {
     assert_eq!(count(&Filter::default()), 4);
     assert_eq!(count(&Filter { gpus: vec![1], ..Filter::default() }), 3);
     assert_eq!(count(&Filter { queues: vec![1], ..Filter::default() }), 2);
-    assert_eq!(count(&Filter { ranks: vec![0], ..Filter::default() }), 0);
+    assert_eq!(count(&Filter { kernel: Some("@k1".parse().unwrap()), ..Filter::default() }), 2);
     assert_eq!(count(&Filter { kernel: Some("foo<int>".parse().unwrap()), ..Filter::default() }), 1);
+}
+
+#[test]
+fn a_selection_of_nothing_is_an_error_that_names_what_exists() {
+    let mut tables = Tables::default();
+    kernel(&mut tables, 0, 1, "gemm", 0, 10);
+    kernel(&mut tables, 1, 2, "add", 0, 5);
+    let error = |filter: Filter| apply(&mut tables.clone(), &filter).unwrap_err().to_string();
+    for (filter, message) in [
+        (
+            Filter { kernel: Some("nosuch".parse().unwrap()), ..Filter::default() },
+            "no kernel matches nosuch: the trace has 2 kernels: gemm, add",
+        ),
+        (
+            Filter { kernel: Some("@k3".parse().unwrap()), ..Filter::default() },
+            "no kernel matches @k3: the trace has 2 kernels: gemm, add",
+        ),
+        (Filter { gpus: vec![9], ..Filter::default() }, "no GPU 9 in the trace, which has GPU 0, 1"),
+        (Filter { queues: vec![9], ..Filter::default() }, "no queue 9 in the trace, which has queue 1, 2"),
+        (Filter { ranks: vec![3], ..Filter::default() }, "no rank 3 in the trace, which has no ranks"),
+        (
+            Filter { from: Some("100s".parse().unwrap()), ..Filter::default() },
+            "nothing starts at 100 s or later: the trace lasts 10 ns",
+        ),
+        (
+            Filter { kernel: Some("gemm".parse().unwrap()), gpus: vec![1], ..Filter::default() },
+            "no op passes all filters: kernel gemm, GPU 1",
+        ),
+    ] {
+        assert_eq!(error(filter), message);
+    }
+    let some = Filter { gpus: vec![0, 9], ..Filter::default() };
+    assert!(apply(&mut tables.clone(), &some).is_ok(), "one of them exists");
+    assert!(apply(&mut Tables::default(), &some).is_err());
 }
 
 #[test]

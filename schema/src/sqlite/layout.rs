@@ -64,8 +64,17 @@ impl Layout {
 /// Where the tree of a table with rowids starts, by the library's own plan of reading it: a damaged
 /// schema may name one table and define another.
 fn root(connection: &Connection, table: &str) -> rusqlite::Result<Option<u32>> {
+    // Not `pragma table_list`, which prepares every view of the file. A virtual table has no root page, and the key of a
+    // table WITHOUT ROWID is an index that is the table itself.
     let plain = connection
-        .prepare("select 1 from pragma_table_list(?1) where schema = 'main' and type = 'table' and wr = 0")?
+        .prepare(
+            "select 1 from sqlite_master as t
+                where t.type = 'table' and t.name = ?1 collate nocase and t.rootpage > 0
+                and not exists (
+                    select 1 from pragma_index_list(?1) as key where key.origin = 'pk' and not exists (
+                        select 1 from sqlite_master as i
+                            where i.type = 'index' and i.name = key.name collate nocase))",
+        )?
         .exists([table])?;
     if !plain {
         return Ok(None);

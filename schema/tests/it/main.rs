@@ -20,3 +20,4 @@ mod opening;
 mod queries;
 mod scan;
 mod stream;
+mod truncated_names;

@@ -2,6 +2,8 @@
 //! every rule is tested on a made-up file that breaks it.
 
 #[cfg(test)]
+mod advisories;
+#[cfg(test)]
 mod checkout;
 #[cfg(test)]
 mod cycles;

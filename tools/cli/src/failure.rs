@@ -73,7 +73,10 @@ impl Failure {
         let mut causes: Vec<String> = Vec::new();
         for cause in self.error.chain() {
             // Some libraries repeat the text of their source in their own.
-            let text = crate::escape_control(cause.to_string().trim()).into_owned();
+            let text = cause.to_string();
+            // Temporary files are none of the user's: tempfile adds their names behind the reason.
+            let text = text.split(" at path \"").next().unwrap_or_default().trim();
+            let text = crate::escape_control(text).into_owned();
             if !causes.last().is_some_and(|last| last.ends_with(&text)) {
                 causes.push(text);
             }
@@ -151,6 +154,15 @@ mod tests {
     fn a_cause_that_its_wrapper_repeats_is_printed_once() {
         let failure = Failure::input(anyhow::anyhow!("disk full").context("cannot write: disk full"));
         assert_eq!(failure.lines("rtl-x"), "rtl-x: error: cannot write: disk full\n");
+    }
+
+    #[test]
+    fn names_of_temporary_files_are_not_shown() {
+        let missing = tempfile::NamedTempFile::new_in("/nowhere").expect_err("no such folder");
+        let failure = Failure::input(missing).context("cannot write /nowhere/out.json");
+        let lines = failure.lines("rtl-x");
+        assert!(lines.starts_with("rtl-x: error: cannot write /nowhere/out.json: No such file"), "{lines}");
+        assert!(!lines.contains(".tmp"), "{lines}");
     }
 
     #[test]

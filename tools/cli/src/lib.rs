@@ -35,8 +35,10 @@
 
 pub mod args;
 pub mod color;
+mod escape;
 mod exit;
 mod failure;
+mod inputs;
 mod output;
 mod progress;
 mod run;
@@ -44,11 +46,15 @@ mod shorten;
 mod table;
 pub mod terminal;
 pub mod units;
+mod wrap;
 
+pub use escape::{escape_control, markdown_code, markdown_name, markdown_text};
 pub use exit::Exit;
 pub use failure::{Failure, ResultExt};
+pub use inputs::without_repetitions;
 pub use output::Output;
 pub use progress::Progress;
 pub use run::run;
-pub use shorten::{escape_control, shorten_distinct};
+pub use shorten::shorten_distinct;
 pub use table::{Align, Cell, Column, Layout, Table, TableOf};
+pub use wrap::wrapped;

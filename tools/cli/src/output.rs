@@ -51,6 +51,11 @@ impl Output {
         }
     }
 
+    /// Prints a report to standard error, where standard output belongs to another program.
+    pub fn print_beside(&mut self, report: &str) {
+        self.message(report);
+    }
+
     /// Prints a warning.
     pub fn warning(&mut self, message: &str) {
         self.message(&format!("{}: warning: {}\n", self.name, crate::escape_control(message)));

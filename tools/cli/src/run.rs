@@ -67,7 +67,7 @@ fn parse_and_run<Arguments: Parser>(
             }
             return Ok(Exit::Success);
         }
-        Err(error) => return Err(usage(&error)),
+        Err(error) => return Err(usage(&error, &command)),
     };
     if let Some(&shell) = matches.get_one::<Shell>("completions") {
         let name = command.get_name().to_owned();
@@ -81,7 +81,7 @@ fn parse_and_run<Arguments: Parser>(
     if let Some(&bytes) = matches.try_get_one::<u64>(INPUT_LIMIT).ok().flatten() {
         rtl_schema::set_input_limit(bytes);
     }
-    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage(&error))?;
+    let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage(&error, &command))?;
     tool(arguments, out)
 }
 
@@ -119,18 +119,17 @@ fn with_common_flags(command: Command) -> Command {
     command.after_long_help(ending).max_term_width(100).args([completions, man]).args(reads.then_some(limit))
 }
 
-/// One line of what is wrong, and clap's suggestion as the hint.
-fn usage(error: &clap::Error) -> Failure {
+/// One line of what is wrong, and a hint.
+fn usage(error: &clap::Error, command: &Command) -> Failure {
     let text = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => Some(texts.join(", ")).filter(|texts| !texts.is_empty()),
-        ContextValue::StyledStrs(texts) => texts.first().map(ToString::to_string),
         _ => None,
     };
+    let invalid = text(ContextKind::InvalidArg);
     let message = match error.kind() {
         ErrorKind::MissingRequiredArgument => {
-            let missing = text(ContextKind::InvalidArg).unwrap_or_else(|| "an argument".to_owned());
-            format!("missing: {missing}")
+            format!("missing: {}", invalid.as_deref().unwrap_or("an argument"))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "arguments are missing".to_owned(),
         _ => {
@@ -139,14 +138,33 @@ fn usage(error: &clap::Error) -> Failure {
             line.trim_start_matches("error: ").trim_end_matches(':').to_owned()
         }
     };
+    let unknown = invalid.filter(|_| error.kind() == ErrorKind::UnknownArgument);
     let hint = text(ContextKind::SuggestedArg)
+        .or_else(|| similar_flag(unknown.as_deref()?, command))
         .map(|flag| format!("a similar argument exists: '{flag}'"))
         .or_else(|| {
             text(ContextKind::SuggestedValue).map(|value| format!("a similar value exists: '{value}'"))
         })
-        .or_else(|| text(ContextKind::Suggested))
         .or_else(|| text(ContextKind::ValidValue).map(|values| format!("possible values: {values}")));
+    let is_negative =
+        unknown.as_deref().is_some_and(|word| word.trim_start_matches('-').parse::<u64>().is_ok());
+    let hint = hint.or_else(|| is_negative.then(|| "numbers are not negative; see `--help`".to_owned()));
     Failure::usage(message).with_hint(hint.unwrap_or_else(|| "see `--help`".to_owned()))
+}
+
+/// The flag that was probably meant: a misspelt one, or a value without its flag (`--json` for `--format json`). clap only
+/// suggests flags that are more similar, and else to pass the word as a value, which is never meant here.
+fn similar_flag(unknown: &str, command: &Command) -> Option<String> {
+    let word = unknown.strip_prefix("--")?.split('=').next()?;
+    let flags = || command.get_arguments().filter(|flag| !flag.is_positional() && !flag.is_hide_set());
+    let with_value = flags().find_map(|flag| {
+        let values = flag.get_possible_values();
+        let value = values.iter().find(|value| value.matches(word, true))?;
+        Some(format!("--{} {}", flag.get_long()?, value.get_name()))
+    });
+    let distance = |flag: &&str| strsim::damerau_levenshtein(flag, word);
+    let nearest = flags().filter_map(Arg::get_long).min_by_key(distance);
+    with_value.or_else(|| nearest.filter(|flag| distance(flag) <= 2).map(|flag| format!("--{flag}")))
 }
 
 #[cfg(test)]
@@ -246,6 +264,25 @@ mod tests {
         let (_, _, messages) = call(&["a.db", "--formt", "csv"], silent);
         assert!(messages.contains("unexpected argument '--formt'"), "{messages}");
         assert!(messages.contains("hint: a similar argument exists: '--format'"), "{messages}");
+    }
+
+    #[test]
+    fn the_hint_of_an_unknown_flag_never_says_to_pass_it_as_a_value() {
+        for (flag, hint) in [
+            ("--frmat", "a similar argument exists: '--format'"),
+            ("--clr=never", "a similar argument exists: '--color'"),
+            ("--json", "a similar argument exists: '--format json'"),
+            ("--nothing-like-it", "see `--help`"),
+            ("-x", "see `--help`"),
+            ("-1", "numbers are not negative; see `--help`"),
+        ] {
+            let (exit, _, messages) = call(&["a.db", flag], silent);
+            assert_eq!(
+                (exit, messages.lines().nth(1)),
+                (Exit::Usage, Some(&*format!("hint: {hint}"))),
+                "{flag}"
+            );
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::collections::{HashMap, HashSet};
 use indexmap::IndexMap;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::escape_control;
+
 /// Stands for omitted characters.
 const GAP: &str = "…";
 
@@ -18,22 +20,6 @@ const LEAD: usize = 2;
 
 /// How many differences are tried before names are numbered.
 const MAX_DIFFERENCES: usize = 12;
-
-/// Replaces control characters by their symbols, so that a text stays on its line and cannot control the terminal.
-pub fn escape_control(text: &str) -> Cow<'_, str> {
-    // The first bytes of control characters; 0xc2 starts others too.
-    let may_start = |byte: u8| byte < 0x20 || byte == 0x7f || byte == 0xc2;
-    if !text.bytes().any(may_start) || !text.chars().any(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let picture = |character: char| match u32::from(character) {
-        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
-        0x7f => '\u{2421}',
-        _ if character.is_control() => char::REPLACEMENT_CHARACTER,
-        _ => character,
-    };
-    Cow::Owned(text.chars().map(picture).collect())
-}
 
 /// Each name in at most `width` terminal columns, shortened in the middle, in the order given.
 ///
@@ -46,19 +32,28 @@ pub fn escape_control(text: &str) -> Cow<'_, str> {
 /// assert_eq!(cli::shorten_distinct(&names, 12), ["gemm_1…16_nt", "gemm_2…16_nt", "copy"]);
 /// ```
 pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
+    let names: Vec<(&str, Option<&str>)> = names.iter().map(|name| (*name, None)).collect();
+    shorten_with_forms(&names, width)
+}
+
+/// As [`shorten_distinct`]; a name that does not fit gives way to its short form, where it has one, before it is cut.
+pub(crate) fn shorten_with_forms(names: &[(&str, Option<&str>)], width: usize) -> Vec<String> {
     let mut seen = HashSet::new();
-    let distinct: Vec<Name<'_>> =
-        names.iter().filter(|name| seen.insert(**name)).map(|name| Name::new(name)).collect();
+    let distinct: Vec<Name<'_>> = (names.iter().filter(|(name, _)| seen.insert(*name)))
+        .map(|(name, form)| Name::new(name, *form, width))
+        .collect();
 
     let mut assigned = Assigned { texts: HashMap::new(), used: HashSet::new(), number: 1 };
     let (short, long): (Vec<&Name<'_>>, Vec<&Name<'_>>) = distinct.iter().partition(|name| name.fits(width));
-    for name in short {
+    // A whole name keeps its text although another name's short form is equal.
+    let (whole, forms): (Vec<&Name<'_>>, Vec<&Name<'_>>) = short.into_iter().partition(|name| !name.is_form);
+    for name in whole.into_iter().chain(forms) {
         assigned.assign(name, name.text.clone().into_owned(), width);
     }
     for (name, text) in distinguish(&long, None, width, MAX_DIFFERENCES) {
         assigned.assign(name, text, width);
     }
-    names.iter().map(|name| assigned.texts[name].clone()).collect()
+    names.iter().map(|(name, _)| assigned.texts[name].clone()).collect()
 }
 
 /// The texts of the names so far.
@@ -119,16 +114,22 @@ fn common_prefix(names: &[&Name<'_>]) -> usize {
 struct Name<'a> {
     original: &'a str,
     text: Cow<'a, str>,
+    /// Whether the text is a short form.
+    is_form: bool,
     /// In columns.
     width: usize,
     characters: Vec<char>,
 }
 
 impl<'a> Name<'a> {
-    fn new(original: &'a str) -> Self {
-        let text = escape_control(original);
+    fn new(original: &'a str, form: Option<&'a str>, width: usize) -> Self {
+        let whole = escape_control(original);
+        let (text, is_form) = match form {
+            Some(form) if whole.width() > width => (escape_control(form), true),
+            _ => (whole, false),
+        };
         let characters = text.chars().collect();
-        Self { original, width: text.width(), text, characters }
+        Self { original, width: text.width(), text, is_form, characters }
     }
 
     fn fits(&self, width: usize) -> bool {
@@ -243,6 +244,18 @@ mod tests {
         let texts = shorten_distinct(&["abcdefghijklmnop", "abcd…mnop"], 9);
         assert_eq!(texts[1], "abcd…mnop");
         assert_ne!(texts[0], texts[1]);
+    }
+
+    #[test]
+    fn a_short_form_replaces_a_name_that_does_not_fit() {
+        let names = [
+            ("Cijk_Ailk_MT128x64", Some("MT128x64")),
+            ("f(int)", Some("f")),
+            ("Cijk_Ailk_MT64x64", Some("MT64x64")),
+        ];
+        assert_eq!(shorten_with_forms(&names, 10), ["MT128x64", "f(int)", "MT64x64"]);
+        let equal = [("MT128x64 of one library", Some("MT128x64")), ("MT128x64", None)];
+        assert_eq!(shorten_with_forms(&equal, 10), ["MT128x64~2", "MT128x64"]);
     }
 
     #[test]

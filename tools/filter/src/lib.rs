@@ -3,15 +3,18 @@
 //! A tool flattens [`FilterArgs`] into its arguments and passes [`FilterArgs::filter`] to
 //! [`rtl_analysis::region::apply`]. Moments stay relative until a trace is known.
 
+use std::path::Path;
+use std::str::FromStr;
+
 use clap::Args;
 use cli::{Exit, Failure};
-use rtl_analysis::region::{Bound, Filter};
+use rtl_analysis::region::Filter;
 
 /// The region of interest as typed.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Region of interest")]
 pub struct FilterArgs {
-    /// Only kernels whose name matches
+    /// Only kernels whose name matches, or the kernel with a key of the report: @k1
     #[arg(long, value_name = "REGEX")]
     pub kernel: Option<String>,
 
@@ -63,12 +66,12 @@ impl FilterArgs {
             u32::try_from(rank).map_err(|_| Failure::usage(format!("--rank: invalid rank `{rank}`")))
         });
         Ok(Filter {
-            kernel: self.kernel.as_deref().map(regex).transpose()?,
+            kernel: self.kernel.as_deref().map(|text| parsed("--kernel", text)).transpose()?,
             gpus: self.gpu.iter().copied().map(i64::from).collect(),
             queues: self.queue.clone(),
             ranks: ranks.collect::<Result<_, _>>()?,
-            from: self.from.as_deref().map(|text| time("--from", text)).transpose()?,
-            to: self.to.as_deref().map(|text| time("--to", text)).transpose()?,
+            from: self.from.as_deref().map(|text| parsed("--from", text)).transpose()?,
+            to: self.to.as_deref().map(|text| parsed("--to", text)).transpose()?,
             range: self.range.clone(),
             trim_idle: self.trim_idle,
             steady: self.steady,
@@ -76,19 +79,22 @@ impl FilterArgs {
     }
 }
 
-fn regex(text: &str) -> Result<regex::Regex, Failure> {
-    regex::Regex::new(text).map_err(|error| {
-        let error = error.to_string();
-        let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        Failure::usage(format!("--kernel: invalid regular expression `{text}`: {reason}"))
-            .with_hint("write \\( and \\[ for literal brackets")
+/// The value of a flag, with its name in the error.
+fn parsed<T: FromStr<Err = rtl_analysis::Error>>(flag: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|error: rtl_analysis::Error| {
+        let hint = error.hint();
+        Failure::new(Exit::Usage, error).context(flag).with_hint(hint)
     })
 }
 
-fn time(flag: &str, text: &str) -> Result<Bound, Failure> {
-    text.parse().map_err(|error: rtl_analysis::Error| {
-        Failure::new(Exit::Usage, error)
-            .context(flag)
-            .with_hint("write 250us, 10ms, 1.5s, 1000 for ns, 25%, or -5ms from the end")
-    })
+/// Why a filter cannot be applied to the trace at `path`.
+pub fn failure(path: &Path, error: rtl_analysis::Error) -> Failure {
+    let hint = error.hint();
+    Failure::input(error).context(path.display().to_string()).with_hint(hint)
+}
+
+/// Whether the trace has nothing of what was selected.
+pub fn is_empty_selection(failure: &Failure) -> bool {
+    let error = failure.error().downcast_ref::<rtl_analysis::Error>();
+    error.is_some_and(rtl_analysis::Error::is_empty_selection)
 }

@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 pub struct Row {
     /// The name of the kernel or group.
     pub name: String,
+    /// The key of a kernel, `k1`: its position by total time among all kernels of the trace. A kernel of several traces
+    /// combined has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The kernel, where `name` is not the kernel's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
@@ -95,6 +99,7 @@ impl Row {
             Self {
                 kernel: group.kernel.filter(|kernel| *kernel != group.label),
                 name: group.label,
+                key: None,
                 category: group.category,
                 stats: group.stats,
                 trimmed_mean_ns: None,

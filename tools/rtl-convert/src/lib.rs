@@ -118,7 +118,7 @@ fn convert_each(
         return Err(Failure::usage(format!("{} has no name for the output", trace.display()))
             .with_hint("-o FILE names the output"));
     }
-    let source = Source::open(trace, options.filter.clone())?;
+    let source = Source::open(trace, options.filter.clone())?.with_progress(render.progress);
     let output = options.output();
     let format = formats::choose(options.format, &output)?;
     let job = Job { source: &source, trace, output: &output, force: *force, split: *split, render };

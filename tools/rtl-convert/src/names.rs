@@ -1,9 +1,10 @@
 //! The names of events.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use clap::ValueEnum;
+use rtl_analysis::display_names::distinct_short_names;
 use rtl_schema::{NameId, Strings};
 
 use crate::event::{DIRECTIONS, Event, Kind};
@@ -16,12 +17,9 @@ pub enum NameStyle {
     Full,
     /// As the trace has them
     Mangled,
-    /// Without return type, arguments and template arguments where that leaves no two equal
+    /// As rocprofv3 truncates them; kernels that this makes equal also show how they differ
     Short,
 }
-
-/// The longest short name that shows how it differs from another.
-const SHORT: usize = 80;
 
 /// The names of events, by number.
 #[derive(Debug)]
@@ -93,23 +91,10 @@ fn unnamed(event: &Event) -> usize {
     }
 }
 
-/// A short name for each kernel: without its types, or where another kernel is called that too, the whole name with its
-/// middle left out.
+/// A short name for each kernel.
 fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
-    let full: Vec<Cow<'_, str>> =
-        kernels.iter().map(|&id| full(rtl_schema::identity(strings.get(id)))).collect();
-    let mut users: HashMap<&str, HashSet<&str>> = HashMap::new();
-    for name in &full {
-        users.entry(rtl_schema::shorten(name)).or_default().insert(name);
-    }
-    let texts: Vec<&str> = full
-        .iter()
-        .map(|name| {
-            let short = rtl_schema::shorten(name);
-            if users[short].len() == 1 { short } else { name.as_ref() }
-        })
-        .collect();
-    kernels.iter().copied().zip(cli::shorten_distinct(&texts, SHORT)).collect()
+    let stored: Vec<&str> = kernels.iter().map(|&id| strings.get(id)).collect();
+    kernels.iter().copied().zip(distinct_short_names(&stored)).collect()
 }
 
 /// The rendering of each text or shape, made at its first use.
@@ -155,11 +140,6 @@ mod tests {
         let stored =
             ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*).kd", "copy(int)"];
         let short = event_names(NameStyle::Short, &stored);
-        assert_eq!(short, ["void add<float>(float*)", "void add<int>(int*)", "void add<int>(int*)", "copy"]);
-        let long = |last: &str| format!("void add<{}, {last}>(int*)", "std::array<char*, 2ul>, ".repeat(9));
-        let (one, other) = (long("float"), long("int"));
-        let short = event_names(NameStyle::Short, &[&one, &other]);
-        assert_ne!(short[0], short[1]);
-        assert!(short.iter().all(|name| name.chars().count() <= SHORT), "{short:?}");
+        assert_eq!(short, ["add [float]", "add [int]", "add [int]", "copy"]);
     }
 }

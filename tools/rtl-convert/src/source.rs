@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
 
-use cli::Failure;
+use cli::{Failure, Progress};
 use rtl_analysis::region;
 use rtl_schema::{Select, Tables, Trace};
 
@@ -18,6 +18,8 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
+    /// Whether a terminal shows how much of the trace is read.
+    progress: bool,
 }
 
 impl Source {
@@ -27,7 +29,13 @@ impl Source {
     /// The file cannot be read as a trace.
     pub fn open(path: &Path, filter: Option<region::Filter>) -> Result<Self, Failure> {
         let trace = Rc::new(Trace::open(path)?);
-        Ok(Self { trace, filter, part: None, cut_off: Rc::default() })
+        Ok(Self { trace, filter, part: None, cut_off: Rc::default(), progress: false })
+    }
+
+    /// The same rows; a terminal shows how much of the trace is read.
+    #[must_use]
+    pub fn with_progress(self, progress: bool) -> Self {
+        Self { progress, ..self }
     }
 
     /// The rows of one part.
@@ -52,19 +60,21 @@ impl Source {
         select: &Select,
         mut each: impl FnMut(&Tables) -> Result<(), Failure>,
     ) -> Result<Tables, Failure> {
+        let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
+        let _progress = Progress::reading(size, "converting", !self.progress);
         let keep = |tables: &mut Tables| {
             if let Some(part) = &self.part {
                 part.keep(tables);
             }
         };
-        let Some(filter) = &self.filter else {
+        let Some(region) = &self.filter else {
             let last = self.trace.stream_filtered(select, keep, each)?;
             self.cut_off.set(last.info.cut_off());
             return Ok(last);
         };
         let mut tables = self.trace.read(select)?;
         self.cut_off.set(tables.info.cut_off());
-        region::apply(&mut tables, filter)?;
+        region::apply(&mut tables, region).map_err(|error| filter::failure(self.trace.path(), error))?;
         keep(&mut tables);
         each(&tables)?;
         Ok(tables)

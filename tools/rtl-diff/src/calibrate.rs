@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists, Options};
-use cli::{Exit, Failure, Output, Progress};
+use cli::{Exit, Failure, Output};
 use rtl_analysis::compare::{Noise, Run};
 
 use crate::args::Calibrate;
@@ -18,9 +18,11 @@ const MIN_RUNS: usize = 3;
 /// Reads the runs and writes the noise file.
 pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
     let options = ReadOptions::new(&arguments.reading)?;
-    let progress = Progress::new("reading", 0, arguments.console.quiet);
-    let runs = input::read_side(&arguments.runs, &options, &progress)?;
-    drop(progress);
+    let (files, warnings) = cli::without_repetitions(&arguments.runs);
+    for warning in warnings.iter().filter(|_| !arguments.console.quiet) {
+        out.warning(warning);
+    }
+    let runs = input::read_side(&files, &options)?;
     if runs.len() < MIN_RUNS {
         return Err(Failure::input(anyhow::anyhow!("{} runs show too little of how runs vary", runs.len()))
             .with_hint("record the same build at least three times, better ten"));

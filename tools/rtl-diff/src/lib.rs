@@ -43,14 +43,22 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 
 fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
     let settings = Settings::new(diff)?;
-    let [baseline, candidate] = sides(diff)?;
+    let mut sides = sides(diff)?;
+    for side in &mut sides {
+        let (files, warnings) = cli::without_repetitions(side);
+        *side = files;
+        for warning in warnings.iter().filter(|_| !diff.output.console.quiet) {
+            out.warning(warning);
+        }
+    }
+    let [baseline, candidate] = sides;
     let inputs: Vec<&Path> = baseline.iter().chain(&candidate).map(PathBuf::as_path).collect();
     // A path that cannot be written is an error before minutes of reading.
     let exports = Exports::open(&diff.output, &inputs)?;
     let sizes = inputs.iter().map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, diff.output.console.quiet);
-    let baseline = input::read_side(&baseline, &settings.reading, &progress)?;
-    let candidate = input::read_side(&candidate, &settings.reading, &progress)?;
+    let progress = Progress::reading(sizes, "comparing", diff.output.console.quiet);
+    let baseline = input::read_side(&baseline, &settings.reading)?;
+    let candidate = input::read_side(&candidate, &settings.reading)?;
     drop(progress);
 
     let mut comparison = comparison::compare(&baseline, &candidate, &settings);

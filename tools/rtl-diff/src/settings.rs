@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use regex::Regex;
 use rtl_analysis::compare::{Noise, Rules};
 use rtl_analysis::profile::{KernelKey, Warmup};
-use rtl_analysis::region::Filter;
+use rtl_analysis::region::{Filter, KernelPattern};
 use rtl_schema::Select;
 
 use crate::args::{self, Diff, Files, Reading, Thresholds};
@@ -121,6 +121,12 @@ impl ReadOptions {
     /// A usage error for invalid filters.
     pub(crate) fn new(reading: &Reading) -> Result<Self, Failure> {
         let filter = reading.filter.filter()?;
+        if let Some(KernelPattern::Key(_)) = filter.kernel {
+            return Err(Failure::usage(
+                "--kernel: a key is that of a kernel in one trace, and two sides are compared",
+            )
+            .with_hint("give the name of the kernel"));
+        }
         let ranges = filter.range.is_some();
         let by = match reading.by {
             args::By::Name => KernelKey::Name,

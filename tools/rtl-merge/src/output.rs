@@ -77,7 +77,8 @@ fn check_distinct(traces: &[PathBuf], output: Option<&Path>) -> Result<(), Failu
         // A pipe has a name of its own, which leads to no path.
         let own = trace.canonicalize().ok().or_else(|| Input::is_stream(trace).then(|| trace.clone()));
         if own.clone().is_some_and(|own| !seen.insert(own)) {
-            return Err(Failure::usage(format!("{} is named twice", trace.display())));
+            return Err(Failure::usage(format!("{} is named twice", trace.display()))
+                .with_hint("name each trace once; a link to a trace is the same trace"));
         }
         if place.is_some() && own == place {
             return Err(Failure::usage(format!("{} is one of the traces", trace.display()))

@@ -81,7 +81,7 @@ fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Resul
             .column(Column::right("May be off by"), |(_, clock)| {
                 known(clock.error_ns.map(|error| units::duration(error.ceil() as i64)))
             })
-            .column(Column::left("Why not better"), |(_, clock)| {
+            .column(Column::sentence("Why not better"), |(_, clock)| {
                 Cell::text(clock.reason.as_deref().unwrap_or_default())
             });
         writeln!(out)?;
@@ -105,10 +105,10 @@ fn groups(document: &Document) -> Table {
         .column(Column::name("Collective"), |group| Cell::text(&group.kernel))
         .column(Column::right("Ranks"), |group| Cell::text(group.members.len().to_string()))
         .column(Column::right("Calls"), |group| Cell::text(units::count(group.collectives)))
-        .column(Column::right("Arrival spread"), |group| {
+        .column(Column::right("Mean arrival spread"), |group| {
             known(group.arrival_spread_ns.map(|sum| mean(group, sum)))
         })
-        .column(Column::right("Transfer"), |group| known(group.transfer_ns.map(|sum| mean(group, sum))))
+        .column(Column::right("Mean transfer"), |group| known(group.transfer_ns.map(|sum| mean(group, sum))))
         .column(Column::right("without clocks").optional(), |group| {
             Cell::text(mean(group, group.clock_free_transfer_ns))
         })

@@ -58,7 +58,7 @@ pub enum Names {
     Full,
     /// The mangled name where the trace has it
     Mangled,
-    /// Without return type, template arguments and parameters
+    /// As rocprofv3 truncates it: without namespaces, template arguments and parameters
     Short,
 }
 

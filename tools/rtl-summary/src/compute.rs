@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use cli::{Failure, ResultExt};
+use cli::Failure;
 use rtl_analysis::facts::facts;
 use rtl_analysis::region;
-use rtl_analysis::{Analysis, rocprofv3, rpt};
+use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
 use rtl_report::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
@@ -13,7 +13,7 @@ use crate::choices::Style;
 use crate::comparison::Comparison;
 use crate::file_info;
 use crate::kernel_names::KernelNames;
-use crate::report::Report;
+use crate::report::{Recording, Report};
 use crate::request::Request;
 use crate::section::Context;
 use crate::sections::KERNELS;
@@ -28,11 +28,17 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
     let mut tables = trace.read(&request.select())?;
     let file = if request.options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
     let name = path.display().to_string();
-    let region = region::apply(&mut tables, &request.filter)
-        .with_context(|| name.clone())
-        .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")?;
-    let mut report =
-        Report { input: Input { path: name, region, ..Input::default() }, file, ..Report::default() };
+    let recording = if request.is_single { None } else { Recording::of(&tables) };
+    let is_filtered = !request.options.filter.is_empty();
+    let has_keys = is_filtered && request.includes(&KERNELS);
+    let keys = has_keys.then(|| KernelKeys::of(&tables));
+    let region = region::apply(&mut tables, &request.filter).map_err(|error| filter::failure(path, error))?;
+    let mut report = Report {
+        input: Input { path: name, region, ..Input::default() },
+        recording,
+        file,
+        ..Report::default()
+    };
     if request.for_comparison() {
         report.input.facts = Some(facts(&tables));
         let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
@@ -43,18 +49,19 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
         report.input.metadata =
             tags.map(|(tag, value)| Tag { tag: tag.clone(), value: value.clone() }).collect();
     }
-    sections(&mut report, &tables, request);
+    sections(&mut report, &tables, keys, request);
     Ok((report, tables))
 }
 
 /// The report on the rows of several traces.
 pub(crate) fn combined(tables: &Tables, request: &Request<'_>) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
-    sections(&mut report, tables, request);
+    sections(&mut report, tables, None, request);
     report
 }
 
-fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
+/// Computes the sections; `keys` are those of a filtered trace.
+fn sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, request: &Request<'_>) {
     let options = request.options;
     if let Some(style) = options.style {
         report.styled = Some(match style {
@@ -70,6 +77,9 @@ fn sections(report: &mut Report, tables: &Tables, request: &Request<'_>) {
     let kernels = if request.includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
-    let context = Context { analysis, by: options.by, sort: options.sort, comparison, names };
+    let keys = keys.or_else(|| {
+        (!report.is_combined).then(|| KernelKeys::ordered(kernels.iter().map(|group| group.label.clone())))
+    });
+    let context = Context { analysis, by: options.by, sort: options.sort, comparison, keys, names };
     request.sections.iter().for_each(|section| (section.compute)(&context, report));
 }

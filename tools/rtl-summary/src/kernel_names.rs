@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rtl_analysis::display_names::distinct_short_names;
 use rtl_analysis::kernels::Group;
 use rtl_schema::{NameId, Tables};
 
@@ -28,8 +29,14 @@ impl KernelNames {
                 all.forms.insert(name.to_owned(), form);
             }
         }
-        if names == Names::Full {
-            keep_distinct(&mut all.forms);
+        match names {
+            Names::Full => keep_distinct(&mut all.forms),
+            Names::Short => {
+                let stored: Vec<String> = all.forms.keys().cloned().collect();
+                let short = distinct_short_names(&stored.iter().map(String::as_str).collect::<Vec<_>>());
+                all.forms = stored.into_iter().zip(short.into_iter().map(Some)).collect();
+            }
+            Names::Mangled => {}
         }
         all
     }

@@ -19,7 +19,7 @@ pub mod sections;
 pub mod style;
 mod tables;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::combine;
@@ -41,18 +41,33 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 /// Prints a report on each trace, then one on all of them combined.
 ///
 /// # Errors
-/// Where flags contradict each other, no trace can be read, and, with [`Options::strict`], where a trace has findings. Of several traces those that
-/// can be read are reported, and the exit code is [`Exit::Input`].
+/// Where flags contradict each other, no trace can be read, and, with [`Options::strict`], where a trace has findings. Of
+/// several traces those that can be read are reported, and the exit code is [`Exit::Input`]; those without anything of
+/// the selection are left out with a warning.
 pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result<Exit, Failure> {
-    let request = Request::new(options)?;
-    let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-    let progress =
-        Progress::new("reading", traces.iter().map(|path| size(path)).sum(), options.display.console.quiet);
-    let mut reports = Vec::new();
+    let quiet = options.display.console.quiet;
+    let (traces, warnings) = cli::without_repetitions(traces);
+    if !quiet {
+        warnings.iter().for_each(|warning| out.warning(warning));
+    }
+    let request = Request::new(options, traces.len())?;
+    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
+    let progress = Progress::reading(traces.iter().map(size).sum(), "computing", quiet);
+    let mut reports: Vec<Report> = Vec::new();
     let mut all: Option<Tables> = None;
-    for path in traces {
+    let mut failed = false;
+    // Traces without anything of the selection: an error only where all are.
+    let mut empty: Vec<Failure> = Vec::new();
+    for path in &traces {
         match compute::trace(path, &request) {
             Ok((report, tables)) => {
+                let equal = reports
+                    .iter()
+                    .find(|other| other.recording.is_some() && other.recording == report.recording);
+                if let Some(equal) = equal.filter(|_| !quiet) {
+                    let [one, other] = [&equal.input.path, &report.input.path];
+                    out.warning(&format!("{one} and {other} are the same recording, which is counted twice"));
+                }
                 reports.push(report);
                 match &mut all {
                     Some(all) => combine::append(all, tables),
@@ -60,19 +75,27 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
                     None => {}
                 }
             }
-            Err(failure) if traces.len() > 1 => out.failure(&failure),
-            Err(failure) => return Err(failure),
+            Err(failure) if traces.len() == 1 => return Err(failure),
+            Err(failure) if filter::is_empty_selection(&failure) => empty.push(failure),
+            Err(failure) => {
+                out.failure(&failure);
+                failed = true;
+            }
         }
-        progress.advance(size(path));
     }
     drop(progress);
+    if reports.is_empty() {
+        empty.iter().for_each(|failure| out.failure(failure));
+        return Ok(Exit::Input);
+    }
+    if !quiet {
+        empty.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
+    }
 
-    let exit = if reports.len() == traces.len() { Exit::Success } else { Exit::Input };
+    let exit = if failed { Exit::Input } else { Exit::Success };
     let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
     let combined = all.filter(|_| reports.len() > 1).map(|tables| compute::combined(&tables, &request));
-    if !reports.is_empty() {
-        render::render(&request, reports, combined, out)?;
-    }
+    render::render(&request, reports, combined, out)?;
     match failures.as_slice() {
         [first, others @ ..] if options.strict => {
             let more =

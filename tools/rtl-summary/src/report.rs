@@ -1,6 +1,10 @@
 //! The report on one trace, or on several combined.
 
+use rtl_analysis::overview;
 use rtl_report::{Input, Sections};
+use rtl_schema::Tables;
+
+use crate::choices::Top;
 
 /// A report.
 #[derive(Debug, Clone, Default)]
@@ -9,12 +13,40 @@ pub struct Report {
     pub input: Input,
     /// Whether the report is on several traces combined.
     pub is_combined: bool,
+    /// The recording before any filter; none for several traces.
+    pub recording: Option<Recording>,
     /// The computed sections.
     pub sections: Sections,
     /// The file's contents, with `--info`.
     pub file: Option<FileInfo>,
     /// The report of another tool, with `--style`.
     pub styled: Option<String>,
+}
+
+/// The properties by which two copies of one recording are recognised: two recordings never have the same times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// The first start and the last end of an op in ns.
+    pub span: (i64, i64),
+    /// The number of dispatches.
+    pub dispatches: usize,
+    /// The pids of the processes.
+    pub pids: Vec<Option<i64>>,
+    /// The sum of the starts of all dispatches in ns.
+    pub starts: i64,
+}
+
+impl Recording {
+    /// The recording of these rows; none without a dispatch.
+    pub fn of(tables: &Tables) -> Option<Self> {
+        let dispatches = &tables.dispatches;
+        Some(Self {
+            span: overview::ops_span(tables).filter(|_| !dispatches.is_empty())?,
+            dispatches: dispatches.len(),
+            pids: tables.processes.iter().map(|process| process.pid).collect(),
+            starts: dispatches.start.iter().fold(0, |sum: i64, start| sum.wrapping_add(*start)),
+        })
+    }
 }
 
 /// The contents of a file, beside its metadata.
@@ -42,6 +74,39 @@ impl Report {
         let gpus = self.sections.gpus.iter().flatten().map(|row| row.gpu.start_ns);
         let start = self.input.info.as_ref().and_then(|info| info.start_ns);
         start.or_else(|| gpus.min()).unwrap_or(0)
+    }
+
+    /// The kernel names that text prints, of tables at most `top` rows.
+    pub(crate) fn printed_kernels(&self, top: Top) -> Vec<&str> {
+        let sections = &self.sections;
+        let mut names: Vec<&str> = Vec::new();
+        for rows in sections.kernels.iter().chain(&sections.groups) {
+            let rows = &rows[..top.of(rows.len())];
+            names.extend(rows.iter().map(|row| row.kernel.as_deref().unwrap_or(&row.name)));
+        }
+        for gap in sections.longest_gaps.iter().flatten() {
+            names.extend([gap.before.as_str(), gap.after.as_str()]);
+        }
+        if let Some(latency) = &sections.launches {
+            let kernels = &latency.kernels[..top.of(latency.kernels.len())];
+            names.extend(kernels.iter().map(|kernel| kernel.name.as_str()));
+        }
+        if let Some(ranks) = &sections.ranks {
+            names.extend(ranks.collectives.iter().map(|group| group.kernel.as_str()));
+            names.extend(
+                ranks.kernels[..top.of(ranks.kernels.len())].iter().map(|kernel| kernel.name.as_str()),
+            );
+            names.extend(ranks.outliers.iter().filter_map(|outlier| outlier.kernel.as_deref()));
+            names.extend(ranks.steps.iter().map(|steps| steps.name.as_str()));
+        }
+        if let Some(sanity) = &sections.sanity {
+            let rows = sanity.overlaps.examples.iter().chain(&sanity.duplicates.examples);
+            names.extend(rows.map(|row| row.name.as_str()));
+            names.extend(sanity.dominant.iter().map(|dominant| dominant.kernel.as_str()));
+        }
+        names
+            .extend(sections.unfinished_dispatches.iter().flatten().map(|dispatch| dispatch.kernel.as_str()));
+        names
     }
 
     /// The findings that `--strict` fails on, with the file in front.

@@ -6,7 +6,7 @@ use cli::args::Format;
 use cli::{Exit, Failure, ResultExt};
 use rtl_analysis::Categories;
 use rtl_analysis::kernels::GroupBy;
-use rtl_analysis::region::Filter;
+use rtl_analysis::region::{Filter, KernelPattern};
 use rtl_schema::Select;
 
 use crate::args::Options;
@@ -26,20 +26,28 @@ pub(crate) struct Request<'a> {
     /// The sections to compute, in the order of [`SECTIONS`].
     pub(crate) sections: Vec<&'static Section>,
     pub(crate) top: Top,
+    /// Whether one trace was named.
+    pub(crate) is_single: bool,
 }
 
 impl<'a> Request<'a> {
     /// # Errors
-    /// A usage error for invalid filters and contradictory flags; an input error for a file of rules that cannot be
-    /// read.
-    pub(crate) fn new(options: &'a Options) -> Result<Self, Failure> {
+    /// A usage error for invalid filters, contradictory flags, and the key of a kernel beside several traces; an input
+    /// error for a file of rules that cannot be read.
+    pub(crate) fn new(options: &'a Options, traces: usize) -> Result<Self, Failure> {
+        let filter = options.filter.filter()?;
+        if traces > 1 && matches!(filter.kernel, Some(KernelPattern::Key(_))) {
+            let message = format!("--kernel: a key is that of a kernel in one trace, and {traces} are given");
+            return Err(Failure::usage(message).with_hint("name one trace, or give the name of the kernel"));
+        }
         let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
         Ok(Self {
             options,
-            filter: options.filter.filter()?,
+            filter,
             categories: options.categories.as_deref().map(categories).transpose()?.unwrap_or_default(),
             sections: sections(options)?,
             top: options.top.unwrap_or(if is_for_people { Top::Rows(ROWS) } else { Top::All }),
+            is_single: traces == 1,
         })
     }
 

@@ -1,14 +1,17 @@
 //! The declaration of a report section.
 
 use cli::{Table, units};
-use rtl_analysis::Analysis;
 use rtl_analysis::kernels::{GroupBy, Sort};
+use rtl_analysis::{Analysis, DisplayNames, KernelKeys};
 use rtl_schema::Select;
 
 use crate::choices::Top;
 use crate::comparison::Comparison;
 use crate::kernel_names::KernelNames;
 use crate::report::Report;
+
+/// The width of a kernel name within a sentence.
+const NAME: usize = 60;
 
 /// A section: its flag value, the columns that it needs, how it is computed and how it is printed.
 #[derive(Debug)]
@@ -30,7 +33,7 @@ pub struct Section {
     /// Computes its JSON fields.
     pub compute: fn(&Context<'_>, &mut Report),
     /// The blocks of text, CSV and Markdown: none where `compute` was not called or had no rows.
-    pub blocks: fn(&Report, RenderOptions) -> Vec<Block>,
+    pub blocks: fn(&Report, RenderOptions<'_>) -> Vec<Block>,
 }
 
 impl Section {
@@ -57,6 +60,8 @@ pub struct Context<'a> {
     pub by: GroupBy,
     /// The order of the main table.
     pub sort: Sort,
+    /// The keys of the kernels, by stored name; none of several traces combined.
+    pub keys: Option<KernelKeys>,
     /// The printed forms of kernel names.
     pub names: KernelNames,
     /// Figures for rtl-diff, in JSON.
@@ -65,15 +70,26 @@ pub struct Context<'a> {
 
 /// How sections are printed.
 #[derive(Debug, Clone, Copy)]
-pub struct RenderOptions {
+pub struct RenderOptions<'a> {
     /// The key of the main table.
     pub by: GroupBy,
     /// How many rows of each table are printed.
     pub top: Top,
-    /// Whether names in sentences are printed in full.
-    pub full_names: bool,
+    /// The display names of the kernels of the report; none where names are printed in full.
+    pub names: &'a DisplayNames,
     /// Whether only the table of the section is printed.
     pub is_csv: bool,
+}
+
+impl RenderOptions<'_> {
+    /// A kernel name within a sentence.
+    pub(crate) fn kernel(&self, name: &str) -> String {
+        let display = self.names.get(name);
+        match name.chars().count() <= NAME {
+            true => name.to_owned(),
+            false => display.to_owned(),
+        }
+    }
 }
 
 /// A part of a printed section.
@@ -97,6 +113,19 @@ pub enum Block {
 impl Block {
     pub(crate) fn table(heading: impl Into<String>, table: Table) -> Self {
         Self::Table { heading: heading.into(), table }
+    }
+
+    /// The table with these short forms of kernel names.
+    #[must_use]
+    pub(crate) fn with_short_names(self, names: &DisplayNames) -> Self {
+        match self {
+            Self::Table { heading, table } => {
+                let short =
+                    |name: &str| Some(names.get(name)).filter(|short| *short != name).map(str::to_owned);
+                Self::Table { heading, table: table.with_short_names(short) }
+            }
+            other => other,
+        }
     }
 
     /// A table of the first rows out of `len`, with a heading that shows both numbers.

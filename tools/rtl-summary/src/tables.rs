@@ -1,7 +1,5 @@
 //! Cells and columns that several sections share.
 
-use std::borrow::Cow;
-
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table, TableOf};
 use rtl_analysis::Stats;
@@ -9,9 +7,6 @@ use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
 
 use crate::choices::label;
-
-/// The width of a kernel name within a sentence.
-const NAME: usize = 60;
 
 /// The unit and the number of decimals of the times in some columns.
 #[derive(Debug, Clone, Copy)]
@@ -69,20 +64,24 @@ impl Scales {
     }
 }
 
-/// A table of kernels or other groups of dispatches.
-pub(crate) fn groups(rows: &[Row], by: GroupBy) -> Table {
+/// A table of the first `shown` kernels or other groups of dispatches. All of them decide the units.
+pub(crate) fn groups(all: &[Row], shown: usize, by: GroupBy) -> Table {
+    let rows = &all[..shown];
     let label = label(by);
     let header = match by {
         GroupBy::Gpu => "GPU".to_owned(),
         _ => label[..1].to_uppercase() + &label[1..],
     };
-    let scales = Scales::of(rows.iter().map(|row| &row.stats));
+    let scales = Scales::of(all.iter().map(|row| &row.stats));
     let table = Table::of(rows)
         // Kernels share shapes, so a shape is printed with its kernel.
         .column_if(by == GroupBy::Shape, Column::name("Kernel").field("kernel"), |row| {
             Cell::text(row.kernel.as_deref().unwrap_or_default())
         })
         .column(Column::name(header).field("name"), |row| Cell::text(&row.name))
+        .column_if(rows.iter().any(|row| row.key.is_some()), Column::left("Key").field("key"), |row| {
+            Cell::text(row.key.as_deref().unwrap_or_default())
+        })
         .column(Column::right("Calls").field("calls"), |row| count(row.stats.calls))
         .column(Column::right(scales.total.head("Total")).field("total_ns"), |row| {
             scales.total.time(row.stats.total_ns)
@@ -139,12 +138,4 @@ pub(crate) fn optional<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cel
 /// `1 copy`, `2 copies`.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", units::count(count), if count == 1 { one } else { many })
-}
-
-/// A kernel name within a sentence.
-pub(crate) fn kernel_name(name: &str, full_names: bool) -> Cow<'_, str> {
-    if full_names {
-        return name.into();
-    }
-    cli::shorten_distinct(&[name], NAME).pop().map_or(name.into(), Cow::from)
 }

@@ -38,7 +38,8 @@ pub fn run(pid: u32, words: &[OsString]) -> Result<&'static str, Failure> {
     };
     let target = target(Path::new("/proc"), pid)
         .with_exit(status::OWN)
-        .with_context(|| format!("cannot inspect process {pid}"))?;
+        .with_context(|| format!("cannot inspect process {pid}"))
+        .with_hint("PID is the number of a running process of yours, as `ps` shows it")?;
     let taken = send(&target, request, TIMEOUT)
         .with_exit(status::OWN)
         .with_context(|| format!("cannot send a request to process {pid}"))?;

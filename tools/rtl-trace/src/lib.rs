@@ -134,32 +134,36 @@ fn finish(
             );
         }
     }
-    write_report(arguments, target, files.len(), out)
+    let report = write_report(arguments, target, files.len(), out)?;
+    // Standard output that is no terminal is read by a program, which expects the output of the command only.
+    match out.is_terminal() {
+        true => out.write_all(report.as_bytes())?,
+        false => out.print_beside(&report),
+    }
+    out.flush()?;
+    Ok(())
 }
 
 fn warn_of_missing(folder: &Path, out: &mut Output) {
     out.warning(&format!("some recordings are missing in the trace and stay in {}", folder.display()));
 }
 
-/// Writes the summary and the trace for Perfetto, and prints the report.
+/// Writes the summary and the trace for Perfetto; returns the report, empty with `--quiet`.
 fn write_report(
     arguments: &Arguments,
     target: &Target,
     processes: usize,
     out: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let summary = report::summarize(target, out)?;
     if !arguments.no_perfetto {
         report::write_perfetto(target, out)?;
     }
-    if !arguments.console.quiet {
-        if processes > 1 {
-            writeln!(out, "Merged {processes} process traces\n")?;
-        }
-        write!(out, "{summary}\n{}", list(arguments, target, processes)?)?;
+    if arguments.console.quiet {
+        return Ok(String::new());
     }
-    out.flush()?;
-    Ok(())
+    let merged = if processes > 1 { format!("Merged {processes} process traces\n\n") } else { String::new() };
+    Ok(format!("{merged}{summary}\n{}", list(arguments, target, processes)?))
 }
 
 /// Ends what a killed rtl-trace has begun. The folder of the recordings stays if anything fails.
@@ -173,7 +177,9 @@ fn recover(named: &Path, arguments: &Arguments, out: &mut Output) -> Result<Exit
     };
     let is_whole = report::collect(&left.files, &left.folder, &left.target, IfExists::Fail, out);
     let is_whole = is_whole.with_exit(status::OWN).map_err(keeps)?;
-    write_report(arguments, &left.target, left.files.len(), out).with_exit(status::OWN).map_err(keeps)?;
+    let report = write_report(arguments, &left.target, left.files.len(), out);
+    let report = report.with_exit(status::OWN).map_err(keeps)?;
+    out.write_all(report.as_bytes()).with_exit(status::OWN)?;
     if is_whole {
         let removed = std::fs::remove_dir_all(&left.folder).with_exit(status::OWN);
         removed.with_context(|| format!("cannot remove {}", left.folder.display()))?;

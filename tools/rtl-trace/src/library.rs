@@ -33,7 +33,8 @@ pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Re
         }
         None => {
             let what = format!("{source} names {}, which is not a file", candidates[0].display());
-            Err(Failure::new(status::OWN, anyhow::anyhow!(what)))
+            Err(Failure::new(status::OWN, anyhow::anyhow!(what))
+                .with_hint("it names librtl.so itself, which is installed in PREFIX/lib"))
         }
     }
 }
@@ -82,7 +83,8 @@ mod tests {
         let failure = find(Some(Path::new("/nowhere/librtl.so")), None, &program).unwrap_err();
         assert_eq!(
             failure.lines("rtl-trace"),
-            "rtl-trace: error: --lib names /nowhere/librtl.so, which is not a file\n"
+            "rtl-trace: error: --lib names /nowhere/librtl.so, which is not a file\n\
+             hint: it names librtl.so itself, which is installed in PREFIX/lib\n"
         );
         let failure = find(None, None, Path::new("/nowhere/bin/rtl-trace")).unwrap_err();
         assert!(failure.lines("rtl-trace").contains("no librtl.so in /nowhere/bin, /nowhere/bin/../lib,"));

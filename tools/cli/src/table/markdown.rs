@@ -1,31 +1,33 @@
 use std::io::{self, Write};
 
-use super::model::{Align, Table};
-use crate::escape_control;
+use unicode_width::UnicodeWidthStr;
+
+use super::model::{Align, Cell, Table};
+use crate::{escape_control, markdown_name};
+
+/// Longer names give way to their short forms.
+const NAME: usize = 60;
 
 /// A GitHub table: one line per row, alignment in the second line.
 pub(super) fn render(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    line(table.columns.iter().map(|column| column.header.as_str()), out)?;
+    line(table.columns.iter().map(|column| escape_control(&column.header).into_owned()), out)?;
     let rule = |align| if align == Align::Right { "--:" } else { ":--" };
-    line(table.columns.iter().map(|column| rule(column.align)), out)?;
-    table.rows.iter().try_for_each(|row| line(row.iter().map(|cell| cell.text.as_str()), out))
+    line(table.columns.iter().map(|column| rule(column.align).to_owned()), out)?;
+    table.rows.iter().try_for_each(|row| line(row.iter().map(text), out))
 }
 
-fn line<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> io::Result<()> {
+fn text(cell: &Cell) -> String {
+    let text = match &cell.short {
+        Some(short) if cell.text.width() > NAME => short,
+        _ => &cell.text,
+    };
+    // In a table `|` ends a cell in code, too.
+    markdown_name(text).replace('|', "\\|")
+}
+
+fn line(cells: impl Iterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
     for cell in cells {
-        write!(out, "| {} ", escape(cell))?;
+        write!(out, "| {cell} ")?;
     }
     writeln!(out, "|")
-}
-
-/// `|` ends a cell, `<` of a template argument starts HTML, and `*` starts emphasis.
-fn escape(cell: &str) -> String {
-    let mut text = String::with_capacity(cell.len());
-    for character in escape_control(cell).chars() {
-        if matches!(character, '|' | '\\' | '<' | '*' | '`') {
-            text.push('\\');
-        }
-        text.push(character);
-    }
-    text
 }

@@ -93,8 +93,9 @@ copy|\"fast\", a                -  12.0 ms
             text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(header(Some(80)), ["Kernel", "Calls", "Minimum", "Maximum"]);
-        assert_eq!(header(Some(40)), ["Kernel", "Calls", "Minimum"]);
-        assert_eq!(header(Some(20)), ["Kernel", "Calls"]);
+        assert_eq!(header(Some(41)), ["Kernel", "Calls", "Minimum"]);
+        assert_eq!(header(Some(40)), ["Kernel", "Calls"]);
+        assert_eq!(header(Some(20)), ["Kernel"]);
         assert_eq!(header(None).len(), 4, "a table of any width has them all");
     }
 
@@ -113,10 +114,10 @@ copy|\"fast\", a                -  12.0 ms
             let text = print(&table, Layout::Text { width: Some(width), paint: Paint::default() });
             text.lines().next().unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(header(59), ["Kernel", "Calls", "Median", "Maximum", "Deviation"]);
-        // A name takes 16 columns at least, the others 5, 6 and 7 with two spaces before each.
-        assert_eq!(header(40), ["Kernel", "Calls", "Median", "Maximum"]);
-        assert_eq!(header(39), ["Kernel", "Calls", "Median"]);
+        assert_eq!(header(68), ["Kernel", "Calls", "Median", "Maximum", "Deviation"]);
+        // A name takes 24 columns at least, the others 5, 6 and 7 with two spaces before each.
+        assert_eq!(header(48), ["Kernel", "Calls", "Median", "Maximum"]);
+        assert_eq!(header(47), ["Kernel", "Calls", "Median"]);
         assert_eq!(header(30), ["Kernel", "Calls"]);
         assert!(print(&table, Layout::Csv).contains("Maximum"));
     }
@@ -141,7 +142,59 @@ copy|\"fast\", a                -  12.0 ms
     fn markdown_escapes_what_would_end_a_cell() {
         assert_eq!(
             print(&kernels(), Layout::Markdown).lines().nth(3),
-            Some("| copy\\|\"fast\", a | - | 12.0 ms |")
+            Some("| `copy\\|\"fast\", a` | - | 12.0 ms |")
+        );
+    }
+
+    #[test]
+    fn a_csv_text_that_a_spreadsheet_would_execute_gets_an_apostrophe() {
+        let mut table = Table::new([Column::name("Kernel"), Column::right("Change")]);
+        for name in ["=cmd()", "+a", "-a", "@a", "'a", "a=b"] {
+            table.row([name.into(), Cell::number("-1.0 ms", -1_000_000)]);
+        }
+        let csv = print(&table, Layout::Csv);
+        assert_eq!(
+            csv.lines().skip(1).collect::<Vec<_>>(),
+            [
+                "'=cmd(),-1000000",
+                "'+a,-1000000",
+                "'-a,-1000000",
+                "'@a,-1000000",
+                "''a,-1000000",
+                "a=b,-1000000"
+            ]
+        );
+        let restored =
+            |line: &str| line.strip_prefix('\'').unwrap_or(line).split(',').next().map(str::to_owned);
+        let names: Vec<_> = csv.lines().skip(1).filter_map(restored).collect();
+        assert_eq!(names, ["=cmd()", "+a", "-a", "@a", "'a", "a=b"]);
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_named() {
+        let mut table = Table::new([
+            Column::name("Kernel"),
+            Column::right("Calls"),
+            Column::right("Total"),
+            Column::right("Maximum").optional(),
+        ]);
+        table.row(["gemm".into(), "7".into(), "1.000".into(), "2.000".into()]);
+        let text = |width| print(&table, Layout::Text { width: Some(width), paint: Paint::default() });
+        assert_eq!(text(40).lines().count(), 3);
+        assert_eq!(text(22).lines().nth(3), Some("not shown: Maximum"));
+        let hidden: Vec<_> = text(15).lines().skip(3).map(str::to_owned).collect();
+        assert_eq!(hidden.join(" "), "not shown: Total, Maximum");
+        assert!(text(15).lines().take(3).all(|line| line.chars().count() <= 15), "{}", text(15));
+    }
+
+    #[test]
+    fn sentences_continue_on_the_next_line() {
+        let mut table = Table::new([Column::left("Gate"), Column::sentence("Measured")]);
+        table.row(["total".into(), "one two three four five six seven".into()]);
+        let text = print(&table, Layout::Text { width: Some(25), paint: Paint::default() });
+        assert_eq!(
+            text.lines().skip(2).collect::<Vec<_>>(),
+            ["total  one two three four", "       five six seven"]
         );
     }
 

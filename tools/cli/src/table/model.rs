@@ -23,6 +23,7 @@ pub struct Column {
     pub(super) field: String,
     pub(super) align: Align,
     pub(super) shortens: bool,
+    pub(super) wraps: bool,
     pub(super) optional: Option<Optional>,
 }
 
@@ -40,13 +41,22 @@ pub(super) enum Optional {
 pub struct Cell {
     pub(super) text: String,
     value: Option<String>,
+    /// Takes the place of a text that does not fit.
+    pub(super) short: Option<String>,
 }
 
 impl Column {
     /// Text, left aligned, never shortened. The CSV field is named as the header.
     pub fn left(header: impl Into<String>) -> Self {
         let header = header.into();
-        Self { field: header.clone(), header, align: Align::Left, shortens: false, optional: None }
+        Self {
+            field: header.clone(),
+            header,
+            align: Align::Left,
+            shortens: false,
+            wraps: false,
+            optional: None,
+        }
     }
 
     /// Numbers, right aligned.
@@ -57,6 +67,11 @@ impl Column {
     /// Names, left aligned, shortened in the middle to fit; different names stay different.
     pub fn name(header: impl Into<String>) -> Self {
         Self { shortens: true, ..Self::left(header) }
+    }
+
+    /// Sentences, left aligned, on several lines where they do not fit.
+    pub fn sentence(header: impl Into<String>) -> Self {
+        Self { wraps: true, ..Self::left(header) }
     }
 
     /// A column that text omits where the table does not fit; the last such column goes first.
@@ -71,6 +86,11 @@ impl Column {
         Self { optional: Some(Optional::Late), ..self }
     }
 
+    /// Whether the column can be narrower than its texts.
+    pub(super) fn is_flexible(&self) -> bool {
+        self.shortens || self.wraps
+    }
+
     /// The name of the column in CSV, with its unit: `total_ns`.
     #[must_use]
     pub fn field(self, field: impl Into<String>) -> Self {
@@ -81,17 +101,22 @@ impl Column {
 impl Cell {
     /// The same for people and machines.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), value: None }
+        Self { text: text.into(), value: None, short: None }
     }
 
     /// `text` for people, `value` for machines: `Cell::number("1.235 ms", 1_234_567)`.
     pub fn number(text: impl Into<String>, value: impl ToString) -> Self {
-        Self { text: text.into(), value: Some(value.to_string()) }
+        Self { text: text.into(), value: Some(value.to_string()), short: None }
     }
 
     /// Unknown: [`crate::units::NONE`] for people, an empty field for machines.
     pub fn none() -> Self {
         Self::number(crate::units::NONE, "")
+    }
+
+    /// Whether people and machines get the same text.
+    pub(super) fn is_text(&self) -> bool {
+        self.value.is_none()
     }
 
     pub(super) fn value(&self) -> &str {
@@ -173,8 +198,27 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Sets the short forms of names, which text and Markdown print where a name is too long. `short` returns a form that
+    /// no other name has; `None` for a text without one.
+    #[must_use]
+    pub fn with_short_names(mut self, short: impl Fn(&str) -> Option<String>) -> Self {
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.shortens);
+        let columns: Vec<usize> = columns.map(|(position, _)| position).collect();
+        for row in &mut self.rows {
+            for &column in &columns {
+                row[column].short = short(&row[column].text);
+            }
+        }
+        self
+    }
+
     /// The text of the cells of one column.
     pub(super) fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row[column].text.as_str())
+    }
+
+    /// The text and the short form of the cells of one column.
+    pub(super) fn names(&self, column: usize) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.rows.iter().map(move |row| (row[column].text.as_str(), row[column].short.as_deref()))
     }
 }

@@ -7,16 +7,20 @@ use unicode_width::UnicodeWidthStr;
 
 use super::model::{Align, Optional, Table};
 use crate::color::Paint;
-use crate::{escape_control, shorten_distinct};
+use crate::shorten::shorten_with_forms;
+use crate::{escape_control, wrapped};
 
 /// Spaces between two columns.
 const SPACE: usize = 2;
 
-/// The shortest column of names; a table that needs less gets wider than allowed instead.
+/// The shortest column of names; a table that needs less loses other columns.
 const MIN_NAME: usize = 16;
 
-/// Optional columns are omitted before a column of names gets narrower than this.
+/// Columns that are optional late are omitted before a column of names gets narrower than this.
 const READABLE_NAME: usize = 24;
+
+/// Optional columns are omitted before a column of names gets narrower than this. Display names of kernels fit.
+const DISPLAY_NAME: usize = 36;
 
 /// comfy-table counts columns in 16 bits.
 const MAX_WIDTH: usize = 60_000;
@@ -52,6 +56,12 @@ pub(super) fn render(
         let line = line.trim_end();
         if position == 0 { writeln!(out, "{}", paint.bold(line))? } else { writeln!(out, "{line}")? }
     }
+    let hidden = (0..table.columns.len()).filter(|column| !columns.contains(column));
+    let hidden: Vec<&str> = hidden.map(|column| table.columns[column].header.as_str()).collect();
+    if !hidden.is_empty() {
+        let line = escape_control(&format!("not shown: {}", hidden.join(", "))).into_owned();
+        writeln!(out, "{}", paint.dim(&wrapped(&line, width.unwrap_or(MAX_WIDTH), 0)))?;
+    }
     Ok(())
 }
 
@@ -64,17 +74,20 @@ fn natural(table: &Table) -> Vec<usize> {
     (0..table.columns.len()).map(width).collect()
 }
 
-/// The columns that remain when optional ones are omitted so that the others fit `width`.
+/// The columns that remain when some are omitted so that the others fit `width`: optional ones first, then any from the
+/// right except the first.
 fn shown_columns(table: &Table, natural: &[usize], width: usize) -> Vec<usize> {
     let mut shown: Vec<usize> = (0..table.columns.len()).collect();
-    for (optional, name) in [(Optional::Early, READABLE_NAME), (Optional::Late, MIN_NAME)] {
+    let phases =
+        [(Some(Optional::Early), DISPLAY_NAME), (Some(Optional::Late), READABLE_NAME), (None, MIN_NAME)];
+    for (optional, name) in phases {
         let needs = |column: usize| {
             let full = natural[column];
-            SPACE + if table.columns[column].shortens { full.min(name) } else { full }
+            SPACE + if table.columns[column].is_flexible() { full.min(name) } else { full }
         };
         let mut needed = shown.iter().copied().map(needs).sum::<usize>().saturating_sub(SPACE);
-        for position in (0..shown.len()).rev() {
-            if needed > width && table.columns[shown[position]].optional == Some(optional) {
+        for position in (1..shown.len()).rev() {
+            if needed > width && table.columns[shown[position]].optional == optional {
                 needed -= needs(shown.remove(position));
             }
         }
@@ -85,7 +98,7 @@ fn shown_columns(table: &Table, natural: &[usize], width: usize) -> Vec<usize> {
 /// The texts of these columns, with names shortened so that the table fits `width`.
 fn cells<'a>(table: &'a Table, natural: &[usize], columns: &[usize], width: usize) -> Vec<Vec<Cow<'a, str>>> {
     let (names, others): (Vec<usize>, Vec<usize>) =
-        columns.iter().partition(|&&column| table.columns[column].shortens);
+        columns.iter().partition(|&&column| table.columns[column].is_flexible());
     let fixed: usize = others.iter().map(|&column| natural[column]).sum();
     let spaces = SPACE * columns.len().saturating_sub(1);
     let shares = share(
@@ -93,13 +106,20 @@ fn cells<'a>(table: &'a Table, natural: &[usize], columns: &[usize], width: usiz
         width.saturating_sub(fixed + spaces),
     );
     let mut shares = shares.into_iter();
-    let cells = columns.iter().map(|&column| match table.columns[column].shortens {
-        true => {
-            let originals: Vec<&str> = table.texts(column).collect();
-            let room = shares.next().unwrap_or(MIN_NAME);
-            shorten_distinct(&originals, room).into_iter().map(Cow::Owned).collect()
+    let cells = columns.iter().map(|&column| {
+        let mut room = || shares.next().unwrap_or(MIN_NAME);
+        if table.columns[column].shortens {
+            let originals: Vec<(&str, Option<&str>)> = table.names(column).collect();
+            return shorten_with_forms(&originals, room()).into_iter().map(Cow::Owned).collect();
         }
-        false => table.texts(column).map(escape_control).collect(),
+        if table.columns[column].wraps {
+            let room = room();
+            return table
+                .texts(column)
+                .map(|text| Cow::Owned(wrapped(&escape_control(text), room, 0)))
+                .collect();
+        }
+        table.texts(column).map(escape_control).collect()
     });
     cells.collect()
 }

@@ -37,7 +37,7 @@ fn comment(report: &Report<'_>, rows: usize) -> io::Result<String> {
     };
     writeln!(out, "{MARKER}\n## {sign} GPU time: {word}\n\n{}\n", tables::change_counts(&comparison.rows))?;
     for line in tables::notes(report).into_iter().chain(tables::allowed(report)) {
-        writeln!(out, "- {}", escaped(&line))?;
+        writeln!(out, "- {}", cli::markdown_text(&line))?;
     }
     section(&mut out, "Gates", &tables::gates(report))?;
     section(&mut out, "Where the change of wall comes from", &tables::decomposition(report))?;
@@ -64,14 +64,4 @@ fn section(out: &mut Vec<u8>, heading: &str, table: &cli::Table) -> io::Result<(
     }
     writeln!(out, "\n### {heading}\n")?;
     table.render(Layout::Markdown, out)
-}
-
-/// Escapes the Markdown and HTML syntax in names.
-fn escaped(text: &str) -> String {
-    cli::escape_control(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('*', "\\*")
-        .replace('_', "\\_")
 }

@@ -1,7 +1,10 @@
 //! The tables of text, Markdown and CSV, with a text for people and a value for machines in each cell.
 
+use std::collections::HashMap;
+
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
+use rtl_analysis::DisplayNames;
 use rtl_analysis::compare::{Method, Side, ThresholdSource};
 use rtl_analysis::decomposition::{WallChange, WallDecomposition, WallTerms};
 
@@ -13,6 +16,7 @@ use crate::gates::{Allowed, Rule, signed};
 pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
     let rows = report.first_rows(shown);
     let has_launches = rows.iter().any(|row| row.launch.is_some());
+    let short = short_names(rows);
     let has_waits = report.comparison.rows.iter().any(|row| row.waits.is_some());
     Table::of(rows)
         .column(Column::name("Kernel").field("name"), |row| Cell::text(name(row)))
@@ -47,15 +51,32 @@ pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
         .column(Column::right("p").field("p").optional(), |row| probability(row, row.p))
         .column(Column::right("q").field("q").optional(), |row| probability(row, row.q))
         .build()
+        .with_short_names(|text| short.get(text).cloned())
+}
+
+/// The short forms of the printed names.
+fn short_names(rows: &[Row]) -> HashMap<String, String> {
+    let names = rows.iter().flat_map(|row| [Some(row.name.as_str()), row.former.as_deref()]).flatten();
+    let display = DisplayNames::of(names);
+    let short = |row: &Row| {
+        let short = name_with(row, |name| display.get(name));
+        (name(row), short)
+    };
+    rows.iter().map(short).filter(|(name, short)| name != short).collect()
 }
 
 /// The name, and the former one with the method that paired them and its score.
 fn name(row: &Row) -> String {
+    name_with(row, |name| name)
+}
+
+fn name_with<'a>(row: &'a Row, form: impl Fn(&'a str) -> &'a str) -> String {
     match (&row.former, row.pairing) {
         (Some(former), Some(Pairing { method, score })) => {
-            format!("{} (was {former}: {} {})", row.name, method.label(), units::fixed(score, 2))
+            let score = units::fixed(score, 2);
+            format!("{} (was {}: {} {score})", form(&row.name), form(former), method.label())
         }
-        _ => row.name.clone(),
+        _ => form(&row.name).to_owned(),
     }
 }
 
@@ -114,7 +135,7 @@ pub(super) fn gates(report: &Report<'_>) -> Table {
             signed_cell(gate.threshold, gate.rule == Rule::Idle)
         })
         .column(Column::left("Outcome").field("outcome"), |gate| Cell::text(gate.outcome.text()))
-        .column(Column::left("Measured").field("message"), |gate| Cell::text(gate.message.as_str()))
+        .column(Column::sentence("Measured").field("message"), |gate| Cell::text(gate.message.as_str()))
         .build()
 }
 
@@ -176,8 +197,8 @@ pub(super) fn decomposition(report: &Report<'_>) -> Table {
 pub(super) fn differences(report: &Report<'_>) -> Table {
     Table::of(&report.comparison.differences)
         .column(Column::left("Differs").field("what"), |row| Cell::text(row.what.as_str()))
-        .column(Column::left("Baseline").field("baseline"), |row| Cell::text(row.baseline.as_str()))
-        .column(Column::left("Candidate").field("candidate"), |row| Cell::text(row.candidate.as_str()))
+        .column(Column::sentence("Baseline").field("baseline"), |row| Cell::text(row.baseline.as_str()))
+        .column(Column::sentence("Candidate").field("candidate"), |row| Cell::text(row.candidate.as_str()))
         .build()
 }
 

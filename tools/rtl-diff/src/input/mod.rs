@@ -8,7 +8,7 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
-use cli::{Failure, Progress};
+use cli::Failure;
 use rtl_analysis::profile::{KernelKey, Warmup};
 
 use self::group::Origin;
@@ -21,17 +21,22 @@ use crate::settings::ReadOptions;
 /// # Errors
 /// Where a file is neither a trace nor a report, where it is unknown whether several files are runs or ranks, and where
 /// the files contradict the command line.
-pub(crate) fn read_side(
-    paths: &[PathBuf],
-    options: &ReadOptions,
-    progress: &Progress,
-) -> Result<Vec<Run>, Failure> {
+pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<Run>, Failure> {
     let (mut origins, mut runs) = (Vec::new(), Vec::new());
+    let mut empty = None;
     for path in paths {
-        let (origin, run) = read_file(path, options)?;
-        origins.push(origin);
-        runs.push(Some(run));
-        progress.advance(std::fs::metadata(path).map_or(0, |file| file.len()));
+        match read_file(path, options) {
+            Ok((origin, run)) => {
+                origins.push(origin);
+                runs.push(Some(run));
+            }
+            // Another rank of the run may have rows of the selection.
+            Err(failure) if filter::is_empty_selection(&failure) => empty = empty.or(Some(failure)),
+            Err(failure) => return Err(failure),
+        }
+    }
+    if let Some(failure) = empty.filter(|_| origins.is_empty()) {
+        return Err(failure);
     }
     let run = |members: Vec<usize>| {
         if let [one] = members[..] {

@@ -15,11 +15,7 @@ use crate::settings::ReadOptions;
 /// The rows of one file that pass the filters.
 pub(super) fn tables(path: &Path, options: &ReadOptions) -> Result<Tables, Failure> {
     let mut tables = Trace::open(path)?.read(&options.select)?;
-    region::apply(&mut tables, &options.filter).map_err(|error| {
-        Failure::input(error)
-            .context(path.display().to_string())
-            .with_hint("`rtl-summary --section trace,ranges,kernels` shows what there is to choose from")
-    })?;
+    region::apply(&mut tables, &options.filter).map_err(|error| filter::failure(path, error))?;
     Ok(tables)
 }
 

@@ -15,6 +15,7 @@ pub(crate) fn kernel_rows<'a>(
     let mut rows: Vec<Row> = durations
         .filter(|(_, sketch)| sketch.moments().calls > 0)
         .map(|(position, sketch)| Row {
+            key: None,
             name: kernels.all[position].name.clone(),
             kernel: None,
             category: Some(kernels.all[position].category.clone()),

@@ -1,8 +1,8 @@
-//! The tables of the text report for issues and pull requests, with full names.
+//! The tables of the text report for issues and pull requests.
 
 use std::io::Write;
 
-use cli::{Failure, Layout, Output, escape_control};
+use cli::{Failure, Layout, Output, markdown_text};
 
 use crate::section::Block;
 
@@ -10,11 +10,11 @@ pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
     match block {
         Block::Lines(lines) => {
             for (label, text) in lines {
-                writeln!(out, "- {label}: {}", escape_control(text))?;
+                writeln!(out, "- {label}: {}", markdown_text(text))?;
             }
         }
         Block::Table { heading, table } if !table.is_empty() => {
-            writeln!(out, "\n### {heading}\n")?;
+            writeln!(out, "\n### {}\n", markdown_text(heading))?;
             table.render(Layout::Markdown, out)?;
         }
         Block::Remarks(sentences) if !sentences.is_empty() => {
@@ -32,7 +32,7 @@ pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
 
 fn list(sentences: &[String], out: &mut Output) -> Result<(), Failure> {
     for sentence in sentences {
-        writeln!(out, "- {}", escape_control(sentence))?;
+        writeln!(out, "- {}", markdown_text(sentence))?;
     }
     Ok(())
 }

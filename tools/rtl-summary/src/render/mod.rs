@@ -9,6 +9,7 @@ use std::io::Write;
 use cli::args::Format;
 use cli::color::Paint;
 use cli::{Failure, Layout, Output, escape_control};
+use rtl_analysis::DisplayNames;
 
 use crate::file_info;
 use crate::report::Report;
@@ -32,22 +33,17 @@ pub(crate) fn render(
         return json::render(reports, combined, request.top, out);
     }
     reports.extend(combined);
-    let view = RenderOptions {
-        by: options.by,
-        top: request.top,
-        full_names: options.display.full_names || format == Format::Markdown,
-        is_csv: format == Format::Csv,
-    };
+    let full_names = options.display.full_names;
     if options.style.is_some() {
         return styled(&reports, inputs, out);
     }
     if format == Format::Csv {
-        return csv(request, reports.last(), view, out);
+        return csv(request, reports.last(), out);
     }
     let paint = Paint::new(options.display.console.color, out.is_terminal());
     let layout = match format {
         Format::Markdown => Layout::Markdown,
-        _ => Layout::Text { width: (!view.full_names).then(cli::terminal::width), paint },
+        _ => Layout::Text { width: (!full_names).then(cli::terminal::width), paint },
     };
     for (position, report) in reports.iter().enumerate() {
         if position > 0 {
@@ -56,10 +52,16 @@ pub(crate) fn render(
         let title = report.title(inputs);
         let prefix = if report.is_combined { "" } else { "Trace: " };
         match format {
-            Format::Markdown => writeln!(out, "## `{title}`\n")?,
+            Format::Markdown => writeln!(out, "## {}\n", cli::markdown_code(&title))?,
             _ => writeln!(out, "{}", paint.bold(&escape_control(&format!("{prefix}{title}"))))?,
         }
+        let names = match full_names {
+            true => DisplayNames::default(),
+            false => DisplayNames::of(report.printed_kernels(request.top)),
+        };
+        let view = RenderOptions { by: options.by, top: request.top, names: &names, is_csv: false };
         for block in blocks(report, view, options.info) {
+            let block = block.with_short_names(&names);
             match format {
                 Format::Markdown => markdown::write(&block, out)?,
                 _ => text::write(&block, request, paint, layout, out)?,
@@ -73,16 +75,13 @@ pub(crate) fn render(
 }
 
 /// One table as RFC 4180, with units in the field names.
-fn csv(
-    request: &Request<'_>,
-    report: Option<&Report>,
-    view: RenderOptions,
-    out: &mut Output,
-) -> Result<(), Failure> {
+fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Result<(), Failure> {
     let (Some(report), Some(section)) = (report, request.sections.first()) else { return Ok(()) };
     if request.options.info {
         return file_info::render(report, Layout::Csv, out);
     }
+    let names = DisplayNames::default();
+    let view = RenderOptions { by: request.options.by, top: request.top, names: &names, is_csv: true };
     if let Some(Block::Table { table, .. }) = (section.blocks)(report, view).first() {
         table.render(Layout::Csv, out)?;
     }

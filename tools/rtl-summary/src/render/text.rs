@@ -50,34 +50,8 @@ pub(super) fn write(
 
 /// `text` with line breaks so that it fits beside and below an indentation.
 fn wrapped(text: &str, layout: Layout, indent: usize) -> String {
-    let Layout::Text { width: Some(width), .. } = layout else { return text.to_owned() };
-    let mut lines = String::with_capacity(text.len());
-    let mut used = indent;
-    for word in text.split(' ') {
-        let needed = word.chars().count();
-        if used > indent && used + 1 + needed > width {
-            lines.push('\n');
-            lines.extend(std::iter::repeat_n(' ', indent));
-            used = indent;
-        } else if !lines.is_empty() {
-            lines.push(' ');
-            used += 1;
-        }
-        lines.push_str(word);
-        used += needed;
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_sentence_goes_on_under_its_beginning() {
-        let layout = Layout::Text { width: Some(12), paint: Paint::default() };
-        assert_eq!(wrapped("one two three four", layout, 2), "one two\n  three four");
-        assert_eq!(wrapped("a-word-wider-than-the-screen b", layout, 2), "a-word-wider-than-the-screen\n  b");
-        assert_eq!(wrapped("one two three four", Layout::Markdown, 2), "one two three four");
+    match layout {
+        Layout::Text { width: Some(width), .. } => cli::wrapped(text, width, indent),
+        _ => text.to_owned(),
     }
 }

@@ -15,7 +15,7 @@ pub(crate) static CATEGORIES: Section = Section {
     },
     blocks: |report, _| {
         let rows = report.sections.categories.iter();
-        rows.map(|rows| Block::table("Categories", groups(rows, GroupBy::Category))).collect()
+        rows.map(|rows| Block::table("Categories", groups(rows, rows.len(), GroupBy::Category))).collect()
     },
     ..Section::DEFAULT
 };

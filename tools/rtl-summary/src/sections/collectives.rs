@@ -12,7 +12,7 @@ pub(crate) static COLLECTIVES: Section = Section {
     help: "Collectives of groups of ranks: arrivals, waits and transfers [default: with `--by rank`]",
     blocks: |report, _| {
         let ranks = report.sections.ranks.iter();
-        ranks.map(|ranks| Block::table("Collectives", collectives(ranks))).collect()
+        ranks.map(|ranks| Block::table("Collectives, totals of all calls", collectives(ranks))).collect()
     },
     ..SECTION_ABOUT_RANKS
 };

@@ -64,7 +64,7 @@ fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
             Cell::number(units::duration(gap.start_ns.saturating_sub(origin)), gap.start_ns)
         })
         .column(Column::right("Gap").field("duration_ns"), |gap| duration(gap.duration_ns))
-        .column(Column::name("After").field("before"), |gap| Cell::text(&gap.before))
-        .column(Column::name("Before").field("after"), |gap| Cell::text(&gap.after))
+        .column(Column::name("Op before").field("before"), |gap| Cell::text(&gap.before))
+        .column(Column::name("Op after").field("after"), |gap| Cell::text(&gap.after))
         .build()
 }

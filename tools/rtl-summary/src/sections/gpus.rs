@@ -30,16 +30,23 @@ fn gpus(rows: &[GpuRow]) -> Table {
         .column(Column::right("Ops").field("ops").optional(), |gpu| count(gpu.ops))
         .column(Column::right("Busy %").field("busy_share"), |gpu| share(gpu.busy_share))
         .column(Column::right(scale.head("Wall")).field("wall_ns"), |gpu| scale.time(gpu.wall_ns))
-        .column(Column::right("Busy").field("busy_ns"), |gpu| scale.time(gpu.busy_ns))
-        .column(Column::right("Idle").field("idle_ns"), |gpu| scale.time(gpu.idle_ns))
-        .column(Column::right("Kernels").field("kernel_ns").optional(), |gpu| scale.time(gpu.kernel_ns))
-        .column(Column::right("Collectives").field("collective_ns").optional_late(), |gpu| {
+        .column(Column::right(scale.head("Busy")).field("busy_ns"), |gpu| scale.time(gpu.busy_ns))
+        .column(Column::right(scale.head("Idle")).field("idle_ns"), |gpu| scale.time(gpu.idle_ns))
+        .column(Column::right(scale.head("Kernels")).field("kernel_ns").optional(), |gpu| {
+            scale.time(gpu.kernel_ns)
+        })
+        .column(Column::right(scale.head("Collectives")).field("collective_ns").optional_late(), |gpu| {
             scale.time(gpu.collective_ns)
         })
-        .column(Column::right("Copies").field("copy_ns").optional(), |gpu| scale.time(gpu.copy_ns))
-        .column(Column::right("Overlap").field("overlap_ns").optional(), |gpu| scale.time(gpu.overlap_ns))
-        .column(Column::right("Exposed coll.").field("exposed_collective_ns").optional_late(), |gpu| {
-            scale.time(gpu.exposed_collective_ns)
+        .column(Column::right(scale.head("Copies")).field("copy_ns").optional(), |gpu| {
+            scale.time(gpu.copy_ns)
         })
+        .column(Column::right(scale.head("Overlap")).field("overlap_ns").optional(), |gpu| {
+            scale.time(gpu.overlap_ns)
+        })
+        .column(
+            Column::right(scale.head("Exposed coll.")).field("exposed_collective_ns").optional_late(),
+            |gpu| scale.time(gpu.exposed_collective_ns),
+        )
         .build()
 }

@@ -42,7 +42,8 @@ fn latency(latency: &Latency, shown: usize) -> Table {
     let totals = [("(all kernels)", &latency.all), ("(copies)", &latency.copies)];
     let totals = totals.into_iter().filter(|(_, stats)| stats.calls > 0);
     let rows: Vec<(&str, &Stats)> = totals.chain(kernels.take(shown)).collect();
-    let scale = Scale::of_calls(rows.iter().map(|(_, stats)| *stats));
+    let totals = [&latency.all, &latency.copies].into_iter().filter(|stats| stats.calls > 0);
+    let scale = Scale::of_calls(totals.chain(latency.kernels.iter().map(|kernel| &kernel.stats)));
     let table = Table::of(rows)
         .column(Column::name("Launches of").field("name"), |(name, _)| Cell::text(*name))
         .column(Column::right("Count").field("calls"), |(_, stats)| count(stats.calls));

@@ -47,7 +47,11 @@ pub static SECTIONS: [&Section; 15] = [
 ];
 
 /// All printed parts of a report, only those of the section `trace` with `--info`.
-pub(crate) fn blocks(report: &Report, view: RenderOptions, info: bool) -> impl Iterator<Item = Block> {
+pub(crate) fn blocks<'a>(
+    report: &'a Report,
+    view: RenderOptions<'a>,
+    info: bool,
+) -> impl Iterator<Item = Block> + 'a {
     let sections = SECTIONS.iter().filter(move |section| !info || section.name == TRACE.name);
     sections.flat_map(move |section| (section.blocks)(report, view))
 }

@@ -6,8 +6,8 @@ use cli::{Cell, Column, Table, units};
 use rtl_analysis::ranks::{self, Outlier, Quantity, Rank, Ranks, StepMethod, Steps};
 
 use crate::report::Report;
-use crate::section::{Block, Context, Section};
-use crate::tables::{count, duration, kernel_name, mean_duration, optional, round_duration};
+use crate::section::{Block, Context, RenderOptions, Section};
+use crate::tables::{count, duration, mean_duration, optional, round_duration};
 
 pub(crate) static RANKS: Section = Section {
     name: "ranks",
@@ -17,7 +17,7 @@ pub(crate) static RANKS: Section = Section {
         // A single rank has no other to compare with.
         match view.is_csv || ranks.ranks.len() > 1 {
             true => {
-                vec![Block::table("Ranks", table(ranks)), Block::Remarks(remarks(ranks, view.full_names))]
+                vec![Block::table("Ranks", table(ranks)), Block::Remarks(remarks(ranks, view))]
             }
             false => Vec::new(),
         }
@@ -89,10 +89,10 @@ fn table(ranks: &Ranks) -> Table {
 }
 
 /// Steps, the straggler, limits of the figures, and outliers.
-fn remarks(ranks: &Ranks, full_names: bool) -> Vec<String> {
+fn remarks(ranks: &Ranks, view: RenderOptions<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(steps) = &ranks.steps {
-        lines.push(step_sentence(steps, &kernel_name(&steps.name, full_names)));
+        lines.push(step_sentence(steps, &view.kernel(&steps.name)));
     }
     if let Some(straggler) = &ranks.straggler {
         lines.push(format!("straggler: {straggler}; the other ranks waited for it (found without clocks)"));
@@ -109,7 +109,7 @@ fn remarks(ranks: &Ranks, full_names: bool) -> Vec<String> {
         let calls = units::count(ranks.unmatched_calls);
         lines.push(format!("collective calls without a match on other ranks: {calls}"));
     }
-    lines.extend(ranks.outliers.iter().map(|outlier| outlier_sentence(outlier, full_names)));
+    lines.extend(ranks.outliers.iter().map(|outlier| outlier_sentence(outlier, view)));
     lines
 }
 
@@ -123,16 +123,13 @@ fn step_sentence(steps: &Steps, name: &str) -> String {
     format!("{count} steps {what} {name}: the {who} {beyond} longer than the mean")
 }
 
-fn outlier_sentence(outlier: &Outlier, full_names: bool) -> String {
+fn outlier_sentence(outlier: &Outlier, view: RenderOptions<'_>) -> String {
     let what = match outlier.quantity {
         Quantity::Compute => "its own work takes".to_owned(),
         Quantity::Steps => "a step takes".to_owned(),
         Quantity::Wait => "its wait in a collective is".to_owned(),
         Quantity::Kernel => {
-            format!(
-                "a call of {} takes",
-                kernel_name(outlier.kernel.as_deref().unwrap_or_default(), full_names)
-            )
+            format!("a call of {} takes", view.kernel(outlier.kernel.as_deref().unwrap_or_default()))
         }
     };
     format!(

@@ -3,8 +3,8 @@
 use cli::units;
 use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
 
-use crate::section::{Block, Section};
-use crate::tables::{counted, kernel_name};
+use crate::section::{Block, RenderOptions, Section};
+use crate::tables::counted;
 
 pub(crate) static SANITY: Section = Section {
     name: "sanity",
@@ -18,13 +18,13 @@ pub(crate) static SANITY: Section = Section {
     },
     blocks: |report, view| {
         let sanity = report.sections.sanity.iter();
-        sanity.map(|sanity| Block::Findings(findings(sanity, report.origin(), view.full_names))).collect()
+        sanity.map(|sanity| Block::Findings(findings(sanity, report.origin(), view))).collect()
     },
     ..Section::DEFAULT
 };
 
 /// One sentence for each finding.
-fn findings(sanity: &Sanity, origin: i64, full_names: bool) -> Vec<String> {
+fn findings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {
         let what = if loss.reason.contains("skipped:") { "skipped" } else { "lost" };
@@ -63,7 +63,7 @@ fn findings(sanity: &Sanity, origin: i64, full_names: bool) -> Vec<String> {
         let example = rows.examples.first().map(|first| {
             let lead = if rows.count == 1 { ":" } else { ", the first:" };
             let at = units::duration(first.start_ns.saturating_sub(origin));
-            format!("{lead} {} at {at} on {}", kernel_name(&first.name, full_names), first.place)
+            format!("{lead} {} at {at} on {}", view.kernel(&first.name), first.place)
         });
         let count = counted(rows.count, "dispatch", "dispatches");
         let what = if rows.count == 1 { one } else { many };
@@ -75,7 +75,7 @@ fn findings(sanity: &Sanity, origin: i64, full_names: bool) -> Vec<String> {
             units::count(dominant.calls),
             units::duration(dominant.max_ns),
             units::duration(dominant.total_ns),
-            kernel_name(&dominant.kernel, full_names),
+            view.kernel(&dominant.kernel),
             units::duration(dominant.start_ns.saturating_sub(origin)),
             dominant.place,
             units::duration(dominant.p50_ns),

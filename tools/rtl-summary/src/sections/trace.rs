@@ -122,7 +122,7 @@ fn list(numbers: &[i64]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The number of ops by kind.
+/// The number of ops by kind, without separators in either number.
 fn ops(rows: &RowCounts) -> String {
     let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),
@@ -133,7 +133,10 @@ fn ops(rows: &RowCounts) -> String {
     match kinds.as_slice() {
         [] => all.to_string(),
         [only] => only.replace(',', ""),
-        several => format!("{all} ({})", several.join(", ")),
+        several => format!(
+            "{all} ({})",
+            several.iter().map(|kind| kind.replace(',', "")).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 

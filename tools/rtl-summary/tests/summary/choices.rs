@@ -109,10 +109,11 @@ fn by_launch_shape() {
 Trace: two-kernels.db
 
 Kernel time by shape
-Kernel   Shape                            Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-softmax  16x1x1 groups of 64x1x1              1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500
-gemm     16x1x1 groups o…x1, 32768 B LDS      1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400
+Kernel   Shape                                  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    Max
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+softmax  16x1x1 groups of 64x1x1                    1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500
+gemm     16x1x1 groups of 256x1x1, 32768 B LDS      1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400
+not shown: p99, Stddev
 
 "#]]
     );
@@ -243,9 +244,9 @@ fn csv_is_one_table_with_exact_values() {
     assert_data_eq!(
         folder.answer("two-kernels.db --format csv"),
         str![[r#"
-name,calls,total_ns,share,cumulative_share,mean_ns,min_ns,p50_ns,p95_ns,p99_ns,max_ns,stddev_ns
-softmax,1,500,0.5555555555555556,0.5555555555555556,500,500,500,500,500,500,0
-gemm,1,400,0.4444444444444444,1,400,400,400,400,400,400,0
+name,key,calls,total_ns,share,cumulative_share,mean_ns,min_ns,p50_ns,p95_ns,p99_ns,max_ns,stddev_ns
+softmax,k1,1,500,0.5555555555555556,0.5555555555555556,500,500,500,500,500,500,0
+gemm,k2,1,400,0.4444444444444444,1,400,400,400,400,400,400,0
 
 "#]]
     );
@@ -287,13 +288,13 @@ fn markdown_for_an_issue() {
 
 ### Kernels
 
-| Kernel | Calls | Total (us) | % | Cum % | Mean (us) | Min | p50 | p95 | p99 | Max | Stddev |
-| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-| gemm_backward | 1 | 0.400 | 48.78 | 48.78 | 0.400 | 0.400 | 0.400 | 0.400 | 0.400 | 0.400 | - |
-| softmax | 1 | 0.200 | 24.39 | 73.17 | 0.200 | 0.200 | 0.200 | 0.200 | 0.200 | 0.200 | - |
-| gemm | 1 | 0.100 | 12.20 | 85.37 | 0.100 | 0.100 | 0.100 | 0.100 | 0.100 | 0.100 | - |
-| other | 1 | 0.070 | 8.54 | 93.90 | 0.070 | 0.070 | 0.070 | 0.070 | 0.070 | 0.070 | - |
-| zero_grad | 1 | 0.050 | 6.10 | 100.00 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | - |
+| Kernel | Key | Calls | Total (us) | % | Cum % | Mean (us) | Min | p50 | p95 | p99 | Max | Stddev |
+| :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+| `gemm_backward` | k1 | 1 | 0.400 | 48.78 | 48.78 | 0.400 | 0.400 | 0.400 | 0.400 | 0.400 | 0.400 | - |
+| softmax | k2 | 1 | 0.200 | 24.39 | 73.17 | 0.200 | 0.200 | 0.200 | 0.200 | 0.200 | 0.200 | - |
+| gemm | k3 | 1 | 0.100 | 12.20 | 85.37 | 0.100 | 0.100 | 0.100 | 0.100 | 0.100 | 0.100 | - |
+| other | k4 | 1 | 0.070 | 8.54 | 93.90 | 0.070 | 0.070 | 0.070 | 0.070 | 0.070 | 0.070 | - |
+| `zero_grad` | k5 | 1 | 0.050 | 6.10 | 100.00 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | 0.050 | - |
 
 ### Categories
 
@@ -305,7 +306,7 @@ fn markdown_for_an_issue() {
 
 ### GPUs
 
-| GPU | Ops | Busy % | Wall (us) | Busy | Idle | Kernels | Collectives | Copies | Overlap | Exposed coll. |
+| GPU | Ops | Busy % | Wall (us) | Busy (us) | Idle (us) | Kernels (us) | Collectives (us) | Copies (us) | Overlap (us) | Exposed coll. (us) |
 | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
 | GPU 0 | 5 | 84.54 | 0.970 | 0.820 | 0.150 | 0.820 | 0.000 | 0.000 | 0.000 | 0.000 |
 
@@ -317,11 +318,11 @@ fn markdown_for_an_issue() {
 
 ### Longest gaps
 
-| GPU | At | Gap | After | Before |
+| GPU | At | Gap | Op before | Op after |
 | --: | --: | --: | :-- | :-- |
-| 0 | 450 ns | 100 ns | softmax | gemm_backward |
-| 0 | 1.010 us | 40 ns | zero_grad | other |
-| 0 | 950 ns | 10 ns | gemm_backward | zero_grad |
+| 0 | 450 ns | 100 ns | softmax | `gemm_backward` |
+| 0 | 1.010 us | 40 ns | `zero_grad` | other |
+| 0 | 950 ns | 10 ns | `gemm_backward` | `zero_grad` |
 
 ### Ranges and markers, GPU work by stored range id
 
@@ -368,6 +369,7 @@ fn json_for_a_script() {
   "kernels": [
     {
       "name": "softmax",
+      "key": "k1",
       "category": "reduction",
       "calls": 1,
       "total_ns": 500,
@@ -386,6 +388,7 @@ fn json_for_a_script() {
     },
     {
       "name": "gemm",
+      "key": "k2",
       "category": "gemm",
       "calls": 1,
       "total_ns": 400,
@@ -505,10 +508,22 @@ fn names_are_demangled_and_lose_their_suffix() {
 }
 
 #[test]
-fn short_names_have_no_types() {
+fn short_names_are_those_of_rocprofv3() {
     let json = mangled().json("mangled.db --section kernels --names short");
-    assert_eq!(json["kernels"][0]["name"], "foo::add");
-    assert_eq!(json["kernels"][1]["name"], "ns::mul");
+    assert_eq!(json["kernels"][0]["name"], "add");
+    assert_eq!(json["kernels"][1]["name"], "mul");
+}
+
+#[test]
+fn kernels_with_equal_short_names_show_how_they_differ() {
+    let Some(shared) = support::shared() else { return };
+    let trace = shared.join("traces/real/rocprofv3-gfx950.json.gz");
+    let json = crate::report_on(&trace, "--section kernels --names short");
+    let names: Vec<&str> =
+        json["kernels"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let distinct: std::collections::HashSet<&&str> = names.iter().collect();
+    assert_eq!((names.len(), distinct.len()), (80, 80));
+    assert!(names.contains(&"ncclDevKernel_Generic_1"), "{names:?}");
 }
 
 #[test]

@@ -48,6 +48,7 @@ Call             Domain  Calls  Total (us)      %  Errors  Mean (us)      Min   
 hipMemcpy        hip         1     100.000  71.43       1    100.000  100.000  100.000  100.000  100.000  100.000
 hipLaunchKernel  hip         2      30.000  21.43       1     15.000   10.000   10.000   20.000   20.000   20.000
 hipGraphLaunch   hip         1      10.000   7.14       0     10.000   10.000   10.000   10.000   10.000   10.000
+not shown: Stddev
 
 Launch latency, from enqueueing, or else the start of the launching call, to the start on the GPU
 Launches of    Count  Mean (us)     Min     p50     p95     p99     Max  Stddev
@@ -197,6 +198,7 @@ Call                  Domain  Calls  Total (us)       %  Unfinished  Mean (us)  
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 hipMemcpy             HIP         1     100.000  100.00           1    100.000  100.000  100.000  100.000  100.000
 hipStreamSynchronize  HIP         0       0.000    0.00           1      0.000    0.000    0.000    0.000    0.000
+not shown: p99, Stddev
 did not return: hipMemcpy, called by thread 8 600.000 us before the end
 did not return: hipStreamSynchronize, called by thread 7 500.000 us before the end
 
@@ -226,9 +228,9 @@ fn kernels_that_did_not_end_are_named_with_their_queues() {
 Trace: trace.db
 
 Kernels
-Kernel  Calls  Total (us)       %   Cum %  Mean (us)      Min      p50      p95      p99      Max  Stddev
-─────────────────────────────────────────────────────────────────────────────────────────────────────────
-spin()      1     100.000  100.00  100.00    100.000  100.000  100.000  100.000  100.000  100.000       -
+Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)      Min      p50      p95      p99      Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+spin()  k1       1     100.000  100.00  100.00    100.000  100.000  100.000  100.000  100.000  100.000       -
 did not end: spin() on GPU 0 queue 2, in flight since 600.000 us before the end
 
 "#]]

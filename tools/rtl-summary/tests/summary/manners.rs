@@ -63,7 +63,7 @@ fn contents(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn reading_changes_no_byte_and_leaves_no_file() {
     let folder = Folder::of(&["ranges-nested", "bad-rows"]);
-    folder.story("ranges-nested", Layout::Lite, "lite.db");
+    folder.story("overlap-two-queues", Layout::Lite, "lite.db");
     folder.story("ranges-nested", Layout::Rpd3, "trace.rpd");
     // A database that was in WAL mode and has no -wal any more.
     let wal = folder.story("two-kernels", Layout::Native, "wal.db");

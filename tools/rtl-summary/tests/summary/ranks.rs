@@ -35,13 +35,15 @@ Rank   GPU      Busy   Compute    Step  Slowest  Coll.    Wait  Transfer  Last  
 GPU 0    0  2.040 us  1.200 us  100 ns        0     12  360 ns    480 ns     0                360 ns     0
 GPU 1    1  2.090 us  1.610 us  130 ns       12     12    0 ns    480 ns    12                  0 ns    12
 GPU 2    2  2.040 us  1.320 us  110 ns        0     12  240 ns    480 ns     0                240 ns     0
+not shown: Held up others, transfer
 12 steps are the ranges step: the slowest rank computes 14.71% longer than the mean
 straggler: GPU 1; the other ranks waited for it (found without clocks)
 
-Collectives
-Collective                      Ranks  Count  Arrival spread    Wait  Transfer  Violated  Without clocks: wait  transfer
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_A…um_f16_RING_LL  all 3     12          360 ns  600 ns    480 ns         0                600 ns    480 ns
+Collectives, totals of all calls
+Collective                               Ranks  Count  Arrival spread    Wait  Transfer  Without clocks: wait  transfer
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_f16_RING_LL  all 3     12          360 ns  600 ns    480 ns                600 ns    480 ns
+not shown: Violated
 
 Kernels by how unevenly ranks share them
 Kernel  Ranks  Fewest calls  Most calls      Mean      Most  Max/mean - 1 (%)  Of     A call (%)  of

@@ -57,22 +57,24 @@ Trace: llama-bench.db.gz
   API calls: 0
 
 Kernels (8 of 21)
-Kernel                             Calls  Total (us)      %  Cum %  Mean (us)   Min   p50    p95    p99      Max  Stddev
+Kernel                                Key  Calls  Total (us)      %  Cum %  Mean (us)   Min   p50    p95    p99      Max
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-__amd_rocclr_copyBuffer              206     6,224.4  40.79  40.79       30.2   4.8   9.9   41.8   71.3  1,897.7   155.0
-void mu…, false, false>(_…t, int)    138     2,102.3  13.78  54.57       15.2  12.0  15.2   17.8   18.0     18.0     1.8
-Cijk_Alik_Bljk_H…4_WG16_4_1_WGM15     18     1,324.5   8.68  63.25       73.6  60.2  73.5   86.8   86.8     86.8     9.2
-void flash_attn_… int, int, long)     34     1,066.3   6.99  70.24       31.4  21.0  31.6   38.8   39.7     39.7     5.8
-void mu…, true, false>(__…t, int)     53       796.9   5.22  75.47       15.0  12.1  15.1   17.6   18.0     18.0     1.9
-__amd_rocclr_fillBufferAligned         2       651.6   4.27  79.74      325.8  87.2  87.2  564.4  564.4    564.4   337.4
-void mu…, float, 1, 128, …t, int)     36       535.6   3.51  83.25       14.9  12.1  14.6   17.5   18.0     18.0     1.7
-void rms_norm_f3…d int)3>, float)     76       462.4   3.03  86.28        6.1   3.2   6.1    8.8    8.9      8.9     1.6
+__amd_rocclr_copyBuffer               k1     206     6,224.4  40.79  40.79       30.2   4.8   9.9   41.8   71.3  1,897.7
+mul_mat_vec_f<__ha…28, false, false>  k2     138     2,102.3  13.78  54.57       15.2  12.0  15.2   17.8   18.0     18.0
+Cijk_Alik_Bljk_HSS_BH_MT16x16x128     k3      18     1,324.5   8.68  63.25       73.6  60.2  73.5   86.8   86.8     86.8
+flash_attn_ext_vec…ml_type)1, false>  k4      34     1,066.3   6.99  70.24       31.4  21.0  31.6   38.8   39.7     39.7
+mul_mat_…, __half, 1, 128, …, false>  k5      53       796.9   5.22  75.47       15.0  12.1  15.1   17.6   18.0     18.0
+__amd_rocclr_fillBufferAligned        k6       2       651.6   4.27  79.74      325.8  87.2  87.2  564.4  564.4    564.4
+mul_mat_…, float, 1, 128, t…, false>  k7      36       535.6   3.51  83.25       14.9  12.1  14.6   17.5   18.0     18.0
+rms_norm_f32<256, …ue, false, false>  k8      76       462.4   3.03  86.28        6.1   3.2   6.1    8.8    8.9      8.9
+not shown: Stddev
 
 GPUs
-GPU    Ops  Busy %  Wall (ms)  Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-──────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0  788    0.29    4,859.2  14.1  4,845.0     14.1          0.0     0.0      0.0            0.0
-GPU 1   58    0.03    4,218.1   1.1  4,216.9      1.1          0.0     0.0      0.0            0.0
+GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0  788    0.29    4,859.2       14.1    4,845.0          14.1               0.0          0.0                 0.0
+GPU 1   58    0.03    4,218.1        1.1    4,216.9           1.1               0.0          0.0                 0.0
+not shown: Overlap (ms)
 
 "#]]
     );

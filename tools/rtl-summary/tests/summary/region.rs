@@ -23,7 +23,7 @@ fn gpus_by_number() {
     assert_eq!(gpus("--gpu 3"), [3]);
     assert_eq!(gpus("--gpu 7,1"), [1, 7]);
     assert_eq!(gpus("--gpu 7 --gpu 1"), [1, 7]);
-    assert_eq!(gpus("--gpu 9"), [0; 0]);
+    assert_eq!(gpus("--gpu 7,9"), [7]);
 }
 
 #[test]
@@ -41,19 +41,19 @@ fn windows_that_meet_hold_every_row_once() {
         let json = folder.json(&format!("overlap-two-queues.db {line}"));
         json["kernels"].as_array().unwrap().iter().map(|kernel| kernel["calls"].as_u64().unwrap()).sum()
     };
-    assert_eq!([calls("--to 700"), calls("--from 700")], [2, 4], "a row belongs where it starts");
+    assert_eq!([calls("--to 700ns"), calls("--from 700ns")], [2, 4], "a row belongs where it starts");
     assert_eq!([calls("--to 50%"), calls("--from 50%")], [2, 4]);
     assert_eq!([calls("--to 0.7us"), calls("--from 0.7us")], [2, 4]);
     assert_eq!([calls("--to -100ns"), calls("--from -100ns")], [4, 2]);
-    assert_eq!(calls("--from 200 --to 900"), 2, "norm at 200 is in, add at 900 is out");
+    assert_eq!(calls("--from 200ns --to 900ns"), 2, "norm at 200 is in, add at 900 is out");
 }
 
 #[test]
 fn the_window_is_told_in_every_format() {
     let folder = Folder::of(&["overlap-two-queues"]);
-    let text = folder.answer("overlap-two-queues.db --from 700");
+    let text = folder.answer("overlap-two-queues.db --from 700ns");
     assert!(text.contains("Region:    4 of 6 ops"), "{text}");
-    let region = &folder.json("overlap-two-queues.db --from 700")["inputs"][0]["region"];
+    let region = &folder.json("overlap-two-queues.db --from 700ns")["inputs"][0]["region"];
     assert_eq!(region["start_ns"], 1_700);
 }
 
@@ -111,7 +111,7 @@ fn too_few_calls_are_not_steady() {
 
 #[test]
 fn an_empty_window_is_an_error_with_a_hint() {
-    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --from 800 --to 200");
+    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --from 800ns --to 200ns");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert!(
         run.messages.contains("the region ends at 200 ns, before it starts at 800 ns"),
@@ -129,5 +129,71 @@ fn ranks_choose_processes() {
     let ops = |rank: &str| {
         folder.json(&format!("rank1.db --rank {rank}"))["inputs"][0]["region"]["ops_after"].clone()
     };
-    assert_eq!((ops("1"), ops("0")), (26.into(), 0.into()));
+    assert_eq!((ops("1"), ops("0,1")), (26.into(), 26.into()));
+}
+
+#[test]
+fn a_selection_of_nothing_names_what_exists() {
+    let folder = Folder::of(&["eight-gpus", "overlap-two-queues", "ranges-nested"]);
+    for (line, error) in [
+        (
+            "overlap-two-queues.db --kernel nosuch",
+            "no kernel matches nosuch: the trace has 4 kernels: gemm, add, norm, twin",
+        ),
+        (
+            "overlap-two-queues.db --kernel @k9",
+            "no kernel matches @k9: the trace has 4 kernels: gemm, add, norm, twin",
+        ),
+        ("eight-gpus.db --gpu 9", "no GPU 9 in the trace, which has GPU 0 to 7"),
+        ("overlap-two-queues.db --queue 7", "no queue 7 in the trace, which has queue 0, 1"),
+        ("eight-gpus.db --rank 3", "no rank 3 in the trace, which has no ranks"),
+        ("overlap-two-queues.db --from 100s", "nothing starts at 100 s or later: the trace lasts 1.3 us"),
+        ("overlap-two-queues.db --kernel gemm --queue 1", "no op passes all filters: kernel gemm, queue 1"),
+        ("ranges-nested.db --range nothing", "no range is named nothing: the trace has"),
+    ] {
+        for format in ["text", "json", "csv", "markdown"] {
+            let run = folder.run(&format!("{line} --format {format}"));
+            assert_eq!((run.code, run.answer.as_str()), (3, ""), "{line}");
+            assert!(run.messages.contains(error), "{line}: {}", run.messages);
+            assert!(run.messages.contains("\nhint: "), "{line}: {}", run.messages);
+        }
+    }
+}
+
+#[test]
+fn of_several_traces_those_without_the_selection_are_left_out() {
+    let folder = Folder::of(&["two-kernels", "overlap-two-queues"]);
+    let run = folder.run("two-kernels.db overlap-two-queues.db --kernel norm");
+    assert_eq!(run.code, 0, "{}", run.messages);
+    assert!(
+        run.messages.starts_with("rtl-summary: warning: left out: two-kernels.db: no kernel matches norm")
+    );
+    let run = folder.run("two-kernels.db overlap-two-queues.db --kernel nosuch");
+    assert_eq!((run.code, run.answer.as_str(), run.messages.lines().count()), (3, "", 4), "{}", run.messages);
+}
+
+#[test]
+fn a_key_selects_the_kernel_that_the_report_shows() {
+    let folder = Folder::of(&["overlap-two-queues", "two-kernels"]);
+    let rows = |line: &str| {
+        let json = folder.json(&format!("overlap-two-queues.db {line}"));
+        let rows = json["kernels"].as_array().unwrap().clone();
+        rows.iter()
+            .map(|row| format!("{} {}", row["key"].as_str().unwrap(), row["name"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    let all = ["k1 gemm", "k2 add", "k3 norm", "k4 twin"];
+    assert_eq!(rows(""), all);
+    assert_eq!(rows("--sort name"), ["k2 add", "k1 gemm", "k3 norm", "k4 twin"]);
+    assert_eq!(rows("--queue 1"), ["k2 add", "k3 norm", "k4 twin"], "a key does not depend on filters");
+    for (number, row) in all.iter().enumerate() {
+        assert_eq!(rows(&format!("--kernel @k{}", number + 1)), [*row]);
+    }
+    let run = folder.run("overlap-two-queues.db two-kernels.db --kernel @k1");
+    assert_eq!(run.code, 2, "{}", run.messages);
+    assert!(
+        run.messages.contains("a key is that of a kernel in one trace, and 2 are given"),
+        "{}",
+        run.messages
+    );
 }

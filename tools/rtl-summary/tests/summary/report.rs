@@ -24,10 +24,10 @@ Trace: two-kernels.db
   API calls: 0
 
 Kernels
-Kernel   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────
-softmax      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
-gemm         1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
+Kernel   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+softmax  k1       1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
+gemm     k2       1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
 
 Categories
 Category   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -36,9 +36,10 @@ reduction      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.5
 gemm           1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -46,9 +47,9 @@ GPU  Gap          Count   Total
   0  below 10 us      1  100 ns
 
 Longest gaps
-GPU      At     Gap  After  Before
-───────────────────────────────────
-  0  400 ns  100 ns  gemm   softmax
+GPU      At     Gap  Op before  Op after
+────────────────────────────────────────
+  0  400 ns  100 ns  gemm       softmax
 
 "#]]
     );
@@ -67,12 +68,12 @@ Trace: overlap-two-queues.db
   API calls: 0
 
 Kernels
-Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────
-gemm        1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
-add         2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
-norm        1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
-twin        2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+───────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
+add     k2       2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
+norm    k3       1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
+twin    k4       2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 Categories
 Category  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -81,9 +82,10 @@ gemm          1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.00
 other         5       1.000  50.00  100.00      0.200  0.100  0.200  0.400  0.400  0.400   0.122
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -91,9 +93,9 @@ GPU  Gap          Count   Total
   0  below 10 us      1  100 ns
 
 Longest gaps
-GPU        At     Gap  After  Before
-────────────────────────────────────
-  0  1.100 us  100 ns  add    twin
+GPU        At     Gap  Op before  Op after
+──────────────────────────────────────────
+  0  1.100 us  100 ns  add        twin
 
 Sanity
 ! 1 dispatch overlaps another on its queue: add at 900 ns on GPU 0 queue 1
@@ -115,9 +117,9 @@ Trace: gaps.db
   API calls: 0
 
 Kernels
-Kernel  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────
-k           9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
+Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+k       k1       9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
 
 Categories
 Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -125,9 +127,10 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 other         9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
 
 GPUs
-GPU    Ops  Busy %  Wall (ms)   Busy     Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-───────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    9    0.01    111.194  0.009  111.185    0.009        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    9    0.01    111.194      0.009    111.185         0.009             0.000        0.000               0.000
+not shown: Overlap (ms)
 
 Gaps
 GPU  Gap              Count       Total
@@ -142,16 +145,16 @@ GPU  Gap              Count       Total
   0  100 ms or more       1  100.000 ms
 
 Longest gaps
-GPU          At         Gap  After  Before
-──────────────────────────────────────────
-  0   11.193 ms  100.000 ms  k      k
-  0    1.192 ms   10.000 ms  k      k
-  0  191.000 us    1.000 ms  k      k
-  0   90.000 us  100.000 us  k      k
-  0   39.000 us   50.000 us  k      k
-  0   18.000 us   20.000 us  k      k
-  0    7.000 us   10.000 us  k      k
-  0    1.000 us    5.000 us  k      k
+GPU          At         Gap  Op before  Op after
+────────────────────────────────────────────────
+  0   11.193 ms  100.000 ms  k          k
+  0    1.192 ms   10.000 ms  k          k
+  0  191.000 us    1.000 ms  k          k
+  0   90.000 us  100.000 us  k          k
+  0   39.000 us   50.000 us  k          k
+  0   18.000 us   20.000 us  k          k
+  0    7.000 us   10.000 us  k          k
+  0    1.000 us    5.000 us  k          k
 
 "#]]
     );
@@ -170,9 +173,9 @@ Trace: copies-both-ways.db
   API calls: 0
 
 Kernels
-Kernel  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────
-gemm        1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
+Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
 
 Categories
 Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -180,9 +183,10 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 gemm          1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    7   55.15      1.650  0.910  0.740    0.100        0.000   0.860    0.050          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    7   55.15      1.650      0.910      0.740         0.100             0.000        0.860               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -190,7 +194,7 @@ GPU  Gap          Count   Total
   0  below 10 us      5  740 ns
 
 Longest gaps
-GPU        At     Gap  After             Before
+GPU        At     Gap  Op before         Op after
 ─────────────────────────────────────────────────────────
   0    600 ns  400 ns  device-to-host    device-to-device
   0    300 ns  100 ns  host-to-device    device-to-host
@@ -224,13 +228,13 @@ Trace: ranges-nested.db
   Also:      3 ranges, 1 marker
 
 Kernels
-Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-─────────────────────────────────────────────────────────────────────────────────────────────────────
-gemm_backward      1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
-softmax            1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
-gemm               1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
-other              1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
-zero_grad          1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
+Kernel         Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm_backward  k1       1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
+softmax        k2       1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
+gemm           k3       1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
+other          k4       1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
+zero_grad      k5       1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 Categories
 Category   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -240,9 +244,10 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970      0.820      0.150         0.820             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -250,7 +255,7 @@ GPU  Gap          Count   Total
   0  below 10 us      3  150 ns
 
 Longest gaps
-GPU        At     Gap  After          Before
+GPU        At     Gap  Op before      Op after
 ───────────────────────────────────────────────────
   0    450 ns  100 ns  softmax        gemm_backward
   0  1.010 us   40 ns  zero_grad      other
@@ -281,21 +286,24 @@ Trace: collective-waits.db
   API calls: 0
 
 Kernels
-Kernel                             Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           Max
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_Al…Storage<4096ul>)     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0
-gemm                                   9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0
+Kernel                                    Key  Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           Max
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_bf16_RING_LL  k1      10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0
+gemm                                      k2       9      0.000    0.00  100.00         50.0  50.0  50.0          50.0
+not shown: p95, p99, Stddev
 
 Categories
 Category    Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max
 ───────────────────────────────────────────────────────────────────────────────────────────────────────────────
 collective     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0  17,000,000.0
 gemm            9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0
+not shown: Stddev
 
 GPUs
-GPU    Ops  Busy %  Wall (s)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0   19  100.00    17.001  17.001  0.000    0.000       17.000   0.000    0.000         17.000
+GPU    Ops  Busy %  Wall (s)  Busy (s)  Idle (s)  Kernels (s)  Collectives (s)  Copies (s)  Exposed coll. (s)
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0   19  100.00    17.001    17.001     0.000        0.000           17.000       0.000             17.000
+not shown: Overlap (s)
 
 Gaps
 GPU  Gap             Count      Total
@@ -304,22 +312,22 @@ GPU  Gap             Count      Total
   0  20 us to 50 us      1  40.000 us
 
 Longest gaps
-GPU        At        Gap  After                                           Before
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-  0  17.000 s  40.000 us  ncclDevKernel_AllReduce…elArgsStorage<4096ul>)  gemm
-  0  17.000 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.000 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.000 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.000 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.000 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.001 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.001 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.001 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
-  0  17.001 s  10.000 us  gemm                                            ncclDevKernel_AllReduce…elArgsStorage<4096ul>)
+GPU        At        Gap  Op before                                 Op after
+────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  0  17.000 s  40.000 us  ncclDevKernel_AllReduce_Sum_bf16_RING_LL  gemm
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
 
 Sanity
-! one of 10 calls takes 17.000 s of the 17.000 s of ncclDevKernel_AllReduce_Sum_bf…DevKernelArgsStorage<4096ul>) (at 0
-  ns on GPU 0; median 40.000 us): a wait for late ranks or a first call?
+! one of 10 calls takes 17.000 s of the 17.000 s of ncclDevKernel_AllReduce_Sum_bf16_RING_LL (at 0 ns on GPU 0; median
+  40.000 us): a wait for late ranks or a first call?
 
 "#]]
     );
@@ -338,13 +346,13 @@ Trace: bad-rows.db
   API calls: 0
 
 Kernels
-Kernel                 Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-good                       2       0.200  65.57   65.57      0.100  0.100  0.100  0.100  0.100  0.100   0.000
-(no name)                  1       0.050  16.39   81.97      0.050  0.050  0.050  0.050  0.050  0.050       -
-overlaps on its queue      1       0.030   9.84   91.80      0.030  0.030  0.030  0.030  0.030  0.030       -
-(dangling name)            1       0.025   8.20  100.00      0.025  0.025  0.025  0.025  0.025  0.025       -
-took no time               1       0.000   0.00  100.00      0.000  0.000  0.000  0.000  0.000  0.000       -
+Kernel                 Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+good                   k1       2       0.200  65.57   65.57      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+(no name)              k2       1       0.050  16.39   81.97      0.050  0.050  0.050  0.050  0.050  0.050       -
+overlaps on its queue  k3       1       0.030   9.84   91.80      0.030  0.030  0.030  0.030  0.030  0.030       -
+(dangling name)        k4       1       0.025   8.20  100.00      0.025  0.025  0.025  0.025  0.025  0.025       -
+took no time           k5       1       0.000   0.00  100.00      0.000  0.000  0.000  0.000  0.000  0.000       -
 did not end: never ended on GPU 0 queue 0, in flight since 200 ns
 
 Categories
@@ -353,9 +361,10 @@ Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p
 other         6       0.305  100.00  100.00      0.051  0.000  0.030  0.100  0.100  0.100   0.041
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    6   24.14      0.725  0.175  0.550    0.175        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   24.14      0.725      0.175      0.550         0.175             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -363,7 +372,7 @@ GPU  Gap          Count   Total
   0  below 10 us      3  550 ns
 
 Longest gaps
-GPU      At     Gap  After         Before
+GPU      At     Gap  Op before     Op after
 ──────────────────────────────────────────────────
   0  100 ns  400 ns  good          took no time
   0  500 ns  100 ns  took no time  (no name)
@@ -396,10 +405,10 @@ Trace: graph-launch.db
   API calls: 0
 
 Kernels
-Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────
-gemm        2       0.200  80.00   80.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
-add         1       0.050  20.00  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
+Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+───────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       2       0.200  80.00   80.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+add     k2       1       0.050  20.00  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 Categories
 Category  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -408,9 +417,10 @@ gemm          2       0.200  80.00   80.00      0.100  0.100  0.100  0.100  0.10
 other         1       0.050  20.00  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    4   75.00      0.400  0.300  0.100    0.250        0.000   0.050    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    4   75.00      0.400      0.300      0.100         0.250             0.000        0.050               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -418,8 +428,8 @@ GPU  Gap          Count   Total
   0  below 10 us      1  100 ns
 
 Longest gaps
-GPU      At     Gap  After             Before
-─────────────────────────────────────────────
+GPU      At     Gap  Op before         Op after
+───────────────────────────────────────────────
   0  200 ns  100 ns  device-to-device  gemm
 
 Copies
@@ -444,10 +454,11 @@ Trace: eight-gpus.db
   API calls: 0
 
 Kernels
-Kernel                            Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_Al…torage<4096ul>)      8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.300  0.300   0.024
-gemm                                  8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+Kernel                                   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    Max
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_f32_RING_LL  k1       8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.300
+gemm                                     k2       8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100
+not shown: p99, Stddev
 
 Categories
 Category    Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -456,16 +467,17 @@ collective      8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.
 gemm            8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    2  100.00      0.400  0.400  0.000    0.100        0.300   0.000    0.000          0.300
-GPU 1    2  100.00      0.390  0.390  0.000    0.100        0.290   0.000    0.000          0.290
-GPU 2    2  100.00      0.380  0.380  0.000    0.100        0.280   0.000    0.000          0.280
-GPU 3    2  100.00      0.370  0.370  0.000    0.100        0.270   0.000    0.000          0.270
-GPU 4    2  100.00      0.360  0.360  0.000    0.100        0.260   0.000    0.000          0.260
-GPU 5    2  100.00      0.350  0.350  0.000    0.100        0.250   0.000    0.000          0.250
-GPU 6    2  100.00      0.340  0.340  0.000    0.100        0.240   0.000    0.000          0.240
-GPU 7    2  100.00      0.330  0.330  0.000    0.100        0.230   0.000    0.000          0.230
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2  100.00      0.400      0.400      0.000         0.100             0.300        0.000               0.300
+GPU 1    2  100.00      0.390      0.390      0.000         0.100             0.290        0.000               0.290
+GPU 2    2  100.00      0.380      0.380      0.000         0.100             0.280        0.000               0.280
+GPU 3    2  100.00      0.370      0.370      0.000         0.100             0.270        0.000               0.270
+GPU 4    2  100.00      0.360      0.360      0.000         0.100             0.260        0.000               0.260
+GPU 5    2  100.00      0.350      0.350      0.000         0.100             0.250        0.000               0.250
+GPU 6    2  100.00      0.340      0.340      0.000         0.100             0.240        0.000               0.240
+GPU 7    2  100.00      0.330      0.330      0.000         0.100             0.230        0.000               0.230
+not shown: Overlap (us)
 
 "#]]
     );
@@ -518,25 +530,26 @@ Trace: steady-training-loop.db
   Processes: pid 4242, on node0, `python train.py`
   GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)
   Span:      20.632 ms
-  GPU ops:   1728 (1,680 dispatches, 48 copies)
+  GPU ops:   1728 (1680 dispatches, 48 copies)
   API calls: 0
   Also:      160 ranges
 
 Kernels
-Kernel                     Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
+Kernel                                 Key  Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      Max
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKerne…age<4096ul>)    160      13.566  33.04   33.04     84.787  81.480  82.824  84.000  125.244  125.244   8.996
-Cijk_Alik_Bj…FC1_WG32_8_1    160       5.445  13.26   46.30     34.033  32.689  33.228  33.700   50.550   50.550   3.675
-Cijk_Ailk_Bj…FC1_WG32_8_1    160       4.879  11.88   58.19     30.491  29.294  29.747  30.200   45.118   45.254   3.276
-void …, 1, ck_tile:…args)    160       4.669  11.37   69.56     29.179  28.033  28.495  28.900   43.046   43.176   3.105
-Cijk_Alik_Bl…C1_WG16_16_1    160       2.842   6.92   76.48     17.765  17.072  17.336  17.600   26.268   26.347   1.900
-void at::nat…Metadata<4>)     40       2.464   6.00   82.48     61.590  59.170  60.146  61.000   90.676   90.676   6.633
-Cijk_Ailk_Bl…FC1_WG32_8_1    160       2.343   5.71   88.19     14.641  14.065  14.297  14.500   21.619   21.619   1.555
-void …, 2, ck_tile:…args)    160       1.905   4.64   92.83     11.909  11.446  11.634  11.800   17.540   17.664   1.270
-void at::nat…::BFloat16>)    160       1.309   3.19   96.02      8.180   7.857   7.986   8.100   12.113   12.113   0.875
-void (anonym…::BFloat16*)    160       0.840   2.05   98.06      5.251   5.044   5.127   5.200    7.776    7.776   0.563
-void at::nat…char*, 2ul>)    160       0.630   1.53   99.60      3.937   3.783   3.845   3.900    5.820    5.844   0.422
-triton_poi_f…h_add_zero_0     40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137    6.137   0.456
+ncclDevKernel_Generic_4                k1     160      13.566  33.04   33.04     84.787  81.480  82.824  84.000  125.244
+Cijk_Alik_Bjlk_BBS_BH_MT256x256x32     k2     160       5.445  13.26   46.30     34.033  32.689  33.228  33.700   50.550
+Cijk_Ailk_Bjlk_BBS_BH_MT256x256x32     k3     160       4.879  11.88   58.19     30.491  29.294  29.747  30.200   45.254
+kentry<256, 1, Fmh…Pipeline<bf16_t>>>  k4     160       4.669  11.37   69.56     29.179  28.033  28.495  28.900   43.176
+Cijk_Alik_Bljk_BBS_BH_MT128x256x64     k5     160       2.842   6.92   76.48     17.765  17.072  17.336  17.600   26.347
+multi_tensor_apply…, 4, (…)0, false>>  k6      40       2.464   6.00   82.48     61.590  59.170  60.146  61.000   90.676
+Cijk_Ailk_Bljk_BBS_BH_MT256x128x64     k7     160       2.343   5.71   88.19     14.641  14.065  14.297  14.500   21.619
+kentry<256, 2, Fmh…Problem<bf16_t>>>>  k8     160       1.905   4.64   92.83     11.909  11.446  11.634  11.800   17.664
+reduce_kernel<128,…ceOp<BFloat16, …>>  k9     160       1.309   3.19   96.02      8.180   7.857   7.986   8.100   12.113
+vectorized_layer_n…l<BFloat16, float>  k10    160       0.840   2.05   98.06      5.251   5.044   5.127   5.200    7.776
+vectorized_element…eluCUDAKernelImpl>  k11    160       0.630   1.53   99.60      3.937   3.783   3.845   3.900    5.844
+triton_poi_fused__foreach_add_zero_0   k12     40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137
+not shown: p99, Stddev
 
 Categories
 Category       Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
@@ -550,10 +563,11 @@ normalisation    160       0.840   2.05   99.60      5.251   5.044   5.127   5.2
 triton            40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137    6.137   0.456
 
 GPUs
-GPU    Ops  Busy %  Wall (ms)    Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-──────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0  864   79.18     20.599  16.310  4.289   13.745        6.784   0.429    4.648          2.136
-GPU 1  864   79.18     20.599  16.311  4.288   13.746        6.782   0.429    4.646          2.136
+GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0  864   79.18     20.599     16.310      4.289        13.745             6.784        0.429               2.136
+GPU 1  864   79.18     20.599     16.311      4.288        13.746             6.782        0.429               2.136
+not shown: Overlap (ms)
 
 Gaps
 GPU  Gap             Count       Total
@@ -568,7 +582,7 @@ GPU  Gap             Count       Total
   1  100 us to 1 ms     19    2.305 ms
 
 Longest gaps
-GPU         At         Gap  After                                 Before
+GPU         At         Gap  Op before                             Op after
 ────────────────────────────────────────────────────────────────────────────────
   0   1.348 ms  360.199 us  triton_poi_fused__foreach_add_zero_0  host-to-device
   1   1.350 ms  360.113 us  triton_poi_fused__foreach_add_zero_0  host-to-device
@@ -634,13 +648,13 @@ Trace: lite.db
   Note:      rocm-trace-lite records no copies made by copy engines
 
 Kernels
-Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-─────────────────────────────────────────────────────────────────────────────────────────────────────
-gemm_backward      1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
-softmax            1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
-gemm               1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
-other              1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
-zero_grad          1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
+Kernel         Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm_backward  k1       1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
+softmax        k2       1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
+gemm           k3       1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
+other          k4       1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
+zero_grad      k5       1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 Categories
 Category   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -650,9 +664,10 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970      0.820      0.150         0.820             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -660,7 +675,7 @@ GPU  Gap          Count   Total
   0  below 10 us      3  150 ns
 
 Longest gaps
-GPU        At     Gap  After          Before
+GPU        At     Gap  Op before      Op after
 ───────────────────────────────────────────────────
   0    450 ns  100 ns  softmax        gemm_backward
   0  1.010 us   40 ns  zero_grad      other
@@ -695,13 +710,13 @@ Trace: trace.rpd
   Also:      3 ranges, 1 marker
 
 Kernels
-Kernel         Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-─────────────────────────────────────────────────────────────────────────────────────────────────────
-gemm_backward      1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
-softmax            1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
-gemm               1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
-other              1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
-zero_grad          1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
+Kernel         Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm_backward  k1       1       0.400  48.78   48.78      0.400  0.400  0.400  0.400  0.400  0.400       -
+softmax        k2       1       0.200  24.39   73.17      0.200  0.200  0.200  0.200  0.200  0.200       -
+gemm           k3       1       0.100  12.20   85.37      0.100  0.100  0.100  0.100  0.100  0.100       -
+other          k4       1       0.070   8.54   93.90      0.070  0.070  0.070  0.070  0.070  0.070       -
+zero_grad      k5       1       0.050   6.10  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
 
 Categories
 Category   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -711,9 +726,10 @@ reduction      1       0.200  24.39   85.37      0.200  0.200  0.200  0.200  0.2
 other          2       0.120  14.63  100.00      0.060  0.050  0.050  0.070  0.070  0.070   0.014
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    5   84.54      0.970  0.820  0.150    0.820        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    5   84.54      0.970      0.820      0.150         0.820             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Gaps
 GPU  Gap          Count   Total
@@ -721,7 +737,7 @@ GPU  Gap          Count   Total
   0  below 10 us      3  150 ns
 
 Longest gaps
-GPU        At     Gap  After          Before
+GPU        At     Gap  Op before      Op after
 ───────────────────────────────────────────────────
   0    450 ns  100 ns  softmax        gemm_backward
   0  1.010 us   40 ns  zero_grad      other
@@ -807,20 +823,21 @@ fn a_narrow_terminal_gets_fewer_columns_and_short_names_that_stay_different() {
 Trace: steady-training-loop.db
 
 Kernels
-Kernel                      Calls  Total (ms)      %  Mean (us)     p50      Max
+Kernel                          Key  Calls  Total (ms)      %  Mean (us)     p50
 ────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel…age<4096ul>)    160      13.566  33.04     84.787  82.824  125.244
-Cijk_Alik_Bjl…FC1_WG32_8_1    160       5.445  13.26     34.033  33.228   50.550
-Cijk_Ailk_Bjl…FC1_WG32_8_1    160       4.879  11.88     30.491  29.747   45.254
-void c…, 1, ck_tile…Kargs)    160       4.669  11.37     29.179  28.495   43.176
-Cijk_Alik_Blj…C1_WG16_16_1    160       2.842   6.92     17.765  17.336   26.347
-void at::nati…Metadata<4>)     40       2.464   6.00     61.590  60.146   90.676
-Cijk_Ailk_Blj…FC1_WG32_8_1    160       2.343   5.71     14.641  14.297   21.619
-void c…, 2, ck_tile…Kargs)    160       1.905   4.64     11.909  11.634   17.664
-void at::nati…::BFloat16>)    160       1.309   3.19      8.180   7.986   12.113
-void (anonymo…::BFloat16*)    160       0.840   2.05      5.251   5.127    7.776
-void at::nati…char*, 2ul>)    160       0.630   1.53      3.937   3.845    5.844
-triton_poi_fu…h_add_zero_0     40       0.165   0.40      4.137   4.038    6.137
+ncclDevKernel_Generic_4         k1     160      13.566  33.04     84.787  82.824
+Cijk_Alik_Bjlk_…H_MT256x256x32  k2     160       5.445  13.26     34.033  33.228
+Cijk_Ailk_Bjlk_…H_MT256x256x32  k3     160       4.879  11.88     30.491  29.747
+kentry<256, 1, …line<bf16_t>>>  k4     160       4.669  11.37     29.179  28.495
+Cijk_Alik_Bljk_…H_MT128x256x64  k5     160       2.842   6.92     17.765  17.336
+multi_tensor_ap… (…)0, false>>  k6      40       2.464   6.00     61.590  60.146
+Cijk_Ailk_Bljk_…H_MT256x128x64  k7     160       2.343   5.71     14.641  14.297
+kentry<256, 2, …lem<bf16_t>>>>  k8     160       1.905   4.64     11.909  11.634
+reduce_kernel<1…<BFloat16, …>>  k9     160       1.309   3.19      8.180   7.986
+vectorized_laye…loat16, float>  k10    160       0.840   2.05      5.251   5.127
+vectorized_elem…UDAKernelImpl>  k11    160       0.630   1.53      3.937   3.845
+triton_poi_fuse…ach_add_zero_0  k12     40       0.165   0.40      4.137   4.038
+not shown: Cum %, Min, p95, p99, Max, Stddev
 
 "#]]
     );
@@ -836,11 +853,11 @@ fn full_names_are_not_cut() {
 Trace: steady-training-loop.db
 
 Kernels (3 of 12)
-Kernel                                                                        Calls  Total (ms)      %  Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)                       160      13.566  33.04  33.04     84.787  81.480  82.824  84.000  125.244  125.244   8.996
-Cijk_Alik_Bjlk_BBS_BH_UserArgs_MT256x256x32_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1    160       5.445  13.26  46.30     34.033  32.689  33.228  33.700   50.550   50.550   3.675
-Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT256x256x32_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1    160       4.879  11.88  58.19     30.491  29.294  29.747  30.200   45.118   45.254   3.276
+Kernel                                                                        Key  Calls  Total (ms)      %  Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)                     k1     160      13.566  33.04  33.04     84.787  81.480  82.824  84.000  125.244  125.244   8.996
+Cijk_Alik_Bjlk_BBS_BH_UserArgs_MT256x256x32_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1  k2     160       5.445  13.26  46.30     34.033  32.689  33.228  33.700   50.550   50.550   3.675
+Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT256x256x32_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1  k3     160       4.879  11.88  58.19     30.491  29.294  29.747  30.200   45.118   45.254   3.276
 
 "#]]
     );

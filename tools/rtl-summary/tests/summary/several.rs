@@ -19,15 +19,16 @@ Trace: two-kernels.db
   API calls: 0
 
 Kernels
-Kernel   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────
-softmax      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
-gemm         1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
+Kernel   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+softmax  k1       1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
+gemm     k2       1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
+not shown: Overlap (us)
 
 Trace: overlap-two-queues.db
   Recorder:  rtl (layout rtl 1)
@@ -37,17 +38,18 @@ Trace: overlap-two-queues.db
   API calls: 0
 
 Kernels
-Kernel  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────
-gemm        1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
-add         2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
-norm        1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
-twin        2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+───────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
+add     k2       2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
+norm    k3       1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
+twin    k4       2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
+not shown: Overlap (us)
 
 all 2 traces together
   Recorder:  rtl
@@ -66,10 +68,11 @@ norm         1       0.200   6.90   93.10      0.200  0.200  0.200  0.200  0.200
 twin         2       0.200   6.90  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 GPUs
-GPU    Ops  Busy %  Wall (us)   Busy   Idle  Kernels  Collectives  Copies  Overlap  Exposed coll.
-─────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0    2   90.00      1.000  0.900  0.100    0.900        0.000   0.000    0.000          0.000
-GPU 1    6   92.31      1.300  1.200  0.100    1.200        0.000   0.000    0.000          0.000
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
+GPU 1    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
+not shown: Overlap (us)
 
 "#]]
     );
@@ -143,4 +146,25 @@ fn several_bad_traces_are_told_one_by_one() {
     let run = Folder::new().run("one.db two.db");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert_eq!(run.messages.matches("rtl-summary: error: no such file: ").count(), 2, "{}", run.messages);
+}
+
+#[test]
+fn the_same_trace_twice_is_named() {
+    let folder = Folder::of(&["two-kernels"]);
+    std::os::unix::fs::symlink(folder.path("two-kernels.db"), folder.path("link.db")).unwrap();
+    std::fs::copy(folder.path("two-kernels.db"), folder.path("copy.db")).unwrap();
+    let alone = folder.answer("two-kernels.db");
+    for (line, warning) in [
+        ("two-kernels.db two-kernels.db", "two-kernels.db is named twice and counted once"),
+        ("two-kernels.db link.db", "two-kernels.db and link.db are one file, which is counted once"),
+    ] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.answer.as_str()), (0, alone.as_str()), "{line}");
+        assert_eq!(run.messages, format!("rtl-summary: warning: {warning}\n"));
+        assert_eq!(folder.run(&format!("{line} --quiet")).messages, "");
+    }
+    let run = folder.run("two-kernels.db copy.db");
+    let warning = "two-kernels.db and copy.db are the same recording, which is counted twice";
+    assert_eq!(run.messages, format!("rtl-summary: warning: {warning}\n"));
+    assert!(run.answer.contains("all 2 traces together"), "{}", run.answer);
 }

@@ -34,7 +34,7 @@ fn the_summary_has_the_calls_and_what_launching_took() {
         let bare = process.bare();
         let (traced, ended) = traced(process);
         assert!(bare.status.success() && ended.status.success(), "{stack:?} {bare:?} {ended:?}");
-        assert!(text(&ended.stdout).starts_with(&bare.stdout), "{stack:?} {ended:?}");
+        assert_eq!(text(&ended.stdout), bare.stdout, "{stack:?}");
         let trace = Trace::read(&traced.path().join("trace.db"));
         assert_eq!((trace.metadata["mode"].as_str(), trace.rows.len()), ("hip", 80), "{stack:?}");
         let summary = std::fs::read_to_string(traced.path().join("trace_summary.txt")).unwrap();

@@ -30,10 +30,12 @@ fn traced(folder: &Path, arguments: &[&str]) -> Option<Output> {
 #[track_caller]
 fn assert_merged(folder: &Path, output: &Output, processes: usize) -> Trace {
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let report = String::from_utf8_lossy(&output.stderr);
+    let merged =
+        if processes > 1 { format!("Merged {processes} process traces\n") } else { "Trace: ".to_owned() };
+    assert!(report.starts_with(&merged), "{report}");
     let zeros = vec!["0"; processes].join(", ");
-    assert!(printed.starts_with(&format!("[{zeros}]\n")), "the command's own line comes first: {printed}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("[{zeros}]\n"), "the command's own line");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(files, ["job.db", "job_summary.txt", "log"], "nothing is left beside them");

@@ -20,11 +20,11 @@ fn one_process_gives_one_trace_its_summary_and_a_perfetto_trace() -> io::Result<
     assert_eq!(trace.rows.len(), 20);
     assert_eq!(trace.metadata["mode"], "standard");
     let summary = fs::read_to_string(traced.path().join("trace_summary.txt"))?;
-    let (printed, listed) = text(&output.stdout).split_once("Output files:\n").unwrap();
+    let (printed, listed) = text(&output.stderr).split_once("Output files:\n").unwrap();
     assert!(summary.starts_with("Trace: trace.db\n") && summary.contains("\n  GPU ops:   20 "), "{summary}");
     assert!(summary.contains("alpha") && printed.contains(&summary), "{output:?}");
     assert_eq!(listed.lines().count(), 3, "{listed}");
-    assert_eq!(text(&output.stderr), "");
+    assert!(printed.starts_with("Trace: trace.db\n"), "{output:?}");
     Ok(())
 }
 
@@ -39,9 +39,18 @@ fn several_processes_give_one_trace_that_names_each_process() -> io::Result<()> 
     let processes = "SELECT count(DISTINCT pid) FROM rocpd_op WHERE gpuId >= 0";
     let processes: i64 = trace.database().query_row(processes, [], |row| row.get(0)).unwrap();
     assert_eq!(processes, 2);
-    assert!(text(&output.stdout).starts_with("Merged 2 process traces\n"), "{output:?}");
-    assert!(text(&output.stdout).contains("of 2 processes"), "{output:?}");
+    assert!(text(&output.stderr).starts_with("Merged 2 process traces\n"), "{output:?}");
+    assert!(text(&output.stderr).contains("of 2 processes"), "{output:?}");
     Ok(())
+}
+
+#[test]
+fn a_redirected_output_is_that_of_the_command_alone() {
+    let Some(traced) = Traced::on_a_gpu() else { return };
+    let output = traced.shell(&["--no-perfetto"], "echo first; \"$@\" 5; echo last");
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(text(&output.stdout), "first\nlast\n");
+    assert!(text(&output.stderr).contains("GPU ops:   5 "), "{output:?}");
 }
 
 /// As often as RTL_RUNS says, by default 5 times.
@@ -58,10 +67,7 @@ fn a_program_of_hip_is_recorded_whole_every_time() {
         assert!(output.status.success(), "run {run}: {output:?}");
         let trace = Trace::read(&traced.path().join("trace.db"));
         assert!(trace.is_complete() && trace.left_out().is_empty(), "run {run}: {:?}", trace.metadata);
-        let printed: String = text(&output.stdout)
-            .split_inclusive('\n')
-            .take_while(|line| *line != "Trace: trace.db\n")
-            .collect();
+        let printed = text(&output.stdout).to_owned();
         let launched: usize =
             printed.lines().filter_map(|line| line.split_once('\t')?.1.parse::<usize>().ok()).sum();
         assert!(

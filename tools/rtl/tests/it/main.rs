@@ -4,4 +4,5 @@
 
 mod installed;
 mod kept_lines;
+mod mistakes;
 mod wheel;

@@ -1,0 +1,56 @@
+//! The kernels that a filter keeps, as users write them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use regex::Regex;
+
+use crate::error::last_line;
+use crate::{Error, Result};
+
+/// A pattern of kernel names, or the key of one kernel.
+#[derive(Debug, Clone)]
+pub enum KernelPattern {
+    /// Kernels whose stored or demangled name matches.
+    Name(Regex),
+    /// The kernel of this number in [`crate::KernelKeys`].
+    Key(usize),
+}
+
+impl FromStr for KernelPattern {
+    type Err = Error;
+
+    /// Reads a regular expression, or `@k3` for the kernel with the key `k3`.
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(key) = text.strip_prefix('@') {
+            let number = key.strip_prefix('k').and_then(|number| number.parse().ok());
+            return number.map(Self::Key).ok_or_else(|| Error::KernelKey { text: text.to_owned() });
+        }
+        Regex::new(text)
+            .map(Self::Name)
+            .map_err(|error| Error::Pattern { text: text.to_owned(), reason: last_line(&error.to_string()) })
+    }
+}
+
+impl fmt::Display for KernelPattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(pattern) => pattern.fmt(formatter),
+            Self::Key(number) => write!(formatter, "@k{number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_an_expression_or_a_key() {
+        let text = |text: &str| text.parse::<KernelPattern>().map(|pattern| pattern.to_string());
+        assert_eq!(text("^gemm").as_deref(), Ok("^gemm"));
+        assert_eq!(text("@k12").as_deref(), Ok("@k12"));
+        assert_eq!(text("@gemm"), Err(Error::KernelKey { text: "@gemm".to_owned() }));
+        assert!(matches!(text("gemm("), Err(Error::Pattern { .. })));
+    }
+}

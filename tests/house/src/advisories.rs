@@ -1,0 +1,79 @@
+//! No dependency has a known vulnerability: Cargo.lock against the advisories of RustSec that `scripts/fetch/advisories` pins.
+
+use std::path::{Path, PathBuf};
+
+use semver::{Version, VersionReq};
+use support::{Need, skip};
+use toml::Value;
+
+use crate::checkout::root;
+
+/// Advisories that do not concern us, with the reason.
+const ACCEPTED: [(&str, &str); 0] = [];
+
+/// The advisories, if they were fetched.
+fn advisories() -> Option<PathBuf> {
+    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
+    let user = || std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(home);
+    let cache = std::env::var_os("RTL_CACHE").map(PathBuf::from);
+    let cache = cache.or_else(|| user().map(|user| user.join("rtl")))?;
+    let script = std::fs::read_to_string(root().join("scripts/fetch/advisories")).unwrap();
+    let commit = script.lines().find_map(|line| line.strip_prefix("commit=")).unwrap();
+    Some(cache.join(format!("advisory-db-{commit}"))).filter(|folder| folder.is_dir())
+}
+
+/// The advisory in the fenced TOML at the start of a Markdown file.
+fn advisory(text: &str) -> Option<Value> {
+    let (_, rest) = text.split_once("```toml\n")?;
+    let (front, _) = rest.split_once("\n```")?;
+    toml::from_str(front).ok()
+}
+
+/// Whether an advisory is a vulnerability of this version. Notes that a crate is unmaintained are none.
+fn concerns(advisory: &Value, version: &Version) -> bool {
+    let is_vulnerability =
+        ["withdrawn", "informational"].iter().all(|key| advisory["advisory"].get(key).is_none());
+    let ranges = |key: &str| advisory["versions"].get(key).and_then(Value::as_array).into_iter().flatten();
+    let safe = ranges("patched").chain(ranges("unaffected")).filter_map(Value::as_str);
+    is_vulnerability && !safe.into_iter().any(|range| VersionReq::parse(range).unwrap().matches(version))
+}
+
+/// `id crate version` of every vulnerability of a lock file.
+fn vulnerabilities(lock: &str, folder: &Path) -> Vec<String> {
+    let lock: Value = toml::from_str(lock).unwrap();
+    let mut found = Vec::new();
+    for package in lock["package"].as_array().unwrap() {
+        let (name, version) = (package["name"].as_str().unwrap(), package["version"].as_str().unwrap());
+        let Ok(files) = std::fs::read_dir(folder.join("crates").join(name)) else { continue };
+        for file in files {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            let advisory = advisory(&text).unwrap_or_else(|| panic!("an advisory of {name} cannot be read"));
+            let id = advisory["advisory"]["id"].as_str().unwrap();
+            let is_accepted = ACCEPTED.iter().any(|(accepted, _)| *accepted == id);
+            if !is_accepted && concerns(&advisory, &Version::parse(version).unwrap()) {
+                found.push(format!("{id} {name} {version}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_dependency_has_a_known_vulnerability() {
+    let Some(folder) = advisories() else {
+        return skip(Need::Programs, "no advisories (scripts/fetch/advisories)");
+    };
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    assert_eq!(vulnerabilities(&lock, &folder), [""; 0]);
+    let old = "[[package]]\nname = \"time\"\nversion = \"0.1.40\"\n";
+    assert!(!vulnerabilities(old, &folder).is_empty(), "an old version is found");
+}
+
+#[test]
+fn an_advisory_concerns_versions_that_are_neither_patched_nor_unaffected() {
+    let text = "```toml\n[advisory]\nid = \"X\"\n[versions]\npatched = [\">= 1.2.0\"]\nunaffected = [\"< 0.3\"]\n```\n# X\n";
+    let advisory = advisory(text).unwrap();
+    let concerned = |version: &str| concerns(&advisory, &Version::parse(version).unwrap());
+    assert!(concerned("1.1.9") && concerned("0.3.0"));
+    assert!(!concerned("1.2.0") && !concerned("0.2.9"));
+}

@@ -1,0 +1,55 @@
+//! Inputs that are named on the command line.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The inputs without repetitions of a regular file, in order, and a warning for each repetition: the same path twice, or
+/// two paths, links included, of one file.
+pub fn without_repetitions(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let mut files: HashMap<(u64, u64), &Path> = HashMap::new();
+    let (mut kept, mut warnings) = (Vec::with_capacity(paths.len()), Vec::new());
+    for path in paths {
+        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        let first = file.and_then(|file| match files.entry((file.dev(), file.ino())) {
+            std::collections::hash_map::Entry::Occupied(first) => Some(*first.get()),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(path);
+                None
+            }
+        });
+        match first {
+            Some(first) if first == path => {
+                warnings.push(format!("{} is named twice and counted once", path.display()));
+            }
+            Some(first) => warnings.push(format!(
+                "{} and {} are one file, which is counted once",
+                first.display(),
+                path.display()
+            )),
+            None => kept.push(path.clone()),
+        }
+    }
+    (kept, warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_counts_once_whatever_its_names() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("a"), "1")?;
+        std::fs::write(path("b"), "1")?;
+        std::os::unix::fs::symlink(path("a"), path("link"))?;
+        let named = ["a", "b", "a", "link", "missing", "missing"].map(path);
+        let (kept, warnings) = without_repetitions(&named);
+        assert_eq!(kept, ["a", "b", "missing", "missing"].map(path));
+        assert_eq!(warnings.len(), 2);
+        assert!(warnings[0].ends_with("/a is named twice and counted once"), "{}", warnings[0]);
+        assert!(warnings[1].contains("/link are one file"), "{}", warnings[1]);
+        Ok(())
+    }
+}
