@@ -211,6 +211,8 @@ mod tests {
     use super::*;
     use crate::base::counters::Lost;
 
+    const ENTRIES: u64 = if cfg!(miri) { 5_000 } else { 100_000 };
+
     fn taken(receiver: &Receiver<u64>) -> Vec<u64> {
         let mut all = Vec::new();
         while receiver.take(|&entry| all.push(entry)) > 0 {}
@@ -347,7 +349,7 @@ mod tests {
                 }
             }
         });
-        for entry in 0..100_000_u64 {
+        for entry in 0..ENTRIES {
             while sender.send(entry).is_err() {
                 std::thread::yield_now();
             }
@@ -356,6 +358,6 @@ mod tests {
             }
         }
         drop(sender);
-        assert!(reader.join().unwrap().into_iter().eq(0..100_000));
+        assert!(reader.join().unwrap().into_iter().eq(0..ENTRIES));
     }
 }

@@ -73,6 +73,8 @@ mod tests {
 
     use super::*;
 
+    const ROUNDS: u32 = if cfg!(miri) { 100 } else { 20_000 };
+
     #[test]
     fn no_work_is_slept_over() {
         let shared = Arc::new((Parker::default(), AtomicU32::new(0)));
@@ -82,7 +84,7 @@ mod tests {
                 let (parker, work) = &*shared;
                 parker.set_thread(std::thread::current());
                 let mut done = 0;
-                while done < 20_000 {
+                while done < ROUNDS {
                     // Alternately: work that interrupts a doze, work that interrupts a sleep.
                     let most = (done % 2 == 0).then_some(Duration::from_secs(3600));
                     parker.park(most, || work.load(Ordering::Relaxed) > done);
@@ -91,7 +93,7 @@ mod tests {
             }
         });
         let (parker, work) = &*shared;
-        for _ in 0..20_000 {
+        for _ in 0..ROUNDS {
             work.fetch_add(1, Ordering::Relaxed);
             parker.notify_at_once();
         }
