@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
 use tempfile::NamedTempFile;
 
+use crate::gzip::Gzip;
 use crate::{Error, Result};
 
 /// Bytes of a text file that are read to recognise it.
@@ -80,11 +80,12 @@ pub(crate) fn read_head(content: &Path, path: &Path) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Decompresses into a temporary file that SQLite can open; it is removed with the trace.
-pub(crate) fn unpack(path: &Path) -> Result<NamedTempFile> {
+/// Decompresses into a temporary file that SQLite can open; it is removed with the trace. Returns also whether other bytes
+/// follow.
+pub(crate) fn unpack(path: &Path) -> Result<(NamedTempFile, bool)> {
     let file = File::open(path).map_err(io("read", path))?;
     let mut target = NamedTempFile::new().map_err(io("create a temporary copy of", path))?;
-    let mut reader = MultiGzDecoder::new(BufReader::with_capacity(1 << 20, file));
+    let mut reader = Gzip::new(BufReader::with_capacity(1 << 20, file));
     let mut buffer = vec![0; 1 << 20];
     loop {
         let count = reader
@@ -95,7 +96,7 @@ pub(crate) fn unpack(path: &Path) -> Result<NamedTempFile> {
         }
         target.write_all(&buffer[..count]).map_err(io("create a temporary copy of", path))?;
     }
-    Ok(target)
+    Ok((target, reader.has_trailing_bytes()))
 }
 
 /// Turns an error of the operating system into one that names the file.

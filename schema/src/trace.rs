@@ -19,6 +19,8 @@ pub struct Trace {
     database: Option<Database>,
     /// The content of a compressed file. Behind the database, so that it is closed before this vanishes.
     unpacked: Option<NamedTempFile>,
+    /// Whether bytes behind the compressed content were ignored.
+    trailing_bytes: bool,
 }
 
 impl Trace {
@@ -36,9 +38,10 @@ impl Trace {
             return Err(Error::Folder { path: path.to_owned() });
         }
         let mut head = read_head(path, path)?;
-        let mut unpacked = None;
+        let (mut unpacked, mut trailing_bytes) = (None, false);
         if head.starts_with(GZIP) {
-            let file = unpack(path)?;
+            let (file, is_trailed) = unpack(path)?;
+            trailing_bytes = is_trailed;
             head = read_head(file.path(), path)?;
             unpacked = Some(file);
         }
@@ -53,7 +56,7 @@ impl Trace {
         } else {
             (registry::of_text(&head).ok_or_else(|| not_a_trace(path, &head))?, None)
         };
-        Ok(Self { path: path.to_owned(), dialect, database, unpacked })
+        Ok(Self { path: path.to_owned(), dialect, database, unpacked, trailing_bytes })
     }
 
     /// The file as the user named it.
@@ -99,6 +102,7 @@ impl Trace {
             }
         };
         tables.info.left_journal = self.database.as_ref().is_some_and(Database::left_journal);
+        tables.info.trailing_bytes = self.trailing_bytes;
         if tables.processes.is_empty() {
             tables.processes.push(Process::default());
         }
@@ -140,6 +144,7 @@ impl Trace {
                 let _snapshot = database.snapshot()?;
                 let mut last = header(database, select)?.stream(database, select, keep, each)?;
                 last.info.left_journal = database.left_journal();
+                last.info.trailing_bytes = self.trailing_bytes;
                 Ok(last)
             }
             _ => {
