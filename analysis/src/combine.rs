@@ -193,6 +193,7 @@ fn about(tables: &mut Tables, other: &Tables) {
     mine.linked |= other.linked;
     mine.range_ids |= other.range_ids;
     mine.left_journal |= other.left_journal;
+    mine.trailing_bytes |= other.trailing_bytes;
     mine.replays = mine.replays.saturating_add(other.replays);
     // Of ranks one of which was cut off.
     mine.metadata.extend(other.metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());

@@ -206,6 +206,9 @@ fn notes(tables: &Tables) -> Vec<String> {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
     notes.extend(about.cut_off().map(str::to_owned));
+    if about.trailing_bytes {
+        notes.push("bytes behind the compressed content were ignored".to_owned());
+    }
     if about.replays > 0 {
         notes.push(format!(
             "rocprofv3 replayed kernels for counters: {} dispatches that repeat others are left out",
@@ -239,6 +242,15 @@ fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_reader_left_out_is_said() {
+        let mut tables = Tables::default();
+        (tables.info.replays, tables.info.trailing_bytes) = (12, true);
+        let notes = notes(&tables);
+        assert_eq!(notes.len(), 2);
+        assert!(notes[0].starts_with("bytes behind") && notes[1].contains("12 dispatches"), "{notes:?}");
+    }
 
     #[test]
     fn a_native_file_that_is_not_complete_was_cut_off() {

@@ -5,9 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use flate2::read::MultiGzDecoder;
-
 use crate::content::{GZIP, SQLITE, io as io_error};
+use crate::gzip::Gzip;
 use crate::spool::Spool;
 use crate::{Error, Result};
 
@@ -30,6 +29,7 @@ static STREAMS: Mutex<Vec<(FileId, Arc<Spool>)>> = Mutex::new(Vec::new());
 pub struct Input {
     path: PathBuf,
     content: Content,
+    has_trailing_bytes: bool,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Input {
         if found.is_dir() {
             return Err(Error::Folder { path: path.to_owned() });
         }
-        let input = |content| Ok(Self { path: path.to_owned(), content });
+        let input = |content| Ok(Self { path: path.to_owned(), content, has_trailing_bytes: false });
         // A file that is open but removed has no name by which SQLite finds it.
         let named = || place.canonicalize().ok().filter(|named| is_at(named, &found));
         if found.is_file()
@@ -125,15 +125,21 @@ impl Input {
         }
     }
 
+    /// Whether bytes behind the members of a gzip input were ignored.
+    pub(crate) fn has_trailing_bytes(&self) -> bool {
+        self.has_trailing_bytes
+    }
+
     /// What a gzip input holds; only its beginning, where that is none that `is_known`.
     pub(crate) fn unpack(&self, is_known: impl Fn(&[u8]) -> bool) -> Result<Self> {
         let damaged =
             |error: io::Error| Error::Damaged { path: self.path.clone(), detail: format!("gzip: {error}") };
-        let mut unpacked = MultiGzDecoder::new(io::BufReader::with_capacity(1 << 20, self.reader()?));
+        let mut unpacked = Gzip::new(io::BufReader::with_capacity(1 << 20, self.reader()?));
         let head = read_head(&mut unpacked).map_err(damaged)?;
-        let rest = unpacked.take(if is_known(&head) { u64::MAX } else { 0 });
+        let rest = (&mut unpacked).take(if is_known(&head) { u64::MAX } else { 0 });
         let copy = Spool::of(Cursor::new(head).chain(rest), &self.path, damaged)?;
-        Ok(Self { path: self.path.clone(), content: Content::Copy(Arc::new(copy)) })
+        let content = Content::Copy(Arc::new(copy));
+        Ok(Self { path: self.path.clone(), content, has_trailing_bytes: unpacked.has_trailing_bytes() })
     }
 }
 

@@ -23,6 +23,7 @@ mod column_set;
 mod content;
 pub mod dialect;
 mod error;
+mod gzip;
 mod ids;
 mod input;
 pub mod layout;

@@ -1,3 +1,4 @@
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -10,7 +11,9 @@ use crate::NameId;
 pub struct Strings {
     text: String,
     ends: Vec<usize>,
-    by_hash: FxHashMap<u64, Vec<NameId>>,
+    by_hash: FxHashMap<u64, NameId>,
+    /// Further strings of a hash that another one has already.
+    collisions: FxHashMap<u64, Vec<NameId>>,
 }
 
 impl Strings {
@@ -26,7 +29,10 @@ impl Strings {
         }
         self.text.push_str(text);
         self.ends.push(self.text.len());
-        self.by_hash.entry(hash).or_default().push(id);
+        match self.by_hash.entry(hash) {
+            Entry::Vacant(free) => _ = free.insert(id),
+            Entry::Occupied(_) => self.collisions.entry(hash).or_default().push(id),
+        }
         id
     }
 
@@ -69,7 +75,11 @@ impl Strings {
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<NameId> {
-        self.by_hash.get(&hash)?.iter().copied().find(|&id| self.get(id) == text)
+        let first = *self.by_hash.get(&hash)?;
+        if self.get(first) == text {
+            return Some(first);
+        }
+        self.collisions.get(&hash)?.iter().copied().find(|&id| self.get(id) == text)
     }
 }
 
@@ -91,6 +101,22 @@ mod tests {
         assert_eq!(strings.get(gemm), "gemm");
         assert_eq!(strings.lookup("absent"), None);
         assert_eq!(strings.len(), 2);
+    }
+
+    #[test]
+    fn strings_of_one_hash_are_told_apart() {
+        let mut strings = Strings::default();
+        let [one, two, three] = ["one", "two", "three"].map(|text| strings.intern(text));
+        // As if all had the hash of the first.
+        let of = |text| hash(text);
+        strings.by_hash.remove(&of("two"));
+        strings.by_hash.remove(&of("three"));
+        strings.collisions.insert(of("one"), vec![two, three]);
+        let find = |text| strings.find(of("one"), text);
+        assert_eq!(
+            [find("one"), find("two"), find("three"), find("four")],
+            [Some(one), Some(two), Some(three), None]
+        );
     }
 
     #[test]

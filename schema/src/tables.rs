@@ -103,6 +103,8 @@ pub struct TraceInfo {
     pub range_ids: bool,
     /// Whether a killed writer had left a journal beside the file, which was read too.
     pub left_journal: bool,
+    /// Whether the compressed file has bytes behind its content, which were ignored.
+    pub trailing_bytes: bool,
     /// How many dispatches ran again because rocprofv3 replayed kernels for counters; they are no rows.
     pub replays: u64,
 }

@@ -87,6 +87,7 @@ impl Trace {
             }
         };
         tables.info.left_journal = self.database.as_ref().is_some_and(Database::left_journal);
+        tables.info.trailing_bytes = self.input.has_trailing_bytes();
         if tables.processes.is_empty() {
             tables.processes.push(Process::default());
         }
@@ -128,6 +129,7 @@ impl Trace {
                 let _snapshot = database.snapshot()?;
                 let mut last = header(database, select)?.stream(database, select, keep, each)?;
                 last.info.left_journal = database.left_journal();
+                last.info.trailing_bytes = self.input.has_trailing_bytes();
                 Ok(last)
             }
             _ => {

@@ -109,6 +109,16 @@ fn gzip_is_looked_through() {
 }
 
 #[test]
+fn bytes_behind_a_gzip_file_are_ignored_and_said() {
+    let plain = std::fs::read(database(LITE).path()).expect("the bytes");
+    for (behind, is_said) in [("", false), ("-- signature --", true)] {
+        let bytes = [compressed(&plain), behind.into()].concat();
+        let trace = Trace::open(holding(&bytes).path()).expect("a trace");
+        assert_eq!(trace.read(&Select::everything()).expect("its rows").info.trailing_bytes, is_said);
+    }
+}
+
+#[test]
 fn a_gzip_file_that_is_cut_off_is_damaged() {
     let plain = std::fs::read(database(LITE).path()).expect("the bytes");
     let bytes = compressed(&plain);

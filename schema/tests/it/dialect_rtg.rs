@@ -195,3 +195,8 @@ proptest! {
         prop_assert!(tables.dispatches.len() <= cuts.len() + 1);
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    assert_eq!(read(&format!("\u{feff}{KERNEL}{COPY}")).dispatches.len(), 1);
+}

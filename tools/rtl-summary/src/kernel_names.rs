@@ -1,6 +1,6 @@
 //! The printed forms of kernel names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rtl_analysis::display_names::distinct_short_names;
 use rtl_analysis::kernels::Group;
@@ -14,7 +14,8 @@ pub struct KernelNames {
     names: Names,
     /// The mangled names by stored name, with [`Names::Mangled`].
     mangled: HashMap<String, String>,
-    /// The printed name of each kernel of the report; `None` where it is the stored name.
+    /// The printed name of each kernel of the report; `None` where it is the stored name. With [`Names::Full`] a kernel
+    /// that no form differs for has no entry.
     forms: HashMap<String, Option<String>>,
 }
 
@@ -26,11 +27,15 @@ impl KernelNames {
         for name in kernels.iter().filter_map(|group| group.kernel.as_deref()) {
             if !all.forms.contains_key(name) {
                 let form = all.form(name).filter(|form| form != name);
-                all.forms.insert(name.to_owned(), form);
+                if form.is_some() || names != Names::Full {
+                    all.forms.insert(name.to_owned(), form);
+                }
             }
         }
         match names {
-            Names::Full => keep_distinct(&mut all.forms),
+            Names::Full => {
+                keep_distinct(&mut all.forms, kernels.iter().filter_map(|group| group.kernel.as_deref()));
+            }
             Names::Short => {
                 let stored: Vec<String> = all.forms.keys().cloned().collect();
                 let short = distinct_short_names(&stored.iter().map(String::as_str).collect::<Vec<_>>());
@@ -81,14 +86,21 @@ impl KernelNames {
     }
 }
 
-/// Removes the forms that several kernels share.
-fn keep_distinct(forms: &mut HashMap<String, Option<String>>) {
-    let mut users: HashMap<String, u32> = HashMap::new();
-    for (stored, form) in &*forms {
-        *users.entry(form.as_ref().unwrap_or(stored).clone()).or_default() += 1;
+/// Removes the forms that several kernels share, of which those without a form are printed as they are stored.
+fn keep_distinct<'a>(forms: &mut HashMap<String, Option<String>>, stored: impl Iterator<Item = &'a str>) {
+    let mut users: HashMap<&str, u32> = HashMap::new();
+    for form in forms.values().flatten() {
+        *users.entry(form).or_default() += 1;
     }
+    for name in stored.filter(|name| !forms.contains_key(*name)) {
+        if let Some(users) = users.get_mut(name) {
+            *users += 1;
+        }
+    }
+    let shared: HashSet<String> =
+        users.into_iter().filter(|(_, users)| *users > 1).map(|(form, _)| form.to_owned()).collect();
     for form in forms.values_mut() {
-        form.take_if(|form| users.get(form.as_str()) != Some(&1));
+        form.take_if(|form| shared.contains(form));
     }
 }
 
@@ -104,11 +116,12 @@ mod tests {
 
     #[test]
     fn names_that_would_become_equal_stay_as_they_are_stored() {
-        let stored = ["_ZN1AC1Ev", "_ZN1AC2Ev", "_Z4gemmv"];
+        let stored = ["_ZN1AC1Ev", "_ZN1AC2Ev", "_Z4gemmv", "_Z4copyv"];
         let mut forms = stored.map(|name| (name.to_owned(), rtl_schema::demangle(name))).into();
         let form = |forms: &HashMap<String, Option<String>>, name: &str| forms[name].clone();
         assert_eq!(form(&forms, "_ZN1AC1Ev"), form(&forms, "_ZN1AC2Ev"), "both are A::A()");
-        keep_distinct(&mut forms);
-        assert_eq!(stored.map(|name| form(&forms, name)), [None, None, Some("gemm()".to_owned())]);
+        // Another kernel is stored as the last of them is demangled.
+        keep_distinct(&mut forms, stored.into_iter().chain(["copy()"]));
+        assert_eq!(stored.map(|name| form(&forms, name)), [None, None, Some("gemm()".to_owned()), None]);
     }
 }

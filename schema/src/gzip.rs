@@ -1,0 +1,85 @@
+//! Gzip as the program of that name reads it: members one after the other, and bytes behind them are ignored.
+
+use std::io::{BufRead, Read, Result};
+
+use flate2::bufread::GzDecoder;
+
+/// The first byte of a gzip member.
+const MAGIC: u8 = 0x1f;
+
+/// What the members of a gzip file hold together.
+#[derive(Debug)]
+pub(crate) struct Gzip<R> {
+    /// The member that is read; none behind the last one.
+    member: Option<GzDecoder<R>>,
+    has_trailing_bytes: bool,
+}
+
+impl<R: BufRead> Gzip<R> {
+    /// Reads a file from its first member on.
+    pub(crate) fn new(file: R) -> Self {
+        Self { member: Some(GzDecoder::new(file)), has_trailing_bytes: false }
+    }
+
+    /// Whether bytes that are no member, and no zeros, were found behind the last member.
+    pub(crate) fn has_trailing_bytes(&self) -> bool {
+        self.has_trailing_bytes
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        while let Some(member) = &mut self.member {
+            let count = member.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
+                return Ok(count);
+            }
+            let next = member.get_mut().fill_buf()?.first().copied();
+            let rest = self.member.take().map(GzDecoder::into_inner);
+            match next {
+                Some(MAGIC) => self.member = rest.map(GzDecoder::new),
+                Some(other) => self.has_trailing_bytes = other != 0,
+                None => {}
+            }
+        }
+        Ok(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn member(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> (Result<String>, bool) {
+        let mut gzip = Gzip::new(bytes);
+        let mut text = String::new();
+        (gzip.read_to_string(&mut text).map(|_| text), gzip.has_trailing_bytes())
+    }
+
+    #[test]
+    fn members_follow_each_other_and_what_is_behind_them_is_ignored() {
+        let members = [member("one "), member(""), member("two")].concat();
+        for (behind, is_trailing) in [(&b""[..], false), (b"\0\0\0\0", false), (b"signature", true)] {
+            let (text, has_trailing_bytes) = read(&[&members, behind].concat());
+            assert_eq!((text.unwrap().as_str(), has_trailing_bytes), ("one two", is_trailing));
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_cut_off_is_an_error() {
+        let whole = member("one");
+        assert!(read(&whole[..whole.len() - 3]).0.is_err());
+        assert!(read(&[&whole[..], &[MAGIC, 0x8b, 8]].concat()).0.is_err());
+    }
+}
