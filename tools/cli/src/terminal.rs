@@ -10,6 +10,17 @@ pub fn width() -> usize {
     decide(columns.as_deref(), terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0))
 }
 
+/// Sentences with line breaks for the width that the user or the terminal states, beside and below an indentation. In a
+/// pipe they stay whole: programs look for them.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let columns = std::env::var("COLUMNS").ok();
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    match columns.is_some() || terminal.is_some() {
+        true => crate::wrapped(text, width(), indent),
+        false => text.to_owned(),
+    }
+}
+
 fn decide(columns: Option<&str>, terminal: Option<u16>) -> usize {
     columns
         .and_then(|text| text.trim().parse().ok())

@@ -31,9 +31,10 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
     }
     imbalance::text(&document.imbalance, layout, out)?;
     for note in &document.notes {
-        writeln!(out, "\nnote: {}", cli::escape_control(note))?;
+        let note = format!("note: {}", cli::escape_control(note));
+        writeln!(out, "\n{}", terminal::wrapped(&note, 0))?;
     }
-    writeln!(out, "\n{}", closing(document))
+    writeln!(out, "\n{}", terminal::wrapped(&closing(document), 0))
 }
 
 fn inputs(document: &Document) -> Table {
@@ -88,13 +89,13 @@ fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Resul
         table.build().render(layout, out)?;
     }
     if clock.collectives > 0 {
-        writeln!(
-            out,
-            "\n{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched",
+        let line = format!(
+            "{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched",
             units::count(clock.collectives),
             units::count(clock.violations),
             units::count(clock.unmatched as u64)
-        )?;
+        );
+        writeln!(out, "\n{}", terminal::wrapped(&line, 0))?;
     }
     Ok(())
 }

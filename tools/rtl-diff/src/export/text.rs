@@ -22,7 +22,8 @@ pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn 
     }
     writeln!(out, "  {} {}", paint.dim("kernels   "), tables::change_counts(&comparison.rows))?;
     for line in tables::notes(report).into_iter().chain(tables::allowed(report)) {
-        writeln!(out, "{} {}", paint.yellow("!"), cli::escape_control(&line))?;
+        let line = cli::terminal::wrapped(&cli::escape_control(&line), 2);
+        writeln!(out, "{} {line}", paint.yellow("!"))?;
     }
     gates(report, options, out)?;
     let rows = comparison.rows.len();
@@ -60,7 +61,7 @@ fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io
                 None => format!("{} of GPU time", cli::units::percent(row.share)),
             };
             let line = format!("{} {}: {}: {change}", gate.outcome.text(), gate.rule.title(), row.label());
-            writeln!(out, "  {}", cli::escape_control(&line))?;
+            writeln!(out, "  {}", cli::terminal::wrapped(&cli::escape_control(&line), 2))?;
         }
         if shown < gate.rows.len() {
             writeln!(out, "  and {} more", gate.rows.len() - shown)?;

@@ -225,3 +225,44 @@ fn the_help_has_two_examples_and_shells_can_complete() {
         assert!(script.contains("rtl-diff") && script.contains("max-kernel"), "{shell}");
     }
 }
+
+/// Two Tensile kernels that differ in the macro tile, far from both ends of their names.
+fn tensile() -> Folder {
+    let options =
+        "SN_LDSB0_AFC0_AFEM1_AFEM1_ASEM1_CLR0_CADS0_DTLA0_DTLB0_EPS0_FDSI0_GRPM1_WS64_WG32_8_1".repeat(3);
+    let name =
+        |tile: &str| format!("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_{tile}_MI16x16x1_{options}");
+    let [wide, narrow] = [name("MT256x224x128"), name("MT128x64x128")];
+    let folder = Folder::new();
+    folder.trace("a.db", 1, &[(&wide, 40, 100_000), (&narrow, 40, 50_000)]);
+    folder.trace("b.db", 2, &[(&wide, 40, 120_000), (&narrow, 40, 50_000)]);
+    folder
+}
+
+#[test]
+fn text_fits_a_narrow_terminal_and_names_the_columns_that_it_hides() {
+    let folder = tensile();
+    for width in [60, 80, 100] {
+        let mut command = folder.program("a.db b.db");
+        let output = command.env("COLUMNS", width.to_string()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(widest.chars().count() <= width, "{width}: {widest}");
+        let (_, hidden) = text.split_once("\nnot shown: ").unwrap();
+        let (hidden, _) = hidden.split_once("\n\n").unwrap();
+        assert!(hidden.ends_with(" p, q"), "{hidden}");
+    }
+}
+
+#[test]
+fn long_names_show_the_parts_that_identify_the_kernel() {
+    let folder = tensile();
+    for line in ["a.db b.db", "--format markdown a.db b.db"] {
+        let mut command = folder.program(line);
+        let output = command.env("COLUMNS", "200").output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        for tile in ["MT256x224x128", "MT128x64x128"] {
+            assert!(text.contains(&format!("Cijk_Alik_Bljk_BBS_BH_{tile}")), "{text}");
+        }
+    }
+}

@@ -23,13 +23,13 @@ pub(super) fn text(imbalance: &Imbalance, layout: Layout, out: &mut dyn Write) -
     ranks(imbalance).render(layout, out)?;
     others(imbalance.ranks.len().saturating_sub(RANKS), "ranks", out)?;
     if let Some(steps) = &imbalance.steps {
-        writeln!(
-            out,
+        let line = format!(
             "{} steps lie between calls of {}: the last rank takes {} longer than the mean",
             units::count(steps.steps),
             cli::escape_control(&steps.name),
             units::percent(steps.imbalance)
-        )?;
+        );
+        writeln!(out, "{}", cli::terminal::wrapped(&line, 2))?;
     }
     if !imbalance.kernels.is_empty() {
         writeln!(out)?;
@@ -38,7 +38,7 @@ pub(super) fn text(imbalance: &Imbalance, layout: Layout, out: &mut dyn Write) -
         others(hidden, "kernels", out)?;
     }
     for outlier in imbalance.outliers.iter().take(ROWS) {
-        writeln!(out, "{}", stands_out(outlier))?;
+        writeln!(out, "{}", cli::terminal::wrapped(&stands_out(outlier), 2))?;
     }
     let hidden = imbalance.outliers.len().saturating_sub(ROWS) + imbalance.other_outliers;
     others(hidden, "that stand out", out)

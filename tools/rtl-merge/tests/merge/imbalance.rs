@@ -87,3 +87,19 @@ fn parts_of_one_process_are_one_rank() {
     assert_eq!(parts["imbalance"]["ranks"], whole["imbalance"]["ranks"]);
     assert_eq!(parts["imbalance"]["kernels"], whole["imbalance"]["kernels"]);
 }
+
+#[test]
+fn the_report_fits_a_narrow_terminal() {
+    let folder = Folder::of(&job());
+    for width in [60, 80] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtl-merge"));
+        command
+            .args(["--force", "-o", "job.db"])
+            .args(ranks(8).split_whitespace())
+            .current_dir(folder.path(""));
+        let output = command.env("COLUMNS", width.to_string()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(output.status.success() && widest.chars().count() <= width, "{width}: {widest}");
+    }
+}

@@ -24,7 +24,8 @@ pub(super) fn write(
             }
         }
         Block::Table { heading, table } if !table.is_empty() => {
-            writeln!(out, "\n{}", paint.bold(heading))?;
+            let heading = wrapped(&escape_control(heading), layout, 0);
+            writeln!(out, "\n{}", paint.bold(&heading))?;
             table.render(layout, out)?;
         }
         Block::Table { .. } => {}

@@ -862,3 +862,15 @@ Cijk_Ailk_Bjlk_BBS_BH_UserArgs_MT256x256x32_MI16x16x1_SN_LDSB1_AFC1_WG32_8_1  k3
 "#]]
     );
 }
+
+#[test]
+fn the_ops_around_a_gap_are_the_same_in_text_and_json() {
+    // gemm ends 100 ns before softmax starts.
+    let folder = Folder::of(&["two-kernels"]);
+    let gap = folder.json("two-kernels.db")["longest_gaps"][0].clone();
+    assert_eq!((&gap["before"], &gap["after"]), (&"gemm".into(), &"softmax".into()));
+    let text = folder.answer("two-kernels.db --section gaps");
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let header = text.lines().position(|line| words(line).ends_with(&words("Op before Op after"))).unwrap();
+    assert!(words(text.lines().nth(header + 2).unwrap()).ends_with(&words("gemm softmax")), "{text}");
+}

@@ -37,6 +37,15 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
             assert!(text.contains(&name), "{file}: {text}");
         }
     }
+    let documents = prefix.path().join("share/doc/rtl");
+    let notices = std::fs::read_to_string(documents.join("THIRD-PARTY-NOTICES")).unwrap();
+    for part in ["\nserde ", "\nSQLite 3.", "Permission is hereby granted", "Apache License"] {
+        assert!(notices.contains(part), "{part}");
+    }
+    let components = std::fs::read_to_string(documents.join("rtl.cdx.json")).unwrap();
+    for part in ["\"bomFormat\": \"CycloneDX\"", "pkg:cargo/rusqlite@", "pkg:generic/sqlite@3."] {
+        assert!(components.contains(part), "{part}");
+    }
     let header = std::fs::read_to_string(prefix.path().join("include/rtl.h")).unwrap();
     assert!(header.contains("rtl_set_callbacks"));
     if Command::new("objcopy").arg("--version").output().is_ok() {

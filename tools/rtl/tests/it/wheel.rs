@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use e2e::copies::{assert_copies_were_executed, copies};
 use e2e::launched::{assert_all_recorded, assert_recorded, launched};
 use e2e::{Trace, annotations};
-use support::{Need, Stack, real, simulator, skipped, stack};
+use support::{Need, Stack, real, simulator, skip, skipped, stack};
 use tempfile::TempDir;
 
 const PYTHON: &str = "/usr/bin/python3";
@@ -93,8 +93,8 @@ fn a_program_that_drives_hip_through_ctypes_is_recorded_completely() {
     assert_success(&output);
     let names = ["scale", "_ZN4test4axpyIfEEvPT_PKS1_i", "_ZN4test4axpyIdEEvPT_PKS1_i"];
     let counts: String = names.iter().map(|name| format!("{name}\t8\n")).collect();
-    assert!(text(&output.stdout).starts_with(&counts), "{output:?}");
-    assert!(text(&output.stdout).contains("\nOutput files:\n  trace.db ("), "{output:?}");
+    assert_eq!(text(&output.stdout), counts, "the output of the program alone");
+    assert!(text(&output.stderr).contains("\nOutput files:\n  trace.db ("), "{output:?}");
 
     let (trace, log) = environment.recorded("trace.db");
     assert_all_recorded(&launched(&log), &trace);
@@ -122,7 +122,7 @@ fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     for line in
         ["Trace: trace.db\n", "4, ranks 0 to 3", "GPU 0 to 3: Simulated MI300X (gfx942)", "of 4 processes"]
     {
-        assert!(printed.contains(line), "{line}: {output:?}");
+        assert!(text(&output.stderr).contains(line), "{line}: {output:?}");
     }
 
     let (trace, log) = environment.recorded("trace.db");
@@ -145,6 +145,38 @@ fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     assert_eq!(tables.ranges.len(), 4 * 3 * 6, "each step and its five parts, on each rank");
 }
 
+/// The programs and libraries in the wheel, unpacked into `folder`.
+fn files(wheel: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut unpack = Command::new("python3");
+    unpack.args(["-m", "zipfile", "--extract"]).arg(wheel).arg(folder);
+    assert_success(&unpack.output().unwrap());
+    let data = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let data = data.into_iter().find(|path| path.extension().is_some_and(|end| end == "data")).unwrap();
+    let programs = fs::read_dir(data.join("scripts")).unwrap().map(|entry| entry.unwrap().path());
+    let libraries = ["librtl.so", "librtl_hip.so"].map(|name| data.join("data/lib").join(name));
+    programs.chain(libraries).collect()
+}
+
+#[test]
+fn the_wheel_that_ships_names_no_folder_of_the_machine_that_built_it() {
+    let Some(wheel) = std::env::var_os("RTL_WHEEL") else {
+        return skip(Need::Build, "no wheel of a release build (RTL_WHEEL)");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let home = std::env::var_os("CARGO_HOME").or_else(|| std::env::var_os("HOME"));
+    let private = [Some(checkout.into_os_string()), home].into_iter().flatten();
+    let private: Vec<Vec<u8>> = private.map(|path| path.into_encoded_bytes()).collect();
+    for file in files(Path::new(&wheel), folder.path()) {
+        let bytes = fs::read(&file).unwrap();
+        for path in &private {
+            let path = [path.as_slice(), b"/"].concat();
+            let place = bytes.windows(path.len()).position(|window| window == path);
+            assert_eq!(place, None, "{} names {}", file.display(), String::from_utf8_lossy(&path));
+        }
+    }
+}
+
 #[test]
 fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let Some(wheel) = wheel() else { return };
@@ -152,14 +184,7 @@ fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let (_, tag) = name.split_once("manylinux_2_").unwrap_or_else(|| panic!("no manylinux in {name}"));
     let promised: u32 = tag.split_once('_').unwrap().0.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let mut unpack = Command::new("python3");
-    unpack.args(["-m", "zipfile", "--extract"]).arg(&wheel).arg(folder.path());
-    assert_success(&unpack.output().unwrap());
-    let data = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let data = data.into_iter().find(|path| path.extension().is_some_and(|end| end == "data")).unwrap();
-    let programs = fs::read_dir(data.join("scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let libraries = ["librtl.so", "librtl_hip.so"].map(|name| data.join("data/lib").join(name));
-    let files: Vec<PathBuf> = programs.chain(libraries).collect();
+    let files = files(&wheel, folder.path());
     assert_eq!(files.len(), 8, "{files:?}");
     for file in files {
         let output = Command::new("objdump").arg("-p").arg(&file).output().unwrap();
