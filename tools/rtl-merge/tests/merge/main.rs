@@ -9,6 +9,7 @@ mod document;
 mod identity;
 mod imbalance;
 mod interrupted;
+mod kineto;
 mod refusals;
 mod story;
 mod summary;
