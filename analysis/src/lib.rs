@@ -25,6 +25,7 @@ pub mod kernels;
 pub mod labels;
 pub mod launches;
 mod lookup;
+pub mod memory;
 pub mod operators;
 pub mod ops;
 pub mod overview;

@@ -18,7 +18,9 @@ pub struct Select {
     pub args: bool,
     /// Operators of a framework.
     pub operators: bool,
-    /// Allocations, scratch events, memory events, counters, monitors and call stacks.
+    /// Allocations and releases of a framework's allocator.
+    pub memory: bool,
+    /// Allocations, scratch events, counters, monitors and call stacks.
     pub secondary: bool,
 }
 
@@ -30,7 +32,7 @@ impl Select {
 
     /// The columns of rtl-summary's default report.
     pub fn summary() -> Self {
-        Self { links: true, ranges: true, api: true, operators: true, ..Self::ops() }
+        Self { links: true, ranges: true, api: true, operators: true, memory: true, ..Self::ops() }
     }
 
     /// Ops alone: names, places and times.

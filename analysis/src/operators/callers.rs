@@ -3,7 +3,7 @@
 use rtl_schema::{Id, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
-use super::nesting::{NONE, Nesting, ThreadKey};
+use super::nesting::{NONE, Nesting, by_thread};
 use crate::lookup::Lookup;
 
 /// Ties ops to operators.
@@ -55,12 +55,8 @@ impl Callers {
 /// By call, the innermost operator around it on its thread.
 fn operator_of_call(tables: &Tables, nesting: &Nesting) -> Vec<u32> {
     let calls = &tables.api_calls;
-    let mut threads: FxHashMap<ThreadKey, Vec<u32>> = FxHashMap::default();
-    for row in 0..calls.len() {
-        threads.entry((calls.process.get(row), calls.tid.get(row))).or_default().push(row as u32);
-    }
     let mut found = vec![NONE; calls.len()];
-    for (thread, mut rows) in threads {
+    for (thread, mut rows) in by_thread(calls.len(), |row| (calls.process.get(row), calls.tid.get(row))) {
         rows.sort_by_key(|&row| (calls.start[row as usize], row));
         let mut at = rows.iter();
         let moments = rows.iter().map(|&row| calls.start[row as usize]);

@@ -6,6 +6,8 @@ use rtl_schema::ProcessId;
 use rtl_schema::table::Operators;
 use rustc_hash::FxHashMap;
 
+use crate::first_use::{FirstUseMap, position_of};
+
 /// No operator.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -27,31 +29,23 @@ impl Nesting {
     /// Operators without an end enclose nothing. One that begins within another belongs to it, even where it ends
     /// later: ends are rounded.
     pub(crate) fn of(operators: &Operators) -> Self {
-        let rows = operators.len() as u32;
-        let thread = |row: u32| thread_of(operators, row);
-        let mut order: Vec<u32> = (0..rows).collect();
-        let begins =
-            |row: u32| (thread(row), operators.start[row as usize], Reverse(end(operators, row)), row);
-        // Rows mostly are in this order already.
-        order.sort_by_key(|&row| begins(row));
-        let mut nesting = Self { parent: vec![NONE; rows as usize], ..Self::default() };
+        let rows = operators.len();
+        let mut nesting =
+            Self { parent: vec![NONE; rows], order: Vec::with_capacity(rows), threads: FxHashMap::default() };
         let mut open: Vec<u32> = Vec::new();
-        let mut first = 0;
-        for at in 0..order.len() {
-            let row = order[at];
-            if at > 0 && thread(order[at - 1]) != thread(row) {
-                nesting.threads.insert(thread(order[at - 1]), (first, at as u32));
-                first = at as u32;
-                open.clear();
+        for (thread, mut of_thread) in by_thread(rows, |row| thread_of(operators, row)) {
+            // Most sources have this order already.
+            of_thread.sort_by_key(|&row| (operators.start[row as usize], Reverse(end(operators, row)), row));
+            open.clear();
+            for &row in &of_thread {
+                close(operators, &mut open, operators.start[row as usize]);
+                nesting.parent[row as usize] = open.last().copied().unwrap_or(NONE);
+                open.push(row);
             }
-            close(operators, &mut open, operators.start[row as usize]);
-            nesting.parent[row as usize] = open.last().copied().unwrap_or(NONE);
-            open.push(row);
+            let first = nesting.order.len() as u32;
+            nesting.order.append(&mut of_thread);
+            nesting.threads.insert(thread, (first, nesting.order.len() as u32));
         }
-        if let Some(&last) = order.last() {
-            nesting.threads.insert(thread(last), (first, rows));
-        }
-        nesting.order = order;
         nesting
     }
 
@@ -77,8 +71,26 @@ impl Nesting {
     }
 }
 
-fn thread_of(operators: &Operators, row: u32) -> ThreadKey {
-    (operators.process.get(row as usize), operators.tid.get(row as usize))
+/// The rows of each thread in their order, threads by first use.
+pub(super) fn by_thread(
+    rows: usize,
+    thread: impl Fn(usize) -> ThreadKey,
+) -> FirstUseMap<ThreadKey, Vec<u32>> {
+    let mut threads: FirstUseMap<ThreadKey, Vec<u32>> = FirstUseMap::default();
+    let mut last = (None, 0);
+    for row in 0..rows {
+        let key = thread(row);
+        // Rows of one thread mostly follow each other.
+        if last.0 != Some(key) {
+            last = (Some(key), position_of(&mut threads, key));
+        }
+        threads[last.1].push(row as u32);
+    }
+    threads
+}
+
+fn thread_of(operators: &Operators, row: usize) -> ThreadKey {
+    (operators.process.get(row), operators.tid.get(row))
 }
 
 fn end(operators: &Operators, row: u32) -> i64 {

@@ -209,6 +209,17 @@ fn names_have_no_escapes() {
 }
 
 #[test]
+fn a_thread_that_is_named_twice_is_one_thread() {
+    let thread =
+        r#"{"ph": "M", "name": "thread_name", "ts": 0, "pid": 900, "tid": 901, "args": {"name": "main "}}"#;
+    let stream =
+        r#"{"ph": "M", "name": "thread_name", "ts": 0, "pid": 0, "tid": 7, "args": {"name": "stream 7"}}"#;
+    let tables = read(&document(&[thread, stream, thread, CALL, KERNEL]));
+    let [thread] = tables.threads.as_slice() else { panic!("{:?}", tables.threads) };
+    assert_eq!((thread.process, thread.tid, thread.name.as_deref()), (ProcessId(0), 901, Some("main")));
+}
+
+#[test]
 fn the_rank_is_the_jobs_or_the_files() {
     let job = r#""distributedInfo": {"backend": "nccl", "rank": 5, "world_size": 8}, "traceEvents""#;
     let stated = document(&[CALL]).replace("\"traceEvents\"", job);
@@ -273,6 +284,33 @@ fn a_kernel_without_a_shape_has_that_of_its_call() {
     let shape = tables.shapes.get(tables.dispatches.shape.get(0).unwrap());
     assert_eq!(shape, Shape { lds: Some(1024), ..Shape::from_groups([64, 1, 1], [3, 1, 1]) });
     assert_eq!(tables.copies[0].bytes, Some(99));
+}
+
+#[test]
+fn arrows_link_what_states_no_correlation_id() {
+    let (call, kernel) =
+        (CALL.replace(", \"correlation\": 41", ""), KERNEL.replace("\"correlation\": 41,", ""));
+    let from =
+        r#"{"ph": "s", "id": 41, "pid": 900, "tid": 901, "ts": 102.001, "cat": "ac2g", "name": "ac2g"}"#;
+    let to = r#"{"ph": "f", "id": 41, "pid": 0, "tid": 7, "ts": 110.004, "cat": "ac2g", "name": "ac2g", "bp": "e"}"#;
+    for events in [[&call, from, &kernel, to], [from, to, &kernel, &call]] {
+        let tables = read(&document(&events));
+        assert_eq!((tables.dispatches.correlation.get(0), tables.api_calls.correlation.get(0)), (41, 41));
+        assert!(tables.info.linked);
+    }
+    let other = to.replace("41", "99").replace("110.004", "120");
+    let tables = read(&document(&[MEMCPY, &other]));
+    assert_eq!(tables.copies[0].correlation, 42, "what an event states counts");
+}
+
+#[test]
+fn a_gpu_that_is_not_listed_is_of_the_only_kind_that_is() {
+    let kernel = KERNEL.replace("\"device\": 0", "\"device\": 2");
+    let product = |content: &str| read(content).agents[0].product.clone();
+    let one = document(&[&kernel]);
+    assert_eq!(product(&one).as_deref(), Some("AMD Instinct MI300X"));
+    let other = "\"deviceProperties\": [{\"id\": 1, \"name\": \"AMD Radeon\"}, ";
+    assert_eq!(product(&one.replace("\"deviceProperties\": [", other)), None);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use rtl_analysis::api::{ApiGroup, UnfinishedCall};
 use rtl_analysis::copies::CopyGroup;
 use rtl_analysis::facts::Fact;
 use rtl_analysis::launches::{Latency, Queues};
+use rtl_analysis::memory::DeviceMemory;
 use rtl_analysis::operators::OperatorReport;
 use rtl_analysis::overview::{ProcessInfo, TraceOverview};
 use rtl_analysis::ranges::RangeReport;
@@ -133,6 +134,9 @@ pub struct Sections {
     /// API calls by function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Vec<ApiGroup>>,
+    /// Memory by device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Vec<DeviceMemory>>,
     /// Operators of a framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operators: Option<OperatorReport>,

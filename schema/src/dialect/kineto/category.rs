@@ -12,6 +12,8 @@ pub(super) enum Category {
     Operator,
     Annotation,
     Memory,
+    /// From a call to the GPU.
+    Arrow,
     /// The name of a thread.
     Thread,
     /// The profiler's own span of the recording.
@@ -34,6 +36,8 @@ impl Category {
                 b"Trace" => Self::Recording,
                 _ => Self::Other,
             }
+        } else if event.category == b"\"ac2g\"" {
+            Self::Arrow
         } else if event.name == b"\"[memory]\"" {
             Self::Memory
         } else if event.phase == b"\"M\"" && event.name == b"\"thread_name\"" {

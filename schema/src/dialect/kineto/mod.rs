@@ -4,6 +4,7 @@
 //! them. What an event refers to (its process, the clock, the call that launched it) may come later, so rows are
 //! completed at the end of their document; a file of several ranks may hold several documents.
 
+mod arrows;
 mod category;
 mod document;
 mod event;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use super::rows::{Marks, Open, Rows};
@@ -41,6 +41,7 @@ impl Rows {
     /// Completes the rows of the document and begins the next one.
     pub(super) fn finish_document(&mut self, path: &Path) {
         let mut open = take(&mut self.open);
+        self.finish_links(&open);
         self.finish_times(&open);
         self.finish_processes(&mut open, path);
         let processes = of_places(&self.tables, &open);
@@ -77,6 +78,14 @@ impl Rows {
             info.metadata.push((format!("events_without_table.{category}"), count.to_string()));
         }
         tables
+    }
+
+    /// Links ops without a correlation id by arrows, while times are those of the document.
+    fn finish_links(&mut self, open: &Open) {
+        let (tables, marks) = (&mut self.tables, open.marks);
+        open.arrows.link_dispatches(&mut tables.dispatches, marks.dispatches, &open.tracks);
+        open.arrows.link_copies(&mut tables.copies[marks.copies..], &open.tracks);
+        open.arrows.link_calls(&mut tables.api_calls, marks.calls);
     }
 
     /// Moves times onto the machine's clock.
@@ -121,12 +130,16 @@ impl Rows {
                 end: open.recording.map(|(_, end)| end.saturating_add(base)),
                 ..Process::default()
             };
+            // A thread may be named several times.
+            let mut named = FxHashSet::default();
             let threads = open.threads.iter().filter(|(pid, ..)| pid.is_some() && *pid == source.pid);
-            tables.threads.extend(threads.map(|(_, tid, name)| Thread {
-                process: source.id,
-                tid: *tid,
-                name: Some(name.clone()),
-            }));
+            tables.threads.extend(
+                threads.filter(|(_, tid, _)| named.insert(*tid)).map(|(_, tid, name)| Thread {
+                    process: source.id,
+                    tid: *tid,
+                    name: Some(name.clone()),
+                }),
+            );
         }
     }
 
@@ -137,6 +150,12 @@ impl Rows {
         let taken: Vec<i64> = agents.iter().map(|agent| agent.number).collect();
         let is_alone = open.sources.processes.len() <= 1;
         let listed: Vec<&Value> = open.devices.iter().filter_map(Value::as_array).flatten().collect();
+        let product =
+            |device: &Value| device["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        // A process may list the GPUs that it sees by other numbers than its events do.
+        let common = listed.first().and_then(|first| product(first));
+        let common =
+            common.filter(|common| listed.iter().all(|other| product(other).as_ref() == Some(common)));
         let mut add = |number: i64, process: ProcessId| {
             let process = (!is_alone || first > 0).then_some(process);
             let known = agents[first..]
@@ -145,8 +164,7 @@ impl Rows {
             let position = known.map_or(agents.len(), |known| first + known);
             if known.is_none() {
                 let details = listed.iter().find(|device| device["id"].as_i64() == Some(number));
-                let product =
-                    details.and_then(|device| device["name"].as_str()).filter(|name| !name.is_empty());
+                let named = details.and_then(|device| product(device));
                 let is_taken = |number: &i64| {
                     taken.contains(number) || agents[first..].iter().any(|agent| agent.number == *number)
                 };
@@ -156,7 +174,7 @@ impl Rows {
                     process,
                     source_id: number,
                     type_index: Some(number),
-                    product: product.map(str::to_owned),
+                    product: if details.is_some() { named } else { common.clone() },
                     details: details.map(ToString::to_string),
                     ..Agent::default()
                 });

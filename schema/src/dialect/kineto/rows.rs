@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::arrows::Arrows;
 use super::category::{Category, bare};
 use super::event::Event;
 use super::scalar::{axes, nanoseconds, text, unsigned, whole};
@@ -34,6 +35,7 @@ pub(super) struct Open {
     pub(super) marks: Marks,
     pub(super) sources: Sources,
     pub(super) tracks: Tracks,
+    pub(super) arrows: Arrows,
     /// Base time in ns, where it is stated.
     pub(super) base: Option<i64>,
     /// `deviceProperties` and `distributedInfo`.
@@ -75,6 +77,10 @@ impl Rows {
         let category = Category::of(event);
         match category {
             Category::Other => return self.count(event),
+            Category::Arrow => {
+                self.open.arrows.add(event);
+                return self.count(event);
+            }
             Category::Thread => return self.thread(event),
             _ => {}
         }
@@ -96,7 +102,7 @@ impl Rows {
                 self.open.recording = Some((first.min(start), last.max(end)));
                 self.count(event);
             }
-            Category::Other | Category::Thread => {}
+            Category::Other | Category::Arrow | Category::Thread => {}
         }
     }
 
@@ -171,6 +177,14 @@ impl Rows {
         self.open.tracks.intern(Track { process: ProcessId(0), agent, queue, stream, hardware_queue: None })
     }
 
+    /// The correlation id of an op, 0 where it states none.
+    #[inline]
+    fn correlation(&mut self, event: &Event<'_>) -> Id {
+        let correlation = whole(event.arguments.correlation).unwrap_or(0);
+        self.open.arrows.saw(correlation);
+        correlation
+    }
+
     fn shape(&mut self, event: &Event<'_>) -> Option<ShapeId> {
         if !self.select.any_shape() {
             return None;
@@ -210,7 +224,7 @@ impl Rows {
             track: self.track(event),
             start,
             duration,
-            correlation: whole(event.arguments.correlation).unwrap_or(0),
+            correlation: self.correlation(event),
             shape: self.shape(event),
             symbol: self.symbol(event, name),
             graph: graph.into_iter().any(|id| whole(id).is_some_and(|id| id != 0)),
@@ -232,7 +246,7 @@ impl Rows {
             bytes: unsigned::<i64>(event.arguments.bytes)
                 .filter(|&bytes| bytes >= 0)
                 .map(|bytes| bytes as u64),
-            correlation: whole(event.arguments.correlation).unwrap_or(0),
+            correlation: self.correlation(event),
             ..Copy::default()
         };
         self.tables.copies.push(copy);
@@ -325,7 +339,7 @@ impl Rows {
 
     fn memory(&mut self, event: &Event<'_>, time: i64) {
         let process = self.process(event);
-        if !self.select.secondary {
+        if !self.select.memory {
             return;
         }
         let arguments = &event.arguments;

@@ -9,7 +9,7 @@ use crate::{Folder, ranks};
 
 /// Every row as words that do not depend on how things are numbered in a file, sorted. `gpu` says what a GPU is called
 /// everywhere.
-fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<String> {
+pub(crate) fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<String> {
     let text = |name: NameId| tables.strings.get(name).to_owned();
     let who = |process: ProcessId| {
         let process = tables.process(process);

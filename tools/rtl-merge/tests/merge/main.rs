@@ -11,6 +11,7 @@ mod fuzz_smoke;
 mod identity;
 mod imbalance;
 mod interrupted;
+mod kineto;
 mod refusals;
 mod story;
 mod streams;

@@ -13,6 +13,7 @@ mod gpus;
 mod imbalance;
 mod kernels;
 mod launches;
+mod memory;
 mod operators;
 mod queues;
 mod ranges;
@@ -28,7 +29,7 @@ use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 15] = [
+pub static SECTIONS: [&Section; 16] = [
     &TRACE,
     &KERNELS,
     &categories::CATEGORIES,
@@ -36,6 +37,7 @@ pub static SECTIONS: [&Section; 15] = [
     &GPUS,
     &gaps::GAPS,
     &copies::COPIES,
+    &memory::MEMORY,
     &api::API,
     &launches::LAUNCHES,
     &queues::QUEUES,

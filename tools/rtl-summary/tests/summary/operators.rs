@@ -3,7 +3,7 @@
 use snapbox::{assert_data_eq, str};
 use support::json_schema::JsonSchema;
 
-use crate::Folder;
+use crate::{Folder, Run};
 
 /// Two steps: each calls `aten::linear`, which calls `aten::mm`, which launches a kernel; a copy is launched outside of operators.
 fn trace() -> String {
@@ -109,4 +109,22 @@ fn a_trace_whose_profiler_was_killed_says_so() {
     let answer = folder.answer("cut.json");
     assert!(answer.contains("cut off: its profiler was killed"), "{answer}");
     assert!(answer.contains("(2 dispatches, 1 cop"), "{answer}");
+}
+
+#[test]
+fn the_rank_with_more_to_compute_is_the_slowest_in_every_step() {
+    let Some(shared) = support::shared() else { return };
+    let file = |rank: u32| shared.join(format!("kineto/h200/gpt-dist_slowgpu-rank{rank}.json.gz"));
+    if !file(0).exists() {
+        return support::skip(support::Need::Shared, "no ranks of a torch job beside the checkout");
+    }
+    let folder = Folder::new();
+    let run = Run::of(folder.program("--format json --section ranks --by rank").args((0..4).map(file)));
+    assert_eq!((run.code, run.messages.as_str()), (0, ""));
+    let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
+    let steps = &report["ranks"]["steps"];
+    assert_eq!((&steps["name"], &steps["steps"]), (&"ProfilerStep".into(), &8.into()), "{steps}");
+    let slowest: Vec<i64> =
+        steps["ranks"].as_array().unwrap().iter().map(|rank| rank["slowest"].as_i64().unwrap()).collect();
+    assert_eq!(slowest, [0, 8, 0, 0]);
 }
