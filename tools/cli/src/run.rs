@@ -272,7 +272,7 @@ mod tests {
             ("--frmat", "a similar argument exists: '--format'"),
             ("--clr=never", "a similar argument exists: '--color'"),
             ("--json", "a similar argument exists: '--format json'"),
-            ("--nothing-like-it", "see `--help`"),
+            ("--xyzzy", "see `--help`"),
             ("-x", "see `--help`"),
             ("-1", "numbers are not negative; see `--help`"),
         ] {
