@@ -1,9 +1,12 @@
 //! Damaged databases: a scan of any table gives what SQLite gives, or both report an error.
 #![no_main]
 
-#[path = "../../schema/tests/databases/mod.rs"]
-mod databases;
+#[path = "../../../schema/tests/it"]
+mod it {
+    pub(crate) mod databases;
+}
 
+use it::databases;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
