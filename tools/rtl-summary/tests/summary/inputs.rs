@@ -108,10 +108,6 @@ fn hostile_files_cost_what_their_size_allows() {
     for entry in std::fs::read_dir(shared.join("hostile")).into_iter().flatten().flatten() {
         let path = entry.path();
         let size = entry.metadata().unwrap().len();
-        // The GPUs of this one cost memory, which is another bound.
-        if path.file_name().is_some_and(|name| name == "u_gpu.db") {
-            continue;
-        }
         // Bounds of the address space and of processor time: a file without a bound of its own exceeds them.
         let kilobytes = 400_000 + 4 * size / 1024;
         let script = format!("ulimit -v {kilobytes} -t 60; exec $RTL --quiet \"$FILE\"");
