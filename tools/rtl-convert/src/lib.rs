@@ -46,7 +46,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use atomic_file::Destination;
-use cli::{Exit, Failure, Output};
+use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
 use crate::format::{Job, Written};
@@ -69,12 +69,12 @@ pub struct Converted {
 /// does not appear.
 pub fn convert(options: &Options) -> Result<Converted, Failure> {
     let mut converted = Converted { outputs: Vec::new(), warnings: Vec::new() };
-    let cut_off = convert_each(options, |mut written| {
+    let warnings = convert_each(options, |mut written| {
         converted.warnings.append(&mut written.warnings);
         converted.outputs.push(written);
         Ok(())
     })?;
-    converted.warnings.extend(cut_off);
+    converted.warnings.extend(warnings);
     Ok(converted)
 }
 
@@ -84,7 +84,7 @@ pub fn convert(options: &Options) -> Result<Converted, Failure> {
 /// As [`convert`]; and invalid values of flags.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let quiet = arguments.console.quiet;
-    let cut_off = convert_each(&arguments.options()?, |written| {
+    let warnings = convert_each(&arguments.options()?, |written| {
         if !quiet {
             // Behind an output on standard output, a line would be part of it.
             if !written.paths.iter().any(|path| is_standard_output(path)) {
@@ -94,8 +94,8 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
         Ok(())
     })?;
-    if let Some(warning) = cut_off.filter(|_| !quiet) {
-        out.warning(&warning);
+    if !quiet {
+        warnings.iter().for_each(|warning| out.warning(warning));
     }
     Ok(Exit::Success)
 }
@@ -108,11 +108,12 @@ fn is_standard_output(path: &Path) -> bool {
     }
 }
 
-/// Passes every output to `each` when it is complete; returns a warning where the trace ends early.
+/// Passes every output to `each` when it is complete; returns warnings where the trace ends early and where rows of it have no
+/// place in any format.
 fn convert_each(
     options: &Options,
     mut each: impl FnMut(Written) -> Result<(), Failure>,
-) -> Result<Option<String>, Failure> {
+) -> Result<Vec<String>, Failure> {
     let Options { trace, force, split, render, .. } = options;
     if options.output.is_none() && rtl_schema::Input::is_stream(trace) {
         return Err(Failure::usage(format!("{} has no name for the output", trace.display()))
@@ -135,5 +136,12 @@ fn convert_each(
             }
         }
     }
-    Ok(source.cut_off().map(|why| format!("{}: {why}; the last of its work is missing", trace.display())))
+    let cut_off = source.cut_off().map(|why| format!("{why}; the last of its work is missing"));
+    let unwritten = Some(source.unwritten()).filter(|&rows| rows > 0).map(|rows| {
+        format!(
+            "{} operators and memory events are left out: no format has a place for them",
+            units::count(rows)
+        )
+    });
+    Ok(cut_off.into_iter().chain(unwritten).map(|what| format!("{}: {what}", trace.display())).collect())
 }

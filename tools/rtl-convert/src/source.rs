@@ -18,6 +18,8 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
+    /// Operators and memory events that were read, which no format has a place for; shared by all parts.
+    unwritten: Rc<Cell<u64>>,
     /// Whether a terminal shows how much of the trace is read.
     progress: bool,
 }
@@ -29,7 +31,14 @@ impl Source {
     /// The file cannot be read as a trace.
     pub fn open(path: &Path, filter: Option<region::Filter>) -> Result<Self, Failure> {
         let trace = Rc::new(Trace::open(path)?);
-        Ok(Self { trace, filter, part: None, cut_off: Rc::default(), progress: false })
+        Ok(Self {
+            trace,
+            filter,
+            part: None,
+            cut_off: Rc::default(),
+            unwritten: Rc::default(),
+            progress: false,
+        })
     }
 
     /// The same rows; a terminal shows how much of the trace is read.
@@ -50,6 +59,12 @@ impl Source {
         self.cut_off.get()
     }
 
+    /// How many operators and memory events were read, which no format has a place for.
+    #[must_use]
+    pub fn unwritten(&self) -> u64 {
+        self.unwritten.get()
+    }
+
     /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only
     /// when all rows are, so a filtered trace is one batch.
     ///
@@ -62,6 +77,12 @@ impl Source {
     ) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
+        let mut unwritten = 0;
+        let mut each = |tables: &Tables| {
+            unwritten += (tables.operators.len() + tables.memory_events.len()) as u64;
+            self.unwritten.set(self.unwritten.get().max(unwritten));
+            each(tables)
+        };
         let keep = |tables: &mut Tables| {
             if let Some(part) = &self.part {
                 part.keep(tables);

@@ -165,7 +165,7 @@ impl Document {
     pub(crate) fn add_rows(&mut self, rows: &Rows, output: Option<&Path>) {
         self.output = output.map(|output| output.display().to_string());
         let table = |(table, rows_in, rows_out)| Table { table, rows_in, rows_out: output.map(|_| rows_out) };
-        self.rows = rows.beside(rows).map(table).collect();
+        self.rows = rows.beside(&rows.written()).map(table).collect();
     }
 }
 

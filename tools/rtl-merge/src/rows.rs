@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 
 /// The tables, in the order of [`Rows::counts`].
-pub(crate) const TABLES: [&str; 14] = [
+pub(crate) const TABLES: [&str; 16] = [
     "kernels",
     "copies",
     "barriers",
@@ -18,7 +18,12 @@ pub(crate) const TABLES: [&str; 14] = [
     "stack frames",
     "threads",
     "rows of other tools",
+    "operators",
+    "memory events",
 ];
+
+/// The last of the tables, for which the native layout has no place.
+const UNWRITTEN: usize = 2;
 
 /// The number of rows of each table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +51,8 @@ impl Rows {
             chunk.stack_frames.len(),
             0,
             opaque,
+            chunk.operators.len(),
+            chunk.memory_events.len(),
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;
@@ -68,6 +75,12 @@ impl Rows {
     pub(crate) fn beside(&self, other: &Self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let pairs = TABLES.into_iter().zip(self.counts).zip(other.counts);
         pairs.map(|((name, one), two)| (name, one, two)).filter(|&(_, one, two)| one + two > 0)
+    }
+
+    /// The rows of these that are in the merged trace.
+    pub(crate) fn written(mut self) -> Self {
+        self.counts[TABLES.len() - UNWRITTEN..].fill(0);
+        self
     }
 
     /// All rows.

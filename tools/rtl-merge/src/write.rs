@@ -18,7 +18,7 @@ use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
 
-/// Writes the merged trace, reads it back and counts its rows. With `resume` it continues an interrupted merge of the same
+/// Writes the merged trace, reads it back and counts the rows of its inputs. With `resume` it continues an interrupted merge of the same
 /// traces.
 ///
 /// # Errors
@@ -49,14 +49,15 @@ pub(crate) fn write(
     }
     state.writer.finish()?;
     let written = read_back(&checkpoint.part())?;
-    if written != all {
-        let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
+    let expected = all.written();
+    if written != expected {
+        let lost: Vec<String> = (expected.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
             .collect();
         let wrong = Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")));
         return Err(wrong.with_hint("this is an error of rtl-merge; nothing was written").into());
     }
-    Ok(written)
+    Ok(all)
 }
 
 /// Metadata, processes and agents.

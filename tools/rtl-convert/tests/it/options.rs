@@ -178,3 +178,17 @@ fn memory_and_hardware_counters_are_drawn_where_the_trace_has_them() {
     let (_, counted) = packets::slices(&std::fs::read(folder.path("out.pftrace")).unwrap());
     assert_eq!(counted, events.iter().filter(|event| event["ph"] == "C").count());
 }
+
+#[test]
+fn operators_of_a_framework_are_said_to_be_left_out() {
+    let folder = Folder::new();
+    let events = [
+        r#"{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1.0,"dur":5.0,"args":{}}"#,
+        r#"{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":2.0,"dur":1.5,"args":{"device":0,"stream":7}}"#,
+    ];
+    let text = format!(r#"{{"schemaVersion":1,"traceEvents":[{}]}}"#, events.join(","));
+    std::fs::write(folder.path("torch.json"), text).unwrap();
+    let (exit, _, messages) = folder.run("torch.json -o out.db");
+    let left_out = "1 operators and memory events are left out: no format has a place for them";
+    assert!(exit == 0 && messages.contains(left_out), "{messages}");
+}
