@@ -76,8 +76,8 @@ fn main() -> Result<()> {
 
 /// The programs and libraries; `None`, after a line that says what is missing, where the runtime is not installed.
 fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
-    let programs = ["loop", "no_work", "load_code"].map(support::program);
-    let [Some(submit), Some(start), Some(load)] = programs else { return Ok(None) };
+    let programs = ["loop", "submit_latency", "no_work", "load_code"].map(support::program);
+    let [Some(submit), Some(latency), Some(start), Some(load)] = programs else { return Ok(None) };
     let target = Target::named("gfx90a").context("a target that every runtime knows")?;
     let code = |name: &str, kernels: &[Kernel]| -> Result<PathBuf> {
         let path = folder.join(name);
@@ -108,6 +108,7 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
         simulator: library::built("libkfd_sim.so"),
         counter: library::tool("count_allocations"),
         submit,
+        latency,
         start,
         load,
         one_kernel: code("one.co", &[Kernel::named("alpha")])?,
@@ -120,6 +121,9 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
 /// kernels that take no time have a floor of less than half of that, with the program on one of two cores and the
 /// simulated GPU on the other.
 const KERNEL_NS: u32 = 300;
+
+/// RTL_BUFFER so small that it is full while the program submits.
+const FULL: &str = "1M";
 
 /// Wall times, in seconds and over the floor's: whole process, until the last wait.
 fn walls(table: &mut Table, costs: &[Cost], kernels: &str, bounds: Option<[(f64, f64); 2]>) {
@@ -155,6 +159,11 @@ fn measure(bench: &Bench, arguments: &Arguments) -> Result<Table> {
     walls(&mut table, &costs, "kernels of 0 ns", None);
     let paced = bench.timed(dispatches, arguments.rounds, KERNEL_NS)?;
     walls(&mut table, &paced, "kernels of 300 ns", Some([(1.46, 1.25), (1.5, 1.2)]));
+    for (kind, settings) in [("", &[][..]), (", buffer full", &[("RTL_BUFFER", FULL)])] {
+        let late = bench.latencies(dispatches, arguments.rounds, KERNEL_NS, settings)?;
+        let above = late.iter().map(|&ns| Some((ns - late[0]) / 1e3));
+        table.judged(format!("99.9 % of launches{kind}, over bare, us"), above, 1, (20.0, 5.0));
+    }
     table.judged("bytes on disk, an op", costs.iter().map(|cost| cost.bytes_per_op), 1, (56.0, 48.0));
     table.row("dispatches recorded, %", recorded(&costs, dispatches), 2);
 

@@ -48,6 +48,8 @@ pub(crate) struct Bench {
     /// The program that submits, and the code object of its kernels.
     pub(crate) submit: PathBuf,
     pub(crate) one_kernel: PathBuf,
+    /// The program that times each launch.
+    pub(crate) latency: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) load: PathBuf,
     pub(crate) many_kernels: PathBuf,
@@ -161,6 +163,30 @@ impl Bench {
         let (recorded, bytes) = trace.exists().then(|| ops(&trace)).transpose()?.unzip();
         let bytes_per_op = bytes.zip(recorded).map(|(bytes, rows): (f64, f64)| bytes / rows);
         Ok(Cost { cpu, wall, until_last_wait: time / 1e9, bytes_per_op, recorded })
+    }
+
+    /// The ns that 99.9 % of the launches of a thread stay below, with kernels of that length: the least of each column's
+    /// runs, which are taken in turn.
+    pub(crate) fn latencies(
+        &self,
+        launches: u32,
+        rounds: u32,
+        kernel_ns: u32,
+        settings: &[(&str, &str)],
+    ) -> Result<Vec<f64>> {
+        let mut least = vec![f64::INFINITY; self.columns.len()];
+        for _ in 0..rounds.max(1) {
+            for (column, least) in self.columns.iter().zip(&mut least) {
+                let mut command = self.command(&self.latency, column, &[]);
+                command.env("KFD_SIM_KERNEL_NS", kernel_ns.to_string()).envs(settings.iter().copied());
+                command.arg(launches.max(10_000).to_string());
+                ended_well(command)?;
+                let report = fs::read_to_string(self.folder.join("report"))?;
+                let rare = report.split_whitespace().nth(3).context("a report of five numbers")?;
+                *least = least.min(rare.parse()?);
+            }
+        }
+        Ok(least)
     }
 
     /// Allocations of the submitting thread while it submits, a dispatch.
