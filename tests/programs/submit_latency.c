@@ -6,6 +6,8 @@
 #include "hsa.h"
 #include <time.h>
 
+enum { QUEUE = 16384 };
+
 static uint64_t now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -22,7 +24,7 @@ int main(int argc, char **argv) {
     REQUIRE(launches > 1000);
     begin();
     kernel_t alpha = kernel_of(load(0), 0, "alpha");
-    hsa_queue_t *queue = queue_of(0, 16384, HSA_QUEUE_TYPE_MULTI);
+    hsa_queue_t *queue = queue_of(0, QUEUE, HSA_QUEUE_TYPE_MULTI);
     CHECK(hsa_amd_profiling_set_profiler_enabled(queue, 1));
     uint64_t *times = malloc(launches * sizeof *times);
     REQUIRE(times);
@@ -31,11 +33,11 @@ int main(int argc, char **argv) {
     uint64_t clock = (now() - before) / launches;
     for (size_t at = 0; at < launches; at++) {
         hsa_kernel_dispatch_packet_t packet = kernel_packet(alpha, NONE);
-        uint64_t written = hsa_queue_load_write_index_relaxed(queue);
-        while (written - hsa_queue_load_read_index_scacquire(queue) >= queue->size / 2) {}
         before = now();
         submit(queue, &packet);
         times[at] = now() - before;
+        /* Debian's runtime 5.2.3 asserts when an intercepted queue is full and gets more. */
+        if (at % (QUEUE / 4) == QUEUE / 4 - 1) drain(queue);
     }
     drain(queue);
     qsort(times, launches, sizeof *times, order);
