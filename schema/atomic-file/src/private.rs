@@ -79,11 +79,17 @@ impl PrivateDir {
     /// # Errors
     /// The folder cannot be written.
     pub fn create_in(around: &Path) -> io::Result<Self> {
-        let (folder, temporary, registered) = OwnDir::create(&mut temporary::name(), around)?;
-        let lock = File::create(folder.path().join(LOCK))?;
-        temporary::lock(&lock)?;
-        temporary::sweep_once(around, &lock.metadata()?);
-        Ok(Self { folder, temporary, _registered: registered, _lock: lock })
+        // Until its lock is taken, other processes take the folder for an orphan.
+        for _ in 0..temporary::ATTEMPTS {
+            let (folder, temporary, registered) = OwnDir::create(&mut temporary::name(), around)?;
+            let path = temporary.path().join(LOCK);
+            let lock = File::create(folder.path().join(LOCK))?;
+            if temporary::lock(&lock)? && temporary::is_at(&lock, &path)? {
+                temporary::sweep_once(around, &lock.metadata()?);
+                return Ok(Self { folder, temporary, _registered: registered, _lock: lock });
+            }
+        }
+        Err(temporary::removed_at_once())
     }
 
     /// Its path for this process: see [`OwnDir::path`].
@@ -148,5 +154,32 @@ impl NamedDir {
         }
         // An empty folder that stays is used again. Does not follow a link.
         let _ = fs::remove_dir(&self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_being_created_is_not_removed_as_an_orphan() {
+        let around = tempfile::tempdir().unwrap();
+        let (uid, is_over) = (geteuid().as_raw(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    temporary::sweep(around.path(), uid);
+                }
+            });
+            let used = || {
+                let folder = PrivateDir::create_in(around.path())?;
+                fs::write(folder.name().join("trace"), "content")
+            };
+            let results: Vec<_> = (0..5_000).map(|_| used()).filter_map(Result::err).collect();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(results.is_empty(), "{} of 5000: {:?}", results.len(), results[0]);
+        });
     }
 }

@@ -16,7 +16,7 @@ const RANDOM: usize = 10;
 /// The file in a temporary folder that carries the lock.
 pub(crate) const LOCK: &str = "lock";
 /// How often another name is tried when another process takes the new file for an orphan.
-const ATTEMPTS: usize = 5;
+pub(crate) const ATTEMPTS: usize = 5;
 
 /// Folders from which this process has removed orphans.
 static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -42,7 +42,7 @@ impl Temporary {
                 return Ok(temporary);
             }
         }
-        Err(io::Error::other("temporary files are removed as soon as they are created"))
+        Err(removed_at_once())
     }
 
     /// Gives the file another name; with `replace` also one that is taken.
@@ -51,6 +51,11 @@ impl Temporary {
         let renamed = if replace { temporary.persist(path) } else { temporary.persist_noclobber(path) };
         renamed.map_err(|failed| failed.error)
     }
+}
+
+/// Other processes took each of [`ATTEMPTS`] new files for an orphan.
+pub(crate) fn removed_at_once() -> io::Error {
+    io::Error::other("temporary files are removed as soon as they are created")
 }
 
 /// The name of a temporary file or folder.
@@ -84,7 +89,7 @@ pub(crate) fn sweep_once(folder: &Path, own: &Metadata) {
 }
 
 /// Removes temporaries of this user whose owners are dead.
-fn sweep(folder: &Path, uid: u32) {
+pub(crate) fn sweep(folder: &Path, uid: u32) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_temporary(&entry.file_name().to_string_lossy()) {
             // An orphan that cannot be removed is harmless.
