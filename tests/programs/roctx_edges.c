@@ -103,7 +103,7 @@ static void many(void) {
         snprintf(text, sizeof text, "text %d", at);
         roctx.MarkA(text);
         /* As fast as a recorder that has little of the machine. */
-        if (at % 500 == 0) usleep(1000);
+        if (at % 50 == 0) usleep(1000);
     }
 }
 
