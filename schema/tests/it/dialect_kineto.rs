@@ -314,6 +314,29 @@ fn a_gpu_that_is_not_listed_is_of_the_only_kind_that_is() {
 }
 
 #[test]
+fn gpus_of_one_number_in_many_processes_have_numbers_of_their_own() {
+    let event = |category: &str, number: usize| {
+        format!(
+            r#"{{"ph": "X", "cat": "{category}", "name": "k", "pid": "{number}", "tid": 7, "ts": {number}, "dur": 1,
+"args": {{"device": 0, "stream": 7, "correlation": {number}}}}}"#
+        )
+    };
+    let count = 20_000;
+    let calls = (1..=count).map(|number| event("cuda_runtime", number));
+    let kernels = (1..=count).map(|number| event("kernel", number));
+    let events: Vec<String> = calls.chain(kernels).collect();
+    let tables = read(&document(&events.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!((tables.processes.len(), tables.agents.len()), (count, count));
+    let mut numbers: Vec<i64> = tables.agents.iter().map(|agent| agent.number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..count as i64).collect::<Vec<_>>());
+    for row in 0..count {
+        let track = tables.tracks.get(tables.dispatches.track[row]);
+        assert_eq!(tables.processes[track.process.index()].pid, Some(row as i64 + 1));
+    }
+}
+
+#[test]
 fn kernels_of_a_graph_are_marked() {
     let kernel = KERNEL.replace("\"device\": 0", "\"graph id\": 3, \"graph node id\": 12, \"device\": 0");
     let none = KERNEL.replace("\"device\": 0", "\"graph id\": 0, \"graph node id\": 0, \"device\": 0");

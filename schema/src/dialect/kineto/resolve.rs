@@ -1,6 +1,7 @@
 //! The end of a document: its clock, processes and GPUs are known, and its rows are completed.
 
 use std::borrow::Cow;
+use std::hash::Hash;
 use std::mem::take;
 use std::path::Path;
 
@@ -118,6 +119,12 @@ impl Rows {
             |key: &str| job.and_then(|job| job[key].as_u64()).and_then(|value| u32::try_from(value).ok());
         let of_name = || rank_in(&path.file_name()?.to_string_lossy());
         let base = open.base.unwrap_or(0);
+        let mut threads: FxHashMap<i64, Vec<(i64, &str)>> = FxHashMap::default();
+        for (pid, tid, name) in &open.threads {
+            if let Some(pid) = pid {
+                threads.entry(*pid).or_default().push((*tid, name));
+            }
+        }
         for source in &open.sources.processes {
             let own = source.rank.or_else(|| rank_in(&source.prefix));
             let rank = if is_alone { own.or_else(|| stated("rank")).or_else(of_name) } else { own };
@@ -132,14 +139,12 @@ impl Rows {
             };
             // A thread may be named several times.
             let mut named = FxHashSet::default();
-            let threads = open.threads.iter().filter(|(pid, ..)| pid.is_some() && *pid == source.pid);
-            tables.threads.extend(
-                threads.filter(|(_, tid, _)| named.insert(*tid)).map(|(_, tid, name)| Thread {
-                    process: source.id,
-                    tid: *tid,
-                    name: Some(name.clone()),
-                }),
-            );
+            let threads = source.pid.and_then(|pid| threads.get(&pid)).into_iter().flatten();
+            tables.threads.extend(threads.filter(|(tid, _)| named.insert(*tid)).map(|&(tid, name)| Thread {
+                process: source.id,
+                tid,
+                name: Some(name.to_owned()),
+            }));
         }
     }
 
@@ -147,7 +152,9 @@ impl Rows {
     fn finish_agents(&mut self, open: &Open, processes: &[ProcessId]) -> Vec<AgentId> {
         let agents = &mut self.tables.agents;
         let first = agents.len();
-        let taken: Vec<i64> = agents.iter().map(|agent| agent.number).collect();
+        let mut taken: FxHashSet<i64> = agents.iter().map(|agent| agent.number).collect();
+        let mut largest = taken.iter().copied().max().unwrap_or(-1);
+        let mut known: FxHashMap<(i64, Option<ProcessId>), AgentId> = FxHashMap::default();
         let is_alone = open.sources.processes.len() <= 1;
         let listed: Vec<&Value> = open.devices.iter().filter_map(Value::as_array).flatten().collect();
         let product =
@@ -156,21 +163,20 @@ impl Rows {
         let common = listed.first().and_then(|first| product(first));
         let common =
             common.filter(|common| listed.iter().all(|other| product(other).as_ref() == Some(common)));
+        // Of several with one id the first one counts.
+        let listed: FxHashMap<i64, &Value> =
+            listed.iter().rev().filter_map(|device| Some((device["id"].as_i64()?, *device))).collect();
         let mut add = |number: i64, process: ProcessId| {
             let process = (!is_alone || first > 0).then_some(process);
-            let known = agents[first..]
-                .iter()
-                .position(|agent| agent.source_id == number && (is_alone || agent.process == process));
-            let position = known.map_or(agents.len(), |known| first + known);
-            if known.is_none() {
-                let details = listed.iter().find(|device| device["id"].as_i64() == Some(number));
+            *known.entry((number, process.filter(|_| !is_alone))).or_insert_with(|| {
+                let details = listed.get(&number);
                 let named = details.and_then(|device| product(device));
-                let is_taken = |number: &i64| {
-                    taken.contains(number) || agents[first..].iter().any(|agent| agent.number == *number)
-                };
+                let free = if taken.insert(number) { number } else { largest.saturating_add(1) };
+                taken.insert(free);
+                largest = largest.max(free);
                 agents.push(Agent {
                     kind: AgentKind::Gpu,
-                    number: (number..).find(|number| !is_taken(number)).unwrap_or(number),
+                    number: free,
                     process,
                     source_id: number,
                     type_index: Some(number),
@@ -178,8 +184,8 @@ impl Rows {
                     details: details.map(ToString::to_string),
                     ..Agent::default()
                 });
-            }
-            AgentId(position as u32)
+                AgentId(agents.len() as u32 - 1)
+            })
         };
         let places = open.sources.places.iter().zip(processes);
         places.map(|(place, &process)| add(place.number, process)).collect()
@@ -263,12 +269,11 @@ impl Rows {
 fn of_places(tables: &Tables, open: &Open) -> Vec<ProcessId> {
     let sources = &open.sources.processes;
     let [first, _, ..] = sources.as_slice() else { return vec![sources[0].id; open.sources.places.len()] };
+    let by_rank = unambiguous(sources.iter().filter_map(|source| Some((source.rank?, source.id))));
+    let by_label = unambiguous(sources.iter().map(|source| (source.prefix.as_str(), source.id)));
     let chosen = |place: &Place| {
-        let ranked = sources.iter().filter(|source| source.rank.is_some() && source.rank == place.rank);
-        let labelled = sources.iter().filter(|source| source.prefix == place.prefix);
-        [ranked.collect::<Vec<_>>(), labelled.collect()]
-            .into_iter()
-            .find_map(|found| if let [only] = found.as_slice() { Some(only.id) } else { None })
+        let ranked = place.rank.and_then(|rank| by_rank.get(&rank));
+        ranked.or_else(|| by_label.get(place.prefix.as_str())).copied()
     };
     let chosen: Vec<Option<ProcessId>> = open.sources.places.iter().map(chosen).collect();
     let mut votes: Vec<FxHashMap<ProcessId, u64>> = vec![FxHashMap::default(); chosen.len()];
@@ -301,12 +306,14 @@ fn of_places(tables: &Tables, open: &Open) -> Vec<ProcessId> {
         .collect()
 }
 
-/// The values by correlation id, without those of which an id has several.
-fn unambiguous<T: Copy + PartialEq>(pairs: Vec<(Id, T)>) -> FxHashMap<Id, T> {
-    let mut found: FxHashMap<Id, Option<T>> = FxHashMap::default();
-    for (id, value) in pairs {
-        let known = found.entry(id).or_insert(Some(value));
+/// The values by key, without those of which a key has several.
+fn unambiguous<K: Eq + Hash, V: Copy + PartialEq>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> FxHashMap<K, V> {
+    let mut found: FxHashMap<K, Option<V>> = FxHashMap::default();
+    for (key, value) in pairs {
+        let known = found.entry(key).or_insert(Some(value));
         *known = known.filter(|&known| known == value);
     }
-    found.into_iter().filter_map(|(id, value)| Some((id, value?))).collect()
+    found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }

@@ -1,4 +1,6 @@
-//! Who made the events of a document: processes, and the GPUs that a process id stands for in GPU events.
+//! The processes that made the events of a document, and the GPUs that a process id stands for in GPU events.
+
+use rustc_hash::FxHashMap;
 
 use super::category::bare;
 use super::event::Event;
@@ -34,6 +36,9 @@ pub(super) struct Place {
 pub(super) struct Sources {
     pub(super) processes: Vec<Source>,
     pub(super) places: Vec<Place>,
+    /// Positions of processes by their process id, and of places by process id and device.
+    process_positions: FxHashMap<Vec<u8>, usize>,
+    place_positions: FxHashMap<(Vec<u8>, Vec<u8>), usize>,
     /// Positions of the last ones, which most events repeat.
     last: (usize, usize),
 }
@@ -52,14 +57,16 @@ impl Sources {
 
     #[cold]
     fn other_process(&mut self, event: &Event<'_>, next: impl FnOnce() -> ProcessId) -> ProcessId {
-        let known = self.processes.iter().position(|source| source.raw == event.pid);
-        self.last.0 = known.unwrap_or_else(|| {
+        let Self { processes, process_positions, .. } = self;
+        let position = process_positions.get(event.pid).copied().unwrap_or_else(|| {
             let (prefix, pid) = numbered(event.pid);
             let rank = unsigned(event.arguments.rank);
-            self.processes.push(Source { raw: event.pid.to_vec(), id: next(), prefix, pid, rank });
-            self.processes.len() - 1
+            process_positions.insert(event.pid.to_vec(), processes.len());
+            processes.push(Source { raw: event.pid.to_vec(), id: next(), prefix, pid, rank });
+            processes.len() - 1
         });
-        self.processes[self.last.0].id
+        self.last.0 = position;
+        self.processes[position].id
     }
 
     /// The position of the GPU of a device event, in the place of its agent.
@@ -67,19 +74,26 @@ impl Sources {
     pub(super) fn place(&mut self, event: &Event<'_>) -> AgentId {
         let is_of = |place: &Place| place.pid == event.pid && place.device == event.arguments.device;
         if !self.places.get(self.last.1).is_some_and(is_of) {
-            self.last.1 = self.places.iter().position(is_of).unwrap_or_else(|| {
-                let (prefix, number) = numbered(event.pid);
-                self.places.push(Place {
-                    pid: event.pid.to_vec(),
-                    device: event.arguments.device.to_vec(),
-                    prefix,
-                    number: whole(event.arguments.device).or(number).unwrap_or(0),
-                    rank: unsigned(event.arguments.rank),
-                });
-                self.places.len() - 1
-            });
+            self.last.1 = self.other_place(event);
         }
         AgentId(self.last.1 as u32)
+    }
+
+    #[cold]
+    fn other_place(&mut self, event: &Event<'_>) -> usize {
+        let key = (event.pid.to_vec(), event.arguments.device.to_vec());
+        let places = &mut self.places;
+        *self.place_positions.entry(key).or_insert_with_key(|(pid, device)| {
+            let (prefix, number) = numbered(event.pid);
+            places.push(Place {
+                pid: pid.clone(),
+                device: device.clone(),
+                prefix,
+                number: whole(event.arguments.device).or(number).unwrap_or(0),
+                rank: unsigned(event.arguments.rank),
+            });
+            places.len() - 1
+        })
     }
 }
 
