@@ -2,7 +2,7 @@
  *   embed_inside WHAT
  *
  * WHAT is one of
- *   slow        a callback that does not return while 400,000 kernels run, more than RTL_BUFFER holds
+ *   slow        a callback that does not return while 400,000 kernels and more run, more than RTL_BUFFER holds
  *   stuck       a callback that does not return in time
  *   inside      callbacks that use the GPU and ranges themselves
  *   exit_inside a callback that ends the process
@@ -13,11 +13,13 @@
 #include "embed.h"
 
 static void try_slow(void) {
-    const uint64_t kernels = 400000;
+    uint64_t kernels = 400000;
     sem_init(&may_return, 0, 0);
     waits = 1;
     REQUIRE(set_callbacks() == RTL_OK);
     start_and_work((int)kernels);
+    /* A thread of the tracer that does not run has not noticed yet that it is behind. */
+    for (; counters_now().kernels.lost_behind == 0; kernels += 512) work(512);
     REQUIRE(told_now() == 0 && rtl_flush(50) == RTL_ERROR_TIMEOUT);
     struct rtl_counts counts = counters_now().kernels;
     REQUIRE(counts.seen == kernels && counts.delivered == 0 && counts.lost_behind > 0);
@@ -25,8 +27,9 @@ static void try_slow(void) {
     sem_post(&may_return);
     REQUIRE(rtl_flush(60000) == RTL_OK);
     counts = counters_now().kernels;
-    REQUIRE(counts.seen == kernels && counts.delivered == told_now() && counts.delivered >= 262144);
-    REQUIRE(counts.lost == counts.lost_behind && counts.delivered + counts.lost == kernels);
+    /* A quarter of RTL_BUFFER is for what has completed, however much of it is in flight. */
+    REQUIRE(counts.seen == kernels && counts.delivered == told_now() && counts.delivered >= (24 << 20) / 4 / 72);
+    REQUIRE(counts.lost >= counts.lost_behind && counts.delivered + counts.lost == kernels);
     /* It goes on as before. */
     size_t before = told_now();
     work(100);
