@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tempfile::TempPath;
 
@@ -15,8 +16,10 @@ const SUFFIX: &str = ".part";
 const RANDOM: usize = 10;
 /// The file in a temporary folder that carries the lock.
 pub(crate) const LOCK: &str = "lock";
+/// How long a new folder may be without its lock.
+const NAMING: Duration = Duration::from_secs(60);
 /// How often another name is tried when another process takes the new file for an orphan.
-pub(crate) const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 5;
 
 /// Folders from which this process has removed orphans.
 static SWEPT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -54,7 +57,7 @@ impl Temporary {
 }
 
 /// Other processes took each of [`ATTEMPTS`] new files for an orphan.
-pub(crate) fn removed_at_once() -> io::Error {
+fn removed_at_once() -> io::Error {
     io::Error::other("temporary files are removed as soon as they are created")
 }
 
@@ -74,7 +77,7 @@ pub(crate) fn lock(file: &File) -> io::Result<bool> {
 }
 
 /// Whether the file is still at its path.
-pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let file = file.metadata()?;
     Ok(fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
 }
@@ -111,8 +114,14 @@ fn remove_orphan(path: &Path, uid: u32) -> io::Result<()> {
         return Ok(());
     }
     let locked = if found.is_dir() { path.join(LOCK) } else { path.to_owned() };
-    if !fs::symlink_metadata(&locked)?.is_file() {
-        return Ok(());
+    match fs::symlink_metadata(&locked) {
+        Ok(lock) if lock.is_file() => {}
+        // Its owner is about to name the lock, or died before that.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && found.is_dir() => {
+            let is_old = found.modified()?.elapsed().is_ok_and(|age| age > NAMING);
+            return if is_old { fs::remove_dir_all(path) } else { Ok(()) };
+        }
+        other => return other.map(|_| ()),
     }
     let lock = File::options().read(true).write(true).open(locked)?;
     lock.try_lock()?;
@@ -121,6 +130,8 @@ fn remove_orphan(path: &Path, uid: u32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]
@@ -144,10 +155,18 @@ mod tests {
         let orphaned_folder = folder.path().join(".rtl-0123456789.part");
         fs::create_dir(&orphaned_folder).unwrap();
         fs::write(orphaned_folder.join(LOCK), "").unwrap();
+        let [new, abandoned] = ["new0123456", "old0123456"].map(|name| {
+            let path = folder.path().join(format!(".rtl-{name}.part"));
+            fs::create_dir(&path).unwrap();
+            path
+        });
+        let long_ago = SystemTime::now() - 2 * NAMING;
+        File::open(&abandoned).unwrap().set_modified(long_ago).unwrap();
         sweep(folder.path(), uid + 1);
         assert!(orphan.exists(), "it belongs to another user");
         sweep(folder.path(), uid);
-        assert!(!orphan.exists() && !orphaned_folder.exists());
+        assert!(!orphan.exists() && !orphaned_folder.exists() && !abandoned.exists());
+        assert!(new.exists(), "its owner has not named the lock yet");
         assert!(living.path.exists() && stranger.exists());
     }
 }
