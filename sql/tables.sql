@@ -171,3 +171,30 @@ CREATE TABLE rocpd_stackframe (
     depth INTEGER, -- 0 is the innermost
     name_id INTEGER
 );
+
+-- Operators of a framework as their threads executed them (PyTorch's cpu_op). Those of one thread nest by time.
+CREATE TABLE rocpd_operator (
+    id INTEGER PRIMARY KEY,
+    start INTEGER,
+    duration INTEGER,      -- NULL if its end was never seen
+    name_id INTEGER,       -- text
+    tid INTEGER,
+    shapes_id INTEGER,     -- text: sizes of the inputs as the framework wrote them
+    types_id INTEGER,      -- text: types of the inputs as the framework wrote them
+    sequence INTEGER,      -- node of the autograd graph that a forward operator made and a backward one executes
+    forwardThread INTEGER, -- the framework's number of the thread of the forward operator, NULL or 0 in a forward one
+    pid INTEGER            -- NULL is the metadata tag pid
+);
+
+-- Allocations and releases of a framework's allocator, which need not reach the runtime.
+CREATE TABLE rocpd_memory_event (
+    id INTEGER PRIMARY KEY,
+    time INTEGER,
+    bytes INTEGER,     -- negative for a release
+    gpuId INTEGER,     -- NULL is the host's memory
+    allocated INTEGER, -- bytes in use on the device after it, NULL unknown
+    reserved INTEGER,  -- bytes that the allocator holds on the device after it, NULL unknown
+    address INTEGER,
+    tid INTEGER,
+    pid INTEGER        -- NULL is the metadata tag pid
+);

@@ -56,6 +56,10 @@ tables! {
     RANGES: "ranges", false, |tables| tables.ranges.len(), host::ranges;
     /// Allocations and scratch events.
     ALLOCATIONS: "allocations", false, |tables| tables.allocations.len(), host::allocations;
+    /// Operators of frameworks.
+    OPERATORS: "operators", false, |tables| tables.operators.len(), host::operators;
+    /// Allocations and releases of the allocators of frameworks.
+    MEMORY_EVENTS: "memory_events", false, |tables| tables.memory_events.len(), host::memory_events;
     /// Hardware counters of dispatches.
     COUNTERS: "counters", false, |tables| tables.counters.len(), ops::counters;
     /// Sampled quantities.

@@ -23,6 +23,7 @@ pub const CSV: Format = Format {
     endings: &[".csv"],
     default_ending: ".csv",
     partitioned: true,
+    has_operators: true,
     write: |job| write(job, Kind::Csv),
 };
 
@@ -34,6 +35,7 @@ pub const PARQUET: Format = Format {
     endings: &[".parquet"],
     default_ending: ".parquet",
     partitioned: true,
+    has_operators: true,
     write: |job| write(job, Kind::Parquet),
 };
 

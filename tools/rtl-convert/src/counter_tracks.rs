@@ -35,6 +35,7 @@ impl CounterTrack {
 /// The counter tracks of these rows, except hardware counters.
 pub fn of(tables: &Tables) -> Vec<CounterTrack> {
     let mut all = memory(tables);
+    all.extend(framework_memory(tables));
     all.extend(monitors(tables));
     all
 }
@@ -142,6 +143,23 @@ fn memory(tables: &Tables) -> Vec<CounterTrack> {
                 }
             }
             _ => {}
+        }
+    }
+    samples.counter_tracks()
+}
+
+/// The bytes that the allocators of frameworks have in use and hold, by device.
+fn framework_memory(tables: &Tables) -> Vec<CounterTrack> {
+    let mut samples = Samples::default();
+    for event in &tables.memory_events {
+        let group = event.agent.map_or(TrackGroup::Process(event.process), TrackGroup::Agent);
+        let device = if event.agent.is_none() { " (host)" } else { "" };
+        for (name, bytes) in
+            [("framework allocated", event.allocated), ("framework reserved", event.reserved)]
+        {
+            if let Some(bytes) = bytes {
+                samples.add(group, &format!("{name}{device}"), "bytes", event.time, bytes as f64);
+            }
         }
     }
     samples.counter_tracks()

@@ -16,6 +16,7 @@ pub const NATIVE: Format = Format {
     endings: &[".db"],
     default_ending: "_native.db",
     partitioned: false,
+    has_operators: true,
     write: native,
 };
 
@@ -27,6 +28,7 @@ pub const RPD: Format = Format {
     endings: &[".rpd"],
     default_ending: ".rpd",
     partitioned: false,
+    has_operators: false,
     write: rpd,
 };
 

@@ -1,5 +1,5 @@
 use rtl_schema::table::Direction;
-use rtl_schema::{Id, NameId, ShapeId, SymbolId};
+use rtl_schema::{Id, NameId, ShapeId, SymbolId, TrackId};
 
 use crate::labelled_enum::labelled_enum;
 use crate::sort::Record;
@@ -21,6 +21,8 @@ labelled_enum! {
         Range = "range",
         /// A marker: an instant.
         Marker = "marker",
+        /// An operator of a framework.
+        Operator = "operator",
     }
 }
 
@@ -43,21 +45,24 @@ pub struct Event {
     pub flow: u32,
     /// The thread that enqueued an op.
     pub tid: Option<i64>,
-    /// The id of the innermost range around the launch of an op; 0 is none.
+    /// Of an op, the id of the innermost range around its launch; of an operator, the number of the thread of its forward
+    /// operator. 0 is none.
     pub range: Id,
     /// Correlation id; 0 is unknown.
     pub correlation: Id,
     /// Bytes of a copy.
     pub bytes: Option<u64>,
-    /// Of an op: ns from enqueueing to start. Of a call: the returned status, unless 0.
+    /// Of an op: ns from enqueueing to start. Of a call: the returned status, unless 0. Of an operator: its node of the
+    /// autograd graph.
     pub detail: Option<i64>,
     /// Launch shape of a kernel.
     pub shape: Option<ShapeId>,
     /// The loaded kernel.
     pub symbol: Option<SymbolId>,
-    /// The arguments of a call as one text; of a copy, the number of its direction.
+    /// The arguments of a call as one text; the shapes of an operator's inputs; of a copy, the number of its direction.
     pub text: NameId,
-    /// The function of a call that is named after its kernel; `NONE` for all other events.
+    /// The function of a call that is named after its kernel; the types of an operator's inputs; of a copy, the number of
+    /// its track in the trace.
     pub function: NameId,
 }
 
@@ -65,6 +70,11 @@ impl Event {
     /// An event without optional values.
     pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
         Self { start, kind, name, text: NameId::NONE, function: NameId::NONE, ..Self::default() }
+    }
+
+    /// The track of a copy in the trace.
+    pub fn copy_track(&self) -> TrackId {
+        TrackId(self.function.0)
     }
 
     /// The direction of a copy.

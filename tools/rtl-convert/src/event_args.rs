@@ -49,11 +49,22 @@ labelled_enum! {
         Device = "device",
         /// The stream or queue of an op.
         Stream = "stream",
+        /// Sizes of the inputs of an operator, as its framework wrote them.
+        InputShapes = "Input Dims",
+        /// Types of the inputs of an operator, as its framework wrote them.
+        InputTypes = "Input type",
+        /// The node of the autograd graph that an operator made or executes.
+        Sequence = "Sequence number",
+        /// The number of the thread of a backward operator's forward one.
+        ForwardThread = "Fwd thread id",
     }
 }
 
 /// Writes arguments in a format.
 pub trait ArgWriter {
+    /// Whether work-groups are written beside work-items.
+    const HAS_GROUPS: bool = false;
+
     /// Appends a number, in the unit of the argument.
     fn number(name: EventArg, value: i64, out: &mut Vec<u8>);
 
@@ -67,6 +78,21 @@ pub trait ArgWriter {
 
     /// Appends a stored text.
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>);
+
+    /// Appends a stored text that may be JSON.
+    fn document(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
+        self.stored(name, text, strings, out);
+    }
+
+    /// Appends sizes along the axes.
+    fn axes(&mut self, name: EventArg, [x, y, z]: [u64; 3], out: &mut Vec<u8>) {
+        self.text(name, &format!("{x}x{y}x{z}"), out);
+    }
+
+    /// Appends the arguments of a call, unless they are a text without a structure: then the answer is false.
+    fn call(&mut self, _arguments: &str, _out: &mut Vec<u8>) -> bool {
+        false
+    }
 }
 
 /// The arguments of events; those of a shape or symbol are rendered once.
@@ -85,6 +111,15 @@ impl EventArgs {
         if let Some(symbol) = event.symbol {
             let symbol = symbol.index();
             self.symbols.append(symbol, out, |out| of_symbol::<W>(&tables.symbols[symbol], out));
+        }
+        if event.kind == Kind::Operator {
+            return operator(event, tables, writer, out);
+        }
+        if event.kind == Kind::Call
+            && event.text.is_some()
+            && writer.call(tables.strings.get(event.text), out)
+        {
+            return;
         }
         if event.kind == Kind::Copy {
             writer.label(EventArg::Direction, event.direction().label(), out);
@@ -107,9 +142,21 @@ impl EventArgs {
         if event.kind == Kind::Call && event.text.is_some() {
             writer.stored(EventArg::Arguments, event.text, &tables.strings, out);
         }
-        if event.function.is_some() {
+        if event.kind == Kind::Call && event.function.is_some() {
             writer.stored(EventArg::Function, event.function, &tables.strings, out);
         }
+    }
+}
+
+fn operator<W: ArgWriter>(event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+    for (argument, text) in [(EventArg::InputShapes, event.text), (EventArg::InputTypes, event.function)] {
+        if text.is_some() {
+            writer.document(argument, text, &tables.strings, out);
+        }
+    }
+    if let Some(sequence) = event.detail {
+        W::number(EventArg::Sequence, sequence, out);
+        W::number(EventArg::ForwardThread, event.range, out);
     }
 }
 
@@ -118,11 +165,11 @@ fn of_shape<W: ArgWriter>(shape: Shape, writer: &mut W, out: &mut Vec<u8>) {
         (EventArg::WorkItems, shape.items),
         (EventArg::WorkGroup, shape.workgroup.map(|axes| axes.map(u64::from))),
         // With work-items known, work-groups follow.
-        (EventArg::WorkGroups, shape.groups.filter(|_| shape.items.is_none())),
+        (EventArg::WorkGroups, shape.groups.filter(|_| W::HAS_GROUPS || shape.items.is_none())),
     ];
     for (argument, axes) in axes {
-        if let Some([x, y, z]) = axes {
-            writer.text(argument, &format!("{x}x{y}x{z}"), out);
+        if let Some(axes) = axes {
+            writer.axes(argument, axes, out);
         }
     }
     known_numbers::<W>([(EventArg::Lds, shape.lds), (EventArg::Scratch, shape.scratch)], out);

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::io;
 
 use cli::Progress;
+use rtl_schema::table::MemoryEvent;
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -40,6 +41,8 @@ pub struct TimelineLayout<'a> {
     pub options: RenderOptions,
     /// First start and last end in ns; 0 without events.
     pub span: (i64, i64),
+    /// Whether the trace has operators or steps of a framework: then ranges are no operators.
+    pub of_framework: bool,
     pids: FxHashMap<TrackGroup, u64>,
 }
 
@@ -54,6 +57,8 @@ pub struct EventStream {
     pub launched: LaunchedKernels,
     /// The counter tracks that do not follow from the events.
     pub counter_tracks: Vec<CounterTrack>,
+    /// The memory events of frameworks.
+    pub memory_events: Vec<MemoryEvent>,
 }
 
 impl<'a> TimelineLayout<'a> {
@@ -81,6 +86,7 @@ impl<'a> TimelineLayout<'a> {
             event_names: EventNames::new(&tables.strings, options.names, kernels),
             options,
             span,
+            of_framework: false,
         }
     }
 
@@ -120,6 +126,9 @@ pub trait EventWriter {
 
     /// Writes a counter track.
     fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack);
+
+    /// Writes a memory event of a framework, where the format has more of it than a counter track.
+    fn memory_event(&mut self, _layout: &TimelineLayout<'_>, _event: &MemoryEvent) {}
 
     /// Ends the file.
     fn close(&mut self);
@@ -171,6 +180,12 @@ impl EventStream {
         }
         for counter in utilization.counter_tracks().iter().chain(&self.counter_tracks) {
             writer.counter_track(layout, counter);
+        }
+        for event in &self.memory_events {
+            writer.memory_event(layout, event);
+            if writer.page().len() >= PAGE {
+                pages.send_page(writer.page())?;
+            }
         }
         writer.close();
         pages.send_page(writer.page())

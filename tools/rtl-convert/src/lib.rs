@@ -137,11 +137,13 @@ fn convert_each(
         }
     }
     let cut_off = source.cut_off().map(|why| format!("{why}; the last of its work is missing"));
-    let unwritten = Some(source.unwritten()).filter(|&rows| rows > 0).map(|rows| {
-        format!(
-            "{} operators and memory events are left out: no format has a place for them",
-            units::count(rows)
-        )
-    });
+    let unwritten =
+        Some(source.of_frameworks()).filter(|&rows| rows > 0 && !format.has_operators).map(|rows| {
+            format!(
+                "{} operators and memory events are left out: {} has no place for them",
+                units::count(rows),
+                format.name
+            )
+        });
     Ok(cut_off.into_iter().chain(unwritten).map(|what| format!("{}: {what}", trace.display())).collect())
 }

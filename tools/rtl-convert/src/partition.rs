@@ -105,10 +105,15 @@ impl Partition {
         tables.barriers.retain(|row| tracks[row.track.index()]);
         tables.counters.retain(|row| stays(row.agent, row.process));
         tables.allocations.retain(|row| stays(row.agent, row.process));
+        tables.memory_events.retain(|row| stays(row.agent, row.process));
         if !by_gpu {
             let calls: Vec<bool> = tables.api_calls.process.iter().map(|of| stays(None, of)).collect();
             if calls.contains(&false) {
                 tables.api_calls.retain(&calls);
+            }
+            let operators: Vec<bool> = tables.operators.process.iter().map(|of| stays(None, of)).collect();
+            if operators.contains(&false) {
+                tables.operators.retain(&operators);
             }
             tables.ranges.retain(|row| stays(None, row.process));
             tables.threads.retain(|row| stays(None, row.process));

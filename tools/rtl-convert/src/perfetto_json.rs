@@ -1,8 +1,9 @@
 //! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals. Categories,
 //! arguments and the fields about devices and rank are those of Kineto, so that HTA and TraceLens read the file too.
 
-use rtl_schema::table::{Agent, AgentKind, Direction, Process};
+use rtl_schema::table::{Agent, AgentKind, Direction, MemoryEvent, Process};
 use rtl_schema::{NameId, Strings, Tables};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::counter_tracks::CounterTrack;
@@ -24,6 +25,7 @@ pub const FORMAT: Format = Format {
     endings: &[".json", ".json.gz"],
     default_ending: ".json.gz",
     partitioned: false,
+    has_operators: true,
     write: viewer::write::<Json>,
 };
 
@@ -47,7 +49,11 @@ pub struct Json {
 
 /// Stored texts as JSON.
 #[derive(Default)]
-struct Texts(RenderCache);
+struct Texts {
+    strings: RenderCache,
+    /// Those that are documents themselves.
+    documents: RenderCache,
+}
 
 impl Json {
     /// Names a lane at its first use.
@@ -82,7 +88,14 @@ impl Json {
         let track = layout.tracks[event.track as usize];
         if let TrackGroup::Agent(agent) = track.group {
             Texts::number(EventArg::Device, layout.tables.agent(agent).number, &mut self.page);
-            Texts::number(EventArg::Stream, track.stream(), &mut self.page);
+            let stream = if event.kind == Kind::Copy {
+                // Copies of all streams may share a track.
+                let own = layout.tables.tracks.get(event.copy_track());
+                own.stream.unwrap_or(own.queue)
+            } else {
+                track.stream()
+            };
+            Texts::number(EventArg::Stream, stream, &mut self.page);
         }
         // Each argument has a comma before it.
         if self.page.get(empty) == Some(&b',') {
@@ -132,7 +145,7 @@ impl Json {
 }
 
 /// What stands before the events: Kineto's fields, of which HTA reads the rank by a pattern with a space.
-fn header(tables: &Tables) -> String {
+fn header(tables: &Tables, base: i64) -> String {
     let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
     let device = |agent: &Agent| {
         let name = agent.product.as_deref().or(agent.target.as_deref()).unwrap_or_default();
@@ -147,26 +160,36 @@ fn header(tables: &Tables) -> String {
         _ => String::new(),
     };
     format!(
-        "{{\"displayTimeUnit\":\"ns\",\"schemaVersion\":1,\"deviceProperties\":[{}],{rank}\"traceEvents\":[",
+        "{{\"displayTimeUnit\":\"ns\",\"schemaVersion\":1,\"baseTimeNanoseconds\":{base},\"deviceProperties\":[{}],{rank}\"traceEvents\":[",
         devices.join(",")
     )
 }
 
 /// Kineto's category of an event; barriers and markers, which it does not know, have their own.
-fn category(event: &Event) -> &'static str {
+fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
     match event.kind {
         Kind::Copy if event.direction() == Direction::Fill => "gpu_memset",
         Kind::Copy => "gpu_memcpy",
+        Kind::Call if is_of_driver(&layout.tables.strings, event) => "cuda_driver",
         Kind::Call => "cuda_runtime",
-        Kind::Range => "cpu_op",
+        Kind::Range if layout.of_framework => "user_annotation",
+        Kind::Range | Kind::Operator => "cpu_op",
         Kind::Kernel | Kind::Barrier | Kind::Marker => event.kind.label(),
     }
+}
+
+/// Whether a call is one of CUDA's driver: `cuLaunchKernel`.
+fn is_of_driver(strings: &Strings, event: &Event) -> bool {
+    let function = if event.function.is_some() { event.function } else { event.name };
+    let is_driver =
+        |name: &str| name.strip_prefix("cu").is_some_and(|rest| rest.starts_with(char::is_uppercase));
+    function.is_some() && is_driver(strings.get(function))
 }
 
 impl EventWriter for Json {
     fn new(layout: &TimelineLayout<'_>) -> Self {
         let mut json = Self {
-            page: header(layout.tables).into_bytes(),
+            page: header(layout.tables, layout.span.0).into_bytes(),
             separator: "\n",
             beginnings: vec![Vec::new(); layout.tracks.len()],
             free_ids: Box::new(layout.free_ids()),
@@ -197,7 +220,7 @@ impl EventWriter for Json {
             self.microseconds(event.duration.unsigned_abs());
         }
         self.text(",\"cat\":\"");
-        self.text(category(event));
+        self.text(category(layout, event));
         self.text("\",\"name\":");
         let event_names = &layout.event_names;
         let number = event_names.number(event);
@@ -241,6 +264,30 @@ impl EventWriter for Json {
         }
     }
 
+    fn memory_event(&mut self, layout: &TimelineLayout<'_>, event: &MemoryEvent) {
+        /// c10::DeviceType of the host and of GPUs; ROCm's PyTorch calls its GPUs CUDA, too.
+        const DEVICE_TYPES: [i64; 2] = [0, 1];
+        let group = TrackGroup::Process(event.process);
+        let tid = event.tid.unwrap_or_default();
+        let gpu = event.agent.map(|agent| layout.tables.agent(agent).number);
+        let (device, kind) = (gpu.unwrap_or(-1), DEVICE_TYPES[usize::from(gpu.is_some())]);
+        self.separate();
+        self.text(&format!("{{\"ph\":\"i\",\"s\":\"t\",\"pid\":{},\"tid\":{tid},\"ts\":", layout.pid(group)));
+        self.microseconds(event.time.abs_diff(layout.span.0));
+        self.text(",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"args\":{");
+        self.text(&format!("\"Bytes\":{},\"Device Id\":{device},\"Device Type\":{kind}", event.bytes));
+        for (name, value) in [
+            ("Addr", event.address),
+            ("Total Allocated", event.allocated),
+            ("Total Reserved", event.reserved),
+        ] {
+            if let Some(value) = value {
+                self.text(&format!(",\"{name}\":{value}"));
+            }
+        }
+        self.text("}}");
+    }
+
     fn close(&mut self) {
         self.text("\n]}\n");
     }
@@ -250,7 +297,14 @@ impl EventWriter for Json {
     }
 }
 
+/// Whether a text is JSON.
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
 impl ArgWriter for Texts {
+    const HAS_GROUPS: bool = true;
+
     #[inline]
     fn number(name: EventArg, value: i64, out: &mut Vec<u8>) {
         key(name, out);
@@ -264,7 +318,46 @@ impl ArgWriter for Texts {
 
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
         key(name, out);
-        self.0.append(text.index(), out, |out| text::json(strings.get(text), out));
+        self.strings.append(text.index(), out, |out| text::json(strings.get(text), out));
+    }
+
+    fn document(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
+        key(name, out);
+        self.documents.append(text.index(), out, |out| match strings.get(text) {
+            text if is_json(text) => out.extend_from_slice(text.as_bytes()),
+            text => text::json(text, out),
+        });
+    }
+
+    fn axes(&mut self, name: EventArg, [x, y, z]: [u64; 3], out: &mut Vec<u8>) {
+        key(name, out);
+        for (before, size) in [(b'[', x), (b',', y), (b',', z)] {
+            out.push(before);
+            text::number(size, out);
+        }
+        out.push(b']');
+    }
+
+    fn call(&mut self, arguments: &str, out: &mut Vec<u8>) -> bool {
+        let members = arguments.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}'));
+        let Some(members) = members.filter(|_| is_json(arguments)) else { return false };
+        if !members.trim_ascii().is_empty() {
+            out.push(b',');
+            out.extend_from_slice(members.as_bytes());
+        }
+        true
+    }
+}
+
+/// The name of an argument that Kineto has, else our own.
+#[inline]
+fn kineto(name: EventArg) -> &'static str {
+    match name {
+        EventArg::WorkGroups => "grid",
+        EventArg::WorkGroup => "block",
+        EventArg::Lds => "shared memory",
+        EventArg::Vgprs => "registers per thread",
+        _ => name.label(),
     }
 }
 
@@ -272,6 +365,6 @@ impl ArgWriter for Texts {
 #[inline]
 fn key(name: EventArg, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\"");
-    bytes.extend_from_slice(name.label().as_bytes());
+    bytes.extend_from_slice(kineto(name).as_bytes());
     bytes.extend_from_slice(b"\":");
 }

@@ -18,8 +18,8 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
-    /// Operators and memory events that were read, which no format has a place for; shared by all parts.
-    unwritten: Rc<Cell<u64>>,
+    /// Operators and memory events that were read; shared by all parts.
+    of_frameworks: Rc<Cell<u64>>,
     /// Whether a terminal shows how much of the trace is read.
     progress: bool,
 }
@@ -36,7 +36,7 @@ impl Source {
             filter,
             part: None,
             cut_off: Rc::default(),
-            unwritten: Rc::default(),
+            of_frameworks: Rc::default(),
             progress: false,
         })
     }
@@ -59,10 +59,10 @@ impl Source {
         self.cut_off.get()
     }
 
-    /// How many operators and memory events were read, which no format has a place for.
+    /// How many operators and memory events of frameworks were read.
     #[must_use]
-    pub fn unwritten(&self) -> u64 {
-        self.unwritten.get()
+    pub fn of_frameworks(&self) -> u64 {
+        self.of_frameworks.get()
     }
 
     /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only
@@ -77,10 +77,10 @@ impl Source {
     ) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
-        let mut unwritten = 0;
+        let mut of_frameworks = 0;
         let mut each = |tables: &Tables| {
-            unwritten += (tables.operators.len() + tables.memory_events.len()) as u64;
-            self.unwritten.set(self.unwritten.get().max(unwritten));
+            of_frameworks += (tables.operators.len() + tables.memory_events.len()) as u64;
+            self.of_frameworks.set(self.of_frameworks.get().max(of_frameworks));
             each(tables)
         };
         let keep = |tables: &mut Tables| {

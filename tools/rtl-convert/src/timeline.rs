@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use rtl_schema::table::MemoryEvent;
 use rtl_schema::{NameId, ProcessId, Tables, TrackId};
 
 use crate::counter_tracks::{self, CounterTrack};
@@ -18,6 +19,9 @@ use crate::tracks::{GroupBy, PerfettoTrack, PerfettoTracks, TrackGroup, TrackKin
 /// Events in memory at once: 33 MB.
 const RUN: usize = 1 << 18;
 
+/// The beginning of the category of a step, which has its number (torch.profiler).
+const STEP: &str = "ProfilerStep#";
+
 /// Collects the rows of a trace in batches.
 #[derive(Debug)]
 pub struct TimelineBuilder<'a> {
@@ -28,7 +32,9 @@ pub struct TimelineBuilder<'a> {
     launched: Option<LaunchedKernels>,
     kernel_names: bool,
     is_empty: bool,
+    of_framework: bool,
     counter_tracks: Vec<CounterTrack>,
+    memory_events: Vec<MemoryEvent>,
     /// Whether a string is the name of a kernel.
     kernels: Vec<bool>,
     /// How many rows became events.
@@ -47,7 +53,9 @@ impl<'a> TimelineBuilder<'a> {
             launched: None,
             kernel_names,
             is_empty: true,
+            of_framework: false,
             counter_tracks: Vec::new(),
+            memory_events: Vec::new(),
             kernels: Vec::new(),
             rows: RowCounts::default(),
             span: None,
@@ -68,7 +76,13 @@ impl<'a> TimelineBuilder<'a> {
         self.other_ops(tables)?;
         self.calls(tables)?;
         self.ranges(tables)?;
+        self.operators(tables)?;
         self.counter_tracks(counter_tracks::of(tables));
+        for event in &tables.memory_events {
+            self.stretch(event.time, event.time);
+        }
+        self.rows.all += tables.memory_events.len() as u64;
+        self.memory_events.extend_from_slice(&tables.memory_events);
         Ok(())
     }
 
@@ -97,8 +111,10 @@ impl<'a> TimelineBuilder<'a> {
             flows: self.flows,
             launched: self.launched.unwrap_or_default(),
             counter_tracks: self.counter_tracks,
+            memory_events: self.memory_events,
         };
-        let layout = TimelineLayout::new(tracks, span, &kernels, &stream.counter_tracks, tables, options);
+        let mut layout = TimelineLayout::new(tracks, span, &kernels, &stream.counter_tracks, tables, options);
+        layout.of_framework = self.of_framework;
         Ok((layout, stream))
     }
 
@@ -133,6 +149,7 @@ impl<'a> TimelineBuilder<'a> {
                 bytes: copy.bytes,
                 // The name of a copy is often empty, its direction usually known.
                 text: NameId(copy.direction as u32),
+                function: NameId(copy.track.0),
                 ..Event::bare(Kind::Copy, copy.name, copy.start)
             };
             self.op(event, copy.track, copy.duration, tables)?;
@@ -183,7 +200,27 @@ impl<'a> TimelineBuilder<'a> {
             let track_kind = range.tid.map_or(TrackKind::Ranges, TrackKind::Thread);
             // A marker is an instant, whether or not its end is known.
             let duration = if kind == Kind::Marker { Some(0) } else { range.duration };
-            self.host(Event::bare(kind, range.name, range.start), range.process, track_kind, duration)?;
+            let category = range.category;
+            let is_step = category.is_some() && tables.strings.get(category).starts_with(STEP);
+            self.of_framework |= is_step;
+            let name = if is_step { category } else { range.name };
+            self.host(Event::bare(kind, name, range.start), range.process, track_kind, duration)?;
+        }
+        Ok(())
+    }
+
+    fn operators(&mut self, tables: &Tables) -> io::Result<()> {
+        for operator in tables.operators.iter() {
+            self.of_framework = true;
+            let track_kind = operator.tid.map_or(TrackKind::Unknown, TrackKind::Thread);
+            let event = Event {
+                text: operator.shapes,
+                function: operator.types,
+                detail: operator.sequence.map(i64::from),
+                range: i64::from(operator.forward_thread),
+                ..Event::bare(Kind::Operator, operator.name, operator.start)
+            };
+            self.host(event, operator.process, track_kind, operator.duration)?;
         }
         Ok(())
     }

@@ -164,8 +164,8 @@ impl Document {
     /// Adds the counts of the rows that were read, and written to `output` if there is one.
     pub(crate) fn add_rows(&mut self, rows: &Rows, output: Option<&Path>) {
         self.output = output.map(|output| output.display().to_string());
-        let table = |(table, rows_in, rows_out)| Table { table, rows_in, rows_out: output.map(|_| rows_out) };
-        self.rows = rows.beside(&rows.written()).map(table).collect();
+        let table = |(table, rows_in, _)| Table { table, rows_in, rows_out: output.map(|_| rows_in) };
+        self.rows = rows.beside(rows).map(table).collect();
     }
 }
 

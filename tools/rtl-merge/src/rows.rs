@@ -22,9 +22,6 @@ pub(crate) const TABLES: [&str; 16] = [
     "memory events",
 ];
 
-/// The last of the tables, for which the native layout has no place.
-const UNWRITTEN: usize = 2;
-
 /// The number of rows of each table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Rows {
@@ -75,12 +72,6 @@ impl Rows {
     pub(crate) fn beside(&self, other: &Self) -> impl Iterator<Item = (&'static str, u64, u64)> {
         let pairs = TABLES.into_iter().zip(self.counts).zip(other.counts);
         pairs.map(|((name, one), two)| (name, one, two)).filter(|&(_, one, two)| one + two > 0)
-    }
-
-    /// The rows of these that are in the merged trace.
-    pub(crate) fn written(mut self) -> Self {
-        self.counts[TABLES.len() - UNWRITTEN..].fill(0);
-        self
     }
 
     /// All rows.

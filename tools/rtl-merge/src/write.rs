@@ -49,9 +49,8 @@ pub(crate) fn write(
     }
     state.writer.finish()?;
     let written = read_back(&checkpoint.part())?;
-    let expected = all.written();
-    if written != expected {
-        let lost: Vec<String> = (expected.beside(&written).filter(|(_, read, written)| read != written))
+    if written != all {
+        let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
             .collect();
         let wrong = Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")));

@@ -64,6 +64,9 @@ fn read<E: From<Error>>(
     if select.args && select.api {
         secondary_tables::arguments(database, names, &calls, &mut tables)?;
     }
+    if select.operators {
+        secondary_tables::operators(database, select, names, &mut processes, &mut tables)?;
+    }
     each(&mut tables)?;
 
     let fields = ops::OpFields::of(database, variant, select)?;

@@ -3,7 +3,8 @@ use super::{Agents, IdMap, Names, Processes};
 use crate::dialect::opaque_tables;
 use crate::sqlite::{Database, scanned};
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, Monitor, StackFrame,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, MemoryEvent, Monitor,
+    Operator, StackFrame,
 };
 use crate::{NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
@@ -17,7 +18,7 @@ pub(super) struct SecondaryTables<'a> {
 }
 
 impl SecondaryTables<'_> {
-    /// Reads monitors, counters, call stacks, allocations and opaque tables.
+    /// Reads monitors, counters, call stacks, allocations, opaque tables and memory events.
     pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
         if select.secondary {
             self.monitors(tables)?;
@@ -25,6 +26,9 @@ impl SecondaryTables<'_> {
             self.stack_frames(tables)?;
             self.allocations(tables)?;
             opaque_tables(self.database, tables)?;
+        }
+        if select.memory {
+            self.memory_events(tables)?;
         }
         Ok(())
     }
@@ -109,6 +113,72 @@ impl SecondaryTables<'_> {
             });
         })
     }
+
+    fn memory_events(&mut self, tables: &mut Tables) -> Result<()> {
+        scanned!(columns: time, bytes, gpu = "gpuId", allocated, reserved, address, tid, pid);
+        self.database.scan("rocpd_memory_event", &columns, |row| {
+            let id = row.id();
+            let Some(time) = row.int(time) else {
+                tables.problems.add(ProblemKind::MissingStart, "rocpd_memory_event.time", id);
+                return;
+            };
+            let Some(bytes) = row.int(bytes) else {
+                tables.problems.add(ProblemKind::BadValue, "rocpd_memory_event.bytes", id);
+                return;
+            };
+            let process = self.process(row.int(pid), tables);
+            let unsigned = |column| row.int(column).map(|value| value as u64);
+            tables.memory_events.push(MemoryEvent {
+                id,
+                process,
+                tid: row.int(tid),
+                agent: row.int(gpu).and_then(|gpu| self.agents.find(gpu)),
+                time,
+                address: unsigned(address),
+                bytes,
+                allocated: unsigned(allocated),
+                reserved: unsigned(reserved),
+            });
+        })
+    }
+}
+
+/// Reads the operators of a framework.
+pub(super) fn operators(
+    database: &Database,
+    select: &Select,
+    names: &Names,
+    processes: &mut Processes,
+    tables: &mut Tables,
+) -> Result<()> {
+    scanned!(columns: start, duration, name = "name_id", tid, shapes = "shapes_id", types = "types_id", sequence,
+        forward_thread = "forwardThread", pid);
+    database.scan("rocpd_operator", &columns, |row| {
+        let id = row.id();
+        let Some(start) = row.int(start) else {
+            tables.problems.add(ProblemKind::MissingStart, "rocpd_operator.start", id);
+            return;
+        };
+        let process = match row.int(pid) {
+            Some(pid) => processes.intern(pid, &mut tables.processes),
+            None => processes.unnamed(&mut tables.processes),
+        };
+        let small = |column| row.int(column).and_then(|value| u32::try_from(value).ok());
+        let problems = &mut tables.problems;
+        let mut text = |column, place| names.checked(row.int(column), problems, place, id);
+        tables.operators.push(Operator {
+            id: if select.ids { id } else { 0 },
+            process,
+            tid: row.int(tid),
+            name: text(name, "rocpd_operator.name_id"),
+            start,
+            duration: row.int(duration),
+            shapes: text(shapes, "rocpd_operator.shapes_id"),
+            types: text(types, "rocpd_operator.types_id"),
+            sequence: small(sequence),
+            forward_thread: small(forward_thread).unwrap_or(0),
+        });
+    })
 }
 
 /// Reads the named arguments of the calls, in the order of the calls.
@@ -166,7 +236,7 @@ impl CopyEnds {
 }
 
 /// Tables that are read into columns, or that rows of others refer to.
-const READ: [&str; 14] = [
+const READ: [&str; 16] = [
     "rocpd_string",
     "rocpd_ustring",
     "rocpd_metadata",
@@ -181,6 +251,8 @@ const READ: [&str; 14] = [
     "rocpd_allocation",
     "rocpd_arg",
     "rocpd_copy",
+    "rocpd_operator",
+    "rocpd_memory_event",
 ];
 
 /// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.

@@ -48,6 +48,7 @@ impl TraceImport {
         }
         self.symbols_seen = piece.symbols.len();
         self.calls(writer, piece)?;
+        self.operators(writer, piece)?;
         self.all_ops(writer, piece)?;
         self.links.extend_from_slice(&piece.extra_links);
         self.ops.sort();

@@ -24,12 +24,14 @@ pub(crate) enum Table {
     Monitor,
     Counter,
     Stackframe,
+    Operator,
+    MemoryEvent,
 }
 
 impl Table {
     /// Every file has these; their ids are their places here.
     pub(crate) const ALWAYS: [Self; 3] = [Self::String, Self::Metadata, Self::Op];
-    pub(crate) const COUNT: usize = Self::Stackframe as usize + 1;
+    pub(crate) const COUNT: usize = Self::MemoryEvent as usize + 1;
 
     /// The id of a table that every file has.
     #[inline]
@@ -62,5 +64,6 @@ mod tests {
         assert_eq!(names[Table::Copyapi as usize], "rocpd_copyapi");
         assert_eq!(names[Table::Copy as usize], "rocpd_copy");
         assert_eq!(names[Table::Stackframe as usize], "rocpd_stackframe");
+        assert_eq!(names[Table::MemoryEvent as usize], "rocpd_memory_event");
     }
 }

@@ -5,7 +5,7 @@ use super::layout::Table;
 use super::rows::{address, memcpy_kind};
 use super::writer::NativeWriter;
 use crate::btree::Datum;
-use rtl_schema::table::{Allocation, ApiLaunch, Monitor};
+use rtl_schema::table::{Allocation, ApiLaunch, MemoryEvent, Monitor};
 use rtl_schema::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -37,7 +37,7 @@ impl TraceImport {
         Ok(())
     }
 
-    /// Writes counters, monitors, stack frames and allocations.
+    /// Writes counters, monitors, stack frames, allocations and memory events.
     pub(super) fn secondary_tables(&self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         for row in &piece.counters {
             // Where only a part of the dispatches is written, counters of others belong to none.
@@ -70,7 +70,30 @@ impl TraceImport {
         for row in &piece.allocations {
             allocation(self, writer, row)?;
         }
+        for row in &piece.memory_events {
+            memory_event(self, writer, row)?;
+        }
         writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
+        Ok(())
+    }
+
+    /// Writes operators.
+    pub(super) fn operators(&self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
+        let text = |name| Datum::from(self.text(name).map(|text| text.0));
+        for row in piece.operators.iter() {
+            let cells = [
+                self.file_time(row.start).into(),
+                row.duration.into(),
+                text(row.name),
+                row.tid.into(),
+                text(row.shapes),
+                text(row.types),
+                row.sequence.map(i64::from).into(),
+                Some(row.forward_thread).filter(|&thread| thread != 0).map(i64::from).into(),
+                self.places.pid(row.process).into(),
+            ];
+            writer.row(Table::Operator, &cells)?;
+        }
         Ok(())
     }
 }
@@ -143,5 +166,21 @@ fn allocation(import: &TraceImport, writer: &mut NativeWriter, row: &Allocation)
         row.correlation.into(),
     ];
     writer.row(Table::Allocation, &cells)?;
+    Ok(())
+}
+
+fn memory_event(import: &TraceImport, writer: &mut NativeWriter, row: &MemoryEvent) -> Result<()> {
+    let size = |bytes: Option<u64>| Datum::from(bytes.map(|bytes| bytes as i64));
+    let cells = [
+        import.file_time(row.time).into(),
+        row.bytes.into(),
+        row.agent.and_then(|agent| import.places.gpu(agent)).into(),
+        size(row.allocated),
+        size(row.reserved),
+        size(row.address),
+        row.tid.into(),
+        import.places.pid(row.process).into(),
+    ];
+    writer.row(Table::MemoryEvent, &cells)?;
     Ok(())
 }

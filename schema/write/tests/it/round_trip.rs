@@ -5,7 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rtl_schema::table::{
-    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Symbol, Track,
+    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, MemoryEvent, Operator, Process, Range, RangeKind,
+    Shape, Symbol, Track,
 };
 use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
 use rtl_write::{NativeWriter, TraceImport};
@@ -186,6 +187,15 @@ impl<'a> Lines<'a> {
         for (op, call) in &tables.extra_links {
             line(format!("link {:?} {:?}", self.ops.get(op), self.calls.get(call)));
         }
+        for row in tables.operators.iter() {
+            let texts = [row.name, row.shapes, row.types].map(|name| self.words(name));
+            let bare = Operator { id: 0, name: NameId(0), shapes: NameId(0), types: NameId(0), ..row };
+            line(format!("operator {texts:?} {bare:?}"));
+        }
+        for row in &tables.memory_events {
+            let agent = row.agent.map(|agent| self.agent(agent));
+            line(format!("memory {agent:?} {:?}", MemoryEvent { id: 0, agent: None, ..*row }));
+        }
         tables.opaque_tables.iter().for_each(|row| line(format!("{row:?}")));
         lines
     }
@@ -239,6 +249,29 @@ fn foreign_traces_read_back_from_a_native_file() -> Result {
             let path = entry?.path();
             check(&path, &path.display().to_string())?;
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn traces_of_torch_profiler_read_back_from_a_native_file() -> Result {
+    let Some(shared) = support::shared() else { return Ok(()) };
+    for name in [
+        "mi250-minitoy.json.gz",
+        "mi300-resnet.json.gz",
+        "torch-compile-triton.json.gz",
+        "h200/averages.json.gz",
+        "h200/gpt-memory-rank0.json.gz",
+        "h200/gpt-dist_overlap-rank2.json.gz",
+    ] {
+        let path = shared.join("kineto").join(name);
+        if !path.exists() {
+            support::skip(support::Need::Shared, "no traces of torch.profiler beside the checkout");
+            continue;
+        }
+        let before = Trace::open(&path)?.read(&Select::everything())?;
+        assert!(!before.operators.is_empty(), "{name}");
+        check(&path, name)?;
     }
     Ok(())
 }

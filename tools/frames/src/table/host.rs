@@ -108,6 +108,37 @@ pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> PolarsResult<D
         .finish()
 }
 
+/// Operators of frameworks.
+pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+    let operators: Vec<_> = rows.map(|row| tables.operators.get(row)).collect();
+    Frame::of(tables, &operators)
+        .add("id", |row| row.id)
+        .text("name", |row| row.name)?
+        .process(|row| row.process)
+        .add("tid", |row| row.tid)
+        .times(|row| row.start, |row| row.duration)
+        .text("shapes", |row| row.shapes)?
+        .text("types", |row| row.types)?
+        .add("sequence", |row| row.sequence)
+        .add("forward_thread", |row| (row.forward_thread != 0).then_some(row.forward_thread))
+        .finish()
+}
+
+/// Allocations and releases of the allocators of frameworks.
+pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+    Frame::of(tables, &tables.memory_events[rows])
+        .add("id", |row| row.id)
+        .add("gpu", |row| gpu(tables, row.agent))
+        .process(|row| row.process)
+        .add("tid", |row| row.tid)
+        .add("time_ns", |row| row.time)
+        .add("bytes", |row| row.bytes)
+        .add("allocated_bytes", |row| row.allocated)
+        .add("reserved_bytes", |row| row.reserved)
+        .add("address", |row| row.address)
+        .finish()
+}
+
 /// Sampled quantities.
 pub(super) fn monitors(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     Frame::of(tables, &tables.monitors[rows])

@@ -31,6 +31,7 @@ pub const FORMAT: Format = Format {
     endings: &[".pftrace", ".pftrace.gz", ".perfetto-trace", ".perfetto-trace.gz"],
     default_ending: ".pftrace",
     partitioned: false,
+    has_operators: true,
     write: viewer::write::<Pftrace>,
 };
 

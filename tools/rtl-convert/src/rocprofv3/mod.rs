@@ -41,6 +41,7 @@ pub const JSON: Format = Format {
     endings: &["_results.json", "_results.json.gz"],
     default_ending: "_results.json",
     partitioned: false,
+    has_operators: false,
     write: json,
 };
 
@@ -52,6 +53,7 @@ pub const CSV: Format = Format {
     endings: &[],
     default_ending: "",
     partitioned: false,
+    has_operators: false,
     write: csv,
 };
 
@@ -63,6 +65,7 @@ pub const ROCPD: Format = Format {
     endings: &["_results.db"],
     default_ending: "_results.db",
     partitioned: false,
+    has_operators: false,
     write: database,
 };
 

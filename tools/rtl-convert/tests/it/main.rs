@@ -9,6 +9,7 @@ mod cut_off;
 mod databases;
 mod drawing;
 mod formats;
+mod frameworks;
 mod fuzz_smoke;
 mod interrupted;
 mod options;

@@ -6,7 +6,7 @@ use rtl_schema::table::{
 };
 use rtl_schema::{AgentId, ProcessId, Tables};
 use rtl_write::{NativeWriter, Op};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The slices of the pftrace that `rtl-convert in.db` and more words write.
 fn drawn(folder: &Folder, line: &str) -> Vec<Slice> {
@@ -95,8 +95,9 @@ fn calls_show_what_they_asked_for_and_what_they_returned() {
     let events = events(&folder, "");
     let arguments: Vec<&Value> =
         events.iter().filter(|event| event["cat"] == "cuda_runtime").map(|event| &event["args"]).collect();
-    assert_eq!(arguments[2]["work-items"], "128x1x1");
-    assert_eq!((&arguments[2]["work-group"], &arguments[2]["result"]), (&"64x1x1".into(), &719.into()));
+    assert_eq!(arguments[2]["work-items"], json!([128, 1, 1]));
+    assert_eq!((&arguments[2]["grid"], &arguments[2]["block"]), (&json!([2, 1, 1]), &json!([64, 1, 1])));
+    assert_eq!(arguments[2]["result"], 719);
     assert_eq!(arguments[3]["bytes"], 4096);
     assert!(arguments[0].get("result").is_none());
     let gemm = events.iter().find(|event| event["name"] == "void gemm(float*)").unwrap();
@@ -180,7 +181,7 @@ fn memory_and_hardware_counters_are_drawn_where_the_trace_has_them() {
 }
 
 #[test]
-fn operators_of_a_framework_are_said_to_be_left_out() {
+fn operators_of_a_framework_are_said_to_be_left_out_where_a_format_has_none() {
     let folder = Folder::new();
     let events = [
         r#"{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1.0,"dur":5.0,"args":{}}"#,
@@ -188,7 +189,14 @@ fn operators_of_a_framework_are_said_to_be_left_out() {
     ];
     let text = format!(r#"{{"schemaVersion":1,"traceEvents":[{}]}}"#, events.join(","));
     std::fs::write(folder.path("torch.json"), text).unwrap();
-    let (exit, _, messages) = folder.run("torch.json -o out.db");
-    let left_out = "1 operators and memory events are left out: no format has a place for them";
-    assert!(exit == 0 && messages.contains(left_out), "{messages}");
+    for (output, format) in
+        [("out.rpd", "rpd"), ("out_results.json", "rocprofv3-json"), ("out_results.db", "rocpd")]
+    {
+        let (exit, _, messages) = folder.run(&format!("torch.json -o {output}"));
+        let left_out = format!("1 operators and memory events are left out: {format} has no place for them");
+        assert!(exit == 0 && messages.contains(&left_out), "{messages}");
+    }
+    for output in ["out.db", "out.json", "out.pftrace", "out.csv"] {
+        assert_eq!(folder.run(&format!("torch.json -o {output}")).2, "", "{output}");
+    }
 }

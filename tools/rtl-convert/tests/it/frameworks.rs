@@ -1,0 +1,112 @@
+//! Operators, memory events and calls of torch.profiler in the formats that have them.
+
+use rtl_schema::table::AgentKind;
+use rtl_schema::{AgentId, NameId, Select, Tables, Trace};
+use support::Need;
+
+use crate::drawing::Folder;
+
+/// Every row of the categories of torch.profiler in words that do not depend on numbers of a file, sorted.
+fn rows(tables: &Tables) -> Vec<String> {
+    let text = |name: NameId| if name.is_some() { tables.strings.get(name) } else { "" };
+    let gpu = |agent: AgentId| Some(tables.agent(agent)).filter(|agent| agent.kind == AgentKind::Gpu);
+    let gpu = |agent: AgentId| gpu(agent).map(|agent| agent.number);
+    let pid = |process| tables.process(process).pid;
+    let mut rows = Vec::new();
+    for row in tables.dispatches.iter() {
+        let track = tables.tracks.get(row.track);
+        let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
+        let registers = row.symbol.and_then(|symbol| tables.symbols[symbol.index()].vgprs);
+        rows.push(format!(
+            "kernel {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {registers:?}",
+            row.start,
+            text(row.name),
+            row.duration,
+            gpu(track.agent),
+            track.stream,
+            pid(track.process),
+            row.correlation,
+            shape.groups,
+            shape.workgroup,
+            shape.lds,
+        ));
+    }
+    for row in &tables.copies {
+        let track = tables.tracks.get(row.track);
+        let place = (gpu(track.agent), track.stream, pid(track.process));
+        let copy = (row.duration, row.bytes, row.direction, row.correlation);
+        rows.push(format!("copy {} {} {place:?} {copy:?}", row.start, text(row.name)));
+    }
+    for row in tables.api_calls.iter() {
+        let texts = [row.name, row.domain, row.args].map(text);
+        rows.push(format!(
+            "call {} {texts:?} {:?} {:?} {:?}",
+            row.start,
+            row.duration,
+            pid(row.process),
+            row.tid
+        ));
+    }
+    for row in tables.operators.iter() {
+        let texts = [row.name, row.shapes, row.types].map(text);
+        let place = (pid(row.process), row.tid);
+        let link = (row.sequence, row.forward_thread);
+        rows.push(format!("operator {} {texts:?} {:?} {place:?} {link:?}", row.start, row.duration));
+    }
+    for row in &tables.ranges {
+        let texts = [row.name, row.category].map(text);
+        rows.push(format!(
+            "range {} {texts:?} {:?} {:?} {:?}",
+            row.start,
+            row.duration,
+            pid(row.process),
+            row.tid
+        ));
+    }
+    for row in &tables.memory_events {
+        let sizes = (row.bytes, row.allocated, row.reserved, row.address);
+        rows.push(format!("memory {} {sizes:?} {:?} {:?}", row.time, row.agent.and_then(gpu), row.tid));
+    }
+    rows.sort();
+    rows
+}
+
+fn read(folder: &Folder, name: &str) -> Tables {
+    Trace::open(folder.path(name)).unwrap().read(&Select::everything()).unwrap()
+}
+
+#[test]
+fn what_torch_profiler_has_recorded_comes_back_in_its_own_shape() {
+    let Some(shared) = support::shared() else { return };
+    for name in [
+        "mi250-minitoy.json.gz",
+        "mi300-resnet.json.gz",
+        "torch-compile-triton.json.gz",
+        "h200/averages.json.gz",
+        "h200/gpt-memory-rank0.json.gz",
+        "h200/gpt-graph.json.gz",
+    ] {
+        let path = shared.join("kineto").join(name);
+        if !path.exists() {
+            return support::skip(Need::Shared, "no traces of torch.profiler beside the checkout");
+        }
+        let folder = Folder::new();
+        std::fs::copy(path, folder.path("in.json.gz")).unwrap();
+        for line in [
+            "in.json.gz -o native.db",
+            "native.db --names mangled -o out.json",
+            "in.json.gz --names mangled -o direct.json",
+        ] {
+            let (code, _, messages) = folder.run(line);
+            assert_eq!((code, messages.as_str()), (0, ""), "{name}: {line}");
+        }
+        let before = rows(&read(&folder, "in.json.gz"));
+        for output in ["native.db", "out.json", "direct.json"] {
+            let after = rows(&read(&folder, output));
+            for (before, after) in before.iter().zip(&after) {
+                assert_eq!(before, after, "{name}: {output}");
+            }
+            assert_eq!(before.len(), after.len(), "{name}: {output}");
+        }
+    }
+}
