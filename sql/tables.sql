@@ -198,3 +198,16 @@ CREATE TABLE rocpd_memory_event (
     tid INTEGER,
     pid INTEGER        -- NULL is the metadata tag pid
 );
+
+-- Python functions and modules of a framework as their threads executed them. Those of one thread nest by time.
+CREATE TABLE rocpd_python_frame (
+    id INTEGER PRIMARY KEY,
+    start INTEGER,
+    duration INTEGER, -- NULL if its end was never seen
+    name_id INTEGER,  -- text: file, line and function, or nn.Module: and the name of a module
+    tid INTEGER,
+    number INTEGER,   -- the source's number of the frame
+    caller INTEGER,   -- number of the frame that called it
+    module INTEGER,   -- the source's number of the module among those of its class
+    pid INTEGER       -- NULL is the metadata tag pid
+);

@@ -3,19 +3,23 @@
 use std::sync::OnceLock;
 
 use rtl_schema::Tables;
-use rtl_schema::table::Track;
+use rtl_schema::table::{PythonFrames, Track};
 
+use crate::first_use::distinct;
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, Latency, Queues};
-use crate::operators::Callers;
+use crate::operators::{Callers, Modules};
 use crate::ops::{Op, Order};
-use crate::ranges::{self, Attribution, Cursor, RangeReport};
+use crate::ranges::{self, Attribution, Cursor, RangeReport, Repeated};
 use crate::sweep::{self, Sweep};
 use crate::{Categories, labels};
 
 /// How many of the longest gaps [`Analysis::sweep`] keeps.
 const LONGEST_GAPS: usize = 10;
+
+/// Ranges that come again at least this often are steps.
+const LEAST_STEPS: usize = 2;
 
 /// Traces of more ops are worth a second thread; starting one costs as much as a small report.
 const PARALLEL: usize = 200_000;
@@ -112,6 +116,24 @@ impl<'a> Analysis<'a> {
                 let operators = (0..dispatches.len()).map(|row| callers.name_of_dispatch(tables, row));
                 by_key(tables, operators, |operator| {
                     Group::of(operator.map_or("(no operator)", |name| tables.strings.get(name)))
+                })
+            }
+            GroupBy::Module => {
+                let modules = Modules::of(tables);
+                let names = (0..dispatches.len()).map(|row| modules.name_of_dispatch(tables, row));
+                by_key(tables, names, |module| {
+                    let name = module.map_or("(no module)", |name| tables.strings.get(name));
+                    Group::of(name.strip_prefix(PythonFrames::MODULE).unwrap_or(name))
+                })
+            }
+            GroupBy::Step => {
+                let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
+                let processes: Vec<_> = processes.into_iter().collect();
+                let repeated = Repeated::of(tables, &processes, LEAST_STEPS);
+                let step = |row| repeated.as_ref().and_then(|repeated| repeated.of_dispatch(tables, row));
+                by_key(tables, (0..dispatches.len()).map(step), |step| match (&repeated, step) {
+                    (Some(repeated), Some(step)) => Group::of(&repeated.label(tables, step)),
+                    _ => Group::of("(no step)"),
                 })
             }
             GroupBy::Shape => {

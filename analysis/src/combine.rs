@@ -1,7 +1,7 @@
 //! Several traces as one.
 
 use rtl_schema::layout::tags::COMPLETE;
-use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Operators, Track};
+use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Operators, PythonFrames, Track};
 use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
@@ -32,6 +32,7 @@ pub fn append(tables: &mut Tables, other: Tables) {
         range.category = numbers.name(range.category);
     });
     append_operators(&mut tables.operators, other.operators, &numbers);
+    append_python_frames(&mut tables.python_frames, other.python_frames, &numbers);
     append_rows(&mut tables.memory_events, other.memory_events, |event| {
         event.process = numbers.process(event.process);
         event.agent = event.agent.map(|agent| numbers.agent(agent));
@@ -152,6 +153,12 @@ fn append_operators(mine: &mut Operators, mut other: Operators, numbers: &Number
     other.name.iter_mut().for_each(|id| *id = numbers.name(*id));
     other.shapes.map(|id| numbers.name(id));
     other.types.map(|id| numbers.name(id));
+    mine.append(other);
+}
+
+fn append_python_frames(mine: &mut PythonFrames, mut other: PythonFrames, numbers: &Numbers) {
+    other.process.map(|process| numbers.process(process));
+    other.name.iter_mut().for_each(|id| *id = numbers.name(*id));
     mine.append(other);
 }
 

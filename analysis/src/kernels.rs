@@ -1,4 +1,4 @@
-//! Kernel time by kernel, category, GPU, queue, range, launch shape, process or rank.
+//! Kernel time by kernel, category, GPU, queue, range, operator, module, step, launch shape, process or rank.
 
 use std::cmp::Ordering;
 use std::hash::Hash;
@@ -29,6 +29,10 @@ pub enum GroupBy {
     Range,
     /// The innermost operator around the launch.
     Operator,
+    /// The innermost module of a framework around the launch.
+    Module,
+    /// The step of the run: one of the ranges that come again and again.
+    Step,
     /// The kernel and its launch shape.
     Shape,
     /// The process.

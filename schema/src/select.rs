@@ -18,6 +18,8 @@ pub struct Select {
     pub args: bool,
     /// Operators of a framework.
     pub operators: bool,
+    /// Python functions and modules of a framework.
+    pub python: bool,
     /// Allocations and releases of a framework's allocator.
     pub memory: bool,
     /// Allocations, scratch events, counters, monitors and call stacks.
@@ -27,7 +29,7 @@ pub struct Select {
 impl Select {
     /// The whole file, for convert and merge.
     pub fn everything() -> Self {
-        Self { ids: true, launch: true, args: true, secondary: true, ..Self::summary() }
+        Self { ids: true, launch: true, args: true, python: true, secondary: true, ..Self::summary() }
     }
 
     /// The columns of rtl-summary's default report.

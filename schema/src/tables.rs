@@ -4,7 +4,7 @@ use crate::Dialect;
 use crate::layout::tags::{COMPLETE, TRACING_COST};
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, MemoryEvents, Monitor, OpaqueTable,
-    Operators, Process, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
+    Operators, Process, PythonFrames, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
@@ -39,6 +39,8 @@ pub struct Tables {
     pub ranges: Ranges,
     /// Operators of a framework.
     pub operators: Operators,
+    /// Python functions and modules of a framework.
+    pub python_frames: PythonFrames,
     /// Allocations and releases of a framework's allocator.
     pub memory_events: MemoryEvents,
     /// Allocations and scratch events.
@@ -71,6 +73,7 @@ impl Tables {
         self.api_calls = ApiCalls::default();
         self.ranges.clear();
         self.operators = Operators::default();
+        self.python_frames = PythonFrames::default();
         self.extra_links.clear();
     }
 

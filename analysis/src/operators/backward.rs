@@ -14,40 +14,63 @@ enum Forward {
     Several,
 }
 
-/// By row of forward operators, the GPU time in ns of the backward operators of their sequence number. Of several forward
-/// operators on one thread with the same number the one that began last made the node of the graph: the others had read
-/// the number before.
+/// The forward operators of a trace by process and sequence number.
+#[derive(Debug, Default)]
+pub(super) struct Forwards(FxHashMap<(ProcessId, u32), Forward>);
+
+/// Whether an operator is executed by the backward pass.
+pub(super) fn is_backward(operators: &Operators, row: u32) -> bool {
+    operators.forward_thread.get(row as usize) != 0
+}
+
+fn key(operators: &Operators, row: u32) -> Option<(ProcessId, u32)> {
+    Some((operators.process.get(row as usize), operators.sequence.get(row as usize)?))
+}
+
+impl Forwards {
+    /// Of several forward operators on one thread with the same number the one that began last made the node of the
+    /// graph: the others had read the number before.
+    pub(super) fn of(operators: &Operators, nesting: &Nesting) -> Self {
+        let mut forward: FxHashMap<(ProcessId, u32), Forward> = FxHashMap::default();
+        if operators.sequence.uniform() == Some(None) {
+            return Self(forward);
+        }
+        // Thread by thread, by start.
+        for &row in &nesting.order {
+            let Some(key) = key(operators, row).filter(|_| !is_backward(operators, row)) else { continue };
+            let known = forward.entry(key).or_insert(Forward::One(row));
+            *known = match *known {
+                Forward::One(other)
+                    if operators.tid.get(other as usize) == operators.tid.get(row as usize) =>
+                {
+                    Forward::One(row)
+                }
+                _ => Forward::Several,
+            };
+        }
+        Self(forward)
+    }
+
+    /// The forward operator of a backward one.
+    pub(super) fn get(&self, operators: &Operators, row: u32) -> Option<u32> {
+        match self.0.get(&key(operators, row)?)? {
+            Forward::One(forward) => Some(*forward),
+            Forward::Several => None,
+        }
+    }
+}
+
+/// By row of forward operators, the GPU time in ns of the backward operators that belong to them.
 pub(super) fn times(operators: &Operators, nesting: &Nesting, gpu_ns: &[i64]) -> FxHashMap<u32, i64> {
     let mut times = FxHashMap::default();
-    if operators.sequence.uniform() == Some(None) {
-        return times;
-    }
-    let is_backward = |row: usize| operators.forward_thread.get(row) != 0;
-    let key = |row: usize| Some((operators.process.get(row), operators.sequence.get(row)?));
-    let mut forward: FxHashMap<(ProcessId, u32), Forward> = FxHashMap::default();
-    // Thread by thread, by start.
-    for &row in &nesting.order {
-        let Some(key) = key(row as usize).filter(|_| !is_backward(row as usize)) else { continue };
-        let known = forward.entry(key).or_insert(Forward::One(row));
-        *known = match *known {
-            Forward::One(other) if operators.tid.get(other as usize) == operators.tid.get(row as usize) => {
-                Forward::One(row)
-            }
-            _ => Forward::Several,
-        };
-    }
-    for (row, &gpu_ns) in gpu_ns.iter().enumerate().filter(|&(row, _)| is_backward(row)) {
-        let Some(key) = key(row) else { continue };
+    let forwards = Forwards::of(operators, nesting);
+    for (row, &gpu_ns) in (0..).zip(gpu_ns).filter(|&(row, _)| is_backward(operators, row)) {
         // The engine's operator is around the function's own, with the same number.
-        let parent = nesting.parent[row];
-        let is_within = |parent: u32| {
-            parent != NONE
-                && is_backward(parent as usize)
-                && operators.sequence.get(parent as usize) == Some(key.1)
-        };
-        if !is_within(parent)
-            && let Some(&Forward::One(forward)) = forward.get(&key)
-        {
+        let parent = nesting.parent[row as usize];
+        let is_within = parent != NONE
+            && is_backward(operators, parent)
+            && operators.sequence.get(parent as usize) == operators.sequence.get(row as usize);
+        if let Some(forward) = forwards.get(operators, row).filter(|_| !is_within) {
             let time: &mut i64 = times.entry(forward).or_default();
             *time = time.saturating_add(gpu_ns);
         }

@@ -38,11 +38,17 @@ impl Callers {
         self.of_op(tables, dispatches.track[row], dispatches.correlation.get(row))
     }
 
+    /// The call that launched an op.
+    #[inline]
+    pub(super) fn call_of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> Option<u32> {
+        let space = self.spaces.get(&space_of(tables, tables.tracks.get(track).process));
+        space.and_then(|space| space.get(correlation))
+    }
+
     /// The operator that launched an op, or [`NONE`].
     #[inline]
     pub(super) fn of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> u32 {
-        let space = self.spaces.get(&space_of(tables, tables.tracks.get(track).process));
-        let call = space.and_then(|space| space.get(correlation));
+        let call = self.call_of_op(tables, track, correlation);
         call.and_then(|call| self.operators.get(call as usize)).copied().unwrap_or(NONE)
     }
 

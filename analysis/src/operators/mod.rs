@@ -5,6 +5,7 @@
 
 mod backward;
 mod callers;
+mod modules;
 mod nesting;
 
 use std::cmp::Reverse;
@@ -13,6 +14,7 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::callers::Callers;
+pub(crate) use self::modules::Modules;
 use self::nesting::{NONE, Nesting};
 use crate::first_use::FirstUseMap;
 

@@ -1,12 +1,52 @@
-//! How the operators of a thread nest: by time, as the thread executed them.
+//! How the operators or Python frames of a thread nest: by time, as the thread executed them.
 
 use std::cmp::Reverse;
 
 use rtl_schema::ProcessId;
-use rtl_schema::table::Operators;
+use rtl_schema::table::{Operators, PythonFrames};
 use rustc_hash::FxHashMap;
 
 use crate::first_use::{FirstUseMap, position_of};
+
+/// What threads execute, one within the other.
+pub(crate) trait Executed {
+    /// The number of rows.
+    fn rows(&self) -> usize;
+
+    /// The thread of a row.
+    fn thread(&self, row: usize) -> ThreadKey;
+
+    /// The start of a row in ns.
+    fn start(&self, row: u32) -> i64;
+
+    /// The end of a row in ns; its start where the end is unknown.
+    fn end(&self, row: u32) -> i64;
+}
+
+macro_rules! executed {
+    ($($Table:ident)*) => {
+        $(impl Executed for $Table {
+            fn rows(&self) -> usize {
+                self.len()
+            }
+
+            fn thread(&self, row: usize) -> ThreadKey {
+                (self.process.get(row), self.tid.get(row))
+            }
+
+            fn start(&self, row: u32) -> i64 {
+                self.start[row as usize]
+            }
+
+            fn end(&self, row: u32) -> i64 {
+                let length = self.duration.valid(row as usize).unwrap_or(0);
+                self.start[row as usize].saturating_add(length)
+            }
+        })*
+    };
+}
+
+executed! { Operators PythonFrames }
 
 /// No operator.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -28,17 +68,17 @@ pub(crate) struct Nesting {
 impl Nesting {
     /// Operators without an end enclose nothing. One that begins within another belongs to it, even where it ends
     /// later: ends are rounded.
-    pub(crate) fn of(operators: &Operators) -> Self {
-        let rows = operators.len();
+    pub(crate) fn of(operators: &impl Executed) -> Self {
+        let rows = operators.rows();
         let mut nesting =
             Self { parent: vec![NONE; rows], order: Vec::with_capacity(rows), threads: FxHashMap::default() };
         let mut open: Vec<u32> = Vec::new();
-        for (thread, mut of_thread) in by_thread(rows, |row| thread_of(operators, row)) {
+        for (thread, mut of_thread) in by_thread(rows, |row| operators.thread(row)) {
             // Most sources have this order already.
-            of_thread.sort_by_key(|&row| (operators.start[row as usize], Reverse(end(operators, row)), row));
+            of_thread.sort_by_key(|&row| (operators.start(row), Reverse(operators.end(row)), row));
             open.clear();
             for &row in &of_thread {
-                close(operators, &mut open, operators.start[row as usize]);
+                close(operators, &mut open, operators.start(row));
                 nesting.parent[row as usize] = open.last().copied().unwrap_or(NONE);
                 open.push(row);
             }
@@ -52,7 +92,7 @@ impl Nesting {
     /// The innermost operator at each of some moments of a thread, which come sorted; [`NONE`] where there is none.
     pub(crate) fn innermost(
         &self,
-        operators: &Operators,
+        operators: &impl Executed,
         thread: ThreadKey,
         moments: impl Iterator<Item = i64>,
         mut each: impl FnMut(u32),
@@ -61,8 +101,8 @@ impl Nesting {
         let mut rows = self.order[first as usize..last as usize].iter().peekable();
         let mut open: Vec<u32> = Vec::new();
         for moment in moments {
-            while let Some(&row) = rows.next_if(|&&row| operators.start[row as usize] <= moment) {
-                close(operators, &mut open, operators.start[row as usize]);
+            while let Some(&row) = rows.next_if(|&&row| operators.start(row) <= moment) {
+                close(operators, &mut open, operators.start(row));
                 open.push(row);
             }
             close(operators, &mut open, moment);
@@ -89,18 +129,9 @@ pub(super) fn by_thread(
     threads
 }
 
-fn thread_of(operators: &Operators, row: usize) -> ThreadKey {
-    (operators.process.get(row), operators.tid.get(row))
-}
-
-fn end(operators: &Operators, row: u32) -> i64 {
-    let length = operators.duration.valid(row as usize).unwrap_or(0);
-    operators.start[row as usize].saturating_add(length)
-}
-
 /// Leaves the operators that have ended at `moment`.
-fn close(operators: &Operators, open: &mut Vec<u32>, moment: i64) {
-    while open.last().is_some_and(|&row| end(operators, row) <= moment) {
+fn close(operators: &impl Executed, open: &mut Vec<u32>, moment: i64) {
+    while open.last().is_some_and(|&row| operators.end(row) <= moment) {
         open.pop();
     }
 }

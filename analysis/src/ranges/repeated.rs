@@ -76,6 +76,28 @@ impl Repeated {
         self.spans.get(process.index()).map_or(0, Vec::len)
     }
 
+    /// What one of them is called: its category where that has a number (torch.profiler), else its name and its number
+    /// from 1.
+    pub(crate) fn label(&self, tables: &Tables, number: usize) -> String {
+        let of_any = self
+            .spans
+            .iter()
+            .zip(0_u32..)
+            .find_map(|(spans, process)| Some((*spans.get(number)?, ProcessId(process))));
+        let category = of_any.and_then(|((start, _), process)| {
+            let is_it =
+                |range: &&Range| (range.name, range.process, range.start) == (self.name, process, start);
+            Some(tables.ranges.iter().find(is_it)?.category)
+        });
+        let name = tables.strings.get(self.name);
+        let category =
+            category.filter(|category| category.is_some()).map(|category| tables.strings.get(category));
+        match category.filter(|category| category.starts_with(name)) {
+            Some(category) => category.to_owned(),
+            None => format!("{name} {}", number + 1),
+        }
+    }
+
     /// The number of the range that a dispatch was launched in, or ran in where nothing ties it to its launch.
     #[inline]
     pub(crate) fn of_dispatch(&self, tables: &Tables, row: usize) -> Option<usize> {

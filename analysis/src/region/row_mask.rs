@@ -21,6 +21,7 @@ pub(super) struct RowMask {
     calls: Vec<bool>,
     ranges: Vec<bool>,
     operators: Vec<bool>,
+    python_frames: Vec<bool>,
 }
 
 impl RowMask {
@@ -32,6 +33,7 @@ impl RowMask {
             calls: vec![true; tables.api_calls.len()],
             ranges: vec![true; tables.ranges.len()],
             operators: vec![true; tables.operators.len()],
+            python_frames: vec![true; tables.python_frames.len()],
         }
     }
 
@@ -77,6 +79,9 @@ impl RowMask {
             for (row, kept) in self.operators.iter_mut().enumerate() {
                 *kept &= stays(tables.operators.process.get(row));
             }
+            for (row, kept) in self.python_frames.iter_mut().enumerate() {
+                *kept &= stays(tables.python_frames.process.get(row));
+            }
         }
     }
 
@@ -86,7 +91,7 @@ impl RowMask {
         self.others(tables, from, to);
     }
 
-    /// Of calls, ranges and operators keeps those that start in `[from, to)`.
+    /// Of calls, ranges, operators and Python frames keeps those that start in `[from, to)`.
     pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
         let inside = |start: i64| from <= start && start < to;
         for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
@@ -98,10 +103,13 @@ impl RowMask {
         for (kept, &start) in self.operators.iter_mut().zip(&tables.operators.start) {
             *kept &= inside(start);
         }
+        for (kept, &start) in self.python_frames.iter_mut().zip(&tables.python_frames.start) {
+            *kept &= inside(start);
+        }
     }
 
-    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls and operators by their
-    /// thread, barriers by their start, ranges with all that lies inside.
+    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls, operators and Python
+    /// frames by their thread, barriers by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
         let missing = || available::no_range(tables, name);
         let attribution = Attribution::of_all_rows(tables);
@@ -128,6 +136,11 @@ impl RowMask {
         for (row, kept) in self.operators.iter_mut().enumerate() {
             let (process, tid) = (operators.process.get(row), operators.tid.get(row));
             *kept = *kept && holds(attribution.thread_moment(process, tid, operators.start[row]));
+        }
+        let frames = &tables.python_frames;
+        for (row, kept) in self.python_frames.iter_mut().enumerate() {
+            let (process, tid) = (frames.process.get(row), frames.tid.get(row));
+            *kept = *kept && holds(attribution.thread_moment(process, tid, frames.start[row]));
         }
         Ok(())
     }
@@ -203,6 +216,9 @@ impl RowMask {
         }
         if self.operators.contains(&false) {
             tables.operators.retain(&self.operators);
+        }
+        if self.python_frames.contains(&false) {
+            tables.python_frames.retain(&self.python_frames);
         }
         retain(&mut tables.copies, &self.copies);
         retain(&mut tables.barriers, &self.barriers);

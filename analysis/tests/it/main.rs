@@ -5,6 +5,7 @@
 mod common;
 mod judgements;
 mod launches;
+mod modules;
 mod nesting;
 mod operators;
 mod profile;

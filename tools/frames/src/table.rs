@@ -58,6 +58,8 @@ tables! {
     ALLOCATIONS: "allocations", false, |tables| tables.allocations.len(), host::allocations;
     /// Operators of frameworks.
     OPERATORS: "operators", false, |tables| tables.operators.len(), host::operators;
+    /// Python functions and modules of frameworks.
+    PYTHON_FRAMES: "python_frames", false, |tables| tables.python_frames.len(), host::python_frames;
     /// Allocations and releases of the allocators of frameworks.
     MEMORY_EVENTS: "memory_events", false, |tables| tables.memory_events.len(), host::memory_events;
     /// Hardware counters of dispatches.

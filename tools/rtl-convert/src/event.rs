@@ -23,6 +23,8 @@ labelled_enum! {
         Marker = "marker",
         /// An operator of a framework.
         Operator = "operator",
+        /// A Python function or module of a framework.
+        Python = "python",
     }
 }
 
@@ -48,12 +50,12 @@ pub struct Event {
     /// Of an op, the id of the innermost range around its launch; of an operator, the number of the thread of its forward
     /// operator. 0 is none.
     pub range: Id,
-    /// Correlation id; 0 is unknown.
+    /// Correlation id; 0 is unknown. Of a Python frame: the number of its caller, -1 where it has none.
     pub correlation: Id,
-    /// Bytes of a copy.
+    /// Bytes of a copy. Of a Python frame: the number of its module.
     pub bytes: Option<u64>,
     /// Of an op: ns from enqueueing to start. Of a call: the returned status, unless 0. Of an operator: its node of the
-    /// autograd graph.
+    /// autograd graph. Of a Python frame: its number.
     pub detail: Option<i64>,
     /// Launch shape of a kernel.
     pub shape: Option<ShapeId>,

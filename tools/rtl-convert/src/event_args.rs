@@ -57,6 +57,12 @@ labelled_enum! {
         Sequence = "Sequence number",
         /// The number of the thread of a backward operator's forward one.
         ForwardThread = "Fwd thread id",
+        /// The number of a Python frame.
+        PythonId = "Python id",
+        /// The number of the frame that called it.
+        PythonCaller = "Python parent id",
+        /// The number of a module among those of its class.
+        PythonModule = "Python module id",
     }
 }
 
@@ -115,6 +121,9 @@ impl EventArgs {
         if event.kind == Kind::Operator {
             return operator(event, tables, writer, out);
         }
+        if event.kind == Kind::Python {
+            return python_frame::<W>(event, out);
+        }
         if event.kind == Kind::Call
             && event.text.is_some()
             && writer.call(tables.strings.get(event.text), out)
@@ -157,6 +166,20 @@ fn operator<W: ArgWriter>(event: &Event, tables: &Tables, writer: &mut W, out: &
     if let Some(sequence) = event.detail {
         W::number(EventArg::Sequence, sequence, out);
         W::number(EventArg::ForwardThread, event.range, out);
+    }
+}
+
+fn python_frame<W: ArgWriter>(event: &Event, out: &mut Vec<u8>) {
+    let caller = Some(event.correlation).filter(|&caller| caller >= 0);
+    let module = event.bytes.and_then(|module| i64::try_from(module).ok());
+    for (argument, number) in [
+        (EventArg::PythonId, event.detail),
+        (EventArg::PythonCaller, caller),
+        (EventArg::PythonModule, module),
+    ] {
+        if let Some(number) = number {
+            W::number(argument, number, out);
+        }
     }
 }
 

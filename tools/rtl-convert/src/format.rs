@@ -25,7 +25,7 @@ pub struct Format {
     pub default_ending: &'static str,
     /// Whether one output holds all parts of a split trace; otherwise each part is a separate output.
     pub partitioned: bool,
-    /// Whether it has operators and memory events of frameworks; otherwise they are left out, and counted.
+    /// Whether it has operators, Python frames and memory events; otherwise they are left out, and counted.
     pub has_operators: bool,
     /// Writes the output.
     pub write: fn(&Job<'_>) -> Result<Written, Failure>,

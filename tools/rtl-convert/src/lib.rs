@@ -140,7 +140,7 @@ fn convert_each(
     let unwritten =
         Some(source.of_frameworks()).filter(|&rows| rows > 0 && !format.has_operators).map(|rows| {
             format!(
-                "{} operators and memory events are left out: {} has no place for them",
+                "{} operators, Python frames and memory events are left out: {} has no place for them",
                 units::count(rows),
                 format.name
             )

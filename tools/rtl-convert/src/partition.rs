@@ -115,6 +115,10 @@ impl Partition {
             if operators.contains(&false) {
                 tables.operators.retain(&operators);
             }
+            let frames: Vec<bool> = tables.python_frames.process.iter().map(|of| stays(None, of)).collect();
+            if frames.contains(&false) {
+                tables.python_frames.retain(&frames);
+            }
             tables.ranges.retain(|row| stays(None, row.process));
             tables.threads.retain(|row| stays(None, row.process));
         }

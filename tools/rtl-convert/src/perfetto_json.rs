@@ -14,7 +14,7 @@ use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
 use crate::text;
-use crate::tracks::{self, TrackGroup};
+use crate::tracks::{self, TrackGroup, TrackKind};
 use crate::viewer;
 
 /// The format.
@@ -81,7 +81,7 @@ impl Json {
         self.text(&format!("{{\"ph\":\"M\",\"pid\":{pid}{tid},\"name\":\"{what}\",\"args\":{args}}}"));
     }
 
-    fn arguments(&mut self, event: &Event, layout: &TimelineLayout<'_>) {
+    fn arguments(&mut self, event: &Event, lane: usize, layout: &TimelineLayout<'_>) {
         self.text(",\"args\":{");
         let empty = self.page.len();
         self.args.write(event, layout.tables, &mut self.texts, &mut self.page);
@@ -96,6 +96,11 @@ impl Json {
                 track.stream()
             };
             Texts::number(EventArg::Stream, stream, &mut self.page);
+        } else if let TrackKind::Thread(tid) = track.kind
+            && lane > 0
+        {
+            // Its lane has a tid of its own.
+            Texts::number(EventArg::Thread, tid, &mut self.page);
         }
         // Each argument has a comma before it.
         if self.page.get(empty) == Some(&b',') {
@@ -174,6 +179,7 @@ fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
         Kind::Call => "cuda_runtime",
         Kind::Range if layout.of_framework => "user_annotation",
         Kind::Range | Kind::Operator => "cpu_op",
+        Kind::Python => "python_function",
         Kind::Kernel | Kind::Barrier | Kind::Marker => event.kind.label(),
     }
 }
@@ -235,7 +241,7 @@ impl EventWriter for Json {
             self.text(direction);
         }
         if !layout.options.no_args {
-            self.arguments(event, layout);
+            self.arguments(event, lane, layout);
         }
         self.text("}");
         // Kineto's readers tie them by correlation ids, which they find among the arguments.

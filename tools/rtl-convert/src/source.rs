@@ -18,7 +18,7 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
-    /// Operators and memory events that were read; shared by all parts.
+    /// Operators, Python frames and memory events that were read; shared by all parts.
     of_frameworks: Rc<Cell<u64>>,
     /// Whether a terminal shows how much of the trace is read.
     progress: bool,
@@ -59,7 +59,7 @@ impl Source {
         self.cut_off.get()
     }
 
-    /// How many operators and memory events of frameworks were read.
+    /// How many operators, Python frames and memory events of frameworks were read.
     #[must_use]
     pub fn of_frameworks(&self) -> u64 {
         self.of_frameworks.get()
@@ -79,7 +79,8 @@ impl Source {
         let _progress = Progress::reading(size, "converting", !self.progress);
         let mut of_frameworks = 0;
         let mut each = |tables: &Tables| {
-            of_frameworks += (tables.operators.len() + tables.memory_events.len()) as u64;
+            of_frameworks +=
+                (tables.operators.len() + tables.python_frames.len() + tables.memory_events.len()) as u64;
             self.of_frameworks.set(self.of_frameworks.get().max(of_frameworks));
             each(tables)
         };

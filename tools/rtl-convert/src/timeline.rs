@@ -222,6 +222,16 @@ impl<'a> TimelineBuilder<'a> {
             };
             self.host(event, operator.process, track_kind, operator.duration)?;
         }
+        for frame in tables.python_frames.iter() {
+            let track_kind = frame.tid.map_or(TrackKind::Unknown, TrackKind::Thread);
+            let event = Event {
+                detail: frame.number.map(i64::from),
+                correlation: frame.caller.map_or(-1, i64::from),
+                bytes: frame.module.map(u64::from),
+                ..Event::bare(Kind::Python, frame.name, frame.start)
+            };
+            self.host(event, frame.process, track_kind, frame.duration)?;
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 
 /// The tables, in the order of [`Rows::counts`].
-pub(crate) const TABLES: [&str; 16] = [
+pub(crate) const TABLES: [&str; 17] = [
     "kernels",
     "copies",
     "barriers",
@@ -20,6 +20,7 @@ pub(crate) const TABLES: [&str; 16] = [
     "rows of other tools",
     "operators",
     "memory events",
+    "Python frames",
 ];
 
 /// The number of rows of each table.
@@ -50,6 +51,7 @@ impl Rows {
             opaque,
             chunk.operators.len(),
             chunk.memory_events.len(),
+            chunk.python_frames.len(),
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;

@@ -8,13 +8,15 @@ use rtl_analysis::kernels::{GroupBy, Sort};
 pub type Choice<T> = (&'static str, &'static str, T);
 
 /// The values of `--by`.
-pub const GROUP_BY: [Choice<GroupBy>; 9] = [
+pub const GROUP_BY: [Choice<GroupBy>; 11] = [
     ("kernel", "Kernels", GroupBy::Kernel),
     ("category", "Kernel categories: gemm, attention, collective, ...", GroupBy::Category),
     ("gpu", "GPUs", GroupBy::Gpu),
     ("queue", "Queues", GroupBy::Queue),
     ("range", "The innermost roctx ranges around the launches", GroupBy::Range),
     ("operator", "The innermost operators of a framework around the launches", GroupBy::Operator),
+    ("module", "The innermost modules of a framework around the launches", GroupBy::Module),
+    ("step", "Steps: the ranges that come again and again", GroupBy::Step),
     ("shape", "Kernels with their launch shapes", GroupBy::Shape),
     ("process", "Processes", GroupBy::Process),
     ("rank", "Ranks", GroupBy::Rank),

@@ -75,8 +75,9 @@ impl<'a> Request<'a> {
             (select.ids, select.ranges, select.api) = (true, true, true);
             select.secondary = *style == Style::Rocprofv3;
         }
-        let by_range = *by == GroupBy::Range || self.filter.range.is_some();
-        let by_operator = *by == GroupBy::Operator;
+        let by_range = matches!(by, GroupBy::Range | GroupBy::Step) || self.filter.range.is_some();
+        let by_operator = matches!(by, GroupBy::Operator | GroupBy::Module);
+        select.python |= *by == GroupBy::Module;
         select.ranges |= by_range;
         select.operators |= by_operator;
         select.api |= by_range || by_operator;

@@ -10,6 +10,7 @@ pub(super) enum Category {
     Copy,
     Call,
     Operator,
+    PythonFrame,
     Annotation,
     Memory,
     /// From a call to the GPU.
@@ -32,6 +33,7 @@ impl Category {
                 b"gpu_memcpy" | b"gpu_memset" | b"Memcpy" | b"Memset" => Self::Copy,
                 b"cuda_runtime" | b"cuda_driver" | b"hip_runtime" | b"hip_driver" | b"Runtime" => Self::Call,
                 b"cpu_op" | b"Operator" => Self::Operator,
+                b"python_function" => Self::PythonFrame,
                 b"user_annotation" => Self::Annotation,
                 b"Trace" => Self::Recording,
                 _ => Self::Other,

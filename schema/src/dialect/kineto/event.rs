@@ -1,6 +1,7 @@
 //! The fields of one event.
 
 use super::scan::{Raw, Scanner, Stop};
+use super::sources::number;
 
 /// Declares the arguments that are read, with their keys.
 macro_rules! arguments {
@@ -55,6 +56,10 @@ arguments! {
     reserved: b"Total Reserved";
     rank: b"rank";
     name: b"name";
+    thread: b"thread";
+    python: b"Python id";
+    python_caller: b"Python parent id";
+    python_module: b"Python module id";
 }
 
 /// One event of `traceEvents`, as text.
@@ -74,6 +79,13 @@ pub(super) struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
+    /// The thread of an event of the host. rtl-convert states it apart where slices overlap that viewers nest.
+    #[inline]
+    pub(super) fn thread(&self) -> Option<i64> {
+        let stated = self.arguments.thread;
+        number(if stated.is_empty() { self.tid } else { stated })
+    }
+
     /// Reads the object at `scanner`.
     #[inline]
     pub(super) fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Stop> {

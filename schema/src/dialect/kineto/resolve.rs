@@ -59,6 +59,7 @@ impl Rows {
             copies: tables.copies.len(),
             calls: tables.api_calls.len(),
             operators: tables.operators.len(),
+            python_frames: tables.python_frames.len(),
             ranges: tables.ranges.len(),
             memory_events: tables.memory_events.len(),
             symbols: tables.symbols.len(),
@@ -97,6 +98,7 @@ impl Rows {
         let starts = tables.dispatches.start[marks.dispatches..].iter_mut();
         let starts = starts.chain(&mut tables.api_calls.start[marks.calls..]);
         let starts = starts.chain(&mut tables.operators.start[marks.operators..]);
+        let starts = starts.chain(&mut tables.python_frames.start[marks.python_frames..]);
         let starts = starts.chain(tables.copies[marks.copies..].iter_mut().map(|copy| &mut copy.start));
         let starts = starts.chain(tables.ranges[marks.ranges..].iter_mut().map(|range| &mut range.start));
         let memory = tables.memory_events[marks.memory_events..].iter_mut();

@@ -10,7 +10,8 @@ use super::scalar::{axes, nanoseconds, text, unsigned, whole};
 use super::scan::Raw;
 use super::sources::{Sources, number};
 use crate::table::{
-    ApiCall, Copy, Direction, Dispatch, MemoryEvent, Operator, Range, RangeKind, Shape, Symbol, Track, Tracks,
+    ApiCall, Copy, Direction, Dispatch, MemoryEvent, Operator, PythonFrame, Range, RangeKind, Shape, Symbol,
+    Track, Tracks,
 };
 use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, ShapeId, SymbolId, Tables};
 
@@ -24,6 +25,7 @@ pub(super) struct Marks {
     pub(super) copies: usize,
     pub(super) calls: usize,
     pub(super) operators: usize,
+    pub(super) python_frames: usize,
     pub(super) ranges: usize,
     pub(super) memory_events: usize,
     pub(super) symbols: usize,
@@ -94,6 +96,7 @@ impl Rows {
             Category::Copy => self.copy(event, start, duration),
             Category::Call => self.call(event, start, duration),
             Category::Operator => self.operator(event, start, duration),
+            Category::PythonFrame => self.python_frame(event, start, duration),
             Category::Annotation => self.range(event, start, duration),
             Category::Memory => self.memory(event, start),
             Category::Recording => {
@@ -274,7 +277,7 @@ impl Rows {
         let call = ApiCall {
             id: self.id(),
             process,
-            tid: number(event.tid),
+            tid: event.thread(),
             name: self.name(event.name),
             domain,
             category: NameId::NONE,
@@ -296,7 +299,7 @@ impl Rows {
         let operator = Operator {
             id: self.id(),
             process,
-            tid: number(event.tid),
+            tid: event.thread(),
             name: self.name(event.name),
             start,
             duration,
@@ -306,6 +309,26 @@ impl Rows {
             forward_thread: unsigned(event.arguments.forward).unwrap_or(0),
         };
         self.tables.operators.push(operator);
+    }
+
+    fn python_frame(&mut self, event: &Event<'_>, start: i64, duration: Option<i64>) {
+        let process = self.process(event);
+        if !self.select.python {
+            return;
+        }
+        let arguments = &event.arguments;
+        let frame = PythonFrame {
+            id: self.id(),
+            process,
+            tid: event.thread(),
+            name: self.name(event.name),
+            start,
+            duration,
+            number: unsigned(arguments.python),
+            caller: unsigned(arguments.python_caller),
+            module: unsigned(arguments.python_module),
+        };
+        self.tables.python_frames.push(frame);
     }
 
     fn range(&mut self, event: &Event<'_>, start: i64, duration: Option<i64>) {
@@ -322,7 +345,7 @@ impl Rows {
             category = name;
             name = self.tables.strings.intern("ProfilerStep");
         }
-        let (id, tid) = (self.id(), number(event.tid));
+        let (id, tid) = (self.id(), event.thread());
         let kind = RangeKind::Thread;
         self.tables.ranges.push(Range {
             id,
@@ -354,7 +377,7 @@ impl Rows {
         self.tables.memory_events.push(MemoryEvent {
             id: self.id(),
             process,
-            tid: number(event.tid),
+            tid: event.thread(),
             agent,
             time,
             address: size(arguments.address),

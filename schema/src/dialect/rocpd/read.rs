@@ -67,6 +67,9 @@ fn read<E: From<Error>>(
     if select.operators {
         secondary_tables::operators(database, select, names, &mut processes, &mut tables)?;
     }
+    if select.python {
+        secondary_tables::python_frames(database, names, &mut processes, &mut tables)?;
+    }
     each(&mut tables)?;
 
     let fields = ops::OpFields::of(database, variant, select)?;

@@ -4,7 +4,7 @@ use crate::dialect::opaque_tables;
 use crate::sqlite::{Database, scanned};
 use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, MemoryEvent, Monitor,
-    Operator, StackFrame,
+    Operator, PythonFrame, StackFrame,
 };
 use crate::{NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
@@ -181,6 +181,39 @@ pub(super) fn operators(
     })
 }
 
+/// Reads the Python functions and modules of a framework.
+pub(super) fn python_frames(
+    database: &Database,
+    names: &Names,
+    processes: &mut Processes,
+    tables: &mut Tables,
+) -> Result<()> {
+    scanned!(columns: start, duration, name = "name_id", tid, number, caller, module, pid);
+    database.scan("rocpd_python_frame", &columns, |row| {
+        let id = row.id();
+        let Some(start) = row.int(start) else {
+            tables.problems.add(ProblemKind::MissingStart, "rocpd_python_frame.start", id);
+            return;
+        };
+        let process = match row.int(pid) {
+            Some(pid) => processes.intern(pid, &mut tables.processes),
+            None => processes.unnamed(&mut tables.processes),
+        };
+        let small = |column| row.int(column).and_then(|value| u32::try_from(value).ok());
+        tables.python_frames.push(PythonFrame {
+            id,
+            process,
+            tid: row.int(tid),
+            name: names.checked(row.int(name), &mut tables.problems, "rocpd_python_frame.name_id", id),
+            start,
+            duration: row.int(duration),
+            number: small(number),
+            caller: small(caller),
+            module: small(module),
+        });
+    })
+}
+
 /// Reads the named arguments of the calls, in the order of the calls.
 pub(super) fn arguments(
     database: &Database,
@@ -236,7 +269,7 @@ impl CopyEnds {
 }
 
 /// Tables that are read into columns, or that rows of others refer to.
-const READ: [&str; 16] = [
+const READ: [&str; 17] = [
     "rocpd_string",
     "rocpd_ustring",
     "rocpd_metadata",
@@ -253,6 +286,7 @@ const READ: [&str; 16] = [
     "rocpd_copy",
     "rocpd_operator",
     "rocpd_memory_event",
+    "rocpd_python_frame",
 ];
 
 /// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.

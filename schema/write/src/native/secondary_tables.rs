@@ -77,7 +77,7 @@ impl TraceImport {
         Ok(())
     }
 
-    /// Writes operators.
+    /// Writes operators and Python frames.
     pub(super) fn operators(&self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         let text = |name| Datum::from(self.text(name).map(|text| text.0));
         for row in piece.operators.iter() {
@@ -93,6 +93,19 @@ impl TraceImport {
                 self.places.pid(row.process).into(),
             ];
             writer.row(Table::Operator, &cells)?;
+        }
+        for row in piece.python_frames.iter() {
+            let cells = [
+                self.file_time(row.start).into(),
+                row.duration.into(),
+                text(row.name),
+                row.tid.into(),
+                row.number.map(i64::from).into(),
+                row.caller.map(i64::from).into(),
+                row.module.map(i64::from).into(),
+                self.places.pid(row.process).into(),
+            ];
+            writer.row(Table::PythonFrame, &cells)?;
         }
         Ok(())
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rtl_schema::table::{
-    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, MemoryEvent, Operator, Process, Range, RangeKind,
-    Shape, Symbol, Track,
+    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, MemoryEvent, Operator, Process, PythonFrame, Range,
+    RangeKind, Shape, Symbol, Track,
 };
 use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
 use rtl_write::{NativeWriter, TraceImport};
@@ -192,6 +192,10 @@ impl<'a> Lines<'a> {
             let bare = Operator { id: 0, name: NameId(0), shapes: NameId(0), types: NameId(0), ..row };
             line(format!("operator {texts:?} {bare:?}"));
         }
+        for row in tables.python_frames.iter() {
+            let bare = PythonFrame { id: 0, name: NameId(0), ..row };
+            line(format!("frame {} {bare:?}", self.words(row.name)));
+        }
         for row in &tables.memory_events {
             let agent = row.agent.map(|agent| self.agent(agent));
             line(format!("memory {agent:?} {:?}", MemoryEvent { id: 0, agent: None, ..*row }));
@@ -261,6 +265,7 @@ fn traces_of_torch_profiler_read_back_from_a_native_file() -> Result {
         "mi300-resnet.json.gz",
         "torch-compile-triton.json.gz",
         "h200/averages.json.gz",
+        "h200/stack.json.gz",
         "h200/gpt-memory-rank0.json.gz",
         "h200/gpt-dist_overlap-rank2.json.gz",
     ] {

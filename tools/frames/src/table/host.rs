@@ -124,6 +124,21 @@ pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> PolarsResult<Dat
         .finish()
 }
 
+/// Python functions and modules of frameworks.
+pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+    let frames: Vec<_> = rows.map(|row| tables.python_frames.get(row)).collect();
+    Frame::of(tables, &frames)
+        .add("id", |row| row.id)
+        .text("name", |row| row.name)?
+        .process(|row| row.process)
+        .add("tid", |row| row.tid)
+        .times(|row| row.start, |row| row.duration)
+        .add("number", |row| row.number)
+        .add("caller", |row| row.caller)
+        .add("module", |row| row.module)
+        .finish()
+}
+
 /// Allocations and releases of the allocators of frameworks.
 pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
     Frame::of(tables, &tables.memory_events[rows])

@@ -53,6 +53,11 @@ fn rows(tables: &Tables) -> Vec<String> {
         let link = (row.sequence, row.forward_thread);
         rows.push(format!("operator {} {texts:?} {:?} {place:?} {link:?}", row.start, row.duration));
     }
+    for row in tables.python_frames.iter() {
+        let place = (pid(row.process), row.tid);
+        let numbers = (row.number, row.caller, row.module);
+        rows.push(format!("frame {} {} {:?} {place:?} {numbers:?}", row.start, text(row.name), row.duration));
+    }
     for row in &tables.ranges {
         let texts = [row.name, row.category].map(text);
         rows.push(format!(
@@ -83,6 +88,7 @@ fn what_torch_profiler_has_recorded_comes_back_in_its_own_shape() {
         "mi300-resnet.json.gz",
         "torch-compile-triton.json.gz",
         "h200/averages.json.gz",
+        "h200/stack.json.gz",
         "h200/gpt-memory-rank0.json.gz",
         "h200/gpt-graph.json.gz",
     ] {

@@ -193,7 +193,9 @@ fn operators_of_a_framework_are_said_to_be_left_out_where_a_format_has_none() {
         [("out.rpd", "rpd"), ("out_results.json", "rocprofv3-json"), ("out_results.db", "rocpd")]
     {
         let (exit, _, messages) = folder.run(&format!("torch.json -o {output}"));
-        let left_out = format!("1 operators and memory events are left out: {format} has no place for them");
+        let left_out = format!(
+            "1 operators, Python frames and memory events are left out: {format} has no place for them"
+        );
         assert!(exit == 0 && messages.contains(&left_out), "{messages}");
     }
     for output in ["out.db", "out.json", "out.pftrace", "out.csv"] {

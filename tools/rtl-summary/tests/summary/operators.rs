@@ -22,6 +22,7 @@ fn trace() -> String {
         let call = |correlation: i64| format!(r#""correlation": {correlation}"#);
         [
             event("user_annotation", &format!("ProfilerStep#{number}"), (at(0), 900), ""),
+            event("python_function", "nn.Module: Linear_0", (at(90), 220), ""),
             event("cpu_op", "aten::linear", (at(100), 200), shapes),
             event("cpu_op", "aten::mm", (at(120), 100), shapes),
             event("cuda_runtime", "hipLaunchKernel", (at(150), 10), &call(number * 10 + 1)),
@@ -87,6 +88,12 @@ fn the_json_report_is_as_described() {
 #[test]
 fn kernels_are_grouped_by_the_operator_that_launched_them() {
     assert_eq!(folder().names("run.json --section kernels --by operator"), ["aten::mm"]);
+}
+
+#[test]
+fn kernels_are_grouped_by_the_module_and_by_the_step_that_launched_them() {
+    assert_eq!(folder().names("run.json --section kernels --by module"), ["Linear_0"]);
+    assert_eq!(folder().names("run.json --section kernels --by step"), ["ProfilerStep#1", "ProfilerStep#2"]);
 }
 
 #[test]
