@@ -6,8 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::event::Event;
-use super::scalar::{nanoseconds, whole};
-use super::sources::number;
+use super::scalar::{nanoseconds, number, whole};
 use crate::Id;
 use crate::table::{ApiCalls, Copy, Dispatches, Tracks};
 

@@ -1,7 +1,7 @@
 //! The meaning of an event's category.
 
 use super::event::Event;
-use super::scan::Raw;
+use super::scalar::bare;
 
 /// What an event becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +47,5 @@ impl Category {
         } else {
             Self::Other
         }
-    }
-}
-
-/// A text without its quotes.
-#[inline]
-pub(super) fn bare(raw: Raw<'_>) -> Raw<'_> {
-    match raw {
-        [b'"', inner @ .., b'"'] => inner,
-        _ => raw,
     }
 }

@@ -1,7 +1,7 @@
 //! The fields of one event.
 
+use super::scalar::number;
 use super::scan::{Raw, Scanner, Stop};
-use super::sources::number;
 
 /// Declares the arguments that are read, with their keys.
 macro_rules! arguments {

@@ -4,11 +4,11 @@
 use rustc_hash::FxHashMap;
 
 use super::arrows::Arrows;
-use super::category::{Category, bare};
+use super::category::Category;
 use super::event::Event;
-use super::scalar::{axes, nanoseconds, text, unsigned, whole};
+use super::scalar::{axes, bare, nanoseconds, number, text, unsigned, whole};
 use super::scan::Raw;
-use super::sources::{Sources, number};
+use super::sources::Sources;
 use crate::table::{
     ApiCall, Copy, Direction, Dispatch, MemoryEvent, Operator, PythonFrame, Range, RangeKind, Shape, Symbol,
     Track, Tracks,

@@ -19,7 +19,7 @@ pub(super) fn text(raw: Raw<'_>) -> Option<Cow<'_, str>> {
 
 /// A scalar without quotes and white space around it.
 #[inline]
-fn bare(raw: Raw<'_>) -> Raw<'_> {
+pub(super) fn bare(raw: Raw<'_>) -> Raw<'_> {
     match raw {
         [b'"', inner @ .., b'"'] => inner.trim_ascii(),
         _ => raw,
@@ -44,6 +44,24 @@ pub(super) fn whole(raw: Raw<'_>) -> Option<i64> {
 /// A number that is not negative and fits.
 pub(super) fn unsigned<T: TryFrom<i64>>(raw: Raw<'_>) -> Option<T> {
     whole(raw).and_then(|value| T::try_from(value).ok())
+}
+
+/// A text and the number that it ends with.
+pub(super) fn numbered(raw: Raw<'_>) -> (String, Option<i64>) {
+    if let Some(number) = whole(raw) {
+        return (String::new(), Some(number));
+    }
+    let text = text(raw).unwrap_or_default();
+    let prefix = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    (prefix.to_owned(), text[prefix.len()..].parse().ok())
+}
+
+/// The number of a thread or a stream: text has it at its end.
+#[inline]
+pub(super) fn number(raw: Raw<'_>) -> Option<i64> {
+    let inner = bare(raw);
+    let digits = inner.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits == inner.len() { whole(raw) } else { numbered(raw).1 }
 }
 
 /// Three sizes.
@@ -189,5 +207,15 @@ mod tests {
         assert_eq!(axes(b"[4096, 1, 1]"), Some([4096_u32, 1, 1]));
         assert_eq!(axes::<u32>(b"[4096, 1]"), None);
         assert_eq!(axes::<u32>(b"[-1, 1, 1]"), None);
+    }
+
+    #[test]
+    fn a_process_id_may_have_a_label_in_front() {
+        assert_eq!(numbered(b"\"[TP00] 2774\""), ("[TP00] ".to_owned(), Some(2774)));
+        assert_eq!(numbered(b"\"Spans\""), ("Spans".to_owned(), None));
+        assert_eq!(numbered(b"-1"), (String::new(), Some(-1)));
+        assert_eq!(number(b"\"[TP00] 7\""), Some(7));
+        assert_eq!(number(b"\"7\""), Some(7));
+        assert_eq!(number(b"\"PyTorch Profiler\""), None);
     }
 }

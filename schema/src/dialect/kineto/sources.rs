@@ -2,10 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::category::bare;
 use super::event::Event;
-use super::scalar::{text, unsigned, whole};
-use super::scan::Raw;
+use super::scalar::{numbered, unsigned, whole};
 use crate::{AgentId, ProcessId};
 
 /// A process as events name it: `2774`, or `[TP00] 2774` in files that a tool has merged.
@@ -97,24 +95,6 @@ impl Sources {
     }
 }
 
-/// A text and the number that it ends with.
-fn numbered(raw: Raw<'_>) -> (String, Option<i64>) {
-    if let Some(number) = whole(raw) {
-        return (String::new(), Some(number));
-    }
-    let text = text(raw).unwrap_or_default();
-    let prefix = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    (prefix.to_owned(), text[prefix.len()..].parse().ok())
-}
-
-/// The number of a thread or a stream: text has it at its end.
-#[inline]
-pub(super) fn number(raw: Raw<'_>) -> Option<i64> {
-    let inner = bare(raw);
-    let digits = inner.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    if digits == inner.len() { whole(raw) } else { numbered(raw).1 }
-}
-
 /// The rank in a text as `rank3`, `rank-3` or `rank_3`; of several the last one.
 pub(super) fn rank_in(text: &str) -> Option<u32> {
     let text = text.to_ascii_lowercase();
@@ -139,15 +119,5 @@ mod tests {
         ] {
             assert_eq!(rank_in(name), rank, "{name}");
         }
-    }
-
-    #[test]
-    fn a_process_id_may_have_a_label_in_front() {
-        assert_eq!(numbered(b"\"[TP00] 2774\""), ("[TP00] ".to_owned(), Some(2774)));
-        assert_eq!(numbered(b"\"Spans\""), ("Spans".to_owned(), None));
-        assert_eq!(numbered(b"-1"), (String::new(), Some(-1)));
-        assert_eq!(number(b"\"[TP00] 7\""), Some(7));
-        assert_eq!(number(b"\"7\""), Some(7));
-        assert_eq!(number(b"\"PyTorch Profiler\""), None);
     }
 }
