@@ -1,8 +1,8 @@
 //! Several traces as one.
 
 use rtl_schema::layout::tags::COMPLETE;
-use rtl_schema::table::{AgentKind, ApiCalls, Dispatches, Operators, PythonFrames, Track};
-use rtl_schema::{AgentId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
+use rtl_schema::table::{AgentKind, ApiCalls, Collective, Dispatches, Operators, PythonFrames, Track};
+use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
 /// distinct: processes, id spaces, agents and tracks. Where a GPU number is taken, all GPUs of `other` get numbers above
@@ -67,6 +67,7 @@ struct Numbers {
     names: Vec<NameId>,
     tracks: Vec<TrackId>,
     shapes: Vec<ShapeId>,
+    collectives: Vec<CollectiveId>,
     processes: u32,
     agents: u32,
     symbols: u32,
@@ -79,6 +80,7 @@ impl Numbers {
             names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
             tracks: Vec::new(),
             shapes: tables.shapes.append(&other.shapes),
+            collectives: Vec::new(),
             processes: tables.processes.len() as u32,
             agents: tables.agents.len() as u32,
             symbols: tables.symbols.len() as u32,
@@ -98,6 +100,16 @@ impl Numbers {
             symbol.name = numbers.name(symbol.name);
             symbol.mangled = numbers.name(symbol.mangled);
             tables.symbols.push(symbol);
+        }
+        for &collective in other.collectives.rows() {
+            let name = |id| numbers.name(id);
+            numbers.collectives.push(tables.collectives.intern(Collective {
+                operation: name(collective.operation),
+                communicator: name(collective.communicator),
+                ranks: name(collective.ranks),
+                data_type: name(collective.data_type),
+                ..collective
+            }));
         }
         for &track in other.tracks.rows() {
             let (process, agent) = (numbers.process(track.process), numbers.agent(track.agent));
@@ -145,6 +157,7 @@ fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Num
         *name = numbers.name(*name);
     }
     other.symbol.map(|id| id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols))));
+    other.collective.map(|id| id.map(|id| numbers.collectives[id.index()]));
     mine.append(other, &numbers.tracks, &numbers.shapes);
 }
 

@@ -34,6 +34,8 @@ indices! {
     TrackId;
     /// A row of [`crate::table::Shapes`]: how a kernel was launched.
     ShapeId;
+    /// A row of [`crate::Tables::collectives`]: what a framework states of a collective.
+    CollectiveId;
     /// A row of [`crate::Tables::symbols`]: a kernel as it was loaded, with its register counts.
     SymbolId;
     /// A row of [`crate::Tables::processes`].

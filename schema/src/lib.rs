@@ -40,7 +40,7 @@ mod trace;
 pub use column::{Column, Durations};
 pub use dialect::Dialect;
 pub use error::{Error, Result};
-pub use ids::{AgentId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
+pub use ids::{AgentId, CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
 pub use input::Input;
 pub use names::{demangle, identity};
 pub use select::Select;

@@ -3,8 +3,8 @@ use serde::Deserialize;
 use crate::Dialect;
 use crate::layout::tags::{COMPLETE, TRACING_COST};
 use crate::table::{
-    Agent, Allocations, ApiCalls, Barriers, Copies, Counters, Dispatches, MemoryEvents, Monitor, OpaqueTable,
-    Operators, Process, PythonFrames, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
+    Agent, Allocations, ApiCalls, Barriers, Collectives, Copies, Counters, Dispatches, MemoryEvents, Monitor,
+    OpaqueTable, Operators, Process, PythonFrames, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
@@ -25,6 +25,8 @@ pub struct Tables {
     pub tracks: Tracks,
     /// Launch shapes.
     pub shapes: Shapes,
+    /// What a framework states of collectives.
+    pub collectives: Collectives,
     /// Loaded kernels.
     pub symbols: Vec<Symbol>,
     /// Kernel launches.

@@ -20,6 +20,12 @@ const FAR: f64 = 2.5;
 /// How much better a walk must explain the observations than a straight line, in log-likelihood.
 const WORTH: f64 = 2.0;
 
+/// How much two clocks drift apart, as a standard deviation in ns a second, where nothing is observed.
+const DRIFT: f64 = 1e4;
+
+/// More observations than this tell no more: what lets ranks leave a collective late stays for many of them.
+const INDEPENDENT: f64 = 10.0;
+
 /// One observation: at this moment of the clock, it must be moved by so much.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Observation {
@@ -73,6 +79,11 @@ impl Clock {
             return Self::constant(interquartile_mean(&mut offsets));
         }
         let origin = first.at;
+        let length = last.at.saturating_sub(origin) as f64 * SECOND;
+        let constant = Self::without_drift(&sorted, length);
+        if 2.0 * constant.noise_ns > DRIFT * length {
+            return constant;
+        }
         let points: Vec<(f64, f64)> = sorted
             .iter()
             .map(|observation| ((observation.at - origin) as f64 * SECOND, observation.offset))
@@ -92,6 +103,18 @@ impl Clock {
             .map(|knot| Knot { offset: knot.offset + line.at(knot.at), rate: knot.rate + line.rate, ..knot })
             .collect();
         Self { origin, knots, noise_ns: noise.sqrt(), wanders }
+    }
+
+    /// The difference in a time so short that its drift cannot be told from noise: the mean, which is less sure at the ends.
+    fn without_drift(sorted: &[Observation], length: f64) -> Self {
+        let mut offsets: Vec<f64> = sorted.iter().map(|observation| observation.offset).collect();
+        let offset = interquartile_mean(&mut offsets);
+        let noise_ns = robust_deviation(&mut offsets);
+        let variance =
+            noise_ns.powi(2) / (offsets.len() as f64).min(INDEPENDENT) + (DRIFT * length / 2.0).powi(2);
+        let knot = |at: f64| Knot { at, offset, rate: 0.0, variance, rate_variance: DRIFT.powi(2) };
+        let knots = vec![knot(0.0), knot(length)];
+        Self { origin: sorted.first().map_or(0, |first| first.at), knots, noise_ns, wanders: false }
     }
 
     /// The offset to add at this time of the clock, in ns.

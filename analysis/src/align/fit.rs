@@ -1,7 +1,5 @@
 //! The clocks of all nodes at once.
 
-use rustc_hash::FxHashMap;
-
 use super::clock::{Clock, Observation};
 use super::groups::MatchedCollective;
 use crate::stats::{interquartile_mean, median, robust_deviation};
@@ -12,11 +10,19 @@ const LEAST: usize = 10;
 /// Where a larger share of collectives contradicts the result, it is not used.
 const CONTRADICTED: f64 = 0.01;
 
-/// How often each clock is fitted anew against all the others.
+/// How often each clock is fitted anew against all the others, and from how many nodes on once.
 const ROUNDS: usize = 3;
+const MANY: usize = 64;
+
+/// A first idea of a clock needs no more observations.
+const FIRST: usize = 32;
 
 /// How many of its standard deviations a stated error is.
 const SURE: f64 = 2.0;
+
+/// The ends on a node may always be late by as much as they scatter: by what this part of them does not exceed. On four real
+/// jobs of four GPUs with one clock they are late by at most 0.7 of that.
+const SCATTER: f64 = 0.95;
 
 /// Clocks on one clock.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,6 +47,8 @@ pub struct NodeClock {
     /// How far off it may be in ns, 19 times in 20: from the noise, and from what a node's ends may be late by always,
     /// which no clock shows but how long collectives take on it does.
     pub error_ns: f64,
+    /// Whether it was taken for the clock of the reference, because no collective contradicts that.
+    pub is_shared: bool,
 }
 
 /// Why a node's clock is left as it is.
@@ -55,45 +63,111 @@ pub enum AlignmentError {
 /// A collective as nodes see it: node and the middle of its members' ends in ns of the node's clock.
 type Seen = Vec<(usize, i64, usize)>;
 
-/// Puts `nodes` clocks on the clock of `reference`; `node_of` by rank.
+/// Puts clocks on the clock of `reference`; the collectives by group, `node_of` by rank. `named` says by node whether it is known to be another
+/// machine than the others: else it has the clock of the reference, unless collectives contradict that.
 #[must_use]
-pub fn align(matched: &[MatchedCollective], node_of: &[usize], nodes: usize, reference: usize) -> Alignment {
-    let crossing: Vec<&MatchedCollective> =
-        matched.iter().filter(|collective| spans(collective, node_of)).collect();
-    let seen: Vec<Seen> = crossing.iter().map(|collective| by_node(collective, node_of)).collect();
-    let mut shared = vec![0; nodes];
-    for collective in &seen {
-        collective.iter().for_each(|&(node, ..)| shared[node] += 1);
-    }
-    let mut clocks: Vec<Option<Clock>> = vec![None; nodes];
+pub fn align(
+    matched: &[Vec<MatchedCollective>],
+    node_of: &[usize],
+    named: &[bool],
+    reference: usize,
+) -> Alignment {
+    let nodes = named.len();
+    let spans = |collective: &&MatchedCollective| spans(collective, node_of);
+    let groups: Vec<Vec<&MatchedCollective>> =
+        matched.iter().map(|group| group.iter().filter(spans).collect()).collect();
+    let crossing: Vec<&MatchedCollective> = groups.iter().flatten().copied().collect();
+    let mut observed = Observed::of(crossing.iter().map(|collective| by_node(collective, node_of)), nodes);
+    let mut fitted: Vec<Option<Clock>> = vec![None; nodes];
     if reference < nodes {
-        clocks[reference] = Some(Clock::constant(0.0));
+        observed.reach(&mut fitted, reference);
     }
-    reach(&seen, &mut clocks);
-    for _ in 0..ROUNDS {
+    for _ in 0..if nodes < MANY { ROUNDS } else { 1 } {
         for node in (0..nodes).filter(|&node| node != reference) {
-            if clocks[node].is_some() {
-                let observations = observations(&seen, &clocks, node);
-                clocks[node] = Some(Clock::fitted(&observations));
+            if let Some(clock) = &fitted[node] {
+                let better = Clock::fitted(&observed.observations(node, Some(clock)));
+                observed.move_to(node, Some(clock), &better);
+                fitted[node] = Some(better);
             }
         }
     }
-    let late = lateness(&crossing, node_of, nodes);
-    let violations = crossing.iter().filter(|collective| is_violated(collective, node_of, &clocks)).count();
-    let contradicted = violations as f64 > CONTRADICTED * crossing.len() as f64;
-    let clock_of = |node: usize| match &clocks[node] {
-        None => Err(AlignmentError::TooFew(shared[node])),
-        Some(_) if contradicted && node != reference => Err(AlignmentError::Contradicted),
-        Some(clock) => {
-            let error_ns = if node == reference { 0.0 } else { error(clock, late[node], late[reference]) };
-            Ok(NodeClock { clock: clock.clone(), collectives: shared[node], error_ns })
+    let late = lateness(&groups, node_of, nodes);
+    let mut clocks = Clocks { all: fitted.clone(), errors: vec![0.0; nodes], shared: vec![false; nodes] };
+    for node in (0..nodes).filter(|&node| node != reference) {
+        if let Some(clock) = &fitted[node] {
+            let late = late[node].zip(late[reference]);
+            clocks.errors[node] = error(clock, late, observed.scatter((node, reference), &fitted));
         }
+    }
+    let apart = Clocks { shared: vec![false; nodes], ..clocks.clone() };
+    clocks.share(named, reference);
+    let most = CONTRADICTED * crossing.len() as f64;
+    let contradictions = |clocks: &Clocks| {
+        crossing.iter().filter(|collective| clocks.contradict(collective, node_of, 1.0)).count() as f64
+    };
+    // What looks like one clock is none where collectives say so.
+    if contradictions(&clocks) > most {
+        clocks = apart;
+    }
+    let contradicted = contradictions(&clocks) > most;
+    let violations = crossing.iter().filter(|collective| clocks.contradict(collective, node_of, 0.0)).count();
+    let clock_of = |node: usize| match &clocks.all[node] {
+        None => Err(AlignmentError::TooFew(observed.collectives_of[node].len())),
+        Some(_) if contradicted && node != reference => Err(AlignmentError::Contradicted),
+        Some(clock) => Ok(NodeClock {
+            clock: clock.clone(),
+            collectives: observed.collectives_of[node].len(),
+            error_ns: clocks.errors[node],
+            is_shared: clocks.shared[node],
+        }),
     };
     Alignment {
         nodes: (0..nodes).map(clock_of).collect(),
         reference,
         collectives: crossing.len(),
         violations,
+    }
+}
+
+/// The clocks of all nodes, as far as they are known.
+#[derive(Clone)]
+struct Clocks {
+    all: Vec<Option<Clock>>,
+    /// How far off each may be in ns.
+    errors: Vec<f64>,
+    /// Whether it is taken for that of the reference.
+    shared: Vec<bool>,
+}
+
+impl Clocks {
+    /// Takes clocks that may be that of the reference for it, where nothing names their machine.
+    fn share(&mut self, named: &[bool], reference: usize) {
+        for node in (0..named.len()).filter(|&node| node != reference && !named[node]) {
+            let Some(clock) = &mut self.all[node] else { continue };
+            let most = clock.moments().map(|at| clock.offset(at).abs()).fold(0.0, f64::max);
+            if most <= self.errors[node] {
+                self.errors[node] += most;
+                self.shared[node] = true;
+                *clock = Clock::constant(0.0);
+            }
+        }
+    }
+
+    /// Whether a member of a collective ends before another one starts, by more than this many stated errors.
+    fn contradict(&self, collective: &MatchedCollective, node_of: &[usize], errors: f64) -> bool {
+        let mut last_start = f64::NEG_INFINITY;
+        let mut first_end = f64::INFINITY;
+        let Some(&(_, origin, _)) = collective.first() else { return false };
+        for &(rank, start, end) in collective {
+            let node = node_of[rank];
+            if let Some(clock) = &self.all[node] {
+                let error = errors * self.errors[node];
+                let time = |time: i64| time.saturating_sub(origin) as f64 + clock.offset(time);
+                last_start = last_start.max(time(start) - error);
+                first_end = first_end.min(time(end) + error);
+            }
+        }
+        first_end < last_start
     }
 }
 
@@ -114,51 +188,121 @@ fn by_node(collective: &MatchedCollective, node_of: &[usize]) -> Seen {
         .collect()
 }
 
-/// Gives a first clock to every node that enough collectives tie to one that has a clock, the best tied one first.
-fn reach(seen: &[Seen], clocks: &mut [Option<Clock>]) {
-    loop {
-        let mut ties: FxHashMap<usize, usize> = FxHashMap::default();
-        for collective in seen {
-            if collective.iter().any(|&(node, ..)| clocks[node].is_some()) {
-                for &(node, ..) in collective.iter().filter(|&&(node, ..)| clocks[node].is_none()) {
-                    *ties.entry(node).or_default() += 1;
+/// Collectives as nodes see them, with the sum of the times of those whose clock is known.
+struct Observed {
+    seen: Vec<Seen>,
+    /// By collective, the sum of the known times, counted from its first end, and the number of ranks in it.
+    sums: Vec<(f64, f64)>,
+    /// By node, its collectives and its position in each.
+    collectives_of: Vec<Vec<(u32, u32)>>,
+}
+
+impl Observed {
+    fn of(seen: impl Iterator<Item = Seen>, nodes: usize) -> Self {
+        let seen: Vec<Seen> = seen.collect();
+        let mut collectives_of = vec![Vec::new(); nodes];
+        for (at, collective) in seen.iter().enumerate() {
+            for (position, &(node, ..)) in collective.iter().enumerate() {
+                collectives_of[node].push((at as u32, position as u32));
+            }
+        }
+        Self { sums: vec![(0.0, 0.0); seen.len()], seen, collectives_of }
+    }
+
+    /// The time of a member of a collective on the common clock, counted from the collective's first end, and its ranks.
+    fn time(&self, (at, position): (u32, u32), clock: &Clock) -> (f64, f64) {
+        let collective = &self.seen[at as usize];
+        let (_, end, ranks) = collective[position as usize];
+        (end.saturating_sub(collective[0].1) as f64 + clock.offset(end), ranks as f64)
+    }
+
+    /// Takes over a new clock of a node.
+    fn move_to(&mut self, node: usize, old: Option<&Clock>, new: &Clock) {
+        for place in std::mem::take(&mut self.collectives_of[node]) {
+            let (time, ranks) = self.time(place, new);
+            let before = old.map(|old| self.time(place, old).0);
+            let (sum, weight) = &mut self.sums[place.0 as usize];
+            *sum += ranks * (time - before.unwrap_or(0.0));
+            *weight += if before.is_none() { ranks } else { 0.0 };
+            self.collectives_of[node].push(place);
+        }
+    }
+
+    /// Gives a first clock to every node that enough collectives tie to one that has a clock, the best tied one first.
+    fn reach(&mut self, clocks: &mut [Option<Clock>], reference: usize) {
+        let mut ties = vec![0_usize; clocks.len()];
+        let mut is_tied = vec![false; self.seen.len()];
+        let mut next = Some((reference, Clock::constant(0.0)));
+        while let Some((node, clock)) = next {
+            self.move_to(node, None, &clock);
+            clocks[node] = Some(clock);
+            for &(at, _) in &self.collectives_of[node] {
+                if !std::mem::replace(&mut is_tied[at as usize], true) {
+                    self.seen[at as usize].iter().for_each(|&(other, ..)| ties[other] += 1);
                 }
             }
+            let open = (0..clocks.len()).filter(|&node| clocks[node].is_none() && ties[node] >= LEAST);
+            let best = open.max_by_key(|&node| (ties[node], std::cmp::Reverse(node)));
+            next = best.map(|node| {
+                let all = self.observations(node, None);
+                let some: Vec<Observation> = all.iter().copied().step_by(all.len().div_ceil(FIRST)).collect();
+                (node, Clock::fitted(&some))
+            });
         }
-        let best = ties.into_iter().max_by_key(|&(node, ties)| (ties, std::cmp::Reverse(node)));
-        let Some((node, _)) = best.filter(|&(_, ties)| ties >= LEAST) else { return };
-        let clock = Clock::fitted(&observations(seen, clocks, node));
-        clocks[node] = Some(clock);
+    }
+
+    /// How far apart two nodes end a collective, at most, but for a few, in ns. Of nodes without a collective in common, each
+    /// is compared with the others.
+    fn scatter(&self, (node, reference): (usize, usize), clocks: &[Option<Clock>]) -> f64 {
+        let (Some(own), Some(other)) = (&clocks[node], &clocks[reference]) else { return 0.0 };
+        let beside = |&place: &(u32, u32)| {
+            let collective = &self.seen[place.0 as usize];
+            let position = collective.binary_search_by_key(&reference, |member| member.0).ok()?;
+            Some(self.time(place, own).0 - self.time((place.0, position as u32), other).0)
+        };
+        let common: Vec<f64> = self.collectives_of[node].iter().filter_map(beside).collect();
+        if common.len() >= LEAST {
+            return farthest(common);
+        }
+        let misses = |node: usize, clock: &Clock| {
+            let observations = self.observations(node, Some(clock));
+            let miss = |observation: Observation| observation.offset - clock.offset(observation.at);
+            farthest(observations.into_iter().map(miss).collect())
+        };
+        misses(node, own).hypot(misses(reference, other))
+    }
+
+    /// Observations of a node's clock, which is in the sums where it is known: the mean time of the other nodes less its
+    /// own, by collective.
+    fn observations(&self, node: usize, own: Option<&Clock>) -> Vec<Observation> {
+        let of = |&place: &(u32, u32)| {
+            let (mut sum, mut weight) = self.sums[place.0 as usize];
+            let (time, ranks) = own.map_or((0.0, 0.0), |own| self.time(place, own));
+            (sum, weight) = (sum - ranks * time, weight - ranks);
+            let collective = &self.seen[place.0 as usize];
+            let at = collective[place.1 as usize].1;
+            let first = collective[0].1;
+            (weight > 0.5).then(|| Observation { at, offset: sum / weight - at.saturating_sub(first) as f64 })
+        };
+        self.collectives_of[node].iter().filter_map(of).collect()
     }
 }
 
-/// Observations of a node's clock: the mean time of the other nodes less its own, by collective.
-fn observations(seen: &[Seen], clocks: &[Option<Clock>], node: usize) -> Vec<Observation> {
-    let mut observations = Vec::new();
-    for collective in seen {
-        let Some(&(_, at, _)) = collective.iter().find(|member| member.0 == node) else { continue };
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for &(other, end, ranks) in collective.iter().filter(|member| member.0 != node) {
-            if let Some(clock) = &clocks[other] {
-                sum += ranks as f64 * ((end - at) as f64 + clock.offset(end));
-                weights += ranks as f64;
-            }
-        }
-        if weights > 0.0 {
-            observations.push(Observation { at, offset: sum / weights });
-        }
-    }
-    observations
-}
-
-/// How long a collective takes on a node when its last arriver is there, and how sure that is: the time that no clock
-/// difference is in. The last arriver is the member with the shortest stay.
-fn lateness(crossing: &[&MatchedCollective], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
+/// How much longer than usual collectives take on a node when its last arriver is there, and how sure that is: the time that
+/// no clock difference is in. The last arriver is the member with the shortest stay.
+fn lateness(groups: &[Vec<&MatchedCollective>], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
     let mut stays: Vec<Vec<f64>> = vec![Vec::new(); nodes];
-    for collective in crossing {
-        if let Some(&(rank, start, end)) = collective.iter().min_by_key(|&&(_, start, end)| end - start) {
-            stays[node_of[rank]].push((end - start) as f64);
-        }
+    for group in groups {
+        let shortest: Vec<(usize, f64)> = group
+            .iter()
+            .filter_map(|collective| {
+                collective.iter().min_by_key(|&&(_, start, end)| end.saturating_sub(start))
+            })
+            .map(|&(rank, start, end)| (node_of[rank], end.saturating_sub(start) as f64))
+            .collect();
+        let mut all: Vec<f64> = shortest.iter().map(|&(_, stay)| stay).collect();
+        let usual = median(&mut all);
+        shortest.into_iter().for_each(|(node, stay)| stays[node].push(stay - usual));
     }
     let of = |stays: &mut Vec<f64>| {
         let sure = stays.len() as f64;
@@ -171,26 +315,20 @@ fn lateness(crossing: &[&MatchedCollective], node_of: &[usize], nodes: usize) ->
     stays.iter_mut().map(of).collect()
 }
 
-/// 19 times in 20 the clock is off by less.
-fn error(clock: &Clock, own: Option<(f64, f64)>, reference: Option<(f64, f64)>) -> f64 {
-    let noise = SURE * clock.largest_deviation();
-    match (own, reference) {
-        (Some(own), Some(reference)) => {
-            (own.0 - reference.0).abs() + SURE * (own.1.powi(2) + reference.1.powi(2)).sqrt() + noise
-        }
-        // Nothing says how late its ends are; as much as the ends scatter is the least that must be allowed for.
-        _ => noise + SURE * clock.noise_ns,
-    }
+/// How far values lie from their median, at most, but for a few.
+fn farthest(mut values: Vec<f64>) -> f64 {
+    let middle = median(&mut values);
+    values.iter_mut().for_each(|value| *value = (*value - middle).abs());
+    values.sort_unstable_by(f64::total_cmp);
+    let at = (values.len() as f64 * SCATTER) as usize;
+    values.get(at).or(values.last()).copied().unwrap_or(0.0)
 }
 
-fn is_violated(collective: &MatchedCollective, node_of: &[usize], clocks: &[Option<Clock>]) -> bool {
-    let mut last_start = i64::MIN;
-    let mut first_end = i64::MAX;
-    for &(rank, start, end) in collective {
-        if let Some(clock) = &clocks[node_of[rank]] {
-            last_start = last_start.max(start.saturating_add(clock.offset(start).round() as i64));
-            first_end = first_end.min(end.saturating_add(clock.offset(end).round() as i64));
-        }
-    }
-    first_end < last_start
+/// 19 times in 20 the clock is off by less: by the noise, and by what the ends of a node may always be late by. How
+/// long collectives take on a node shows a part of that, how much its ends `scatter` another.
+fn error(clock: &Clock, late: Option<((f64, f64), (f64, f64))>, scatter: f64) -> f64 {
+    let late = late.map_or(0.0, |(own, reference)| {
+        (own.0 - reference.0).abs() + SURE * (own.1.powi(2) + reference.1.powi(2)).sqrt()
+    });
+    SURE * clock.largest_deviation() + late.max(scatter)
 }

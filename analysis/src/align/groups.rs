@@ -1,22 +1,25 @@
 //! Groups of ranks that take part in the same collectives, found without comparing clocks.
 //!
-//! A trace does not say which communicator a collective belongs to. But all members of one leave it together: from one
-//! collective to the next, the same time passes on each of their clocks, whatever those show. Ranks that only run
-//! the same program in step differ by the noise of what they compute in between. So sequences of the same kernel with the
-//! same number of launches are one group where the steps from end to end agree, and nothing is matched by its
-//! order where they do not, or where the numbers differ.
+//! Where the trace states communicators and sequence numbers, they decide. Else all members of a collective leave it
+//! together: from one collective to the next, the same time passes on each of their clocks, whatever those show. Ranks that
+//! only run the same program in step differ by the noise of what they compute in between. So sequences of the same
+//! kernel are one group where their intervals agree ([`super::matching`]), even if a rank lacks calls: a recording begins and
+//! ends at another call on each rank. Once two ranks are in a group, the difference of their clocks is known and
+//! finds their other groups, whatever their rhythm.
 
-use crate::stats::robust_deviation;
+use std::collections::BTreeMap;
 
-/// How much the steps of two members differ, as a standard deviation in ns: what leaving a collective adds on a loaded
-/// node, and far less than two groups that only do the same differ by.
-const IN_STEP_NS: f64 = 30_000.0;
+use rustc_hash::FxHashMap;
 
-/// The least number of steps.
-const LEAST: usize = 3;
+use super::differences::Differences;
+use super::draft::Draft;
+use super::matching::{self, Fit};
+use super::rhythm::Rhythm;
 
-/// Steps that are compared first, spread over the sequence: most pairs differ there.
-const SAMPLE: usize = 64;
+pub use super::rhythm::Label;
+
+/// A collective that lacks a larger part of the group's members says nothing of waits: the last one may be missing.
+const MAY_LACK: usize = 20;
 
 /// The collectives of one kind that one rank launched on one queue, in the order of their ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,15 +28,21 @@ pub struct Sequence {
     pub rank: usize,
     /// The kernel and launch shape, as the caller numbers them: equal on all members.
     pub kind: u64,
+    /// The communicator, equal on all members; 0 is unknown.
+    pub communicator: u64,
     /// Start and end in ns of the rank's clock.
     pub calls: Vec<(i64, i64)>,
+    /// What the trace states of each call; empty where it states nothing of any.
+    pub labels: Vec<Label>,
 }
 
-/// Sequences that are the same collectives seen from each member: the calls with the same index belong together.
+/// Sequences that are the same collectives seen from each member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     /// Indices of the sequences, by rank.
     pub members: Vec<usize>,
+    /// Of each collective, in the order of time, the position in `members` and the call of each member that has it.
+    collectives: Vec<Vec<(u32, u32)>>,
 }
 
 /// The same collective on two or more ranks: rank, start and end of each member, by rank.
@@ -48,71 +57,169 @@ pub struct Groups {
     pub unmatched: Vec<usize>,
 }
 
+/// Calls that no other rank's could be matched with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unmatched {
+    /// How many.
+    pub calls: u64,
+    /// Those among them before or after everything that the other members of their group recorded.
+    pub at_edges: u64,
+    /// The indices of ranks without a single matched call: no verdict covers them.
+    pub ranks: Vec<usize>,
+}
+
 /// Finds the groups.
 #[must_use]
 pub fn group_sequences(sequences: &[Sequence]) -> Groups {
-    let mut order: Vec<usize> = (0..sequences.len()).collect();
-    order.sort_by_key(|&at| (sequences[at].kind, sequences[at].calls.len(), sequences[at].rank, at));
-    let mut found: Vec<Group> = Vec::new();
-    let alike = |one: &usize, other: &usize| {
-        let of = |at: usize| (sequences[at].kind, sequences[at].calls.len());
-        of(*one) == of(*other)
-    };
-    for same in order.chunk_by(alike) {
-        let first = found.len();
-        for &at in same {
-            let sequence = &sequences[at];
-            let candidates = found[first..].iter_mut().filter(|group| {
-                group.members.last().is_some_and(|&member| sequences[member].rank != sequence.rank)
-            });
-            // The best of those in step: two groups of one rank may be nearly in step with each other.
-            let best = candidates
-                .filter_map(|group| Some((apart(&sequences[group.members[0]], sequence)?, group)))
-                .min_by(|one, other| one.0.total_cmp(&other.0));
-            match best {
-                Some((_, group)) => group.members.push(at),
-                None => found.push(Group { members: vec![at] }),
-            }
-        }
+    let ranks = sequences.iter().map(|sequence| sequence.rank + 1).max().unwrap_or(0);
+    let mut differences = Differences::of(ranks);
+    let mut drafts = drafts(sequences, &mut differences);
+    // Some were tried before the clocks of their ranks were related.
+    if differences.are_any() && drafts.iter().any(|draft| draft.members.len() < 2) {
+        drafts = self::drafts(sequences, &mut differences);
     }
-    let (groups, unmatched): (Vec<Group>, Vec<Group>) =
-        found.into_iter().partition(|group| group.members.len() > 1);
-    let mut unmatched: Vec<usize> = unmatched.into_iter().flat_map(|group| group.members).collect();
+    drafts.sort_by_key(|draft| {
+        let first = &sequences[draft.members[0]];
+        (first.kind, first.rank, draft.members[0])
+    });
+    let (groups, unmatched): (Vec<Draft>, Vec<Draft>) =
+        drafts.into_iter().partition(|draft| draft.members.len() > 1);
+    let mut unmatched: Vec<usize> = unmatched.into_iter().flat_map(|draft| draft.members).collect();
     unmatched.sort_unstable();
-    Groups { groups, unmatched }
+    Groups { groups: groups.into_iter().map(Group::of).collect(), unmatched }
 }
 
-/// By how much the steps of two sequences differ, in ns, where they are in step.
-fn apart(one: &Sequence, other: &Sequence) -> Option<f64> {
-    let steps = one.calls.len().checked_sub(1).filter(|&steps| steps >= LEAST)?;
-    let difference = |step: usize| {
-        let end = |sequence: &Sequence, call: usize| sequence.calls[call].1;
-        let of = |sequence: &Sequence| end(sequence, step + 1).saturating_sub(end(sequence, step)) as f64;
-        of(one) - of(other)
-    };
-    if steps > 2 * SAMPLE {
-        let mut some: Vec<f64> = (0..SAMPLE).map(|at| difference(at * steps / SAMPLE)).collect();
-        if robust_deviation(&mut some) > 2.0 * IN_STEP_NS {
-            return None;
+fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
+    let mut kinds: BTreeMap<u64, (f64, Vec<usize>)> = BTreeMap::new();
+    for (at, sequence) in sequences.iter().enumerate() {
+        let (information, members) = kinds.entry(sequence.kind).or_default();
+        *information = information.max(sequence.rhythm().information());
+        members.push(at);
+    }
+    let mut kinds: Vec<(f64, Vec<usize>)> = kinds.into_values().collect();
+    // What tells most comes first: it relates the clocks for the others.
+    kinds.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut drafts: Vec<Draft> = Vec::new();
+    for (_, mut members) in kinds {
+        members.sort_by_key(|&at| (sequences[at].rank, at));
+        let first = drafts.len();
+        for at in members {
+            place(sequences, at, &mut drafts, first, differences);
         }
     }
-    let mut all: Vec<f64> = (0..steps).map(difference).collect();
-    Some(robust_deviation(&mut all)).filter(|&apart| apart <= IN_STEP_NS)
+    drafts
 }
 
-/// The collectives of a group, from first to last.
+/// Adds a sequence to the best of the drafts from `first` on, or to a new one.
+fn place(
+    sequences: &[Sequence],
+    at: usize,
+    drafts: &mut Vec<Draft>,
+    first: usize,
+    differences: &mut Differences,
+) {
+    let sequence = &sequences[at];
+    let rhythm = sequence.rhythm();
+    let mut best: Option<(Fit, usize)> = None;
+    for (position, draft) in drafts.iter().enumerate().skip(first) {
+        let is_taken = draft.members.last().is_some_and(|&last| sequences[last].rank == sequence.rank);
+        let communicators = [draft.communicator, sequence.communicator];
+        if is_taken || !communicators.contains(&0) && communicators[0] != communicators[1] {
+            continue;
+        }
+        let known = differences.between(draft.rank, sequence.rank);
+        let found = matching::fit(&draft.rhythm, &rhythm, known.as_ref());
+        // The best of those in step: two groups of one rank may be nearly in step with each other.
+        if let Some(found) = found
+            && best.as_ref().is_none_or(|(best, _)| found.loss < best.loss)
+        {
+            best = Some((found, position));
+        }
+    }
+    match best {
+        Some((found, position)) => {
+            let draft = &mut drafts[position];
+            if let Some(lag) = found.lag(&draft.rhythm, &rhythm) {
+                differences.relate(draft.rank, sequence.rank, lag);
+            }
+            draft.communicator = draft.communicator.max(sequence.communicator);
+            draft.add(at, rhythm, &found);
+        }
+        None => drafts.push(Draft::of(at, (sequence.rank, sequence.communicator), rhythm)),
+    }
+}
+
+impl Sequence {
+    fn rhythm(&self) -> Rhythm {
+        Rhythm { ends: self.calls.iter().map(|&(_, end)| end).collect(), labels: self.labels.clone() }
+    }
+}
+
+/// The collectives of a group that at least two ranks have, from first to last.
 pub fn matched_collectives<'a>(
     group: &'a Group,
     sequences: &'a [Sequence],
 ) -> impl Iterator<Item = MatchedCollective> + 'a {
-    let calls = group.members.first().map_or(0, |&first| sequences[first].calls.len());
-    (0..calls).map(move |call| {
-        let member = |&at: &usize| {
-            let (start, end) = sequences[at].calls[call];
-            (sequences[at].rank, start, end)
+    let calls = group.collectives.iter().filter(|calls| calls.len() > 1);
+    calls.map(move |calls| {
+        let member = |&(member, call): &(u32, u32)| {
+            let sequence = &sequences[group.members[member as usize]];
+            let (start, end) = sequence.calls[call as usize];
+            (sequence.rank, start, end)
         };
-        group.members.iter().map(member).collect()
+        calls.iter().map(member).collect()
     })
+}
+
+impl Group {
+    fn of(draft: Draft) -> Self {
+        let (members, collectives) = draft.finish();
+        Self { members, collectives }
+    }
+
+    /// Whether a collective has the calls of enough members for the last one to be among them: at least 19 of 20.
+    #[must_use]
+    pub fn is_whole(&self, collective: &MatchedCollective) -> bool {
+        is_whole(collective.len(), self.members.len())
+    }
+}
+
+/// Whether this number of calls of this number of members is enough for the last one to be among them.
+#[must_use]
+pub fn is_whole(calls: usize, members: usize) -> bool {
+    members.saturating_sub(calls) * MAY_LACK <= members
+}
+
+impl Groups {
+    /// The calls that were not matched.
+    #[must_use]
+    pub fn unmatched(&self, sequences: &[Sequence]) -> Unmatched {
+        let mut found = Unmatched::default();
+        // By rank, whether it has a matched call.
+        let mut ranks: FxHashMap<usize, bool> = FxHashMap::default();
+        for &at in &self.unmatched {
+            found.calls += sequences[at].calls.len() as u64;
+            if !sequences[at].calls.is_empty() {
+                ranks.entry(sequences[at].rank).or_insert(false);
+            }
+        }
+        for group in &self.groups {
+            let is_matched = |calls: &Vec<(u32, u32)>| calls.len() > 1;
+            let first = group.collectives.iter().position(is_matched).unwrap_or(0);
+            let last = group.collectives.iter().rposition(is_matched).unwrap_or(0);
+            let alone = group.collectives.iter().enumerate().filter(|(_, calls)| calls.len() == 1);
+            for (at, _) in alone {
+                found.calls += 1;
+                found.at_edges += u64::from(!(first..=last).contains(&at));
+            }
+            for &member in &group.members {
+                ranks.insert(sequences[member].rank, true);
+            }
+        }
+        found.ranks = ranks.into_iter().filter(|(_, is_matched)| !is_matched).map(|(rank, _)| rank).collect();
+        found.ranks.sort_unstable();
+        found
+    }
 }
 
 #[cfg(test)]
@@ -135,7 +242,7 @@ mod tests {
                 let end = clock(end + 5_000.0 * random.normal()) as i64;
                 (end - 50_000, end)
             };
-            Sequence { rank, kind, calls: ends.iter().map(call).collect() }
+            Sequence { rank, kind, calls: ends.iter().map(call).collect(), ..Sequence::default() }
         };
         ranks.iter().map(|&rank| of(rank)).collect()
     }
@@ -168,11 +275,83 @@ mod tests {
     }
 
     #[test]
-    fn sequences_of_different_length_are_left_alone() {
-        let mut sequences = group(&[0, 1], 7, 100, 1);
+    fn a_call_that_one_rank_lacks_leaves_the_others_matched() {
+        let mut sequences = group(&[0, 1, 2], 7, 100, 1);
+        let ends: Vec<i64> = sequences[1].calls.iter().map(|call| call.1).collect();
         sequences[1].calls.remove(50);
+        sequences[0].calls.drain(..6);
+        sequences[2].calls.truncate(90);
         let found = group_sequences(&sequences);
-        assert_eq!((found.groups.len(), found.unmatched), (0, vec![0, 1]));
+        let all: Vec<MatchedCollective> = matched_collectives(&found.groups[0], &sequences).collect();
+        assert_eq!((found.groups.len(), all.len()), (1, 100));
+        let members = |collective: usize| all[collective].iter().map(|call| call.0).collect::<Vec<_>>();
+        assert_eq!(
+            [members(5), members(50), members(7), members(99)],
+            [vec![1, 2], vec![0, 2], vec![0, 1, 2], vec![0, 1]]
+        );
+        let of_second: Vec<i64> =
+            all.iter().flatten().filter(|call| call.0 == 1).map(|call| call.2).collect();
+        assert_eq!(of_second, [&ends[..50], &ends[51..]].concat());
+        let whole = all.iter().filter(|collective| found.groups[0].is_whole(collective)).count();
+        assert_eq!(whole, 100 - 6 - 10 - 1);
+    }
+
+    #[test]
+    fn a_rank_that_matches_no_other_is_told() {
+        let mut sequences = group(&[0, 1], 7, 100, 1);
+        sequences.extend(group(&[2], 7, 100, 2));
+        let found = group_sequences(&sequences);
+        let expected = Unmatched { calls: 100, at_edges: 0, ranks: vec![2] };
+        assert_eq!(found.unmatched(&sequences), expected);
+        sequences[0].calls.drain(..4);
+        sequences[1].calls.remove(20);
+        let found = group_sequences(&sequences);
+        let expected = Unmatched { calls: 105, at_edges: 4, ranks: vec![2] };
+        assert_eq!(found.unmatched(&sequences), expected);
+    }
+
+    #[test]
+    fn sequence_numbers_match_what_has_no_rhythm() {
+        let calls = |ends: &[i64]| ends.iter().map(|&end| (end * 1_000_000 - 500, end * 1_000_000)).collect();
+        let labels = |numbers: &[u32]| numbers.iter().map(|&number| Label { tag: 1, number }).collect();
+        let sequence = |rank, communicator, ends: &[i64], numbers: &[u32]| Sequence {
+            rank,
+            communicator,
+            calls: calls(ends),
+            labels: labels(numbers),
+            ..Sequence::default()
+        };
+        let sequences = [
+            sequence(0, 5, &[1, 7, 9, 20], &[3, 4, 5, 6]),
+            sequence(0, 6, &[2, 8, 10], &[3, 4, 5]),
+            sequence(1, 5, &[30, 50, 51], &[4, 6, 7]),
+            sequence(1, 6, &[33, 44, 61], &[4, 5, 6]),
+        ];
+        let found = group_sequences(&sequences);
+        assert_eq!(ranks(&found, &sequences), [[0, 1], [0, 1]]);
+        let ends = |at: usize| -> Vec<Vec<i64>> {
+            let all = matched_collectives(&found.groups[at], &sequences);
+            all.map(|calls| calls.iter().map(|call| call.2 / 1_000_000).collect()).collect()
+        };
+        assert_eq!(ends(0), [[7, 30], [20, 50]]);
+        assert_eq!(ends(1), [[8, 33], [10, 44]]);
+    }
+
+    #[test]
+    fn a_few_calls_are_matched_where_others_relate_the_clocks() {
+        let mut sequences = group(&[0, 1], 7, 100, 1);
+        let mut few = group(&[0, 1], 9, 100, 1);
+        few.iter_mut().for_each(|sequence| {
+            sequence.calls.drain(..40);
+            sequence.calls.truncate(2);
+        });
+        few[0].calls.remove(0);
+        sequences.extend(few);
+        let found = group_sequences(&sequences);
+        assert_eq!(ranks(&found, &sequences), [[0, 1], [0, 1]]);
+        let few: Vec<MatchedCollective> = matched_collectives(&found.groups[1], &sequences).collect();
+        let first = &sequences[3].calls[1];
+        assert_eq!((few.len(), few[0][1]), (1, (1, first.0, first.1)));
     }
 
     #[test]
@@ -185,7 +364,8 @@ mod tests {
     #[test]
     fn a_meeting_is_one_collective_on_all_its_members() {
         let calls = |shift: i64| (0..5).map(|call| (call * 100 + shift, call * 100 + shift + 9)).collect();
-        let sequences = [3, 1].map(|rank| Sequence { rank, kind: 0, calls: calls(rank as i64 * 1000) });
+        let sequences =
+            [3, 1].map(|rank| Sequence { rank, calls: calls(rank as i64 * 1000), ..Sequence::default() });
         let found = group_sequences(&sequences);
         let all: Vec<MatchedCollective> = matched_collectives(&found.groups[0], &sequences).collect();
         assert_eq!(all[1], [(1, 1100, 1109), (3, 3100, 3109)]);

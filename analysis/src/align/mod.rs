@@ -9,19 +9,28 @@
 //! [`clock`] fits the difference of one clock over time, [`fit`] all nodes at once with an error; [`mod@waits`] computes
 //! how long ranks waited. Where the evidence is too thin, nothing is moved.
 
+mod anchors;
 pub mod clock;
 pub mod collectives;
+mod differences;
+mod draft;
 pub mod fit;
+mod follow;
 pub mod groups;
+mod matching;
+mod rhythm;
 mod synchronising;
 pub mod waits;
 
 pub use clock::Clock;
 pub use collectives::{CollectiveCalls, CollectiveFinder, collectives, sequences};
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
-pub use groups::{Group, Groups, MatchedCollective, Sequence, group_sequences, matched_collectives};
+pub use groups::{
+    Group, Groups, Label, MatchedCollective, Sequence, Unmatched, group_sequences, is_whole,
+    matched_collectives,
+};
 pub use synchronising::synchronises;
-pub use waits::{RankWaits, Waits, violations, waits};
+pub use waits::{RankWaits, Waits, leave_together, violations, waits};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";

@@ -6,14 +6,30 @@
 
 use std::borrow::Borrow;
 
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::groups::MatchedCollective;
-use crate::stats::median;
+use crate::stats::{median, robust_deviation};
 
 /// A larger share of collectives in which a member ends before the last one starts says that the clocks of their
 /// members are not one.
 const MAX_VIOLATIONS: f64 = 0.01;
+
+/// A straggler waits less than this part of what is usual; with less than [`CLEARLY`] it is one wherever the others lie.
+const LITTLE: f64 = 0.5;
+/// See [`LITTLE`].
+const CLEARLY: f64 = 0.1;
+
+/// Between the two a straggler lies this number of spreads below what is usual: ranks without a fault wait differently too.
+const SPREADS: f64 = 3.5;
+
+/// A straggler costs the others at least this part of their time.
+const MATTERS: f64 = 0.01;
+
+/// How much too small the spread of three and more values is on average, where it is that of normal values (Croux and Rousseeuw
+/// 1992).
+const FEW: [f64; 7] = [1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
 
 /// The waits of one rank. Field names of serialised fields are those of `rtl-merge/1`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -39,6 +55,9 @@ pub struct RankWaits {
     pub clock_free_transfer_ns: i64,
     /// How often it came last, without clocks.
     pub clock_free_last: u64,
+    /// ns from its first start to its last end, on its own clock.
+    #[serde(skip)]
+    pub span: Option<(i64, i64)>,
 }
 
 impl RankWaits {
@@ -76,6 +95,15 @@ impl RankWaits {
         add(&mut self.clock_free_wait_ns, other.clock_free_wait_ns);
         add(&mut self.clock_free_transfer_ns, other.clock_free_transfer_ns);
         self.clock_free_last += other.clock_free_last;
+        if let Some((start, end)) = other.span {
+            self.lasts(start, end);
+        }
+    }
+
+    /// Extends the time that it was recorded for.
+    fn lasts(&mut self, start: i64, end: i64) {
+        let (first, last) = self.span.unwrap_or((start, end));
+        self.span = Some((first.min(start), last.max(end)));
     }
 }
 
@@ -95,8 +123,9 @@ impl Waits {
         add(&mut self.clock_free_transfer_ns, other.clock_free_transfer_ns);
     }
 
-    /// The rank that the others waited for: the one that itself waited least, without clocks. `None` where
-    /// no rank stands out: it must have waited less than half as long as is usual, in at least ten collectives.
+    /// The rank that the others waited for: the one that itself waited least, without clocks. `None` where no rank stands
+    /// out: in at least ten collectives it must have waited less than half as long as is usual, farther below than ranks
+    /// differ, and that must matter.
     #[must_use]
     pub fn straggler(&self) -> Option<usize> {
         let waited: Vec<(usize, f64)> = (self.ranks.iter().enumerate())
@@ -105,7 +134,15 @@ impl Waits {
             .collect();
         let &(rank, least) = waited.iter().min_by(|one, other| one.1.total_cmp(&other.1))?;
         let mut all: Vec<f64> = waited.iter().map(|&(_, wait)| wait).collect();
-        (waited.len() > 1 && least < 0.5 * median(&mut all)).then_some(rank)
+        let usual = median(&mut all);
+        // Two ranks have no spread.
+        let few = all.len().checked_sub(3).map_or(f64::INFINITY, |at| FEW.get(at).copied().unwrap_or(1.0));
+        let spread = few * robust_deviation(&mut all);
+        let own = &self.ranks[rank];
+        let span = own.span.map_or(0, |(first, last)| last.saturating_sub(first)) as f64;
+        let stands_out = least < CLEARLY * usual || usual - least > SPREADS * spread;
+        let matters = (usual - least) * own.collectives as f64 >= MATTERS * span;
+        (waited.len() > 1 && least < LITTLE * usual && stands_out && matters).then_some(rank)
     }
 }
 
@@ -123,8 +160,9 @@ pub fn waits(
             continue;
         }
         waits.collectives += 1;
-        for &(rank, ..) in collective {
+        for &(rank, start, end) in collective {
             waits.ranks[rank].collectives += 1;
+            waits.ranks[rank].lasts(start, end);
         }
         waits.without_clocks(collective);
         if aligned {
@@ -147,6 +185,27 @@ pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollectiv
         violations += u64::from(first_end < last_start);
     }
     (violations, violations as f64 <= MAX_VIOLATIONS * all as f64)
+}
+
+/// How far the ends of a collective on two ranks of one clock may lie apart in ns, in the middle.
+const TOGETHER_NS: f64 = 50_000.0;
+
+/// Fewer collectives say nothing of clocks.
+const LEAST: usize = 10;
+
+/// Whether all members end the collectives together, as they do where their times are on one clock.
+#[must_use]
+pub fn leave_together<'a>(matched: impl IntoIterator<Item = &'a MatchedCollective>) -> bool {
+    let mut apart: FxHashMap<usize, Vec<f64>> = FxHashMap::default();
+    for collective in matched {
+        let mut ends: Vec<f64> = collective.iter().map(|&(.., end)| end as f64).collect();
+        let middle = median(&mut ends);
+        for &(rank, _, end) in collective {
+            apart.entry(rank).or_default().push(end as f64 - middle);
+        }
+    }
+    let is_near = |apart: &mut Vec<f64>| apart.len() >= LEAST && median(apart).abs() <= TOGETHER_NS;
+    apart.values_mut().all(is_near)
 }
 
 impl Waits {
@@ -244,6 +303,39 @@ mod tests {
         let matched: Vec<MatchedCollective> =
             (0..12).map(|at| (0..3).map(|rank| (rank, at * 100, at * 100 + 50)).collect()).collect();
         assert_eq!(waits(matched, 3, true).straggler(), None);
+    }
+
+    /// Collectives every 1,500 us in which ranks wait for these times on average, in us.
+    fn waiting(means: &[i64]) -> Waits {
+        let collective = |at: i64| {
+            let end = at * 1_500_000 + 1_400_000;
+            means.iter().enumerate().map(|(rank, mean)| (rank, end - 1_000 * (mean + 200), end)).collect()
+        };
+        let matched: Vec<MatchedCollective> = (0..100).map(collective).collect();
+        waits(&matched, means.len(), false)
+    }
+
+    #[test]
+    fn ranks_that_differ_by_chance_have_no_straggler() {
+        // Mean waits of real jobs without a fault: one rank is a little slower, as one always is.
+        for means in [[189, 282, 74, 172], [109, 315, 37, 115]] {
+            let mut found = waiting(&means);
+            for (rank, mean) in found.ranks.iter_mut().zip(means) {
+                rank.clock_free_wait_ns = mean * 100 * 1_000;
+            }
+            assert_eq!(found.straggler(), None, "{means:?}");
+        }
+        assert_eq!(waiting(&[1_294, 0, 1_227, 1_232]).straggler(), Some(1));
+        let mut two = waiting(&[0, 200]);
+        assert_eq!(two.straggler(), Some(0));
+        two.ranks[0].clock_free_wait_ns = 20 * 100 * 1_000;
+        assert_eq!(two.straggler(), None);
+    }
+
+    #[test]
+    fn a_rank_that_costs_the_others_nothing_is_no_straggler() {
+        assert_eq!(waiting(&[12, 0, 12, 12]).straggler(), None);
+        assert_eq!(waiting(&[18, 0, 18, 18]).straggler(), Some(1));
     }
 
     #[test]

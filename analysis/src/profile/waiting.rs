@@ -58,13 +58,16 @@ pub(super) fn match_collectives(
             of_kind.push(stratum);
         }
         if let Some(rank) = members.of_place(tracks[track].process, tracks[track].agent) {
-            sequences.push(Sequence { rank, kind: of_kind.len() as u64 - 1, calls });
+            let kind = of_kind.len() as u64 - 1;
+            sequences.push(Sequence { rank, kind, calls, ..Sequence::default() });
         }
     }
     let mut all: Vec<MatchedCollective> = Vec::new();
     let mut collected: Vec<Collected> = vec![Collected::default(); groups.len()];
     for group in &align::group_sequences(&sequences).groups {
-        let matched: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
+        let matched = align::matched_collectives(group, &sequences);
+        let matched: Vec<MatchedCollective> =
+            matched.filter(|collective| group.is_whole(collective)).collect();
         let stratum = of_kind[sequences[group.members[0]].kind as usize];
         collected[groups.of_stratum[stratum]].add(&matched, groups.shape_of_stratum[stratum], warmup);
         all.extend(matched);

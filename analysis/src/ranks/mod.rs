@@ -67,6 +67,12 @@ pub struct Ranks {
     pub collectives: Vec<CollectiveGroup>,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
+    /// Those among them before or after everything that the other members of their group recorded.
+    #[serde(default)]
+    pub unmatched_at_edges: u64,
+    /// Ranks of whose collectives none could be matched: no verdict covers them.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// The straggler, computed without clocks, if one stands out.
     pub straggler: Option<String>,
     /// How even the steps are, where there are steps.
@@ -82,7 +88,7 @@ pub fn ranks(analysis: &Analysis<'_>) -> Ranks {
     let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
     let members = Members::of(tables, order);
     let busy = busy::busy(tables, order, &members, names);
-    let Collectives { groups, unmatched_calls, straggler, waits, instances } =
+    let Collectives { groups, unmatched, straggler, waits, instances } =
         collectives::collectives(tables, &members);
     let rank = |((member, busy), waits): ((&Member, &Busy), &RankWaits)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
@@ -92,7 +98,9 @@ pub fn ranks(analysis: &Analysis<'_>) -> Ranks {
     let mut ranks = Ranks {
         ranks: members.all.iter().zip(&busy).zip(&waits).map(rank).collect(),
         collectives: groups,
-        unmatched_calls,
+        unmatched_calls: unmatched.calls,
+        unmatched_at_edges: unmatched.at_edges,
+        missing: unmatched.ranks.iter().map(|&member| members.all[member].name.clone()).collect(),
         straggler: straggler.map(|member| members.all[member].name.clone()),
         ..Ranks::default()
     };

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::collectives::GroupInstances;
 use super::members::Members;
-use crate::align::MatchedCollective;
+use crate::align::{self, MatchedCollective};
 use crate::kernel_names::KernelNames;
 use crate::ranges::Repeated;
+use crate::stats::median;
 
 /// Fewer repetitions are no steps.
 const LEAST: usize = 3;
@@ -87,13 +88,11 @@ fn in_ranges(tables: &Tables, members: &Members, names: &KernelNames) -> Option<
 }
 
 fn between_collectives(members: &Members, instances: &[GroupInstances]) -> Option<Steps> {
-    let sizes = instances
-        .iter()
-        .map(|group| (group.all.first().map_or(0, Vec::len), group.all.len(), group.kernel.as_str()));
+    let sizes = instances.iter().map(|group| (group.members.len(), group.all.len(), group.kernel.as_str()));
     let group = &instances[step_group(sizes)?];
-    let ranks: Vec<&str> =
-        group.all.first()?.iter().map(|&(member, ..)| members.all[member].name.as_str()).collect();
-    Some(StepTotals::between(group.all.iter().cloned()).steps(StepMethod::Collectives, &group.kernel, &ranks))
+    let ranks: Vec<&str> = group.members.iter().map(|&member| members.all[member].name.as_str()).collect();
+    let totals = StepTotals::between(group.all.iter().cloned(), &group.members);
+    Some(totals.steps(StepMethod::Collectives, &group.kernel, &ranks))
 }
 
 /// The position of the group between whose collectives steps lie: the largest. Of each group the number of its members,
@@ -117,17 +116,17 @@ pub struct StepTotals {
 }
 
 impl StepTotals {
-    /// The steps between `collectives` of one group, each with start and end of all members, on clocks of their own.
+    /// The steps between `collectives` of one group of ranks, each with start and end of its members, on clocks of their own.
+    /// A step that more than a few members lack is none; the others have what is usual in it.
     #[must_use]
-    pub fn between(collectives: impl Iterator<Item = MatchedCollective>) -> Self {
+    pub fn between(collectives: impl Iterator<Item = MatchedCollective>, members: &[usize]) -> Self {
         let mut totals = Self::default();
         let mut last: Option<MatchedCollective> = None;
         for next in collectives {
-            if let Some(last) = last {
-                let own = last.iter().zip(&next);
-                let times: Vec<i64> =
-                    own.map(|(before, after)| after.1.saturating_sub(before.2).max(0)).collect();
-                totals.add(&times);
+            if let Some(last) = last.as_ref().filter(|last| {
+                align::is_whole(last.len(), members.len()) && align::is_whole(next.len(), members.len())
+            }) {
+                totals.add(&times_between(last, &next, members));
             }
             last = Some(next);
         }
@@ -167,6 +166,20 @@ impl StepTotals {
             ranks: ranks.iter().zip(&self.ranks).map(rank).collect(),
         }
     }
+}
+
+/// The time of each of `members` from the end of one collective to the start of the next in ns.
+fn times_between(last: &MatchedCollective, next: &MatchedCollective, members: &[usize]) -> Vec<i64> {
+    let (mut before, mut after) = (last.iter().peekable(), next.iter().peekable());
+    let time = |&member: &usize| {
+        let (before, after) =
+            (before.next_if(|call| call.0 == member), after.next_if(|call| call.0 == member));
+        Some(after?.1.saturating_sub(before?.2).max(0))
+    };
+    let times: Vec<Option<i64>> = members.iter().map(time).collect();
+    let mut known: Vec<f64> = times.iter().flatten().map(|&time| time as f64).collect();
+    let usual = median(&mut known) as i64;
+    times.into_iter().map(|time| time.unwrap_or(usual)).collect()
 }
 
 /// How even `times` are: of each step the times in ns of all `ranks`.

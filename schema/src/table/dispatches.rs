@@ -1,6 +1,6 @@
 use super::{Barrier, Copy as CopyOp};
 use crate::column_set::columns;
-use crate::{Column, Durations, Id, NameId, ShapeId, SymbolId, TrackId};
+use crate::{CollectiveId, Column, Durations, Id, NameId, ShapeId, SymbolId, TrackId};
 
 columns! {
     /// One kernel launch executed by a GPU.
@@ -32,6 +32,8 @@ columns! {
         graph: bool => Column<bool>,
         /// Host time in ns at which its packet was enqueued, if known.
         enqueued: Option<i64> => Column<Option<i64>>,
+        /// What the framework states of it, of a collective.
+        collective: Option<CollectiveId> => Column<Option<CollectiveId>>,
     }
     extra {}
 }

@@ -357,3 +357,39 @@ fn a_list_of_events_without_a_document_is_read() {
     assert_eq!((tables.dispatches.len(), tables.dispatches.start[0]), (1, 110_004));
     assert!(tables.info.cut_off().is_some(), "the bracket is missing");
 }
+
+#[test]
+fn a_collective_is_what_its_kernel_or_its_operator_states() {
+    let stated = |sequence: &str| {
+        format!(
+            r#""Collective name": "allreduce", "Process Group Name": "3", "Process Group Ranks": "[0, 2]", "Group size": 2,
+ "dtype": "BFloat16", "In msg nelems": 4096, "Out msg nelems": 4097{sequence}"#
+        )
+    };
+    let kernel = |external: u32, stated: &str| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce", "pid": 0, "tid": 7, "ts": 110, "dur": 5,
+ "args": {{"External id": {external}, "device": 0, "stream": 7, "correlation": {external}{stated}}}}}"#
+        )
+    };
+    let operator = format!(
+        r#"{{"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 900, "tid": 901, "ts": 101, "dur": 6,
+ "args": {{"External id": 8, {}}}}}"#,
+        stated("")
+    );
+    let own = kernel(5, &format!(", {}", stated(r#", "Seq": 17"#)));
+    let events = [own.as_str(), &kernel(8, ""), &kernel(9, ""), &operator, KERNEL];
+    let tables = read(&document(&events));
+    let text = |id| tables.strings.get(id);
+    let found: Vec<_> = tables.dispatches.collective.iter().collect();
+    let [Some(own), Some(linked), None, None] = found[..] else { panic!("{found:?}") };
+    let own = tables.collectives.get(own);
+    assert_eq!([text(own.operation), text(own.communicator), text(own.ranks)], ["allreduce", "3", "[0, 2]"]);
+    assert_eq!((own.size, text(own.data_type), own.sequence), (Some(2), "BFloat16", Some(17)));
+    assert_eq!((own.sent, own.received), (Some(4096), Some(4097)));
+    let linked = tables.collectives.get(linked);
+    assert_eq!(linked, rtl_schema::table::Collective { sequence: None, ..own });
+    assert!(
+        read_as("trace.json", document(&events).as_bytes(), &Select::ops()).collectives.rows().is_empty()
+    );
+}

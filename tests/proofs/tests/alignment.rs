@@ -5,10 +5,13 @@
 
 #[path = "../src/alignment/cluster.rs"]
 mod cluster;
+#[path = "../src/alignment/cut.rs"]
+mod cut;
 #[path = "../src/alignment/questions.rs"]
 mod questions;
 
 use cluster::Cluster;
+use cut::cut_jobs;
 use questions::{CLUSTER, clocks, straggler};
 
 #[test]
@@ -41,4 +44,11 @@ fn a_cluster_that_hardly_meets_is_left_alone() {
 #[test]
 fn a_rank_that_computes_three_percent_longer_is_named_without_clocks() {
     assert_eq!(straggler(5), 5);
+}
+
+#[test]
+fn jobs_whose_ranks_lack_calls_are_matched_and_their_straggler_is_named() {
+    let found = cut_jobs(60);
+    assert!(found.right >= 59, "{found:?}");
+    assert!(found.matched as f64 >= 0.999 * found.collectives as f64, "{found:?}");
 }

@@ -21,7 +21,8 @@ const MAX_CALLS: usize = 1 << 18;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// It is the merged clock: all processes of one machine share it.
+    /// It is the merged clock: all processes of one machine share it, and so does a trace that does not name its machine
+    /// where its collectives do not contradict that.
     Reference,
     /// By the collectives of its machine with others.
     Collectives,
@@ -65,8 +66,8 @@ pub(crate) struct Clocks {
     pub(crate) corrections: Vec<ClockCorrection>,
     /// By input, the method and its result.
     pub(crate) inputs: Vec<InputClock>,
-    /// The machine of the merged clock, if known.
-    pub(crate) reference: Option<Evidence>,
+    /// The machine of the merged clock as a merged trace names it, if it is known or others were aligned with it.
+    pub(crate) reference: Option<(&'static str, String)>,
     /// The collectives of all inputs, on their own clocks.
     pub(crate) found: Sequences,
     pub(crate) groups: Groups,
@@ -92,41 +93,56 @@ impl Clocks {
         let found = Sequences::of(inputs);
         let inputs = &*inputs;
         let groups = align::group_sequences(&found.sequences);
-        // The machine of the clock of an input, if it is known and may be moved.
+        // The clock of an input, if it has one and may be moved: that of its machine, else one of its own.
         let domains: Vec<Option<usize>> = (0..inputs.len())
-            .map(|at| domain(inputs, machines, at).filter(|_| offsets[at].is_none() && !options.no_align))
+            .map(|at| domain(inputs, machines, at).or_else(|| own_domain(inputs, machines, at)))
+            .zip(&offsets)
+            .map(|(domain, offset)| domain.filter(|_| offset.is_none() && !options.no_align))
             .collect();
-        let reference = domains.iter().copied().flatten().next();
+        let named: Vec<bool> =
+            (0..machines.all.len() + inputs.len()).map(|domain| domain < machines.all.len()).collect();
+        let reference = domains.iter().copied().flatten().min_by_key(|&domain| !named[domain]);
         let alignment = reference.map(|reference| {
             let domain = |member: usize| domains[found.members[member].input];
-            let matched =
-                groups.groups.iter().flat_map(|group| align::matched_collectives(group, &found.sequences));
             let calls: usize = groups
                 .groups
                 .iter()
                 .flat_map(|group| &group.members)
                 .map(|&at| found.sequences[at].calls.len())
                 .sum();
-            let known: Vec<MatchedCollective> = matched
-                .step_by(calls.div_ceil(MAX_CALLS).max(1))
-                .map(|collective| {
-                    collective.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect()
-                })
-                .collect();
+            let known = |group: &align::Group| -> Vec<MatchedCollective> {
+                align::matched_collectives(group, &found.sequences)
+                    .step_by(calls.div_ceil(MAX_CALLS).max(1))
+                    .map(|collective| {
+                        collective.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect()
+                    })
+                    .collect()
+            };
+            let known: Vec<Vec<MatchedCollective>> = groups.groups.iter().map(known).collect();
             let machine_of: Vec<usize> =
                 (0..found.members.len()).map(|member| domain(member).unwrap_or(reference)).collect();
-            align::align(&known, &machine_of, machines.all.len(), reference)
+            align::align(&known, &machine_of, &named, reference)
         });
-        let reference = reference.map(|machine| machines.all[machine].evidence.clone());
+        let has_followers = |alignment: &&Alignment| {
+            let nodes = alignment.nodes.iter().enumerate();
+            named[alignment.reference] || nodes.filter(|(_, node)| node.is_ok()).count() > 1
+        };
+        let alignment = alignment.as_ref().filter(has_followers);
+        let reference = alignment.map(|alignment| match machines.all.get(alignment.reference) {
+            Some(machine) => machine.evidence.tag().map(|(field, id)| (field, id.to_owned())),
+            None => Some(("common", "collectives".to_owned())),
+        });
+        let reference = reference.flatten();
         let mut clocks = Self { reference, found, groups, ..Self::default() };
         for (at, input) in inputs.iter().enumerate() {
-            let (correction, clock) = match (offsets[at], domains[at], &alignment) {
+            let (correction, clock) = match (offsets[at], domains[at], alignment) {
                 (Some(offset), ..) => {
                     (ClockCorrection::constant(offset), InputClock::by(Method::Given, None))
                 }
                 (_, Some(domain), Some(alignment)) => {
                     let others = anchors(inputs, &domains, alignment.reference);
-                    of_domain(input, domain, alignment, anchors(inputs, &domains, domain).zip(others))
+                    let ahead = anchors(inputs, &domains, domain).zip(others);
+                    of_domain(input, (domain, named[domain]), alignment, ahead)
                 }
                 _ => {
                     let reason =
@@ -220,6 +236,12 @@ fn domain(inputs: &[Input], machines: &Machines, at: usize) -> Option<usize> {
     machines.only(at).or_else(merged).filter(|&machine| machines.all[machine].has_one_clock())
 }
 
+/// The clock of an input that does not name its machine.
+fn own_domain(inputs: &[Input], machines: &Machines, at: usize) -> Option<usize> {
+    let is_one = machines.only(at).is_some() || inputs[at].tag(CLOCK).is_some();
+    is_one.then_some(machines.all.len() + at)
+}
+
 /// The offset of the real-time clock of a machine from the clock of its traces in ns, if the traces have anchors.
 fn anchors(inputs: &[Input], domains: &[Option<usize>], machine: usize) -> Option<i64> {
     let own = inputs.iter().zip(domains).filter(|(_, domain)| **domain == Some(machine));
@@ -238,7 +260,7 @@ fn anchors(inputs: &[Input], domains: &[Option<usize>], machine: usize) -> Optio
 /// The offset of the clock of an input; `ahead` are the offsets of real time from it and from the reference.
 fn of_domain(
     input: &Input,
-    domain: usize,
+    (domain, is_named): (usize, bool),
     alignment: &Alignment,
     ahead: Option<(i64, i64)>,
 ) -> (ClockCorrection, InputClock) {
@@ -246,15 +268,20 @@ fn of_domain(
         return (ClockCorrection::default(), InputClock::by(Method::Reference, None));
     }
     let reason = match &alignment.nodes[domain] {
-        &Ok(NodeClock { ref clock, collectives, error_ns }) => {
+        &Ok(NodeClock { ref clock, collectives, error_ns, is_shared }) => {
             let (error, collectives) = (Some(error_ns), Some(collectives));
-            let by = InputClock::by(Method::Collectives, None);
-            return (sampled(clock, input, error_ns), InputClock { error_ns: error, collectives, ..by });
+            let (method, correction) = match is_shared {
+                true => (Method::Reference, ClockCorrection::default()),
+                false => (Method::Collectives, sampled(clock, input, error_ns)),
+            };
+            let by = InputClock::by(method, None);
+            return (correction, InputClock { error_ns: error, collectives, ..by });
         }
         Err(AlignmentError::TooFew(0)) => "no collective in common with the reference".to_owned(),
         Err(AlignmentError::TooFew(count)) => format!("only {count} collectives in common with others"),
         Err(AlignmentError::Contradicted) => "the collectives contradict each other".to_owned(),
     };
+    let reason = if is_named { reason } else { format!("its machine or boot is unknown, and {reason}") };
     match ahead {
         Some((own, reference)) => {
             let correction = ClockCorrection::constant(own.saturating_sub(reference));

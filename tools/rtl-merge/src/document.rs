@@ -53,6 +53,8 @@ pub struct Clock {
     pub violations: u64,
     /// Calls of collectives that were not matched with another rank's.
     pub unmatched: usize,
+    /// Those among them before or after everything that the other members of their group recorded.
+    pub unmatched_at_edges: usize,
     /// The clock of each trace.
     pub inputs: Vec<InputClock>,
 }
@@ -152,11 +154,12 @@ impl Document {
     ) {
         self.waits = Waits::of(&clocks, members);
         self.imbalance = Imbalance::of(inputs, members, &self.waits, kernels);
-        let unmatched = clocks.groups.unmatched.iter().map(|&at| clocks.found.sequences[at].calls.len());
+        let unmatched = clocks.groups.unmatched(&clocks.found.sequences);
         self.clock = Clock {
             collectives: self.waits.groups.iter().map(|group| group.collectives).sum(),
             violations: self.waits.groups.iter().map(|group| group.violations).sum(),
-            unmatched: unmatched.sum(),
+            unmatched: unmatched.calls as usize,
+            unmatched_at_edges: unmatched.at_edges as usize,
             inputs: clocks.inputs,
         };
     }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::clocks::Clocks;
 use crate::gpus::Devices;
 use crate::input::Input;
-use crate::machines::{Evidence, Machines};
+use crate::machines::Machines;
 
 /// The numbers of a merged trace.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Plan {
     /// By input, the numbers of its rows.
     pub(crate) parts: Vec<TraceMapping>,
     /// The machine of the merged clock, if known.
-    pub(crate) clock: Option<Evidence>,
+    pub(crate) clock: Option<(&'static str, String)>,
 }
 
 /// Identifies a process across traces: machine, pid and start, or the GUID of rocprofv3; unidentified processes are

@@ -28,6 +28,13 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
         if let Some(straggler) = &document.waits.straggler {
             writeln!(out, "the others waited for {straggler} (computed without clocks)")?;
         }
+        if !document.waits.missing.is_empty() {
+            let missing = document.waits.missing.join(", ");
+            let line = format!(
+                "missing from these figures: {missing}; none of its collectives match those of other ranks"
+            );
+            writeln!(out, "{}", terminal::wrapped(&line, 0))?;
+        }
     }
     imbalance::text(&document.imbalance, layout, out)?;
     for note in &document.notes {
@@ -65,10 +72,14 @@ fn gpus(document: &Document) -> Table {
 /// The corrections of the clocks, if any.
 fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let clock = &document.clock;
-    if clock.inputs.iter().any(|input| input.method != Method::Reference) {
+    if clock.inputs.iter().any(|input| input.method != Method::Reference || input.error_ns.is_some()) {
         let by = |clock: &InputClock| match clock.method {
             Method::Collectives => {
                 format!("{} collectives", units::count(clock.collectives.unwrap_or_default() as u64))
+            }
+            Method::Reference if clock.error_ns.is_some() => {
+                let collectives = units::count(clock.collectives.unwrap_or_default() as u64);
+                format!("nothing: {collectives} collectives agree with one clock")
             }
             Method::Reference => "nothing: the others follow it".to_owned(),
             Method::Anchors => "real time as each machine had it".to_owned(),
@@ -90,10 +101,15 @@ fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Resul
     }
     if clock.collectives > 0 {
         let line = format!(
-            "{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched",
+            "{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched{}",
             units::count(clock.collectives),
             units::count(clock.violations),
-            units::count(clock.unmatched as u64)
+            units::count(clock.unmatched as u64),
+            match clock.unmatched_at_edges {
+                0 => String::new(),
+                edges =>
+                    format!(", {} of them where not all ranks were recorded", units::count(edges as u64)),
+            }
         );
         writeln!(out, "\n{}", terminal::wrapped(&line, 0))?;
     }

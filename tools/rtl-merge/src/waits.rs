@@ -18,6 +18,8 @@ pub struct Group {
     pub members: Vec<String>,
     /// How many collectives.
     pub collectives: u64,
+    /// Those that lack the calls of members, so that times leave them out: a recording begins and ends elsewhere on each rank.
+    pub incomplete: u64,
     /// Those in which a member ends before the last one starts.
     pub violations: u64,
     /// Whether the clocks of its members agree: else the next two are unknown.
@@ -49,6 +51,8 @@ pub struct Waits {
     pub ranks: Vec<Rank>,
     /// The rank that the others waited for, computed without clocks, where one is an outlier.
     pub straggler: Option<String>,
+    /// Ranks of whose collectives none could be matched: no verdict covers them.
+    pub missing: Vec<String>,
     /// The steps between the collectives of the largest group, where it has enough.
     #[serde(skip)]
     pub(crate) steps: Option<Steps>,
@@ -67,13 +71,16 @@ impl Waits {
         let mut sums = align::Waits::none(places.len());
         let group = |group: &align::Group| {
             let (violations, on_one_clock) = align::violations(clocks.matched(group));
-            let waits = align::waits(clocks.matched(group), places.len(), on_one_clock);
+            let all = clocks.matched(group).count() as u64;
+            let whole = clocks.matched(group).filter(|collective| group.is_whole(collective));
+            let waits = align::waits(whole, places.len(), on_one_clock);
             sums.append(&waits);
             let sequences = group.members.iter().map(|&at| &clocks.found.sequences[at]);
             Group {
                 kernel: clocks.found.names[group.members[0]].clone(),
                 members: sequences.map(|sequence| name(sequence.rank).unwrap_or_default()).collect(),
-                collectives: waits.collectives,
+                collectives: all,
+                incomplete: all - waits.collectives,
                 violations,
                 on_one_clock,
                 arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
@@ -87,7 +94,9 @@ impl Waits {
             sizes.map(|group| (group.members.len(), group.collectives as usize, identity(&group.kernel)));
         let steps = step_group(sizes).map(|at| {
             let names: Vec<&str> = groups[at].members.iter().map(String::as_str).collect();
-            let totals = StepTotals::between(clocks.matched(&clocks.groups.groups[at]));
+            let group = &clocks.groups.groups[at];
+            let ranks: Vec<usize> = group.members.iter().map(|&at| clocks.found.sequences[at].rank).collect();
+            let totals = StepTotals::between(clocks.matched(group), &ranks);
             totals.steps(StepMethod::Collectives, identity(&groups[at].kernel), &names)
         });
         let mut by_member = vec![(0_i64, 0); members.all.len()];
@@ -99,6 +108,8 @@ impl Waits {
         }
         let ranks = sums.ranks.iter().enumerate().filter(|(_, waits)| waits.collectives > 0);
         let ranks = ranks.map(|(at, &waits)| Rank { member: name(at).unwrap_or_default(), waits }).collect();
-        Self { ranks, straggler: sums.straggler().and_then(name), groups, steps, by_member }
+        let missing = clocks.groups.unmatched(&clocks.found.sequences).ranks;
+        let missing = missing.into_iter().map(|at| name(at).unwrap_or_default()).collect();
+        Self { ranks, missing, straggler: sums.straggler().and_then(name), groups, steps, by_member }
     }
 }

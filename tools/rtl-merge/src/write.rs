@@ -13,7 +13,6 @@ use crate::checkpoint::Checkpoint;
 use crate::errors::MergeError;
 use crate::gpus::Devices;
 use crate::input::Input;
-use crate::machines::Evidence;
 use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
@@ -67,8 +66,8 @@ fn write_head(
     devices: &Devices,
 ) -> Result<(), Error> {
     write_metadata(writer, inputs)?;
-    if let Some((field, id)) = plan.clock.as_ref().and_then(Evidence::tag) {
-        writer.push_metadata(CLOCK, &json!({ field: id }).to_string())?;
+    if let Some((field, id)) = &plan.clock {
+        writer.push_metadata(CLOCK, &json!({ (*field): id }).to_string())?;
     }
     for (number, process) in &plan.processes {
         writer.push_process(process, Some(*number))?;

@@ -55,6 +55,14 @@ arguments! {
     allocated: b"Total Allocated";
     reserved: b"Total Reserved";
     rank: b"rank";
+    collective: b"Collective name";
+    group: b"Process Group Name";
+    group_ranks: b"Process Group Ranks";
+    group_size: b"Group size";
+    data_type: b"dtype";
+    sent: b"In msg nelems";
+    received: b"Out msg nelems";
+    collective_sequence: b"Seq";
     name: b"name";
     thread: b"thread";
     python: b"Python id";

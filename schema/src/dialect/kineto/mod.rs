@@ -6,6 +6,7 @@
 
 mod arrows;
 mod category;
+mod collectives;
 mod document;
 mod event;
 mod input;

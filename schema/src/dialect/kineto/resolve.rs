@@ -49,6 +49,7 @@ impl Rows {
         let agents = self.finish_agents(&open, &processes);
         self.finish_tracks(&open, &processes, &agents);
         self.finish_launches(&mut open);
+        self.finish_collectives(&mut open);
         self.finish_memory(&open, &processes, &agents);
         for symbol in &mut self.tables.symbols[open.marks.symbols..] {
             symbol.process = open.sources.processes.first().map_or(symbol.process, |source| source.id);
@@ -309,7 +310,7 @@ fn of_places(tables: &Tables, open: &Open) -> Vec<ProcessId> {
 }
 
 /// The values by key, without those of which a key has several.
-fn unambiguous<K: Eq + Hash, V: Copy + PartialEq>(
+pub(super) fn unambiguous<K: Eq + Hash, V: Copy + PartialEq>(
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> FxHashMap<K, V> {
     let mut found: FxHashMap<K, Option<V>> = FxHashMap::default();

@@ -8,7 +8,7 @@ use super::category::Category;
 use super::event::Event;
 use super::scalar::{axes, bare, nanoseconds, number, text, unsigned, whole};
 use super::scan::Raw;
-use super::sources::Sources;
+use super::sources::{Sources, StatedCollectives};
 use crate::table::{
     ApiCall, Copy, Direction, Dispatch, MemoryEvent, Operator, PythonFrame, Range, RangeKind, Shape, Symbol,
     Track, Tracks,
@@ -48,6 +48,8 @@ pub(super) struct Open {
     /// Launch shapes and sizes that calls state, by correlation id.
     pub(super) call_shapes: Vec<(Id, ShapeId)>,
     pub(super) call_sizes: Vec<(Id, u64)>,
+    /// Collectives that operators state.
+    pub(super) collectives: StatedCollectives,
     /// Process id, thread id and name of threads.
     pub(super) threads: Vec<(Option<i64>, i64, String)>,
     /// The span of the recording, relative.
@@ -150,13 +152,13 @@ impl Rows {
     }
 
     #[inline]
-    fn name(&mut self, raw: Raw<'_>) -> NameId {
+    pub(super) fn name(&mut self, raw: Raw<'_>) -> NameId {
         text(raw).map_or(NameId::NONE, |text| self.tables.strings.intern(&text))
     }
 
     /// The text of a value of any kind, where it is selected and there.
     #[inline]
-    fn verbatim(&mut self, raw: Raw<'_>, is_selected: bool) -> NameId {
+    pub(super) fn verbatim(&mut self, raw: Raw<'_>, is_selected: bool) -> NameId {
         if !is_selected || raw.is_empty() {
             return NameId::NONE;
         }
@@ -231,8 +233,12 @@ impl Rows {
             shape: self.shape(event),
             symbol: self.symbol(event, name),
             graph: graph.into_iter().any(|id| whole(id).is_some_and(|id| id != 0)),
+            collective: self.collective(event),
             ..Dispatch::default()
         };
+        if dispatch.collective.is_none() {
+            self.open_collective(event);
+        }
         self.tables.dispatches.push(dispatch);
     }
 
@@ -293,6 +299,7 @@ impl Rows {
 
     fn operator(&mut self, event: &Event<'_>, start: i64, duration: Option<i64>) {
         let process = self.process(event);
+        self.state_collective(event);
         if !self.select.operators {
             return;
         }

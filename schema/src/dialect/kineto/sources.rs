@@ -1,10 +1,11 @@
-//! The processes that made the events of a document, and the GPUs that a process id stands for in GPU events.
+//! The processes that made the events of a document, the GPUs that a process id stands for in GPU events, and the
+//! collectives that an external id stands for.
 
 use rustc_hash::FxHashMap;
 
 use super::event::Event;
 use super::scalar::{numbered, unsigned, whole};
-use crate::{AgentId, ProcessId};
+use crate::{AgentId, CollectiveId, ProcessId};
 
 /// A process as events name it: `2774`, or `[TP00] 2774` in files that a tool has merged.
 #[derive(Debug, Default)]
@@ -27,6 +28,15 @@ pub(super) struct Place {
     /// The number of the GPU within its process.
     pub(super) number: i64,
     pub(super) rank: Option<u32>,
+}
+
+/// Collectives and kernels of one document that an external id ties together.
+#[derive(Debug, Default)]
+pub(super) struct StatedCollectives {
+    /// Those that operators state.
+    pub(super) stated: Vec<(i64, CollectiveId)>,
+    /// Rows of kernels that may execute one.
+    pub(super) kernels: Vec<(i64, u32)>,
 }
 
 /// The processes and GPUs of one document.

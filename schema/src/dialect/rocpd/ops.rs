@@ -272,6 +272,7 @@ impl OpPart {
                     symbol,
                     graph: kind == OpKind::GraphKernel,
                     enqueued: cause.enqueued,
+                    collective: None,
                 });
             }
         }

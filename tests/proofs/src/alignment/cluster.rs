@@ -73,7 +73,7 @@ impl Cluster {
         let ranks = self.nodes * self.ranks;
         let node_of: Vec<usize> = (0..ranks).map(|rank| rank / self.ranks).collect();
         let mut sequences: Vec<Sequence> = (0..2)
-            .flat_map(|kind| (0..ranks).map(move |rank| Sequence { rank, kind, calls: Vec::new() }))
+            .flat_map(|kind| (0..ranks).map(move |rank| Sequence { rank, kind, ..Sequence::default() }))
             .collect();
         let step = self.length / self.collectives as f64;
         let transfer = 80_000.0;

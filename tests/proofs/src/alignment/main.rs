@@ -1,13 +1,15 @@
 //! How far off are aligned clocks, and is the straggler named? On simulated clusters, each question by its name or all:
 //!
-//! `cargo run --release -p proofs --bin alignment -- 200 [constant|wandering|bias|straggler]...`
+//! `cargo run --release -p proofs --bin alignment -- 200 [constant|wandering|bias|straggler|cut]...`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
 mod cluster;
+mod cut;
 mod questions;
 
 use cluster::Cluster;
+use cut::cut_jobs;
 use questions::{CLUSTER, clocks, straggler};
 
 fn main() {
@@ -27,6 +29,13 @@ fn main() {
     }
     if asked("straggler") {
         println!("straggler named first: {} of {count}", straggler(count));
+    }
+    if asked("cut") {
+        let found = cut_jobs(count);
+        println!(
+            "jobs whose ranks lack calls: straggler right in {} of {}, {} of {} collectives matched",
+            found.right, found.jobs, found.matched, found.collectives
+        );
     }
 }
 

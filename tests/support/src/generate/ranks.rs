@@ -38,6 +38,9 @@ pub struct Job {
     /// Whether traces say which clock is what on the machine's other one.
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
     pub anchors: bool,
+    /// Whether traces name their machine and its boot.
+    #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
+    pub named: bool,
     /// The same seed gives the same files.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -55,6 +58,7 @@ impl Default for Job {
             slow: None,
             api: false,
             anchors: true,
+            named: true,
             seed: 1,
         }
     }
@@ -210,7 +214,9 @@ impl Job {
             ("local_rank", number(local)),
             ("world_size", number(self.ranks())),
         ] {
-            writer.push_metadata(tag, &value)?;
+            if self.named || !["host", "machine_id", "boot_id"].contains(&tag) {
+                writer.push_metadata(tag, &value)?;
+            }
         }
         for (tag, moment) in [("clock_start", 0), ("clock_end", over)] {
             if self.anchors {

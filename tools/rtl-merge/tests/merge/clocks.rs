@@ -134,3 +134,41 @@ fn a_merged_trace_brings_its_clock_along() {
         assert!((one - other).abs() < 5_000, "{one} {other}");
     }
 }
+
+#[test]
+fn traces_without_a_machine_have_one_clock_unless_their_collectives_contradict_it() {
+    let job = Job { nodes: 1, ranks_per_node: 4, named: false, anchors: false, ..job() };
+    let folder = Folder::of(&job);
+    let report = folder.merge(&format!("-o all.db {}", ranks(4)));
+    assert_eq!(methods(&report), ["reference"; 4]);
+    assert!(report["clock"]["inputs"][3]["error_ns"].as_f64().unwrap() < 10_000.0, "{}", report["clock"]);
+    // The same job on four machines, whose clocks are days apart.
+    let folder = Folder::of(&Job { nodes: 4, ranks_per_node: 1, ..job });
+    let report = folder.merge(&format!("-o all.db {}", ranks(4)));
+    assert_eq!(methods(&report), ["reference", "collectives", "collectives", "collectives"]);
+    let clock = &report["clock"];
+    assert_eq!((&clock["collectives"], &clock["violations"]), (&60.into(), &0.into()));
+    assert!(report["waits"]["groups"][0]["on_one_clock"] == true, "{}", report["waits"]);
+    let ends = ends(&folder.tables("all.db"));
+    let error = clock["inputs"][2]["error_ns"].as_f64().unwrap();
+    for collective in 0..60 {
+        let one: Vec<i64> = ends.iter().map(|rank| rank[collective]).collect();
+        let apart = one.iter().max().unwrap() - one.iter().min().unwrap();
+        assert!(apart < 3_000 + 2 * error as i64 && error < 10_000.0, "{collective}: {apart} ns, {error}");
+    }
+    // A summary of the merged trace knows that its times are on one clock.
+    let clocks = folder.tables("all.db").info.metadata.into_iter().filter(|(tag, _)| tag == "clock").count();
+    assert_eq!(clocks, 1);
+}
+
+#[test]
+fn a_rank_that_matches_no_other_is_missing_from_the_verdict() {
+    let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 3, slow: Some((1, 1.4)), steps: 60, ..job() });
+    let other = Folder::of(&Job { nodes: 1, ranks_per_node: 4, steps: 60, seed: 9, ..job() });
+    std::fs::copy(other.path("rank3.db"), folder.path("rank3.db")).unwrap();
+    let report = folder.merge(&format!("--force -o all.db {}", ranks(4)));
+    assert_eq!(report["waits"]["missing"], serde_json::json!(["rank 3"]), "{:#}", report["waits"]);
+    assert_eq!(report["waits"]["straggler"], "rank 1");
+    let run = folder.run(&format!("--force -o all.db {}", ranks(4)));
+    assert!(run.answer.contains("missing from these figures: rank 3"), "{}", run.answer);
+}

@@ -10,23 +10,33 @@ use crate::tables::{count, duration, optional};
 pub(crate) static COLLECTIVES: Section = Section {
     name: "collectives",
     help: "Collectives of groups of ranks: arrivals, waits and transfers [default: with `--by rank`]",
-    blocks: |report, _| {
+    blocks: |report, view| {
         let ranks = report.sections.ranks.iter();
-        ranks.map(|ranks| Block::table("Collectives, totals of all calls", collectives(ranks))).collect()
+        ranks
+            .map(|ranks| Block::table("Collectives, totals of all calls", collectives(ranks, view.is_csv)))
+            .collect()
     },
     ..SECTION_ABOUT_RANKS
 };
 
-/// One row for each group of ranks and kernel.
-fn collectives(ranks: &Ranks) -> Table {
+/// One row for each group of ranks and kernel; a column without figures only where `with_all`.
+fn collectives(ranks: &Ranks, with_all: bool) -> Table {
     let all = ranks.ranks.len();
-    Table::of(&ranks.collectives)
+    let has_incomplete = ranks.collectives.iter().any(|group| group.incomplete > 0);
+    let table = Table::of(&ranks.collectives)
         .column(Column::name("Collective").field("kernel"), |group| Cell::text(&group.kernel))
         .column(Column::right("Ranks").field("ranks"), |group| match group.ranks.len() {
             members if members == all => Cell::number(format!("all {all}"), all),
             members => Cell::number(members.to_string(), members),
         })
-        .column(Column::right("Count").field("collectives"), |group| count(group.collectives))
+        .column(Column::right("Count").field("collectives"), |group| count(group.collectives));
+    let table = match has_incomplete || with_all {
+        true => table.column(Column::right("Incomplete").field("incomplete").optional(), |group| {
+            count(group.incomplete)
+        }),
+        false => table,
+    };
+    table
         .column(Column::right("Arrival spread").field("arrival_spread_ns"), |group| {
             optional(group.arrival_spread_ns, duration)
         })

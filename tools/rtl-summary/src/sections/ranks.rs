@@ -107,7 +107,18 @@ fn remarks(ranks: &Ranks, view: RenderOptions<'_>) -> Vec<String> {
     }
     if ranks.unmatched_calls > 0 {
         let calls = units::count(ranks.unmatched_calls);
-        lines.push(format!("collective calls without a match on other ranks: {calls}"));
+        lines.push(match ranks.unmatched_at_edges {
+            0 => format!("collective calls without a match on other ranks: {calls}"),
+            edges => format!(
+                "collective calls without a match on other ranks: {calls}, {} of them where not all ranks were recorded",
+                units::count(edges)
+            ),
+        });
+    }
+    if !ranks.missing.is_empty() {
+        let missing = ranks.missing.join(", ");
+        lines
+            .push(format!("no verdict covers {missing}: none of its collectives match those of other ranks"));
     }
     lines.extend(ranks.outliers.iter().map(|outlier| outlier_sentence(outlier, view)));
     lines

@@ -70,8 +70,8 @@ GPU 2,2,2040,1320,110,0,12,240,480,0,0,240,480,0
     assert_data_eq!(
         folder.answer("late-arriver.db --section collectives --format csv"),
         str![[r#"
-kernel,ranks,collectives,arrival_spread_ns,wait_ns,transfer_ns,violations,clock_free_wait_ns,clock_free_transfer_ns
-ncclDevKernel_AllReduce_Sum_f16_RING_LL,3,12,360,600,480,0,600,480
+kernel,ranks,collectives,incomplete,arrival_spread_ns,wait_ns,transfer_ns,violations,clock_free_wait_ns,clock_free_transfer_ns
+ncclDevKernel_AllReduce_Sum_f16_RING_LL,3,12,0,360,600,480,0,600,480
 
 "#]]
     );

@@ -1,0 +1,131 @@
+//! Calls of two sequences that probably belong together: by sequence number, by the clocks, by a few intervals.
+
+use std::cmp::Ordering;
+
+use super::rhythm::{Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
+
+/// The least number of intervals that tell something.
+pub(super) const LEAST: usize = 3;
+
+/// The intervals that are searched together, at most.
+pub(super) const WINDOW: usize = 12;
+
+/// The parts of a sequence at which a window is taken, one after the other until one is found.
+const PLACES: [f64; 8] = [0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.0];
+
+/// A window is found where its intervals differ by less on average, in ns.
+const FOUND_NS: f64 = 40_000.0;
+
+/// The best places of a window that both sequences are followed from.
+const CANDIDATES: usize = 8;
+
+/// A window is searched up to this number of calls before and behind where the sequences would begin, or end, together.
+const FARTHEST: usize = 2_000;
+
+/// Positions of one sequence number in both.
+pub(super) fn numbered(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
+    let first = |rhythm: &Rhythm| rhythm.labels.iter().position(|label| label.number != 0);
+    let (Some(first), Some(second)) = (first(one), first(other)) else { return Vec::new() };
+    let (mut at, mut beside) = (first, second);
+    while at < one.len() && beside < other.len() {
+        match one.label(at).compare(other.label(beside)) {
+            Some(Ordering::Equal) => return vec![(at, beside)],
+            Some(Ordering::Less) => at += 1,
+            Some(Ordering::Greater) => beside += 1,
+            None if one.label(at).number == 0 => at += 1,
+            None => beside += 1,
+        }
+    }
+    Vec::new()
+}
+
+/// Positions that belong together where the clocks differ by `lag`, the best of each place.
+pub(super) fn predicted(one: &Rhythm, other: &Rhythm, lag: &Lag) -> Vec<(usize, usize)> {
+    let within = |call: usize| {
+        let at = one.ends[call] as f64 + lag.of(one.ends[call]);
+        (at >= other.ends[0] as f64 - TOLERANCE_NS && at <= other.ends[other.len() - 1] as f64 + TOLERANCE_NS)
+            .then_some(at)
+    };
+    if one.len() == 0 || other.len() == 0 {
+        return Vec::new();
+    }
+    // The calls of the first that lie within the second.
+    let begin =
+        one.ends.partition_point(|&end| end as f64 + lag.of(end) < other.ends[0] as f64 - TOLERANCE_NS);
+    let last = other.ends[other.len() - 1] as f64 + TOLERANCE_NS;
+    let end = one.ends.partition_point(|&end| end as f64 + lag.of(end) <= last);
+    let mut anchors = Vec::new();
+    for place in PLACES {
+        if begin >= end {
+            break;
+        }
+        let first = begin + ((end - begin - 1) as f64 * place) as usize;
+        let Some(at) = within(first) else { continue };
+        let nearest = other.ends.partition_point(|&end| (end as f64) < at);
+        let near = (nearest.saturating_sub(3)..(nearest + 3).min(other.len()))
+            .filter(|&second| (other.ends[second] as f64 - at).abs() <= TOLERANCE_NS)
+            .filter(|&second| !one.label(first).contradicts(other.label(second)));
+        let loss = |second: usize| {
+            let steps = (one.len() - 1 - first).min(other.len() - 1 - second).min(WINDOW);
+            let off = (other.ends[second] as f64 - at).powi(2);
+            // Of a last call only the difference of the clocks tells something.
+            window_loss(one, other, (first, second), steps, f64::INFINITY) / steps.max(1) as f64 + 0.1 * off
+        };
+        let best = near.map(|second| (loss(second), second)).min_by(|a, b| a.0.total_cmp(&b.0));
+        anchors.extend(best.map(|(_, second)| (first, second)));
+        if anchors.len() >= 3 {
+            break;
+        }
+    }
+    anchors
+}
+
+/// Places of `other` at which a few intervals of `one` are found.
+pub(super) fn searched(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
+    let shorter = one.len().min(other.len());
+    let steps = (shorter / 2).clamp(LEAST, WINDOW);
+    if shorter < LEAST + 1 {
+        return Vec::new();
+    }
+    let mut found: Vec<(f64, (usize, usize))> = Vec::new();
+    for place in PLACES {
+        let first = ((one.len() - 1 - steps) as f64 * place) as usize;
+        let mut best: Vec<(f64, usize)> = Vec::new();
+        let from_end = (first + other.len()).saturating_sub(one.len());
+        let range = first.min(from_end).saturating_sub(FARTHEST)
+            ..(first.max(from_end) + FARTHEST).min(other.len() - steps);
+        for second in range {
+            let worst = if best.len() < CANDIDATES { f64::INFINITY } else { best[CANDIDATES - 1].0 };
+            let loss = window_loss(one, other, (first, second), steps, worst);
+            if loss < worst {
+                best.truncate(CANDIDATES - 1);
+                let at = best.partition_point(|&(known, _)| known <= loss);
+                best.insert(at, (loss, second));
+            }
+        }
+        let least = best.first().map_or(f64::INFINITY, |best| best.0);
+        found.extend(best.into_iter().map(|(loss, second)| (loss, (first, second))));
+        if least < steps as f64 * FOUND_NS.powi(2) {
+            break;
+        }
+    }
+    found.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    found.retain(|(loss, _)| *loss < steps as f64 * TOLERANCE_NS.powi(2));
+    found.truncate(CANDIDATES);
+    found.into_iter().map(|(_, anchor)| anchor).collect()
+}
+
+/// The squares of the differences of consecutive intervals in ns²; at least `worst` where it is no less.
+fn window_loss(one: &Rhythm, other: &Rhythm, anchor: (usize, usize), steps: usize, worst: f64) -> f64 {
+    let (first, second) = anchor;
+    let mut loss = 0.0;
+    for step in 0..steps {
+        let difference = one.step(first + step) - other.step(second + step);
+        let contradicts = one.label(first + step).contradicts(other.label(second + step));
+        loss += if contradicts { WIDEST_NS.powi(2) } else { square(difference) };
+        if loss >= worst {
+            break;
+        }
+    }
+    loss
+}

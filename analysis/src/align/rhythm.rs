@@ -1,0 +1,90 @@
+//! The ends of the collectives that one rank runs on one queue, and what the trace states of each.
+
+use std::cmp::Ordering;
+
+use crate::stats::robust_deviation;
+
+/// How far apart two ends are at most, in ns, after the difference of the clocks is taken away.
+pub(super) const TOLERANCE_NS: f64 = 100_000.0;
+
+/// How much faster one clock may be than another.
+pub(super) const DRIFT: f64 = 50e-6;
+
+/// Intervals that differ by more, in ns, do not count more.
+pub(super) const WIDEST_NS: f64 = 200_000.0;
+
+/// What the trace states of a call; 0 is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Label {
+    /// Equal on all members: a hash of operation, communicator, type and size.
+    pub tag: u32,
+    /// The sequence number within the communicator.
+    pub number: u32,
+}
+
+impl Label {
+    /// Whether two calls are the same, as far as labels say; `Less` where the first one is earlier.
+    pub(super) fn compare(self, other: Self) -> Option<Ordering> {
+        let are_known = self.number != 0 && other.number != 0;
+        are_known.then(|| self.number.cmp(&other.number))
+    }
+
+    pub(super) fn contradicts(self, other: Self) -> bool {
+        match self.compare(other) {
+            Some(order) => order != Ordering::Equal,
+            None => self.tag != 0 && other.tag != 0 && self.tag != other.tag,
+        }
+    }
+}
+
+/// The ends of a sequence's calls, ascending.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rhythm {
+    /// ns.
+    pub(super) ends: Vec<i64>,
+    /// One for each end, or none.
+    pub(super) labels: Vec<Label>,
+}
+
+impl Rhythm {
+    pub(super) fn label(&self, call: usize) -> Label {
+        self.labels.get(call).copied().unwrap_or_default()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn step(&self, call: usize) -> f64 {
+        self.ends[call + 1].saturating_sub(self.ends[call]) as f64
+    }
+
+    /// How much its intervals tell: their number times the logarithm of how irregular they are.
+    pub(super) fn information(&self) -> f64 {
+        let mut steps: Vec<f64> = (1..self.len()).map(|call| self.step(call - 1)).collect();
+        let count = steps.len() as f64;
+        if steps.is_empty() { 0.0 } else { count * (robust_deviation(&mut steps) / 10_000.0).ln_1p() }
+    }
+}
+
+/// What must be added to the time of one clock to have that of another.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Lag {
+    /// A time of the first clock in ns.
+    pub(super) at: i64,
+    /// The difference there in ns.
+    pub(super) offset: f64,
+    /// By how much it grows, in ns/ns.
+    pub(super) rate: f64,
+}
+
+impl Lag {
+    pub(super) fn of(&self, time: i64) -> f64 {
+        self.offset + self.rate * time.saturating_sub(self.at) as f64
+    }
+}
+
+/// The square of a difference of intervals in ns².
+pub(super) fn square(difference: f64) -> f64 {
+    difference.powi(2).min(WIDEST_NS.powi(2))
+}
