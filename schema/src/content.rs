@@ -39,6 +39,10 @@ pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
 pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     let path = path.to_owned();
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    let known = FORMATS.iter().find(|format| (format.recognise)(head));
+    if let Some(Format { found, hint, .. }) = known {
+        return Error::Unread { path, found, hint };
+    }
     let found = match head {
         _ if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) => {
             return Error::Foreign { path, found: "JSON of another tool".to_owned() };
@@ -56,6 +60,23 @@ pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     };
     Error::NotATrace { path, found: found.to_owned() }
 }
+
+/// A format that is known, but not read.
+struct Format {
+    found: &'static str,
+    hint: &'static str,
+    recognise: fn(&[u8]) -> bool,
+}
+
+const FORMATS: [Format; 1] = [Format {
+    found: "statistics of rocprofv3 or rocprof (`--stats`), which have no times",
+    hint: "name the traces of the same run, e.g. RUN_kernel_trace.csv or results.csv; rtl-summary computes the statistics",
+    recognise: |head| {
+        let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
+        let has = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
+        has(b"name") && has(b"calls") && has(b"totaldurationns")
+    },
+}];
 
 /// Turns an error of the operating system into one that names the file.
 pub(crate) fn io(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Error {

@@ -84,6 +84,12 @@ impl Input {
         input(Content::Copy(copy))
     }
 
+    /// The input as the user named it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether there is an input of this name.
     #[must_use]
     pub fn exists(path: &Path) -> bool {

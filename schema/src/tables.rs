@@ -154,6 +154,8 @@ impl TraceInfo {
             Some(
                 "cut off: its profiler was killed, or the file was copied in part; read to its last whole event",
             )
+        } else if self.dialect == Dialect::RocprofilerCsv && self.metadata.iter().any(is_incomplete) {
+            Some("cut off: the last line of a file has no end")
         } else {
             None
         }

@@ -16,6 +16,7 @@ macro_rules! with_dialects {
             Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd THIRD;
             Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite READER;
             RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json READER;
+            RocprofilerCsv: "rocprofv3-csv", "rocprofv3's CSV files", rocprofiler_csv READER;
             Kineto: "kineto-json", "torch.profiler's JSON (Kineto)", kineto READER;
             Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg READER;
         }
@@ -23,11 +24,11 @@ macro_rules! with_dialects {
 }
 
 /// The dialects in a sentence, for help texts.
-pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON), \
+pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database, JSON or CSV), \
                             torch.profiler (JSON) and RTG's HCC_PROFILE text";
 
 /// The hint for a file that no dialect recognises.
-pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json), torch.profiler and RTG's HCC_PROFILE text";
+pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db, .json or .csv), torch.profiler and RTG's HCC_PROFILE text";
 
 mod kind;
 mod kineto;
@@ -38,6 +39,7 @@ mod reader;
 pub(crate) mod registry;
 mod rocpd;
 mod rocprofiler;
+mod rocprofiler_csv;
 mod rocprofiler_json;
 mod rpd;
 mod rtg;
@@ -45,3 +47,4 @@ mod rtg;
 pub use kind::Dialect;
 pub(crate) use reader::Reader;
 pub use rocpd::copy_type;
+pub(crate) use rocprofiler_csv::run_of;

@@ -1,0 +1,80 @@
+//! The files of a run of which each holds one kind of record: those of a folder, and those that a user names together.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::content::io as io_error;
+use crate::dialect::run_of;
+use crate::{Error, Input, Result};
+
+/// The largest number of files of a folder and its folders that are looked at.
+const LARGEST: usize = 100_000;
+
+/// The files that were named together, by the first of them.
+static TOGETHER: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
+
+/// Takes files of one run as one trace: rocprofv3's CSV files of one process. Of each run the first path stays, and
+/// [`crate::Trace::open`] of this path reads all of them from now on. Other paths stay as they are.
+pub fn join_files_of_runs(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut together = TOGETHER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut firsts: BTreeMap<(PathBuf, String), PathBuf> = BTreeMap::new();
+    let mut kept = Vec::with_capacity(paths.len());
+    for path in paths {
+        let first = run_of(path).filter(|_| !Input::is_stream(path)).and_then(|run| match firsts.get(&run) {
+            Some(first) => Some(first.clone()),
+            None => {
+                together.insert(path.clone(), vec![path.clone()]);
+                firsts.insert(run, path.clone());
+                None
+            }
+        });
+        match first.and_then(|first| together.get_mut(&first)) {
+            Some(files) if files.contains(path) => {}
+            Some(files) => files.push(path.clone()),
+            None => kept.push(path.clone()),
+        }
+    }
+    kept
+}
+
+/// The files that `path` stands for: those that were named together with it, those of a folder, else `path` alone.
+pub(crate) fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
+    if path.is_dir() {
+        let mut files = Vec::new();
+        let mut left = LARGEST;
+        list(path, 1, &mut left, &mut files)?;
+        files.sort();
+        let mut passes: Vec<_> = files.iter().filter_map(|file| pass_of(path, file)).collect();
+        passes.dedup();
+        if let [first, second, ..] = passes[..] {
+            let found = format!("{first} and {second} are passes over one program, each with its own times");
+            return Err(Error::Ambiguous { path: path.to_owned(), found });
+        }
+        return if files.is_empty() { Err(Error::Folder { path: path.to_owned() }) } else { Ok(files) };
+    }
+    let together = TOGETHER.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(together.get(path).cloned().unwrap_or_else(|| vec![path.to_owned()]))
+}
+
+/// The folder of a pass (`pmc_1`): for counters that do not fit into one, rocprofv3 runs the program again.
+fn pass_of<'a>(folder: &Path, file: &'a Path) -> Option<&'a str> {
+    let below = file.strip_prefix(folder).ok()?;
+    below.iter().filter_map(|part| part.to_str()).find(|part| part.starts_with("pmc_"))
+}
+
+/// Adds the files of a folder, and of its folders down to `depth`, whose names are those of files of a run.
+fn list(folder: &Path, depth: u32, left: &mut usize, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(io_error("read", folder))? {
+        let Some(rest) = left.checked_sub(1) else { break };
+        *left = rest;
+        let path = entry.map_err(io_error("read", folder))?.path();
+        if run_of(&path).is_some() && path.is_file() {
+            files.push(path);
+        } else if depth > 0 && path.is_dir() {
+            list(&path, depth - 1, left, files)?;
+        }
+    }
+    Ok(())
+}
