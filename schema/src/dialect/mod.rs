@@ -14,6 +14,7 @@ macro_rules! with_dialects {
             Native: "rtl", "rtl's native layout", native READER;
             Rpd2: "rpd-2", "rocmProfileData, schema 2", rpd SECOND;
             Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd THIRD;
+            Nsys: "nsys-sqlite", "Nsight Systems' SQLite export", nsys READER;
             Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite READER;
             RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json READER;
             RocprofilerCsv: "rocprofv3-csv", "rocprofv3's CSV files", rocprofiler_csv READER;
@@ -25,15 +26,16 @@ macro_rules! with_dialects {
 
 /// The dialects in a sentence, for help texts.
 pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database, JSON or CSV), \
-                            torch.profiler (JSON) and RTG's HCC_PROFILE text";
+                            torch.profiler (JSON), Nsight Systems (SQLite export) and RTG's HCC_PROFILE text";
 
 /// The hint for a file that no dialect recognises.
-pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db, .json or .csv), torch.profiler and RTG's HCC_PROFILE text";
+pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db, .json or .csv), torch.profiler, Nsight Systems (SQLite export) and RTG's HCC_PROFILE text";
 
 mod kind;
 mod kineto;
 mod lite;
 mod native;
+mod nsys;
 mod opaque_tables;
 mod reader;
 pub(crate) mod registry;

@@ -8,6 +8,7 @@ mod detect;
 mod dialect_kineto;
 mod dialect_lite;
 mod dialect_native;
+mod dialect_nsys;
 mod dialect_rocprofiler;
 mod dialect_rocprofiler_csv;
 mod dialect_rocprofiler_json;
