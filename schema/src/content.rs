@@ -4,6 +4,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use crate::Error;
+use crate::foreign::{Format, format};
 
 /// The beginning of a SQLite file.
 pub(crate) const SQLITE: &[u8] = b"SQLite format 3\0";
@@ -39,14 +40,10 @@ pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
 pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     let path = path.to_owned();
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
-    let known = FORMATS.iter().find(|format| (format.recognise)(head));
-    if let Some(Format { found, hint, .. }) = known {
+    if let Some(Format { found, hint, .. }) = format(head) {
         return Error::Unread { path, found, hint };
     }
     let found = match head {
-        _ if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) => {
-            return Error::Foreign { path, found: "JSON of another tool".to_owned() };
-        }
         _ if SQLITE.starts_with(head) => {
             let detail = "it ends within the header of a SQLite database".to_owned();
             return Error::Damaged { path, detail };
@@ -60,23 +57,6 @@ pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     };
     Error::NotATrace { path, found: found.to_owned() }
 }
-
-/// A format that is known, but not read.
-struct Format {
-    found: &'static str,
-    hint: &'static str,
-    recognise: fn(&[u8]) -> bool,
-}
-
-const FORMATS: [Format; 1] = [Format {
-    found: "statistics of rocprofv3 or rocprof (`--stats`), which have no times",
-    hint: "name the traces of the same run, e.g. RUN_kernel_trace.csv or results.csv; rtl-summary computes the statistics",
-    recognise: |head| {
-        let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
-        let has = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
-        has(b"name") && has(b"calls") && has(b"totaldurationns")
-    },
-}];
 
 /// Turns an error of the operating system into one that names the file.
 pub(crate) fn io(action: &'static str, path: &Path) -> impl Fn(std::io::Error) -> Error {

@@ -57,7 +57,7 @@ pub enum Error {
         path: PathBuf,
         /// The format, e.g. `a PyTorch memory snapshot (pickle)`.
         found: &'static str,
-        /// How to get at its content.
+        /// How to get at its content; empty for the list of what is read.
         hint: &'static str,
     },
     /// The files of a folder do not belong together.
@@ -173,7 +173,7 @@ impl Error {
             }
             Self::Empty { .. } => "the traced program may have ended before its tracer wrote anything",
             Self::Io { .. } => "check the permissions and the free space",
-            Self::NotATrace { .. } | Self::Foreign { .. } => READABLE_HINT,
+            Self::NotATrace { .. } | Self::Foreign { .. } | Self::Unread { hint: "", .. } => READABLE_HINT,
             Self::Unread { hint, .. } => hint,
             Self::Ambiguous { .. } => "name the files of one run, or the folder of one run",
             Self::Damaged { detail, .. } if detail.starts_with("gzip") => {

@@ -24,6 +24,7 @@ mod content;
 mod csv;
 pub mod dialect;
 mod error;
+mod foreign;
 mod gzip;
 mod ids;
 mod input;

@@ -52,10 +52,20 @@ pub(crate) fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
             let found = format!("{first} and {second} are passes over one program, each with its own times");
             return Err(Error::Ambiguous { path: path.to_owned(), found });
         }
-        return if files.is_empty() { Err(Error::Folder { path: path.to_owned() }) } else { Ok(files) };
+        return if files.is_empty() { Err(no_run(path)) } else { Ok(files) };
     }
     let together = TOGETHER.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(together.get(path).cloned().unwrap_or_else(|| vec![path.to_owned()]))
+}
+
+/// The error for a folder without files of a run.
+fn no_run(folder: &Path) -> Error {
+    let path = folder.to_owned();
+    if ["ops.csv", "ops.parquet"].iter().any(|name| folder.join(name).is_file()) {
+        let found = "a folder of tables that rtl-convert has written";
+        return Error::Unread { path, found, hint: "name the trace that they were made from" };
+    }
+    Error::Folder { path }
 }
 
 /// The folder of a pass (`pmc_1`): for counters that do not fit into one, rocprofv3 runs the program again.

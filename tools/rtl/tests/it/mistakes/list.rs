@@ -17,17 +17,12 @@ pub(super) const INPUTS: [Mistake; 16] = [
     ("rtl-summary trace.zip", 3, "not a trace (a zip archive; unpack it): trace.zip", READABLE),
     ("rtl-summary trace.zst", 3, "not a trace (compressed by zstd; unpack it): trace.zst", READABLE),
     ("rtl-summary one.db-wal", 3, "the -wal of a SQLite database; name the database): one.db-wal", READABLE),
-    (
-        "rtl-summary package.json",
-        3,
-        "JSON of another tool, but no trace that rtl knows: package.json",
-        READABLE,
-    ),
+    ("rtl-summary package.json", 3, "JSON without a trace, which rtl does not read: package.json", READABLE),
     (
         "rtl-summary report.json",
         3,
-        "JSON of another tool, but no trace that rtl knows: report.json",
-        READABLE,
+        "a report of rtl-summary (JSON), which rtl does not read: report.json",
+        "rtl-diff compares such reports",
     ),
     (
         "rtl-summary cut.db",
