@@ -11,6 +11,8 @@ pub(crate) struct Csv<R> {
     reader: R,
     bytes: Vec<u8>,
     fields: Vec<Field>,
+    /// The last field that is quoted.
+    quoted: Option<usize>,
     /// Position of the record in the file, from 0 for the header.
     number: i64,
 }
@@ -38,7 +40,7 @@ pub(crate) struct Record<'a> {
 impl<R: BufRead> Csv<R> {
     pub(crate) fn new(mut reader: R) -> io::Result<Self> {
         skip_byte_order_mark(&mut reader)?;
-        Ok(Self { reader, bytes: Vec::new(), fields: Vec::new(), number: -1 })
+        Ok(Self { reader, bytes: Vec::new(), fields: Vec::new(), quoted: None, number: -1 })
     }
 
     /// The next record that is no empty line.
@@ -46,6 +48,7 @@ impl<R: BufRead> Csv<R> {
         loop {
             self.bytes.clear();
             self.fields.clear();
+            self.quoted = None;
             self.number += 1;
             if !self.more()? {
                 return Ok(None);
@@ -85,12 +88,14 @@ impl<R: BufRead> Csv<R> {
     /// Adds a field. A bare one that ends with a quote is the rest of a text in which a quote stood before a comma.
     fn push(&mut self, field: Field) {
         let is_rest = !field.is_quoted && self.bytes[field.start..field.end].ends_with(b"\"");
-        match self.fields.iter().rposition(|field| field.is_quoted).filter(|_| is_rest) {
-            Some(first) => {
-                self.fields.truncate(first + 1);
-                (self.fields[first].end, self.fields[first].is_doubled) = (field.end - 1, false);
+        if let Some(first) = self.quoted.filter(|_| is_rest) {
+            self.fields.truncate(first + 1);
+            (self.fields[first].end, self.fields[first].is_doubled) = (field.end - 1, false);
+        } else {
+            if field.is_quoted {
+                self.quoted = Some(self.fields.len());
             }
-            None => self.fields.push(field),
+            self.fields.push(field);
         }
     }
 

@@ -175,7 +175,7 @@ impl Error {
             Self::Io { .. } => "check the permissions and the free space",
             Self::NotATrace { .. } | Self::Foreign { .. } | Self::Unread { hint: "", .. } => READABLE_HINT,
             Self::Unread { hint, .. } => hint,
-            Self::Ambiguous { .. } => "name the files of one run, or the folder of one run",
+            Self::Ambiguous { .. } => "name the folder of one run; rtl-merge takes several",
             Self::Damaged { detail, .. } if detail.starts_with("gzip") => {
                 "copy the file again, or make the trace again: the rest of a gzip file that ends early is lost"
             }

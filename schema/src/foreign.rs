@@ -25,7 +25,7 @@ macro_rules! formats {
 
 formats! {
     // Texts of columns.
-    "statistics of rocprofv3 or rocprof (`--stats`), which have no times",
+    "statistics of rocprofv3 or rocprof (`--stats`)",
         "name the traces of the same run, e.g. RUN_kernel_trace.csv or results.csv; rtl-summary computes the statistics",
         |head| has_columns(head, &["name", "calls", "totaldurationns"]);
     "results.csv of rocprof without times", "record it with `rocprof --timestamp on` or `rocprof --stats`",

@@ -10,7 +10,7 @@ use crate::dialect::run_of;
 use crate::{Error, Input, Result};
 
 /// The largest number of files of a folder and its folders that are looked at.
-const LARGEST: usize = 100_000;
+const LARGEST: usize = 10_000;
 
 /// The files that were named together, by the first of them.
 static TOGETHER: Mutex<BTreeMap<PathBuf, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
@@ -39,17 +39,19 @@ pub fn join_files_of_runs(paths: &[PathBuf]) -> Vec<PathBuf> {
     kept
 }
 
-/// The files that `path` stands for: those that were named together with it, those of a folder, else `path` alone.
+/// The files that `path` stands for: those that were named together with it, those of a folder, else `path` alone. The
+/// files are all in one folder: those of another machine have another clock, and `pmc_1` and `pmc_2` are runs of their own.
 pub(crate) fn files_of(path: &Path) -> Result<Vec<PathBuf>> {
     if path.is_dir() {
         let mut files = Vec::new();
         let mut left = LARGEST;
         list(path, 1, &mut left, &mut files)?;
         files.sort();
-        let mut passes: Vec<_> = files.iter().filter_map(|file| pass_of(path, file)).collect();
-        passes.dedup();
-        if let [first, second, ..] = passes[..] {
-            let found = format!("{first} and {second} are passes over one program, each with its own times");
+        let mut folders: Vec<_> = files.iter().filter_map(|file| file.parent()).collect();
+        folders.dedup();
+        if let [first, second, ..] = folders[..] {
+            let found =
+                format!("files of runs in several folders ({} and {})", first.display(), second.display());
             return Err(Error::Ambiguous { path: path.to_owned(), found });
         }
         return if files.is_empty() { Err(no_run(path)) } else { Ok(files) };
@@ -68,17 +70,13 @@ fn no_run(folder: &Path) -> Error {
     Error::Folder { path }
 }
 
-/// The folder of a pass (`pmc_1`): for counters that do not fit into one, rocprofv3 runs the program again.
-fn pass_of<'a>(folder: &Path, file: &'a Path) -> Option<&'a str> {
-    let below = file.strip_prefix(folder).ok()?;
-    below.iter().filter_map(|part| part.to_str()).find(|part| part.starts_with("pmc_"))
-}
-
 /// Adds the files of a folder, and of its folders down to `depth`, whose names are those of files of a run.
 fn list(folder: &Path, depth: u32, left: &mut usize, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(io_error("read", folder))? {
-        let Some(rest) = left.checked_sub(1) else { break };
-        *left = rest;
+        *left = left.checked_sub(1).ok_or_else(|| {
+            let found = format!("more than {LARGEST} files, which is no run");
+            Error::Ambiguous { path: folder.to_owned(), found }
+        })?;
         let path = entry.map_err(io_error("read", folder))?.path();
         if run_of(&path).is_some() && path.is_file() {
             files.push(path);

@@ -201,6 +201,8 @@ fn several_passes_over_one_program_are_no_one_trace() {
         folder(&[("pmc_1/1_counter_collection.csv", COUNTERS), ("pmc_2/2_counter_collection.csv", COUNTERS)]);
     let error = Trace::open(passes.path()).unwrap_err();
     assert!(matches!(error, Error::Ambiguous { .. }), "{error}");
+    assert!(error.to_string().starts_with("files of runs in several folders ("), "{error}");
+    assert!(error.hint().contains("rtl-merge"), "{}", error.hint());
     assert_eq!(read(&passes.path().join("pmc_2")).dispatches.len(), 1);
 }
 
@@ -274,6 +276,25 @@ fn files_of_the_database_converter_tell_processes_by_guid() {
     let pids: Vec<_> =
         tables.processes.iter().map(|process| (process.pid, process.guid.as_deref())).collect();
     assert_eq!(pids, [(Some(1), Some("a")), (Some(2), Some("b"))]);
+}
+
+#[test]
+fn many_agents_and_processes_are_read_in_linear_time() {
+    const MANY: usize = 50_000;
+    let (header, row) = KERNELS.split_once('\n').unwrap();
+    let row = row.split('\n').next().unwrap();
+    let kernels: String = (0..MANY).map(|at| row.replace("Agent 4", &format!("Agent {at}")) + "\n").collect();
+    let agents: String = (0..MANY).map(|at| format!("{at},{at},\"GPU\",\"gfx942\"\n")).collect();
+    let call = |at| format!("\"HIP\",\"hipMalloc\",{at},1,0,5,6\n");
+    let calls: String = (0..MANY).map(call).collect();
+    let columns = CALLS.split('\n').next().unwrap();
+    let folder = folder(&[
+        ("1_kernel_trace.csv", &format!("{header}\n{kernels}")),
+        ("1_agent_info.csv", &format!("\"Node_Id\",\"Logical_Node_Id\",\"Agent_Type\",\"Name\"\n{agents}")),
+        ("1_hip_api_trace.csv", &format!("{columns}\n{calls}{}\n", "x\",".repeat(MANY))),
+    ]);
+    let tables = read(folder.path());
+    assert_eq!((tables.dispatches.len(), tables.agents.len(), tables.processes.len()), (MANY, MANY, MANY));
 }
 
 #[test]

@@ -52,4 +52,18 @@ mod tests {
         assert!(warnings[1].contains("/link are one file"), "{}", warnings[1]);
         Ok(())
     }
+
+    #[test]
+    fn files_of_one_run_are_one_input() {
+        let named = [
+            "a/1_kernel_trace.csv",
+            "a/1_hip_api_trace.csv",
+            "a/2_kernel_trace.csv",
+            "b/1_kernel_trace.csv",
+            "x.db",
+        ];
+        let (kept, warnings) = without_repetitions(&named.map(PathBuf::from));
+        assert_eq!(kept, [named[0], named[2], named[3], named[4]].map(PathBuf::from));
+        assert_eq!(warnings, Vec::<String>::new());
+    }
 }

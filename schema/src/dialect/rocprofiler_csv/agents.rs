@@ -48,7 +48,51 @@ pub(super) struct Agents {
     positions: FxHashMap<(usize, AgentName), AgentId>,
     /// Whether kernels ran on the agent of each position.
     launching: Vec<bool>,
-    listed: FxHashMap<usize, Vec<Agent>>,
+    listed: FxHashMap<usize, Listing>,
+}
+
+/// How a number counts agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Index {
+    Visible,
+    Absolute,
+    OfKind(AgentKind),
+}
+
+/// The agents that the files of a run list.
+#[derive(Default)]
+struct Listing {
+    agents: Vec<Agent>,
+    by_number: FxHashMap<(Index, i64), usize>,
+    counts: FxHashMap<AgentKind, i64>,
+    /// Whether all agents with kernels are GPUs by their index among the visible ones.
+    is_visible: bool,
+}
+
+impl Listing {
+    /// Adds an agent. A file of several processes repeats those of their machine.
+    fn add(&mut self, agent: Agent) {
+        let place = self.agents.len();
+        let absolute = agent.absolute_index.unwrap_or(-1);
+        if self.by_number.contains_key(&(Index::Absolute, absolute)) {
+            return;
+        }
+        let count = self.counts.entry(agent.kind).or_default();
+        let numbers = [
+            (Index::Absolute, Some(absolute)),
+            (Index::Visible, agent.logical_index),
+            (Index::OfKind(agent.kind), Some(*count)),
+        ];
+        for (index, number) in numbers {
+            number.map(|number| self.by_number.entry((index, number)).or_insert(place));
+        }
+        self.agents.push(Agent { type_index: Some(*count), ..agent });
+        *count += 1;
+    }
+
+    fn get(&self, index: Index, number: i64) -> Option<&Agent> {
+        self.by_number.get(&(index, number)).map(|&place| &self.agents[place])
+    }
 }
 
 impl Agents {
@@ -67,17 +111,14 @@ impl Agents {
         position
     }
 
-    /// Adds an agent that the files of a run list. A file of several processes repeats those of their machine.
+    /// Adds an agent that the files of a run list.
     pub(super) fn list(&mut self, run: usize, agent: Agent) {
-        let listed = self.listed.entry(run).or_default();
-        if !listed.iter().any(|known| known.absolute_index == agent.absolute_index) {
-            let type_index = listed.iter().filter(|known| known.kind == agent.kind).count() as i64;
-            listed.push(Agent { type_index: Some(type_index), ..agent });
-        }
+        self.listed.entry(run).or_default().add(agent);
     }
 
     /// Adds the agents to the tables and gives every row its own. `machines` names the machine of each run.
-    pub(super) fn finish(self, tables: &mut Tables, machines: &[String]) {
+    pub(super) fn finish(mut self, tables: &mut Tables, machines: &[String]) {
+        self.choose_indices();
         let mut devices = Devices::default();
         let mut of_position = Vec::new();
         for (position, &(run, name)) in self.named.iter().enumerate() {
@@ -89,7 +130,7 @@ impl Agents {
         runs.sort_by_key(|(run, _)| **run);
         for (&run, listed) in runs {
             let node = Some(devices.machine(machines.get(run).map_or("", String::as_str)));
-            for agent in listed {
+            for agent in &listed.agents {
                 devices.listed(&mut tables.agents, Agent { node, ..agent.clone() });
             }
         }
@@ -129,31 +170,33 @@ impl Agents {
         devices.finish(tables);
     }
 
-    /// The listed agent of this name: of its run, or of the only run that lists any.
-    fn listed(&self, run: usize, name: AgentName) -> Option<&Agent> {
-        let alone = || self.listed.values().next().filter(|_| self.listed.len() == 1);
-        let listed = self.listed.get(&run).or_else(alone)?;
-        let visible = |number: i64| listed.iter().find(move |agent| agent.logical_index == Some(number));
-        let absolute = |number: i64| listed.iter().find(move |agent| agent.absolute_index == Some(number));
-        let of_kind = |kind, number: i64| {
-            listed.iter().find(move |agent| agent.kind == kind && agent.type_index == Some(number))
-        };
-        match name {
-            // Files do not say which index it is: kernels run on GPUs.
-            AgentName::Agent(number) if self.is_on_gpus(run, visible) => visible(number),
-            AgentName::Agent(number) | AgentName::Number(number) => absolute(number),
-            AgentName::Gpu(number) => of_kind(AgentKind::Gpu, number),
-            AgentName::Cpu(number) => of_kind(AgentKind::Cpu, number),
-            AgentName::Unnamed => None,
+    /// The agents that a run lists, or the only run that lists any.
+    fn listing(&self, run: usize) -> Option<usize> {
+        let alone = || self.listed.keys().next().filter(|_| self.listed.len() == 1);
+        self.listed.contains_key(&run).then_some(run).or_else(|| alone().copied())
+    }
+
+    /// Files do not say which index a number is: kernels run on GPUs.
+    fn choose_indices(&mut self) {
+        self.listed.values_mut().for_each(|listing| listing.is_visible = true);
+        for (&(run, name), _) in self.named.iter().zip(&self.launching).filter(|(_, launching)| **launching) {
+            let AgentName::Agent(number) = name else { continue };
+            let Some(listing) = self.listing(run).and_then(|run| self.listed.get_mut(&run)) else { continue };
+            let agent = listing.get(Index::Visible, number);
+            listing.is_visible &= agent.is_some_and(|agent| agent.kind == AgentKind::Gpu);
         }
     }
 
-    /// Whether all agents with kernels are GPUs by this index.
-    fn is_on_gpus<'a>(&self, run: usize, index: impl Fn(i64) -> Option<&'a Agent>) -> bool {
-        self.named.iter().zip(&self.launching).all(|(&(of, name), &is_launching)| {
-            let is_gpu = || index(name.number()).is_some_and(|agent| agent.kind == AgentKind::Gpu);
-            !is_launching || of != run || !matches!(name, AgentName::Agent(_)) || is_gpu()
-        })
+    /// The listed agent of this name.
+    fn listed(&self, run: usize, name: AgentName) -> Option<&Agent> {
+        let listing = &self.listed[&self.listing(run)?];
+        match name {
+            AgentName::Agent(number) if listing.is_visible => listing.get(Index::Visible, number),
+            AgentName::Agent(number) | AgentName::Number(number) => listing.get(Index::Absolute, number),
+            AgentName::Gpu(number) => listing.get(Index::OfKind(AgentKind::Gpu), number),
+            AgentName::Cpu(number) => listing.get(Index::OfKind(AgentKind::Cpu), number),
+            AgentName::Unnamed => None,
+        }
     }
 
     /// An agent that no file lists: all that is known is the number.

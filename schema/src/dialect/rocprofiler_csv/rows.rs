@@ -28,6 +28,8 @@ pub(super) struct Rows {
     /// Dispatches that counters have brought.
     pub(super) dispatches: FxHashSet<(ProcessId, Id)>,
     processes: FxHashMap<ProcessKey, ProcessId>,
+    /// The first process of each run and guid.
+    firsts: FxHashMap<(usize, String), ProcessId>,
     symbols: FxHashMap<(ProcessId, Symbol), SymbolId>,
 }
 
@@ -81,6 +83,7 @@ impl Rows {
             counted: false,
             dispatches: FxHashSet::default(),
             processes: FxHashMap::default(),
+            firsts: FxHashMap::default(),
             symbols: FxHashMap::default(),
         }
     }
@@ -128,19 +131,20 @@ impl Rows {
     pub(super) fn process(&mut self, common: &Common, record: Record<'_>) -> ProcessId {
         let guid = record.text(common.guid).unwrap_or_default().into_owned();
         let pid = record.int(common.pid);
-        if pid.is_none() {
-            let of_run = self.processes.iter().filter(|((run, of, _), _)| *run == self.run && *of == guid);
-            if let Some(first) = of_run.map(|(_, process)| *process).min() {
-                return first;
-            }
+        if pid.is_none()
+            && let Some(&first) = self.firsts.get(&(self.run, guid.clone()))
+        {
+            return first;
         }
         let processes = &mut self.tables.processes;
-        *self.processes.entry((self.run, guid.clone(), pid)).or_insert_with(|| {
+        let id = *self.processes.entry((self.run, guid.clone(), pid)).or_insert_with(|| {
             let id = ProcessId(processes.len() as u32);
-            let guid = (!guid.is_empty()).then_some(guid);
+            let guid = (!guid.is_empty()).then(|| guid.clone());
             processes.push(Process { pid, guid, space: id.0, ..Process::default() });
             id
-        })
+        });
+        self.firsts.entry((self.run, guid)).or_insert(id);
+        id
     }
 
     pub(super) fn timed(&mut self, kind: Kind, common: &Common, record: Record<'_>) -> Option<Timed> {
