@@ -12,6 +12,9 @@ pub(crate) const SQLITE: &[u8] = b"SQLite format 3\0";
 /// The beginning of a gzip member.
 pub(crate) const GZIP: &[u8] = &[0x1f, 0x8b];
 
+/// The beginning of a message of Protocol Buffers whose first field is a message too, such as planes of XLA.
+pub(crate) const MESSAGE: &[u8] = &[0x0a];
+
 /// The bytes that some programs put before a text in UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 

@@ -32,10 +32,20 @@ impl Trace {
         let files = files_of(path)?;
         let mut trace: Option<Self> = None;
         for file in &files {
-            let part = Self::open_file(file)?;
+            let part = match Self::open_file(file) {
+                // A folder may have other files with such names.
+                Err(Error::Empty { .. } | Error::NotATrace { .. } | Error::Unread { .. })
+                    if path.is_dir() =>
+                {
+                    continue;
+                }
+                part => part?,
+            };
             let is_part = matches!(registry::reader(part.dialect), Reader::Files { .. });
             match &mut trace {
-                None if files.len() == 1 || is_part => trace = Some(Self { path: path.to_owned(), ..part }),
+                None if !path.is_dir() && files.len() == 1 || is_part => {
+                    trace = Some(Self { path: path.to_owned(), ..part })
+                }
                 Some(trace) if is_part && trace.dialect == part.dialect => trace.inputs.extend(part.inputs),
                 _ => {
                     let found = format!("{} among files of a run", part.dialect.description());

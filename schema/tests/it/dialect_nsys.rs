@@ -1,13 +1,9 @@
 //! SQLite exports of Nsight Systems: one that nsys itself made, and made ones for what it has not.
 
-use std::io::Read;
-use std::path::Path;
-
 use rtl_schema::table::{AllocationKind, Direction, RangeKind};
 use rtl_schema::{Dialect, Select, Tables, Trace};
-use tempfile::NamedTempFile;
 
-use crate::fixture::{database, everything, problems, texts};
+use crate::fixture::{database, everything, foreign, problems, texts};
 use crate::totals::agree;
 
 /// Two processes of one machine, each with its own device 0; a graph that was traced as a whole.
@@ -60,23 +56,13 @@ const MADE: &str = "
     insert into CUDA_GPU_MEMORY_USAGE_EVENTS values (2, 10 << 24, 0, 4096, 65536, 0, 1), (3, 10 << 24, 0, 4096, 65536, 1, 2);
 ";
 
-fn taken_on_an_a100() -> NamedTempFile {
-    let packed =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/foreign/nsys-2022-saxpy.sqlite.gz");
-    let mut plain = Vec::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap()).read_to_end(&mut plain).unwrap();
-    let file = NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), plain).unwrap();
-    file
-}
-
 fn names(tables: &Tables) -> Vec<&str> {
     texts(tables, tables.dispatches.iter().map(|row| row.name))
 }
 
 #[test]
 fn every_total_of_a_trace_of_nsys_is_that_of_python() {
-    let file = taken_on_an_a100();
+    let file = foreign("nsys-2022-saxpy.sqlite");
     let trace = Trace::open(file.path()).unwrap();
     assert_eq!(trace.dialect(), Dialect::Nsys);
     let tables = trace.read(&Select::everything()).unwrap();

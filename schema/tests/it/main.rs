@@ -5,10 +5,12 @@
 mod bounds;
 mod databases;
 mod detect;
+mod dialect_jax;
 mod dialect_kineto;
 mod dialect_lite;
 mod dialect_native;
 mod dialect_nsys;
+mod dialect_rocprof;
 mod dialect_rocprofiler;
 mod dialect_rocprofiler_csv;
 mod dialect_rocprofiler_json;

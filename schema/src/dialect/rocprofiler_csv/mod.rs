@@ -11,10 +11,10 @@ mod rows;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-pub(crate) use self::header::run_of;
 use self::header::{Header, Kind};
 use self::rows::{Read, Rows};
 use super::reader::Reader;
+use super::run_name::run_of;
 use crate::content::io;
 use crate::csv::Csv;
 use crate::input::Input;
