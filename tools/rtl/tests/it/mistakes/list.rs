@@ -13,7 +13,12 @@ pub(super) const INPUTS: [Mistake; 16] = [
     ("rtl-summary traces", 3, "a folder, not a trace: traces", "name the files in it"),
     ("rtl-summary empty.db", 3, "the file is empty: empty.db", "may have ended before its tracer wrote"),
     ("rtl-summary notes.db", 3, "not a trace (neither SQLite nor JSON): notes.db", READABLE),
-    ("rtl-summary program.db", 3, "not a trace (binary, not SQLite): program.db", READABLE),
+    (
+        "rtl-summary program.db",
+        3,
+        "an ELF file (a program or a library), which rtl does not read: program.db",
+        "rtl trace -- PROGRAM",
+    ),
     ("rtl-summary trace.zip", 3, "not a trace (a zip archive; unpack it): trace.zip", READABLE),
     ("rtl-summary trace.zst", 3, "not a trace (compressed by zstd; unpack it): trace.zst", READABLE),
     ("rtl-summary one.db-wal", 3, "the -wal of a SQLite database; name the database): one.db-wal", READABLE),
