@@ -4,12 +4,16 @@ use std::io::BufRead;
 use std::path::Path;
 
 use crate::Error;
+use crate::foreign::{Format, format};
 
 /// The beginning of a SQLite file.
 pub(crate) const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// The beginning of a gzip member.
 pub(crate) const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// The beginning of a message of Protocol Buffers whose first field is a message too, such as planes of XLA.
+pub(crate) const MESSAGE: &[u8] = &[0x0a];
 
 /// The bytes that some programs put before a text in UTF-8.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
@@ -39,10 +43,10 @@ pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
 pub(crate) fn not_a_trace(path: &Path, head: &[u8]) -> Error {
     let path = path.to_owned();
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    if let Some(Format { found, hint, .. }) = format(head) {
+        return Error::Unread { path, found, hint };
+    }
     let found = match head {
-        _ if matches!(head.trim_ascii_start().first(), Some(b'{' | b'[')) => {
-            return Error::Foreign { path, found: "JSON of another tool".to_owned() };
-        }
         _ if SQLITE.starts_with(head) => {
             let detail = "it ends within the header of a SQLite database".to_owned();
             return Error::Damaged { path, detail };

@@ -50,6 +50,24 @@ pub enum Error {
         /// A description of the content, e.g. `a SQLite database with tables a, b`.
         found: String,
     },
+    /// A file of a known format that is no trace, or not one that is read.
+    #[error("{found}, which rtl does not read: {}", path.display())]
+    Unread {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// The format, e.g. `a PyTorch memory snapshot (pickle)`.
+        found: &'static str,
+        /// How to get at its content; empty for the list of what is read.
+        hint: &'static str,
+    },
+    /// The files of a folder do not belong together.
+    #[error("{found}: {}", path.display())]
+    Ambiguous {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// Why not.
+        found: String,
+    },
     /// The file ends early or its structure is damaged.
     #[error("damaged or cut off ({detail}): {}", path.display())]
     Damaged {
@@ -133,6 +151,8 @@ impl Error {
             | Self::Io { path, .. }
             | Self::NotATrace { path, .. }
             | Self::Foreign { path, .. }
+            | Self::Unread { path, .. }
+            | Self::Ambiguous { path, .. }
             | Self::Damaged { path, .. }
             | Self::Excessive { path, .. }
             | Self::TooLarge { path, .. }
@@ -148,10 +168,14 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "check the path; traces of several processes are named trace_<pid>.db",
-            Self::Folder { .. } => "name the files in it, e.g. `rank*.db`",
+            Self::Folder { .. } => {
+                "name the files in it, e.g. `rank*.db`; of rocprofv3's CSV files a folder is enough"
+            }
             Self::Empty { .. } => "the traced program may have ended before its tracer wrote anything",
             Self::Io { .. } => "check the permissions and the free space",
-            Self::NotATrace { .. } | Self::Foreign { .. } => READABLE_HINT,
+            Self::NotATrace { .. } | Self::Foreign { .. } | Self::Unread { hint: "", .. } => READABLE_HINT,
+            Self::Unread { hint, .. } => hint,
+            Self::Ambiguous { .. } => "name the folder of one run; rtl-merge takes several",
             Self::Damaged { detail, .. } if detail.starts_with("gzip") => {
                 "copy the file again, or make the trace again: the rest of a gzip file that ends early is lost"
             }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::content::{GZIP, SQLITE, io as io_error};
+use crate::content::{GZIP, MESSAGE, SQLITE, io as io_error};
 use crate::gzip::Gzip;
 use crate::spool::Spool;
 use crate::{Error, Result};
@@ -77,11 +77,18 @@ impl Input {
         };
         let head = read_head(&mut stream).map_err(&failed)?;
         // The rest of what is no trace need not have an end.
-        let is_binary = head.contains(&0) && !head.starts_with(SQLITE) && !head.starts_with(GZIP);
+        let is_known = [SQLITE, GZIP, MESSAGE].iter().any(|begin| head.starts_with(begin));
+        let is_binary = head.contains(&0) && !is_known;
         let rest = stream.take(if is_binary { 0 } else { u64::MAX });
         let copy = Arc::new(Spool::of(Cursor::new(head).chain(rest), path, &failed)?);
         streams.push((identity(&found), Arc::clone(&copy)));
         input(Content::Copy(copy))
+    }
+
+    /// The input as the user named it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether there is an input of this name.

@@ -159,6 +159,16 @@ impl TraceInfo {
             Some(
                 "cut off: its profiler was killed, or the file was copied in part; read to its last whole event",
             )
+        } else if self.metadata.iter().any(is_incomplete) {
+            match self.dialect {
+                Dialect::RocprofilerCsv | Dialect::RocprofCsv | Dialect::Roctracer => {
+                    Some("cut off: the last line of a file has no end")
+                }
+                Dialect::RocprofJson | Dialect::JaxJson | Dialect::Xplane => Some(
+                    "cut off: its profiler was killed, or the file was copied in part; read to its last event",
+                ),
+                _ => None,
+            }
         } else {
             None
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::dialect::{Reader, registry};
 use crate::input::Input;
+use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
@@ -15,18 +16,47 @@ pub struct Trace {
     dialect: Dialect,
     /// The open database, `None` for text.
     database: Option<Database>,
-    /// The content, unpacked.
-    input: Input,
+    /// The content, unpacked; several files only of a dialect whose runs have several.
+    inputs: Vec<Input>,
 }
 
 impl Trace {
     /// Recognises the dialect by the file's content, never by its name; gzip is unpacked. `-` is standard input; a pipe is
-    /// read once and completely, and gives the same content whenever this process opens it again.
+    /// read once and completely, and gives the same content whenever this process opens it again. A folder stands for the
+    /// files of the run in it, and a file for those that [`crate::join_files_of_runs`] has joined to it.
     ///
     /// # Errors
     /// Any variant of [`crate::Error`]; each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        let files = files_of(path)?;
+        let mut trace: Option<Self> = None;
+        for file in &files {
+            let part = match Self::open_file(file) {
+                // A folder may have other files with such names.
+                Err(Error::Empty { .. } | Error::NotATrace { .. } | Error::Unread { .. })
+                    if path.is_dir() =>
+                {
+                    continue;
+                }
+                part => part?,
+            };
+            let is_part = matches!(registry::reader(part.dialect), Reader::Files { .. });
+            match &mut trace {
+                None if !path.is_dir() && files.len() == 1 || is_part => {
+                    trace = Some(Self { path: path.to_owned(), ..part })
+                }
+                Some(trace) if is_part && trace.dialect == part.dialect => trace.inputs.extend(part.inputs),
+                _ => {
+                    let found = format!("{} among files of a run", part.dialect.description());
+                    return Err(Error::Ambiguous { path: file.clone(), found });
+                }
+            }
+        }
+        trace.ok_or_else(|| Error::Folder { path: path.to_owned() })
+    }
+
+    fn open_file(path: &Path) -> Result<Self> {
         let mut input = Input::open(path)?;
         let mut head = input.head()?;
         if head.starts_with(GZIP) {
@@ -43,7 +73,7 @@ impl Trace {
         } else {
             (registry::of_text(&head).ok_or_else(|| not_a_trace(path, &head))?, None)
         };
-        Ok(Self { path: path.to_owned(), dialect, database, input })
+        Ok(Self { path: path.to_owned(), dialect, database, inputs: vec![input] })
     }
 
     /// The file as the user named it.
@@ -66,6 +96,10 @@ impl Trace {
         database.row_counts()
     }
 
+    fn has_trailing_bytes(&self) -> bool {
+        self.inputs.iter().any(Input::has_trailing_bytes)
+    }
+
     /// Reads the selected columns.
     ///
     /// # Errors
@@ -73,8 +107,9 @@ impl Trace {
     pub fn read(&self, select: &Select) -> Result<Tables> {
         let mut tables = match (registry::reader(self.dialect), &self.database) {
             (Reader::Text { read, .. }, _) => {
-                read(&self.path, BufReader::with_capacity(1 << 20, self.input.reader()?), select)?
+                read(&self.path, BufReader::with_capacity(1 << 20, self.inputs[0].reader()?), select)?
             }
+            (Reader::Files { read, .. }, _) => read(&self.inputs, select)?,
             (_, None) => unreachable!("opened with its database"),
             (Reader::Ops { header, .. }, Some(database)) => {
                 // A live writer must not put ops and their names into two states.
@@ -87,7 +122,7 @@ impl Trace {
             }
         };
         tables.info.left_journal = self.database.as_ref().is_some_and(Database::left_journal);
-        tables.info.trailing_bytes = self.input.has_trailing_bytes();
+        tables.info.trailing_bytes = self.has_trailing_bytes();
         if tables.processes.is_empty() {
             tables.processes.push(Process::default());
         }
@@ -129,7 +164,7 @@ impl Trace {
                 let _snapshot = database.snapshot()?;
                 let mut last = header(database, select)?.stream(database, select, keep, each)?;
                 last.info.left_journal = database.left_journal();
-                last.info.trailing_bytes = self.input.has_trailing_bytes();
+                last.info.trailing_bytes = self.has_trailing_bytes();
                 Ok(last)
             }
             _ => {

@@ -24,6 +24,13 @@ DATABASES = {
     apiName_id integer, args_id integer); insert into rocpd_api values(4294967297, 1, 1, 90, 95, 2, 1);
     create table rocpd_api_ops(id integer primary key, api_id integer, op_id integer);
     insert into rocpd_api_ops values(1, 4294967297, 1);""",
+    "nsys": "create table StringIds (id integer primary key, value text); insert into StringIds values (1, 'k');"
+    "create table CUPTI_ACTIVITY_KIND_KERNEL (start integer, end integer, deviceId integer, streamId integer,"
+    " correlationId integer, globalPid integer, demangledName integer, gridX integer, gridY integer, gridZ integer);"
+    "insert into CUPTI_ACTIVITY_KIND_KERNEL values (1, 5, 0, 7, 3, 167772160, 1, 1, 1, 1), (2, null, 1, 7, 0, null, 9, 0, 0, 0);",
+    "rocprof": "create table KERN (\"Index\" INTEGER, KernelName TEXT, BeginNs INTEGER, EndNs INTEGER, \"gpu-id\" INTEGER);"
+    "insert into KERN values (0, 'k', 1, 2, 0);"
+    "create table OPS (BeginNs INTEGER, EndNs INTEGER, Name TEXT, \"Index\" INTEGER, __section INTEGER);",
     "deep": "create table t(a, b);" + MANY.format(150)
     + "insert into t select i * 1000003, printf('%.*c', i % 40, 'x') from n; delete from t where rowid % 5 = 0;",
     "overflow": "create table t(a text, b real, c blob); insert into t values(printf('%.2000c', 'y'), 1.5, x'00'),"
@@ -37,6 +44,17 @@ TEXTS = {
     "rocprofiler-json": '{"rocprofiler-sdk-tool": [{"metadata": {"pid": 1}, "agents": [], "strings": {},'
     ' "kernel_symbols": [], "buffer_records": {"kernel_dispatch": [], "memory_copy": []}}]}',
     "other-json": '[{"name": "a", "ph": "X", "ts": 1, "dur": 2}]',
+    "rocprofv3-csv": '"Kind","Agent_Id","Queue_Id","Stream_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"\n'
+    '"KERNEL_DISPATCH","Agent 1",1,2,"f<int, 2>(int)",5,100,200\n"KERNEL_DISPATCH","Agent 1",1,2,"g",6,300,4',
+    "rocprof-csv": 'Index,KernelName,gpu-id,queue-id,pid,tid,SQ_WAVES,BeginNs,EndNs\n0,"k",0,0,1,2,7,100,200\n',
+    "roctracer": "100:900 1:2 hipMemcpyAsync(sizeBytes=64, kind=1) :1\n200:300 0:1 CopyHostToDevice:1:1\n"
+    '50 1:2 1:0:"outer"\n90 1:2 2:0:""\n',
+    "rocprof-json": '{ "traceEvents":[{}\n,{"args":{"name":"GPU0"},"ph":"M","pid":6,"name":"process_name"}'
+    ',{"args":{"name":"COPY"},"ph":"M","pid":1,"name":"process_name"}\n,{"ph":"X","name":"k","pid":6,"tid":1,"ts":"1",'
+    '"args":{"BeginNs":"1000","EndNs":"2000","pid":"5"}}]}',
+    "xprof-json": '{"traceEvents":[{"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},'
+    '{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"Stream #2"}},'
+    '{"ph":"X","pid":1,"tid":2,"ts":1.5,"dur":0.25,"name":"k","args":{"kernel_details":"regs:8 grid:1,1,1 block:64,1,1"}},{}]}',
     "rtg": "HCC_PROFILE: Resource=unsupported\n<<hip-api pid:1 tid:1>>\nprofile: kernel; gemm; 10 us; 100; 200; #0.0.1\n",
 }
 
@@ -61,6 +79,27 @@ def database(sql, name):
     return content
 
 
+def field(number, value):
+    """A field of a message of Protocol Buffers."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(value):
+    return bytes([value & 127 | 128]) + varint(value >> 7) if value > 127 else bytes([value])
+
+
+def entry(key, name):
+    return field(1, key) + field(2, field(1, key) + field(2, name))
+
+
+STAT = field(4, field(1, 7) + field(4, 3))
+EVENT = field(4, field(1, 1) + field(2, 5000) + field(3, 1500) + STAT)
+LINE = field(1, 24) + field(2, b"Stream #24(Compute)") + field(3, 1000) + EVENT
+PLANE = field(1, 1) + field(2, b"/device:GPU:0") + field(3, LINE) + field(4, entry(1, b"gemm"))
+BINARIES = {"xplane": field(1, PLANE + field(5, entry(7, b"correlation_id")))}
+
 FLAGS = {
     "filters": "--kernel\ngemm\n--from\n25%\n--to\n-5ns\n--gpu\n0,1\n--steady",
     "formats": "--format\njson\n--by\nrank\n--top\n3\n--names\nshort",
@@ -72,7 +111,8 @@ os.makedirs(HERE, exist_ok=True)
 traces = {}
 for name, sql in DATABASES.items():
     content = database(sql, name)
-    write(name + ".db", content, "open", "leaf")
+    # Those of tables that only their dialect knows are for the readers alone.
+    write(name + ".db", content, "open", *([] if name in ("nsys", "rocprof") else ["leaf"]))
     if name in ("lite", "rpd"):
         traces[name] = content
         write(name + ".db", content, "convert")
@@ -83,6 +123,8 @@ for name, text in TEXTS.items():
     if name in ("rocprofiler-json", "rtg"):
         traces[name] = text.encode()
         write(name, text.encode(), "convert")
+for name, content in BINARIES.items():
+    write(name, content, "open")
 for one, other in (("lite", "rpd"), ("rocprofiler-json", "rtg"), ("lite", "lite")):
     content = len(traces[one]).to_bytes(2, "little") + traces[one] + traces[other]
     write(f"{one}-{other}", content, "merge")

@@ -14,8 +14,16 @@ macro_rules! with_dialects {
             Native: "rtl", "rtl's native layout", native READER;
             Rpd2: "rpd-2", "rocmProfileData, schema 2", rpd SECOND;
             Rpd3: "rpd-3", "rocmProfileData, schema 3", rpd THIRD;
+            Nsys: "nsys-sqlite", "Nsight Systems' SQLite export", nsys READER;
+            RocprofDatabase: "rocprof-db", "rocprof's database (before rocprofv3)", rocprof DATABASE;
             Lite: "rocm-trace-lite", "rocm-trace-lite's database", lite READER;
             RocprofilerJson: "rocprofv3-json", "rocprofv3's JSON", rocprofiler_json READER;
+            RocprofJson: "rocprof-json", "rocprof's JSON (before rocprofv3)", rocprof JSON;
+            RocprofCsv: "rocprof-csv", "rocprof's results.csv (before rocprofv3)", rocprof CSV;
+            Roctracer: "roctracer-text", "roctracer's text files", rocprof TEXT;
+            JaxJson: "xprof-json", "the JSON of JAX's profiler (XLA)", jax JSON;
+            Xplane: "xplane", "planes of JAX's profiler (xplane.pb)", jax XPLANE;
+            RocprofilerCsv: "rocprofv3-csv", "rocprofv3's CSV files", rocprofiler_csv READER;
             Kineto: "kineto-json", "torch.profiler's JSON (Kineto)", kineto READER;
             Rtg: "rtg-text", "RTG's HCC_PROFILE text", rtg READER;
         }
@@ -23,25 +31,35 @@ macro_rules! with_dialects {
 }
 
 /// The dialects in a sentence, for help texts.
-pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database or JSON), \
-                            torch.profiler (JSON) and RTG's HCC_PROFILE text";
+pub const READABLE: &str = "rtl, rocm-trace-lite, RPD (schema 2 and 3), rocprofv3 (rocpd database, JSON or CSV), \
+                            torch.profiler (JSON), JAX (trace.json or xplane.pb), Nsight Systems (SQLite export), rocprof \
+                            (results.csv, .json or .db), roctracer (text) and RTG's HCC_PROFILE text";
 
 /// The hint for a file that no dialect recognises.
-pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db or .json), torch.profiler and RTG's HCC_PROFILE text";
+pub(crate) const READABLE_HINT: &str = "rtl reads traces of rtl, rocm-trace-lite, RPD, rocprofv3 (.db, .json or .csv), \
+                                        rocprof, roctracer, torch.profiler, JAX, Nsight Systems (SQLite export) and RTG's \
+                                        HCC_PROFILE text";
 
+mod chrome;
+mod jax;
 mod kind;
 mod kineto;
 mod lite;
 mod native;
+mod nsys;
 mod opaque_tables;
 mod reader;
 pub(crate) mod registry;
 mod rocpd;
+mod rocprof;
 mod rocprofiler;
+mod rocprofiler_csv;
 mod rocprofiler_json;
 mod rpd;
 mod rtg;
+mod run_name;
 
 pub use kind::Dialect;
 pub(crate) use reader::Reader;
 pub use rocpd::copy_type;
+pub(crate) use run_name::run_of;

@@ -3,6 +3,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use super::rocpd::Header;
+use crate::input::Input;
 use crate::sqlite::Database;
 use crate::{Result, Select, Tables};
 
@@ -29,5 +30,12 @@ pub(crate) enum Reader {
         recognise: fn(&[u8]) -> bool,
         /// Reads all selected rows; the path is for messages.
         read: fn(&Path, BufReader<File>, &Select) -> Result<Tables>,
+    },
+    /// Texts of which a run has several, read together.
+    Files {
+        /// Whether the first 64 KiB of a file are of this dialect.
+        recognise: fn(&[u8]) -> bool,
+        /// Reads all selected rows of the files that were named.
+        read: fn(&[Input], &Select) -> Result<Tables>,
     },
 }

@@ -31,6 +31,9 @@ pub(crate) fn of_database(database: &Database) -> Result<Option<Dialect>> {
 /// The dialect of a text with this beginning, if any knows it.
 pub(crate) fn of_text(head: &[u8]) -> Option<Dialect> {
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
-    let recognises = |reader: &Reader| matches!(reader, Reader::Text { recognise, .. } if recognise(head));
+    let recognises = |reader: &Reader| match reader {
+        Reader::Text { recognise, .. } | Reader::Files { recognise, .. } => recognise(head),
+        Reader::Ops { .. } | Reader::Database { .. } => false,
+    };
     READERS.iter().find(|(_, reader)| recognises(reader)).map(|(dialect, _)| *dialect)
 }

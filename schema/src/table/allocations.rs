@@ -68,6 +68,18 @@ named! {
     Scratch, "scratch", "SCRATCH";
 }
 
+impl AllocationKind {
+    /// The action of a record's operation by rocprofv3's name, e.g. `MEMORY_ALLOCATION_VMEM_FREE`.
+    pub(crate) fn of_operation(name: &str) -> Self {
+        match name {
+            _ if name.contains("RECLAIM") => Self::Reclaim,
+            _ if name.contains("REALLOC") => Self::Reallocate,
+            _ if name.contains("FREE") => Self::Free,
+            _ => Self::Allocate,
+        }
+    }
+}
+
 /// One allocation, release or scratch event.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Allocation {

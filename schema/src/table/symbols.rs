@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Id, NameId, ProcessId};
 
 /// A kernel as one process loaded it. Two symbols may share a name and differ in registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Symbol {
     /// The process that loaded it.

@@ -161,19 +161,61 @@ fn tables_that_only_borrow_a_name_are_no_trace() {
 #[test]
 fn text_and_bytes_of_other_tools_are_refused() {
     for (bytes, says) in [
-        (b"{\"traceEvents\": []}".as_slice(), "JSON of another tool"),
-        (b"  [1, 2]", "JSON of another tool"),
-        (b"Name,Calls\nk,1\n", "neither SQLite nor JSON"),
+        (b"Name,Calls\nk,1\n".as_slice(), "neither SQLite nor JSON"),
         (b"\x0a\x05\x00\x01\x02", "binary, not SQLite"),
         (b"\x37\x7f\x06\x82\x00\x2d\xe2\x18", "the -wal of a SQLite database"),
         (b"PK\x03\x04\x14\x00", "a zip archive"),
         (b"\x28\xb5\x2f\xfd\x04", "compressed by zstd"),
     ] {
         let error = refused_bytes(bytes);
-        assert!(matches!(error, Error::Foreign { .. } | Error::NotATrace { .. }), "{error}");
+        assert!(matches!(error, Error::NotATrace { .. }), "{error}");
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.hint().contains("rocprofv3"), "{}", error.hint());
     }
+}
+
+#[test]
+fn a_file_of_a_known_format_is_called_by_its_name() {
+    let tar = [vec![b'a'; 257], b"ustar\0".to_vec()].concat();
+    for (bytes, name, hint) in [
+        (
+            b"{\"traceEvents\": [{\"ph\": \"X\"}]}".as_slice(),
+            "Chrome's trace format without events",
+            "torch.profiler",
+        ),
+        (b"  [1, 2]", "JSON without a trace", "rocprofv3"),
+        (b"\x80\x04\x95..\x8c\x08segments\x94", "a PyTorch memory snapshot (pickle)", "export_chrome_trace"),
+        (b"\x80\x02}q\x00.", "a Python pickle", "name a trace"),
+        (b"PERFILE2\x68\0\0\0", "a recording of perf", "rtl trace"),
+        (b"{\"nodes\":[{\"id\":1,\"callFrame\":{}}]}", "a Chrome CPU profile (.cpuprofile)", "samples"),
+        (b"\x7fELF\x02\x01\x01\0", "an ELF file", "rtl trace -- PROGRAM"),
+        (b"PAR1\x15\x04\x15", "a Parquet file", "DuckDB"),
+        (b"\x0a\x03\x50\x01\x01\x0a\x02\x40\x01", "a Perfetto trace (.pftrace)", "ui.perfetto.dev"),
+        (b"name,start_ns,duration_ns\nk,1,2\n", "a table that rtl-convert has written (CSV)", "made from"),
+        (
+            b"\"Name\",\"Calls\",\"TotalDurationNs\"\n",
+            "statistics of rocprofv3 or rocprof",
+            "kernel_trace.csv",
+        ),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer", "git lfs pull"),
+        (b"\n<!DOCTYPE HTML><title>404</title>", "an HTML page", "fetch the file again"),
+        (b"{\"schema\": \"rtl-summary/1\"}", "a report of rtl-summary (JSON)", "rtl-diff"),
+        (&tar, "a tar archive", "unpack"),
+    ] {
+        let error = refused_bytes(bytes);
+        assert!(matches!(error, Error::Unread { .. }), "{error}");
+        assert!(error.to_string().starts_with(name), "{error}");
+        assert!(error.to_string().contains(", which rtl does not read: "), "{error}");
+        assert!(error.hint().contains(hint), "{name}: {}", error.hint());
+    }
+}
+
+#[test]
+fn a_folder_of_our_own_tables_says_so() {
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("ops.parquet"), "PAR1").expect("a table");
+    let error = Trace::open(folder.path()).expect_err("no trace");
+    assert!(error.to_string().starts_with("a folder of tables that rtl-convert has written"), "{error}");
 }
 
 #[test]

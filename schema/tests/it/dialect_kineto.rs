@@ -348,7 +348,7 @@ fn kernels_of_a_graph_are_marked() {
 fn events_of_other_tools_are_not_taken_for_torchs() {
     let chrome = r#"{"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}"#;
     let (_folder, trace) = open("trace.json", chrome.as_bytes());
-    assert!(matches!(trace.unwrap_err(), Error::Foreign { .. }));
+    assert!(matches!(trace.unwrap_err(), Error::Unread { .. }));
 }
 
 #[test]

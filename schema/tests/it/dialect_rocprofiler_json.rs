@@ -384,9 +384,9 @@ fn a_value_of_another_type_is_no_panic() -> Outcome {
 }
 
 #[test]
-fn json_of_another_tool_is_foreign() -> Outcome {
+fn json_of_another_tool_is_not_read() -> Outcome {
     let (_folder, path) = written("{\"traceEvents\": []}")?;
-    assert!(matches!(Trace::open(&path), Err(Error::Foreign { .. })));
+    assert!(matches!(Trace::open(&path), Err(Error::Unread { .. })));
     Ok(())
 }
 

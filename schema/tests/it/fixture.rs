@@ -1,5 +1,7 @@
 //! Small databases, written out in SQL so that every number of a test can be checked by hand.
 
+use std::path::Path;
+
 use rtl_schema::{NameId, Select, Tables, Trace};
 use tempfile::NamedTempFile;
 
@@ -12,6 +14,17 @@ pub(crate) fn database(sql: &str) -> NamedTempFile {
         .expect("settings");
     connection.execute_batch(sql).expect("the statements of the fixture");
     connection.execute_batch("commit").expect("the end of the fixture");
+    file
+}
+
+/// A trace that another tool recorded, unpacked; it vanishes with the value. Its name keeps its ending.
+pub(crate) fn foreign(name: &str) -> NamedTempFile {
+    let packed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/foreign").join(format!("{name}.gz"));
+    let ending = name.rfind('.').map_or("", |at| &name[at..]);
+    let mut file = tempfile::Builder::new().suffix(ending).tempfile().expect("a temporary file");
+    let packed = std::fs::File::open(packed).expect("the fixture");
+    std::io::copy(&mut flate2::read::GzDecoder::new(packed), &mut file).expect("its content");
     file
 }
 

@@ -1,61 +1,11 @@
 //! Traces of torch.profiler that real programs wrote, against Python's JSON reader.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use rtl_schema::{Dialect, NameId, Select, Tables, Trace};
+use rtl_schema::{Dialect, Select, Trace};
 use support::{Need, skipped};
 
-/// By table and name: rows, sum of durations, first start, sum of the table's other figure.
-type Totals = BTreeMap<(String, String), (i64, i64, i64, i64)>;
-
-fn add(totals: &mut Totals, table: &str, name: &str, row: (i64, Option<i64>, i64)) {
-    let (start, duration, figure) = row;
-    let total = totals.entry((table.to_owned(), name.to_owned())).or_insert((0, 0, i64::MAX, 0));
-    *total = (total.0 + 1, total.1 + duration.unwrap_or(0), total.2.min(start), total.3 + figure);
-}
-
-fn totals(tables: &Tables) -> Totals {
-    let mut totals = Totals::new();
-    let name = |id: NameId| tables.strings.get(id);
-    for row in tables.dispatches.iter() {
-        add(&mut totals, "kernel", name(row.name), (row.start, row.duration, row.correlation));
-    }
-    for row in &tables.copies {
-        let stated = row.bytes.unwrap_or(0) as i64;
-        add(&mut totals, "copy", name(row.name), (row.start, row.duration, stated));
-    }
-    for row in tables.api_calls.iter() {
-        add(&mut totals, "call", name(row.name), (row.start, row.duration, row.correlation));
-    }
-    for row in tables.operators.iter() {
-        let sequence = row.sequence.map_or(0, i64::from);
-        add(&mut totals, "operator", name(row.name), (row.start, row.duration, sequence));
-    }
-    for row in &tables.ranges {
-        add(&mut totals, "range", name(row.name), (row.start, row.duration, 0));
-    }
-    for row in &tables.memory_events {
-        add(&mut totals, "memory", "[memory]", (row.time, None, row.bytes));
-    }
-    totals
-}
-
-fn by_python(path: &Path) -> Option<Totals> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/kineto_oracle.py");
-    let output = match Command::new("python3").arg(script).arg(path).output() {
-        Ok(output) => output,
-        Err(error) => return skipped(Need::Machine, format_args!("no python3 ({error})")),
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
-    let line = |line| {
-        let (table, name, rows, sum, first, figure) = serde_json::from_str(line).unwrap();
-        ((table, name), (rows, sum, first, figure))
-    };
-    Some(text.lines().map(line).collect())
-}
+use crate::totals::{by_python, totals};
 
 /// The traces below `folder` whose name passes.
 fn samples(folder: &str, passes: impl Fn(&str) -> bool) -> Option<Vec<PathBuf>> {
@@ -80,7 +30,7 @@ fn python_agrees(folder: &str, passes: impl Fn(&str) -> bool) {
         let trace = Trace::open(&path).unwrap();
         assert_eq!(trace.dialect(), Dialect::Kineto, "{}", path.display());
         let tables = trace.read(&Select::everything()).unwrap();
-        let Some(expected) = by_python(&path) else { return };
+        let Some(expected) = by_python("kineto_oracle.py", &[&path]) else { return };
         let read = totals(&tables);
         for (key, total) in &read {
             assert_eq!(Some(total), expected.get(key), "{}: {key:?}", path.display());

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The inputs without repetitions of a regular file, in order, and a warning for each repetition: the same path twice, or
-/// two paths, links included, of one file.
+/// two paths, links included, of one file. Files of one run, such as rocprofv3's CSV files, become one input.
 pub fn without_repetitions(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let mut files: HashMap<(u64, u64), &Path> = HashMap::new();
     let (mut kept, mut warnings) = (Vec::with_capacity(paths.len()), Vec::new());
@@ -30,7 +30,7 @@ pub fn without_repetitions(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             None => kept.push(path.clone()),
         }
     }
-    (kept, warnings)
+    (rtl_schema::join_files_of_runs(&kept), warnings)
 }
 
 #[cfg(test)]
@@ -51,5 +51,19 @@ mod tests {
         assert!(warnings[0].ends_with("/a is named twice and counted once"), "{}", warnings[0]);
         assert!(warnings[1].contains("/link are one file"), "{}", warnings[1]);
         Ok(())
+    }
+
+    #[test]
+    fn files_of_one_run_are_one_input() {
+        let named = [
+            "a/1_kernel_trace.csv",
+            "a/1_hip_api_trace.csv",
+            "a/2_kernel_trace.csv",
+            "b/1_kernel_trace.csv",
+            "x.db",
+        ];
+        let (kept, warnings) = without_repetitions(&named.map(PathBuf::from));
+        assert_eq!(kept, [named[0], named[2], named[3], named[4]].map(PathBuf::from));
+        assert_eq!(warnings, Vec::<String>::new());
     }
 }

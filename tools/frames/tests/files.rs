@@ -43,6 +43,7 @@ fn trace() -> Tables {
         symbol: Some(SymbolId(0)),
         graph: false,
         enqueued: Some(60),
+        collective: None,
     });
     let bare = Dispatch { id: 2, name: NameId::NONE, track: unknown, start: 200, ..Dispatch::default() };
     tables.dispatches.push(Dispatch { graph: true, ..bare });

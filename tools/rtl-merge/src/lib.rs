@@ -81,7 +81,8 @@ pub fn merge(options: &Options, out: &mut Output) -> Result<Document, Failure> {
     if !options.check {
         output::check(options)?;
     }
-    let mut traces = TraceSet { paths: options.traces.clone(), failures: Vec::new() };
+    let paths = rtl_schema::join_files_of_runs(&options.traces);
+    let mut traces = TraceSet { paths, failures: Vec::new() };
     loop {
         match attempt(options, &overrides, &mut traces, out) {
             Ok(document) => return Ok(document),

@@ -7,7 +7,7 @@ mod collected;
 mod document;
 mod resolve;
 mod rows;
-mod scalars;
+pub(super) mod scalars;
 
 use std::fs::File;
 use std::io::BufReader;

@@ -201,12 +201,7 @@ impl Collected {
         for (function, mut allocation) in take(&mut self.allocations) {
             let name = self.tables.strings.get(functions[function.index()].name);
             allocation.agent = allocation.agent.and_then(|position| agents[position.index()]);
-            allocation.kind = match name {
-                _ if name.contains("RECLAIM") => AllocationKind::Reclaim,
-                _ if name.contains("REALLOC") => AllocationKind::Reallocate,
-                _ if name.contains("FREE") => AllocationKind::Free,
-                _ => AllocationKind::Allocate,
-            };
+            allocation.kind = AllocationKind::of_operation(name);
             if name.contains("VMEM") {
                 allocation.level = AllocationLevel::Virtual;
             }

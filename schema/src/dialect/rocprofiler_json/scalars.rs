@@ -7,27 +7,27 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 /// A whole number in any spelling: signed, unsigned to 2^64 (its bits are kept), text, hexadecimal text, an
 /// object around it (`{"handle": 5}`, `{"hipError_t_retval": 1}`). Anything else is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Whole(pub(super) Option<i64>);
+pub(in crate::dialect) struct Whole(pub(in crate::dialect) Option<i64>);
 
 /// Text, or a number spelled out; `None` for anything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Text(pub(super) Option<String>);
+pub(in crate::dialect) struct Text(pub(in crate::dialect) Option<String>);
 
 impl Whole {
     /// The number, 0 where there is none.
-    pub(super) fn or_zero(self) -> i64 {
+    pub(in crate::dialect) fn or_zero(self) -> i64 {
         self.0.unwrap_or(0)
     }
 
     /// The number if it is not negative and fits.
-    pub(super) fn unsigned<T: TryFrom<i64>>(self) -> Option<T> {
+    pub(in crate::dialect) fn unsigned<T: TryFrom<i64>>(self) -> Option<T> {
         self.0.and_then(|value| T::try_from(value).ok())
     }
 }
 
 /// A JSON value reduced to a scalar.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) enum Scalar {
+pub(in crate::dialect) enum Scalar {
     Whole(i64),
     Real(f64),
     Text(String),
@@ -116,15 +116,15 @@ impl<'de> Deserialize<'de> for Text {
 
 /// The arguments of a call: a list of typed ones, or an object of names and values.
 #[derive(Debug, Default)]
-pub(super) struct Arguments(pub(super) Vec<Argument>);
+pub(in crate::dialect) struct Arguments(pub(in crate::dialect) Vec<Argument>);
 
 /// One argument of a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Argument {
-    pub(super) r#type: Text,
-    pub(super) name: Text,
-    pub(super) value: Text,
+pub(in crate::dialect) struct Argument {
+    pub(in crate::dialect) r#type: Text,
+    pub(in crate::dialect) name: Text,
+    pub(in crate::dialect) value: Text,
 }
 
 impl<'de> Deserialize<'de> for Arguments {
