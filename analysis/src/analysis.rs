@@ -140,7 +140,7 @@ impl<'a> Analysis<'a> {
                 let pairs = (0..dispatches.len())
                     .map(|row| (names.kernel(dispatches.name[row]), dispatches.shape.get(row)));
                 by_key(tables, pairs, |(kernel, shape)| Group {
-                    label: labels::shape(shape.map(|shape| tables.shapes.get(shape))),
+                    label: labels::shape(shape.map(|shape| tables.shapes.get(shape))).into(),
                     ..Group::of_kernel(&names.kernels[kernel])
                 })
             }

@@ -1,6 +1,8 @@
 //! Kernels by identity, each looked at once.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::Categories;
 use crate::categories::COLLECTIVE;
@@ -10,16 +12,16 @@ use crate::first_use::FirstUseMap;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kernel {
     /// Its identity: the name without descriptor suffix ([`rtl_schema::identity`]).
-    pub label: String,
+    pub label: Arc<str>,
     /// Its category.
-    pub category: String,
+    pub category: Arc<str>,
 }
 
 impl Kernel {
     /// Whether it waits for other ranks.
     #[must_use]
     pub fn is_collective(&self) -> bool {
-        self.category == COLLECTIVE
+        &*self.category == COLLECTIVE
     }
 }
 
@@ -28,7 +30,8 @@ impl Kernel {
 pub struct KernelIndex {
     rules: Categories,
     /// The categories by label.
-    categories: FirstUseMap<String, String>,
+    categories: FirstUseMap<Arc<str>, Arc<str>>,
+    distinct_categories: BTreeSet<Arc<str>>,
 }
 
 impl KernelIndex {
@@ -42,18 +45,19 @@ impl KernelIndex {
     pub fn number(&mut self, name: &str) -> usize {
         let label = rtl_schema::identity(name);
         self.categories.get_index_of(label).unwrap_or_else(|| {
-            self.categories.insert_full(label.to_owned(), self.rules.of(label).to_owned()).0
+            let category = shared(&mut self.distinct_categories, self.rules.of(label));
+            self.categories.insert_full(label.into(), category).0
         })
     }
 
     /// Whether a kernel waits for other ranks.
     pub(crate) fn is_collective(&self, number: usize) -> bool {
-        self.categories[number] == COLLECTIVE
+        &*self.categories[number] == COLLECTIVE
     }
 
     /// All labels, by number.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
-        self.categories.keys().map(String::as_str)
+        self.categories.keys().map(|label| &**label)
     }
 
     /// The kernels by category, in order of number within each; and the position of each number among them.
@@ -74,4 +78,14 @@ impl KernelIndex {
         numbered.iter().enumerate().for_each(|(position, &(number, _))| positions[number] = position);
         (numbered.into_iter().map(|(_, kernel)| kernel).collect(), positions)
     }
+}
+
+/// The one copy of a text.
+fn shared(texts: &mut BTreeSet<Arc<str>>, text: &str) -> Arc<str> {
+    if let Some(known) = texts.get(text) {
+        return Arc::clone(known);
+    }
+    let new: Arc<str> = text.into();
+    texts.insert(Arc::clone(&new));
+    new
 }

@@ -1,6 +1,7 @@
 //! Keys of the kernels of a trace: `k1`, `k2`, ...
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rtl_schema::Tables;
 
@@ -11,8 +12,8 @@ use crate::kernel_names::KernelNames;
 /// depend on filters, on the order of a table or on the number of its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelKeys {
-    names: Vec<String>,
-    numbers: HashMap<String, usize>,
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, usize>,
 }
 
 impl KernelKeys {
@@ -27,7 +28,7 @@ impl KernelKeys {
                 (*total, *calls) = (total.saturating_add(duration), *calls + 1);
             }
         }
-        let mut all: Vec<(i64, String)> = (kernels.kernels.into_iter().zip(totals))
+        let mut all: Vec<(i64, Arc<str>)> = (kernels.kernels.into_iter().zip(totals))
             .filter(|(_, (_, calls))| *calls > 0)
             .map(|(kernel, (total, _))| (total, kernel.label))
             .collect();
@@ -36,8 +37,8 @@ impl KernelKeys {
     }
 
     /// Kernels that are in this order already.
-    pub fn ordered(names: impl IntoIterator<Item = String>) -> Self {
-        let names: Vec<String> = names.into_iter().collect();
+    pub fn ordered(names: impl IntoIterator<Item = Arc<str>>) -> Self {
+        let names: Vec<Arc<str>> = names.into_iter().collect();
         let numbers = names.iter().cloned().zip(1..).collect();
         Self { names, numbers }
     }
@@ -49,12 +50,12 @@ impl KernelKeys {
 
     /// The kernel of a number, counted from 1.
     pub fn name(&self, number: usize) -> Option<&str> {
-        self.names.get(number.checked_sub(1)?).map(String::as_str)
+        self.names.get(number.checked_sub(1)?).map(|name| &**name)
     }
 
     /// All kernels in order.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
     }
 }
 
@@ -75,12 +76,12 @@ mod tests {
             tables.dispatches.push(Dispatch { name, duration, ..Dispatch::default() });
         }
         let keys = KernelKeys::of(&tables);
-        assert_eq!(keys.names(), ["gemm", "add", "copy"]);
+        assert_eq!(keys.names().collect::<Vec<_>>(), ["gemm", "add", "copy"]);
         assert_eq!((keys.key("add").as_deref(), keys.name(2)), (Some("k2"), Some("add")));
         assert_eq!((keys.key("lost"), keys.name(0), keys.name(4)), (None, None, None));
         let categories = Categories::default();
         let analysis = Analysis::new(&tables, &categories);
-        let report: Vec<&str> = analysis.kernels().iter().map(|group| group.label.as_str()).collect();
-        assert_eq!(report, keys.names());
+        let report: Vec<&str> = analysis.kernels().iter().map(|group| &*group.label).collect();
+        assert_eq!(report, keys.names().collect::<Vec<_>>());
     }
 }

@@ -1,8 +1,10 @@
 //! Kernel time by kernel, category, GPU, queue, range, operator, module, step, launch shape, process or rank.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::hash::Hash;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rtl_schema::table::Track;
 use rtl_schema::{Durations, Tables};
@@ -69,11 +71,11 @@ pub enum Sort {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Group {
     /// The key in words: a kernel's stored name, `GPU 0`, `GPU 0 queue 2`, `rank 3`, `64x1x1 groups of 256x1x1`.
-    pub label: String,
+    pub label: Arc<str>,
     /// The kernel's name where the key holds one (kernel, shape).
-    pub kernel: Option<String>,
+    pub kernel: Option<Arc<str>>,
     /// The category where the key decides it (kernel, shape, category).
-    pub category: Option<String>,
+    pub category: Option<Arc<str>>,
     /// The durations.
     pub stats: Stats,
     /// Its part of the total time of all groups, 0 to 1.
@@ -83,8 +85,9 @@ pub struct Group {
 }
 
 /// Orders `groups` by `sort`, equal ones by label.
-pub fn sort(groups: &mut [Group], sort: Sort) {
+pub fn sort(groups: &mut [impl Borrow<Group>], sort: Sort) {
     groups.sort_by(|one, other| {
+        let (one, other) = (one.borrow(), other.borrow());
         let (a, b) = (&one.stats, &other.stats);
         let by_value = match sort {
             Sort::Total => b.total_ns.cmp(&a.total_ns),
@@ -111,15 +114,16 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
     let mut by_category = Vec::new();
     let mut first = 0;
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
-        labels.push(kernels[0].category.as_str());
+        labels.push(Arc::clone(&kernels[0].category));
         by_category.push(sorted.stats(first..first + kernels.len()));
         first += kernels.len();
     }
     [
         finish(by_kernel, |position| Group::of_kernel(&names.kernels[position])),
         finish(by_category, |position| Group {
-            category: Some(labels[position].to_owned()),
-            ..Group::of(labels[position])
+            label: Arc::clone(&labels[position]),
+            category: Some(Arc::clone(&labels[position])),
+            ..Group::default()
         }),
     ]
 }
@@ -133,7 +137,7 @@ pub(crate) fn by_track<K: Copy + Eq + Hash>(
     let dispatches = &tables.dispatches;
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
     let found = collect(&dispatches.duration, keys.len(), |row| key_of_track[dispatches.track[row].index()]);
-    finish(found, |position| Group::of(&label(keys[position])))
+    finish(found, |position| Group::of(label(keys[position])))
 }
 
 /// Groups by one key of each dispatch.
@@ -148,12 +152,13 @@ pub(crate) fn by_key<K: Copy + Eq + Hash>(
 }
 
 impl Group {
-    pub(crate) fn of(label: &str) -> Self {
-        Self { label: label.to_owned(), ..Self::default() }
+    pub(crate) fn of(label: impl Into<Arc<str>>) -> Self {
+        Self { label: label.into(), ..Self::default() }
     }
 
     pub(crate) fn of_kernel(Kernel { label, category }: &Kernel) -> Self {
-        Self { kernel: Some(label.clone()), category: Some(category.clone()), ..Self::of(label) }
+        let [label, kernel, category] = [label, label, category].map(Arc::clone);
+        Self { label, kernel: Some(kernel), category: Some(category), ..Self::default() }
     }
 }
 

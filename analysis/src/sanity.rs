@@ -205,7 +205,8 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
     });
     let mut found: Vec<Dominant> = suspects
         .filter_map(|group| {
-            let is_the_kernel = |name: NameId| rtl_schema::identity(tables.strings.get(name)) == group.label;
+            let is_the_kernel =
+                |name: NameId| rtl_schema::identity(tables.strings.get(name)) == &*group.label;
             let (start_ns, place) = (0..dispatches.len())
                 .filter(|&row| dispatches.duration.get(row) == Some(group.stats.max_ns))
                 .filter(|&row| is_the_kernel(dispatches.name[row]))
@@ -217,7 +218,7 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
                 })
                 .min()?;
             Some(Dominant {
-                kernel: group.label.clone(),
+                kernel: group.label.to_string(),
                 calls: group.stats.calls,
                 max_ns: group.stats.max_ns,
                 total_ns: group.stats.total_ns,

@@ -1,4 +1,7 @@
-"""Makes the seed corpus: small databases and texts of every kind that the targets look into."""
+"""Makes the seed corpus: small databases and texts of every kind that the targets look into.
+
+Those of `report` are saved by rtl-summary.
+"""
 
 import gzip
 import os
@@ -43,6 +46,10 @@ DATABASES = {
 TEXTS = {
     "rocprofiler-json": '{"rocprofiler-sdk-tool": [{"metadata": {"pid": 1}, "agents": [], "strings": {},'
     ' "kernel_symbols": [], "buffer_records": {"kernel_dispatch": [], "memory_copy": []}}]}',
+    "kineto.json": '{"schemaVersion":1,"deviceProperties":[{"id":0}],"baseTimeNanoseconds":1000,"traceEvents":['
+    '{"ph":"X","cat":"cuda_runtime","name":"hipLaunchKernel","pid":1,"tid":1,"ts":1.5,"dur":2,"args":{"correlation":7}},'
+    '{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":0,"ts":2,"dur":3.25,"args":{"device":0,"stream":0,"correlation":7}},'
+    '{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":4}]}',
     "other-json": '[{"name": "a", "ph": "X", "ts": 1, "dur": 2}]',
     "rocprofv3-csv": '"Kind","Agent_Id","Queue_Id","Stream_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"\n'
     '"KERNEL_DISPATCH","Agent 1",1,2,"f<int, 2>(int)",5,100,200\n"KERNEL_DISPATCH","Agent 1",1,2,"g",6,300,4',
@@ -103,8 +110,18 @@ BINARIES = {"xplane": field(1, PLANE + field(5, entry(7, b"correlation_id")))}
 FLAGS = {
     "filters": "--kernel\ngemm\n--from\n25%\n--to\n-5ns\n--gpu\n0,1\n--steady",
     "formats": "--format\njson\n--by\nrank\n--top\n3\n--names\nshort",
-    "settings": "--gate\n\n[gate]\nkernel = \"5 %\"\n[[kernel]]\nmatch = \"gemm\"\nmax = \"10 %\"\n"
+    "gates": "--gate\n--max-kernel\n5%\n--skip-warmup\nauto",
+}
+SETTINGS = {
+    "diff.toml": "[gate]\nkernel = \"5 %\"\n[[kernel]]\nmatch = \"gemm\"\nmax = \"10 %\"\n"
     "[[allow]]\nmatch = \"k\"\nexpires = \"2027-01-31\"\nreason = \"x\"\n[rename]\na = \"b\"\n",
+    "categories.toml": "[[rule]]\ncategory = \"gemm\"\nmatch = \"Cijk_.*\"\n",
+}
+NAMES = {
+    "mangled": "_Z4gemmIfEvPT_i.kd\n_ZN1A1fIiEEviN1A1BIiEE\n_Z4gemmIdEvPT_i [clone .kd]",
+    "tensile": "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_MT256x224x128_MI16x16x1_SN\nCijk_Alik_Bljk_BBS_BH_MT64x32x8_SN",
+    "lambda": "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::"
+    "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const>(int)>(int, std::enable_if<(1>0), int>)\nk",
 }
 
 os.makedirs(HERE, exist_ok=True)
@@ -119,7 +136,7 @@ for name, sql in DATABASES.items():
     if name == "lite":
         write("lite.db.gz", gzip.compress(content, mtime=0), "open")
 for name, text in TEXTS.items():
-    write(name, text.encode(), "open")
+    write(name, text.encode(), "open", "text")
     if name in ("rocprofiler-json", "rtg"):
         traces[name] = text.encode()
         write(name, text.encode(), "convert")
@@ -128,7 +145,9 @@ for name, content in BINARIES.items():
 for one, other in (("lite", "rpd"), ("rocprofiler-json", "rtg"), ("lite", "lite")):
     content = len(traces[one]).to_bytes(2, "little") + traces[one] + traces[other]
     write(f"{one}-{other}", content, "merge")
-for name, text in FLAGS.items():
-    write(name, text.encode(), "arguments")
+for target, texts in (("arguments", FLAGS), ("settings", SETTINGS), ("names", NAMES)):
+    for name, text in texts.items():
+        write(name, text.encode(), target)
 for seed in range(4):
-    write(f"choices{seed}", bytes((seed * 37 + at * (seed + 11)) % 256 for at in range(600)), "json")
+    choices = bytes((seed * 37 + at * (seed + 11)) % 256 for at in range(600))
+    write(f"choices{seed}", choices, "json", "kineto", "columns")

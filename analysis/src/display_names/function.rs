@@ -158,7 +158,7 @@ impl Form {
             }
             Function { name, arguments, .. } => format!("{name}{}", self.list(arguments, depth)),
         };
-        let parameters = last.find('(').and_then(|open| last.rfind(')').map(|close| &last[open..=close]));
+        let parameters = last.find('(').zip(last.rfind(')')).and_then(|(open, close)| last.get(open..=close));
         let parameters = parameters.filter(|text| *text != "()").map(|text| self.list(text, depth));
         Some(format!("{function}{}", parameters.unwrap_or_default()))
     }

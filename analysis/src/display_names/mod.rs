@@ -94,6 +94,8 @@ mod tests {
                 "elementwise_kernel<128, 4, direct_copy_kernel_cuda(BFloat16)>",
             ),
             ("triton_poi_fused_add_0", "triton_poi_fused_add_0"),
+            // Damaged: the brackets of the lambda are the wrong way round.
+            ("f<g()::{lamb)d(a#3}>(int)", "f<g>"),
             ("_Z4gemmIfEvPT_i", "gemm<float>"),
         ] {
             assert_eq!(display_name(full), display, "{full}");

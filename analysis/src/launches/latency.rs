@@ -63,7 +63,7 @@ pub(super) fn latency(
     let kernels = of_kernels.into_iter().enumerate().filter(|(_, lengths)| !lengths.is_empty());
     latency.kernels = kernels
         .map(|(kernel, lengths)| KernelLatency {
-            name: names.kernels[kernel].label.clone(),
+            name: names.kernels[kernel].label.to_string(),
             stats: Stats::of_durations(lengths),
         })
         .collect();

@@ -35,7 +35,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
             let kernel = &names.kernels[about.kernel];
             let neighbours = calls.neighbours(tables, order, group).map(|name| name.map(str::to_owned));
             let kernel = Kernel {
-                name: kernel.label.clone(),
+                name: kernel.label.to_string(),
                 launch: about.launch.clone(),
                 collective: kernel.is_collective(),
                 run,

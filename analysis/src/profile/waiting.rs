@@ -34,7 +34,7 @@ pub(super) fn match_collectives(
     groups: &Groups,
     warmup: Warmup,
 ) -> CollectiveFigures {
-    let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label.as_str();
+    let label = |stratum: usize| names.kernels[groups.all[groups.of_stratum[stratum]].kernel].label.as_ref();
     let meets: Vec<bool> = (0..strata.len()).map(|stratum| synchronises(label(stratum))).collect();
     let tracks = tables.tracks.rows();
     let is_alone =

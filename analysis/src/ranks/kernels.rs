@@ -53,7 +53,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) ->
         by_member[member].add(duration);
     }
     let kernels = names.kernels.iter().zip(totals).map(|(kernel, by_member)| KernelTotals {
-        name: kernel.label.clone(),
+        name: kernel.label.to_string(),
         ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
     });
     let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();

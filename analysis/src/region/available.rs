@@ -54,7 +54,7 @@ fn numbers(numbers: &[i64]) -> String {
 /// The error of a pattern that no kernel matches, with the kernels of the largest total time.
 pub(super) fn no_kernel(tables: &Tables, pattern: &KernelPattern) -> Error {
     let keys = KernelKeys::of(tables);
-    let names: Vec<&str> = keys.names().iter().map(String::as_str).take(MAX_NAMES).collect();
+    let names: Vec<&str> = keys.names().take(MAX_NAMES).collect();
     let display = DisplayNames::of(names.iter().copied());
     Error::NoKernel {
         pattern: pattern.to_string(),

@@ -270,7 +270,7 @@ mod tests {
         let (ran, readings) =
             ran(&[(0, 0, 0, 100, 50), (0, 1, 2, 120, 80), (0, 0, 1, 300, 10), (0, 0, 3, 310, 40)], 1);
         assert_eq!(readings, 1);
-        let labels: Vec<&str> = ran.kernels.iter().map(|kernel| kernel.label.as_str()).collect();
+        let labels: Vec<&str> = ran.kernels.iter().map(|kernel| &*kernel.label).collect();
         assert_eq!(labels, ["gemm", "ncclDevKernel_AllReduce"]);
         let gpu = &ran.gpus[0].gpu;
         assert_eq!((gpu.wall_ns, gpu.busy_ns, gpu.overlap_ns, gpu.ops), (250, 150, 30, 4));

@@ -108,7 +108,7 @@ proptest! {
         let groups = analysis.kernels();
         prop_assert_eq!(profile.kernels.len(), groups.len());
         for kernel in &profile.kernels {
-            let group = groups.iter().find(|group| group.label == kernel.name).unwrap();
+            let group = groups.iter().find(|group| *group.label == *kernel.name).unwrap();
             prop_assert_eq!(kernel.run.calls, group.stats.calls);
             prop_assert_eq!(kernel.run.total_ns, group.stats.total_ns);
             prop_assert_eq!(kernel.run.median_ns, group.stats.p50_ns);

@@ -28,7 +28,7 @@ fn kernels_are_grouped_by_identity_with_exact_shares() {
     kernel(&mut tables, 1, 1, "add", 0, 25);
     let groups = analysis(&tables).groups(GroupBy::Kernel);
     let shown: Vec<_> =
-        groups.iter().map(|g| (g.label.as_str(), g.stats.calls, g.stats.total_ns, g.share)).collect();
+        groups.iter().map(|g| (&*g.label, g.stats.calls, g.stats.total_ns, g.share)).collect();
     assert_eq!(shown, [("gemm", 2, 75, 0.75), ("add", 1, 25, 0.25)]);
     assert_eq!(groups[0].category.as_deref(), Some("gemm"));
 }
@@ -72,7 +72,7 @@ fn every_key_groups_all_dispatches_once() {
     let labels = |key| -> Vec<(String, i64)> {
         let groups = analysis(&tables).groups(key);
         assert!((groups.iter().map(|group| group.share).sum::<f64>() - 1.0).abs() < 1e-12);
-        groups.into_iter().map(|group| (group.label, group.stats.total_ns)).collect()
+        groups.into_iter().map(|group| (group.label.to_string(), group.stats.total_ns)).collect()
     };
     let owned = |rows: &[(&str, i64)]| {
         rows.iter().map(|&(label, total)| (label.to_owned(), total)).collect::<Vec<_>>()
@@ -100,7 +100,7 @@ fn sorting_puts_equal_values_in_order_of_names() {
     }
     let mut groups = analysis(&tables).groups(GroupBy::Kernel);
     let names = |groups: &[rtl_analysis::kernels::Group]| {
-        groups.iter().map(|group| group.label.clone()).collect::<String>()
+        groups.iter().map(|group| &*group.label).collect::<String>()
     };
     assert_eq!(names(&groups), "cab");
     sort(&mut groups, Sort::Calls);
@@ -480,8 +480,8 @@ fn two_traces_become_one_with_gpus_ids_and_names_kept_apart() {
     let analysis = analysis(&first);
     let gpus: Vec<_> = analysis.sweep().gpus.iter().map(|gpu| (gpu.gpu, gpu.busy_ns)).collect();
     assert_eq!(gpus, [(0, 10), (1, 6)]);
-    let kernels: Vec<_> = analysis.kernels().iter().map(|k| (k.label.clone(), k.stats.total_ns)).collect();
-    assert_eq!(kernels, [("a".to_owned(), 15), ("b".to_owned(), 1)]);
+    let kernels: Vec<_> = analysis.kernels().iter().map(|k| (&*k.label, k.stats.total_ns)).collect();
+    assert_eq!(kernels, [("a", 15), ("b", 1)]);
     let ranges = analysis.ranges();
     assert_eq!(ranges.methods, [RangeMethod::Stored, RangeMethod::Contained]);
     assert_eq!((found(&ranges.groups, "step").ops, found(&ranges.groups, "epoch").ops), (1, 1));

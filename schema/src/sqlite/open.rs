@@ -89,6 +89,9 @@ pub(super) fn open(content: &Path, path: &Path) -> Result<Opened> {
 
 /// SQLite's error as one of this file's: a damaged file is said to be one, with where it ends.
 pub(super) fn describe(source: rusqlite::Error, content: &Path, path: &Path) -> Error {
+    if let rusqlite::Error::Utf8Error(..) | rusqlite::Error::FromSqlConversionFailure(..) = source {
+        return Error::Damaged { path: path.to_owned(), detail: "a name in it is not UTF-8".to_owned() };
+    }
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             let short = File::open(content).ok().and_then(|file| cut_off(&file));
@@ -97,7 +100,18 @@ pub(super) fn describe(source: rusqlite::Error, content: &Path, path: &Path) -> 
         }
         Some(ErrorCode::OperationInterrupted) => exceeded(path, "a statement takes too many steps"),
         Some(ErrorCode::TooBig) => exceeded(path, "a value is longer than the file"),
-        _ => Error::Sqlite { path: path.to_owned(), source },
+        _ => Error::Sqlite { path: path.to_owned(), source: without_place(source) },
+    }
+}
+
+/// The error without the name of the file that SQLite was given, which may be that of a private copy.
+fn without_place(source: rusqlite::Error) -> rusqlite::Error {
+    match source {
+        rusqlite::Error::SqliteFailure(error, Some(message)) if error.code == ErrorCode::CannotOpen => {
+            let message = message.split(": ").next().map(str::to_owned);
+            rusqlite::Error::SqliteFailure(error, message)
+        }
+        other => other,
     }
 }
 
@@ -233,11 +247,24 @@ fn connect(content: &Path, how: &str, flags: OpenFlags, size: u64) -> rusqlite::
     connection.execute_batch(
         "pragma foreign_keys = off; pragma trusted_schema = off; pragma cell_size_check = on",
     )?;
-    let tables = connection
-        .prepare("select name from sqlite_master where type in ('table', 'view') order by name")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let tables = tables(&connection)?;
     Ok(Connected { connection, budget, tables })
+}
+
+/// The names of all tables and views. Names of columns are text too: the budget is asked by name.
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut statement =
+        connection.prepare("select type, name, tbl_name, sql from sqlite_master order by name")?;
+    let mut rows = statement.query([])?;
+    let mut tables = Vec::new();
+    while let Some(row) = rows.next()? {
+        let text = |column| -> rusqlite::Result<Option<&str>> { Ok(row.get_ref(column)?.as_str_or_null()?) };
+        let [kind, name, ..]: [Option<&str>; 4] = [text(0)?, text(1)?, text(2)?, text(3)?];
+        if let (Some("table" | "view"), Some(name)) = (kind, name) {
+            tables.push(name.to_owned());
+        }
+    }
+    Ok(tables)
 }
 
 /// Whether SQLite would have to write something to go on.
@@ -278,4 +305,39 @@ fn beside(content: &Path, suffix: &str) -> PathBuf {
     let mut name = content.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_with_a_name_that_is_no_text_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("create table t(first, second)").unwrap();
+        drop(connection);
+        let mut bytes = fs::read(&path).unwrap();
+        let name = bytes.windows(6).position(|bytes| bytes == b"second").unwrap();
+        bytes[name] = 0xff;
+        fs::write(&path, bytes).unwrap();
+        let error = open(&path, &path).unwrap_err();
+        assert!(matches!(&error, Error::Damaged { .. }) && error.to_string().contains("UTF-8"), "{error}");
+    }
+
+    #[test]
+    fn an_error_of_a_private_copy_names_the_file_of_the_user_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("trace.db");
+        let open = |flags| connect(&copy, "mode=ro", flags, 0).map(|_| ()).unwrap_err();
+        let error = describe(open(OpenFlags::SQLITE_OPEN_READ_ONLY), &copy, Path::new("mine.db"));
+        let mut text = error.to_string();
+        let mut cause: Option<&dyn std::error::Error> = Some(&error);
+        while let Some(found) = cause {
+            text += &format!(": {found}");
+            cause = found.source();
+        }
+        assert!(text.contains("mine.db") && !text.contains(folder.path().to_str().unwrap()), "{text}");
+    }
 }

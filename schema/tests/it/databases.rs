@@ -104,11 +104,13 @@ fn value(value: ValueRef<'_>) -> Value {
 }
 
 /// Reads every table of a file that may be damaged: where SQLite answers, a scan answers the same; where
-/// SQLite reports an error, so does a scan. A file that does not open has nothing to compare.
-pub(crate) fn assert_agreement(path: &Path) {
-    let Ok(database) = Database::open(path, path) else { return };
+/// SQLite reports an error, so does a scan. Returns how many tables were compared.
+pub(crate) fn assert_agreement(path: &Path) -> usize {
+    let Ok(database) = Database::open(path, path) else { return 0 };
+    let mut compared = 0;
     for table in database.tables() {
         let Ok(columns) = database.columns(table) else { continue };
+        compared += 1;
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
         let expected = by_library(path, table, &columns);
         // SQLite checks a page once per connection, so each has to be the first to come upon it.
@@ -123,4 +125,5 @@ pub(crate) fn assert_agreement(path: &Path) {
             }
         }
     }
+    compared
 }

@@ -76,6 +76,19 @@ fn any_bytes_open_as_a_trace_or_an_error() {
 }
 
 #[test]
+fn any_text_opens_as_a_trace_or_an_error() {
+    replay("text", |path| _ = Trace::open(path).and_then(|trace| trace.read(&Select::everything())));
+}
+
+#[test]
+fn any_document_of_kineto_opens_as_a_trace_or_an_error() {
+    replay("kineto", |path| {
+        fs::write(path, support::choices::kineto(&fs::read(path).unwrap())).unwrap();
+        let _ = Trace::open(path).and_then(|trace| trace.read(&Select::everything()));
+    });
+}
+
+#[test]
 fn damaged_databases_read_as_sqlite_reads_them() {
-    replay("leaf", databases::assert_agreement);
+    replay("leaf", |path| _ = databases::assert_agreement(path));
 }

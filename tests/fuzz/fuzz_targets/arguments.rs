@@ -1,45 +1,55 @@
-//! Any flags and any `rtl-diff.toml`: a report, a usage error or an input error, never a panic.
+//! Any flags, one a line: options, a usage error or an input error of every tool, never a panic. One in 64 command lines
+//! reads a trace.
 #![no_main]
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use clap::Parser;
-use cli::{Exit, Failure, Output};
-use libfuzzer_sys::fuzz_target;
+use cli::Exit;
+use fuzz::Program;
+use libfuzzer_sys::{Corpus, fuzz_target};
 
-/// A small trace, which every call names.
-static TRACE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+/// A small trace, in the folder where the tools run.
+static TRACE: LazyLock<()> = LazyLock::new(|| {
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/open/lite.db");
-    std::fs::copy(seed, folder.path().join("a.db")).expect("a seed");
-    folder
+    let path = fuzz::input("a.db", &std::fs::read(seed).expect("a seed"));
+    std::env::set_current_dir(path.parent().expect("a folder")).expect("a folder");
 });
 
-/// Runs a tool where its command line is valid.
-fn call<A: Parser>(words: &[OsString], tool: impl FnOnce(A, &mut Output) -> Result<Exit, Failure>) {
-    let mut out = Output::new("fuzz", Box::new(std::io::sink()), Box::new(std::io::sink()));
-    if let Ok(arguments) = A::try_parse_from(words) {
-        let _ = tool(arguments, &mut out);
-    }
+thread_local! {
+    static PROGRAMS: [Program; 4] = const { [const { Program::new() }; 4] };
 }
 
-fuzz_target!(|text: &str| {
-    let (flags, settings) = text.split_once("\n\n").unwrap_or((text, ""));
+fuzz_target!(|text: &str| -> Corpus {
     // Words that would read or write other files.
-    if flags.contains(['/', '~']) || flags.split('\n').any(|word| word.starts_with("-o") || word.contains("output")) {
-        return;
+    if text.contains(['/', '~'])
+        || text.split('\n').any(|word| word.starts_with("-o") || word.contains("output"))
+    {
+        return Corpus::Reject;
     }
-    std::env::set_current_dir(TRACE.path()).expect("a folder");
-    std::fs::write("settings.toml", settings).expect("room for settings");
-    let words = |program: &str, traces: &[&str]| -> Vec<OsString> {
-        let given = flags.split('\n').filter(|word| !word.is_empty());
-        [program].into_iter().chain(given).chain(traces.iter().copied()).map(OsString::from).collect()
+    LazyLock::force(&TRACE);
+    let words = |program: &'static str, traces: &[&'static str]| -> Vec<String> {
+        let given = text.split('\n').filter(|word| !word.is_empty());
+        [program].into_iter().chain(given).chain(traces.iter().copied()).map(str::to_owned).collect()
     };
-    call(&words("rtl-summary", &["a.db"]), rtl_summary::run);
-    call(&words("rtl-diff", &["--config", "settings.toml", "a.db", "a.db"]), rtl_diff::run);
-    call(&words("rtl-convert", &["a.db"]), |arguments: rtl_convert::args::Arguments, _| {
-        arguments.options().map(|_| Exit::Success)
+    let reads = fuzz::choice(text.as_bytes(), 64) == 0;
+    PROGRAMS.with(|[summary, diff, convert, merge]| {
+        let tool = |arguments: rtl_summary::args::Arguments, out: &mut cli::Output| {
+            if reads {
+                rtl_summary::run(arguments, out)
+            } else {
+                arguments.options.filter.filter().map(|_| Exit::Success)
+            }
+        };
+        let summarised = summary.call(words("rtl-summary", &["a.db"]), tool);
+        let traces: &[_] = if reads { &["a.db", "a.db"] } else { &["missing-1.db", "missing-2.db"] };
+        let compared = diff.call(words("rtl-diff", traces), rtl_diff::run);
+        let tool = |arguments: rtl_convert::args::Arguments, _: &mut cli::Output| {
+            arguments.options().map(|_| Exit::Success)
+        };
+        let converted = convert.call(words("rtl-convert", &["a.db"]), tool);
+        let merged = merge.call(words("rtl-merge", &["missing-1.db", "missing-2.db"]), rtl_merge::run);
+        fuzz::count([summarised, compared, converted, merged].iter().any(Option::is_some));
     });
+    Corpus::Keep
 });

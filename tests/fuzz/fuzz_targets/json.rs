@@ -1,16 +1,10 @@
-//! Any document of rocprofv3's structure: every format is written or refused, and what is written can be read.
+//! Any document of rocprofv3's structure: a trace, a report, and one in 256 in a format of rtl-convert.
 #![no_main]
 
-#[path = "../../../tools/rtl-convert/tests/it/any_json.rs"]
-mod any_json;
-#[path = "../../../tools/rtl-convert/tests/it/any_trace.rs"]
-mod any_trace;
-
 use libfuzzer_sys::fuzz_target;
+use support::choices;
 
 fuzz_target!(|bytes: &[u8]| {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("trace");
-    std::fs::write(&path, any_json::document(bytes)).expect("room for a trace");
-    any_trace::assert_converts(&path);
+    let document = choices::rocprofv3(bytes);
+    fuzz::trace(document.as_bytes());
 });

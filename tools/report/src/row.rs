@@ -91,16 +91,16 @@ pub struct Work {
 }
 
 impl Row {
-    /// The rows of `groups`, in the same order.
-    pub fn list(groups: Vec<Group>) -> Vec<Self> {
+    /// The rows of `groups`, in the same order, from the first on.
+    pub fn list(groups: impl IntoIterator<Item = Group>) -> Vec<Self> {
         let mut cumulative_share = 0.0;
         let row = |group: Group| {
             cumulative_share += group.share;
             Self {
-                kernel: group.kernel.filter(|kernel| *kernel != group.label),
-                name: group.label,
+                kernel: group.kernel.filter(|kernel| *kernel != group.label).map(|kernel| kernel.to_string()),
+                name: group.label.to_string(),
                 key: None,
-                category: group.category,
+                category: group.category.map(|category| category.to_string()),
                 stats: group.stats,
                 trimmed_mean_ns: None,
                 squares_ns2: None,

@@ -1,6 +1,7 @@
 //! From the tables of a trace to its report.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use cli::Failure;
 use rtl_analysis::facts::facts;
@@ -78,8 +79,10 @@ fn sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, requ
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
-        (!report.is_combined).then(|| KernelKeys::ordered(kernels.iter().map(|group| group.label.clone())))
+        (!report.is_combined)
+            .then(|| KernelKeys::ordered(kernels.iter().map(|group| Arc::clone(&group.label))))
     });
-    let context = Context { analysis, by: options.by, sort: options.sort, comparison, keys, names };
+    let context =
+        Context { analysis, by: options.by, sort: options.sort, top: request.top, comparison, keys, names };
     request.sections.iter().for_each(|section| (section.compute)(&context, report));
 }

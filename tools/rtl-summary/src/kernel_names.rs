@@ -61,15 +61,13 @@ impl KernelNames {
         *name = self.printed(std::mem::take(name));
     }
 
-    /// Renames the kernels of groups, in their labels too.
-    pub fn rename_groups(&self, groups: &mut [Group]) {
-        for group in groups {
-            if let Some(stored) = &group.kernel {
-                let printed = self.printed(stored.clone());
-                if printed != *stored {
-                    group.label = group.label.replacen(stored, &printed, 1);
-                    group.kernel = Some(printed);
-                }
+    /// Renames the kernel of a group, in its label too.
+    pub fn rename_group(&self, group: &mut Group) {
+        if let Some(stored) = &group.kernel {
+            let printed = self.printed(stored.to_string());
+            if printed != **stored {
+                group.label = group.label.replacen(&**stored, &printed, 1).into();
+                group.kernel = Some(printed.into());
             }
         }
     }

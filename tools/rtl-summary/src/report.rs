@@ -5,6 +5,7 @@ use rtl_report::{Input, Sections};
 use rtl_schema::Tables;
 
 use crate::choices::Top;
+use crate::tables::Scales;
 
 /// A report.
 #[derive(Debug, Clone, Default)]
@@ -17,6 +18,8 @@ pub struct Report {
     pub recording: Option<Recording>,
     /// The computed sections.
     pub sections: Sections,
+    /// All groups of the main table, of which `sections` has the printed ones.
+    pub groups: Option<AllGroups>,
     /// The file's contents, with `--info`.
     pub file: Option<FileInfo>,
     /// The report of another tool, with `--style`.
@@ -60,6 +63,15 @@ pub struct FileInfo {
     pub kernels: usize,
 }
 
+/// The groups of the main table, printed or not.
+#[derive(Debug, Clone, Copy)]
+pub struct AllGroups {
+    /// Their number.
+    pub count: usize,
+    /// The scales of their durations, which decide the units.
+    pub(crate) scales: Scales,
+}
+
 impl Report {
     /// The title of one of `inputs` reports.
     pub fn title(&self, inputs: usize) -> String {
@@ -81,7 +93,6 @@ impl Report {
         let sections = &self.sections;
         let mut names: Vec<&str> = Vec::new();
         for rows in sections.kernels.iter().chain(&sections.groups) {
-            let rows = &rows[..top.of(rows.len())];
             names.extend(rows.iter().map(|row| row.kernel.as_deref().unwrap_or(&row.name)));
         }
         for gap in sections.longest_gaps.iter().flatten() {

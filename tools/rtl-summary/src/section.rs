@@ -60,6 +60,8 @@ pub struct Context<'a> {
     pub by: GroupBy,
     /// The order of the main table.
     pub sort: Sort,
+    /// How many rows of the main table are printed: it has no others.
+    pub top: Top,
     /// The keys of the kernels, by stored name; none of several traces combined.
     pub keys: Option<KernelKeys>,
     /// The printed forms of kernel names.

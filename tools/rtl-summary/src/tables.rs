@@ -64,15 +64,13 @@ impl Scales {
     }
 }
 
-/// A table of the first `shown` kernels or other groups of dispatches. All of them decide the units.
-pub(crate) fn groups(all: &[Row], shown: usize, by: GroupBy) -> Table {
-    let rows = &all[..shown];
+/// A table of kernels or other groups of dispatches.
+pub(crate) fn groups(rows: &[Row], scales: Scales, by: GroupBy) -> Table {
     let label = label(by);
     let header = match by {
         GroupBy::Gpu => "GPU".to_owned(),
         _ => label[..1].to_uppercase() + &label[1..],
     };
-    let scales = Scales::of(all.iter().map(|row| &row.stats));
     let table = Table::of(rows)
         // Kernels share shapes, so a shape is printed with its kernel.
         .column_if(by == GroupBy::Shape, Column::name("Kernel").field("kernel"), |row| {

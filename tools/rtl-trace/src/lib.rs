@@ -56,8 +56,11 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
     let target = Target::of(arguments.trace());
     let quiet = arguments.console.quiet;
-    let folder = target.folder()?;
-    let _held = recover::hold(folder.path()).with_exit(status::OWN)?;
+    // From the first folder on, a signal is one for the command.
+    let signals =
+        Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
+    recover::remove_empty(&target.parent());
+    let (folder, _held) = recover::create(&target)?;
     let (mode, is_preloaded) = (arguments.mode, !arguments.no_preload);
     let variables = environment::variables(&library, folder.path(), mode, is_preloaded, |name| var_os(name))?;
     if !quiet {
@@ -75,8 +78,6 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         let tools = tools.to_string_lossy();
         out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
     }
-    let signals =
-        Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
     let ended = command::run(&arguments.command, &variables, &signals)?;
     let exit = status::of(ended);
     match finish(&arguments, &target, folder, &signals, exit, out).with_exit(status::OWN) {
@@ -112,6 +113,11 @@ fn finish(
     let files = recordings::list(folder.path())?;
     let notes = notes::read(folder.path())?;
     if files.is_empty() {
+        // The tracer itself names them where a process has loaded it.
+        if !notes.has_recorder && notes.refusals.is_empty() {
+            let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+            names.filter_map(|name| variables::misspelt(&name)).for_each(|line| out.warning(&line));
+        }
         let program = arguments.command.first().filter(|_| exit != Exit::Success && !arguments.no_preload);
         let sanitized = program.and_then(|program| diagnose::sanitized(program, var_os("PATH")));
         let (why, hint) = sanitized.unwrap_or_else(|| diagnose::no_trace(&notes, |name| var_os(name)));

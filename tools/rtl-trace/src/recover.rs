@@ -2,12 +2,18 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, ResultExt};
+use tempfile::TempDir;
 
 use crate::target::{Target, left_output};
 use crate::{recordings, status};
+
+/// How often a folder is created that others remove.
+const ATTEMPTS: usize = 100;
 
 /// Recordings without an rtl-trace, and where their trace belongs.
 #[derive(Debug)]
@@ -33,6 +39,55 @@ pub fn hold(folder: &Path) -> io::Result<File> {
         // Some network file systems have no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(held),
     }
+}
+
+/// Creates the folder of the recordings, and marks it as used by this process.
+///
+/// # Errors
+/// As [`Target::folder`], and where the folder cannot be opened.
+pub fn create(target: &Target) -> Result<(TempDir, File), Failure> {
+    // Until it is marked, another rtl-trace takes it for an orphan.
+    for _ in 0..ATTEMPTS {
+        let folder = target.folder()?;
+        match hold(folder.path()) {
+            Ok(held) if is_at(&held, folder.path()) => return Ok((folder, held)),
+            Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound) => {
+                return Err(Failure::new(status::OWN, error));
+            }
+            _ => {}
+        }
+    }
+    Err(fail(format!("the folder of the recordings of {} was removed at once", target.trace.display())))
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let found = path.metadata().and_then(|found| Ok((found, file.metadata()?)));
+    found.is_ok_and(|(named, open)| (named.dev(), named.ino()) == (open.dev(), open.ino()))
+}
+
+/// Removes the folders in `parent` that a killed rtl-trace has left without recordings, unless a process of this machine may
+/// still record into one.
+pub fn remove_empty(parent: &Path) {
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    for folder in entries.map(|entry| entry.path()).filter(|path| left_output(path).is_some()) {
+        let Ok(folder) = folder.canonicalize() else { continue };
+        let Ok(_held) = hold(&folder) else { continue };
+        if recordings::list(&folder).is_ok_and(|files| files.is_empty()) && !is_named_by_a_process(&folder) {
+            for note in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let _ = std::fs::remove_file(note.path());
+            }
+            // A folder with other things in it stays.
+            let _ = std::fs::remove_dir(&folder);
+        }
+    }
+}
+
+/// Whether a process was started to record into the folder.
+fn is_named_by_a_process(folder: &Path) -> bool {
+    let variable = [b"RTL_NOTES=", folder.as_os_str().as_bytes()].concat();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut environments = processes.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
+    environments.any(|variables| variables.split(|&byte| byte == 0).any(|set| set == variable))
 }
 
 /// The folders in `parent` with recordings that no process uses, of the trace of this name or of any.
@@ -110,6 +165,8 @@ fn fail(what: String) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn left(parent: &Path, name: &str) -> PathBuf {
@@ -139,6 +196,48 @@ mod tests {
             left_in(parent.path(), Some(Path::new("x/job.db"))),
             [parent.path().join(".job.db.rtl-trace-abc")]
         );
+    }
+
+    #[test]
+    fn a_folder_without_recordings_is_removed_unless_it_is_used() {
+        let parent = tempfile::tempdir().unwrap();
+        let create = |name: &str| {
+            let folder = parent.path().canonicalize().unwrap().join(format!(".job.db.rtl-trace-{name}"));
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("4711.loaded"), "").unwrap();
+            folder
+        };
+        let [empty, used, awaited] = ["empty", "used", "awaited"].map(create);
+        let recorded = left(parent.path(), ".job.db.rtl-trace-recorded");
+        let _held = hold(&used).unwrap();
+        let mut process = std::process::Command::new("sleep");
+        let mut process = process.arg("60").env("RTL_NOTES", &awaited).spawn().unwrap();
+        remove_empty(parent.path());
+        assert_eq!(
+            [&empty, &used, &awaited, &recorded].map(|folder| folder.exists()),
+            [false, true, true, true]
+        );
+        process.kill().unwrap();
+        process.wait().unwrap();
+        remove_empty(parent.path());
+        assert!(!awaited.exists() && recorded.exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_being_created_is_not_removed_as_an_orphan() {
+        let parent = tempfile::tempdir().unwrap();
+        let (target, is_over) = (Target::of(&parent.path().join("job.db")), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    remove_empty(parent.path());
+                }
+            });
+            let created = (0..500).map(|_| create(&target).map(|(folder, _held)| folder.path().is_dir()));
+            let created: Vec<_> = created.collect();
+            is_over.store(true, Ordering::Relaxed);
+            assert!(created.iter().all(|created| matches!(created, Ok(true))), "{created:?}");
+        });
     }
 
     #[test]

@@ -93,9 +93,11 @@ impl Kernels {
     /// An unused id.
     fn free(&mut self, tables: &Tables) -> Id {
         let greatest = tables.symbols.iter().map(|symbol| symbol.id).max().unwrap_or(0);
-        self.next = self.next.max(greatest).saturating_add(1);
+        // Behind the greatest of all ids, which may be taken, are the smallest ones.
+        let following = |id: Id| id.checked_add(1).unwrap_or(1);
+        self.next = following(self.next.max(greatest));
         while !self.ids.insert(self.next) {
-            self.next += 1;
+            self.next = following(self.next);
         }
         self.next
     }

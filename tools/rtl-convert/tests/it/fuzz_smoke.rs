@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::any_json;
+use support::choices;
+
 use crate::any_trace::assert_converts;
 
 fn replay(target: &str, check: impl Fn(&Path, &[u8])) {
@@ -27,13 +28,13 @@ fn any_trace_is_converted_to_files_that_can_be_read() {
 #[test]
 fn any_document_of_rocprofv3_is_converted_to_files_that_can_be_read() {
     replay("json", |path, bytes| {
-        fs::write(path, any_json::document(bytes)).unwrap();
+        fs::write(path, choices::rocprofv3(bytes)).unwrap();
         assert_converts(path);
     });
 }
 
 #[test]
 fn bytes_choose_the_values_of_a_document() {
-    let document: serde_json::Value = serde_json::from_str(&any_json::document(&[1, 2, 3])).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&choices::rocprofv3(&[1, 2, 3])).unwrap();
     assert!(document["rocprofiler-sdk-tool"][0]["buffer_records"].is_object());
 }

@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
-mod any_json;
 mod any_trace;
 mod columns;
 mod cut_off;

@@ -1,5 +1,7 @@
 //! The kernels of all traces.
 
+use std::sync::Arc;
+
 use rtl_analysis::streaming::{Kernel, Sketch};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct Kernels {
     /// In the order of their first use.
     pub(crate) all: Vec<KernelEntry>,
-    by_label: FxHashMap<String, usize>,
+    by_label: FxHashMap<Arc<str>, usize>,
     names: FxHashSet<String>,
 }
 
@@ -18,7 +20,7 @@ pub(crate) struct KernelEntry {
     /// A unique name, demangled if possible.
     pub(crate) name: String,
     /// Its category.
-    pub(crate) category: String,
+    pub(crate) category: Arc<str>,
     /// The durations of its calls on all ranks.
     pub(crate) durations: Sketch,
 }
@@ -29,7 +31,7 @@ impl Kernels {
         if let Some(&known) = self.by_label.get(&kernel.label) {
             return known;
         }
-        let stored = || std::iter::once(kernel.label.clone());
+        let stored = || std::iter::once(kernel.label.to_string());
         let numbered = (2..).map(|number| format!("{}~{number}", kernel.label));
         let names = rtl_schema::demangle(&kernel.label).into_iter().chain(stored()).chain(numbered);
         let name = names.into_iter().find(|name| self.names.insert(name.clone())).unwrap_or_default();
@@ -47,7 +49,7 @@ mod tests {
     fn kernels_have_unique_full_names() {
         let mut kernels = Kernels::default();
         for label in ["_ZN1AC1Ev", "_ZN1AC2Ev", "gemm()", "_Z4gemmv", "gemm()"] {
-            kernels.position(&Kernel { label: label.to_owned(), category: "other".to_owned() });
+            kernels.position(&Kernel { label: label.into(), category: "other".into() });
         }
         let names: Vec<&str> = kernels.all.iter().map(|known| known.name.as_str()).collect();
         assert_eq!(names, ["A::A()", "_ZN1AC2Ev", "gemm()", "_Z4gemmv"]);

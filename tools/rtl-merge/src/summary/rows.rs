@@ -18,7 +18,7 @@ pub(crate) fn kernel_rows<'a>(
             key: None,
             name: kernels.all[position].name.clone(),
             kernel: None,
-            category: Some(kernels.all[position].category.clone()),
+            category: Some(kernels.all[position].category.to_string()),
             stats: sketch.stats(),
             trimmed_mean_ns: Some(sketch.trimmed_mean_ns()),
             squares_ns2: Some(sketch.moments().squares_ns2()),

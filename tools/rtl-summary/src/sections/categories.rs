@@ -4,7 +4,7 @@ use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
 
 use crate::section::{Block, Section};
-use crate::tables::groups;
+use crate::tables::{Scales, groups};
 
 pub(crate) static CATEGORIES: Section = Section {
     name: "categories",
@@ -14,8 +14,11 @@ pub(crate) static CATEGORIES: Section = Section {
         report.sections.categories = Some(Row::list(context.analysis.categories().to_vec()));
     },
     blocks: |report, _| {
-        let rows = report.sections.categories.iter();
-        rows.map(|rows| Block::table("Categories", groups(rows, rows.len(), GroupBy::Category))).collect()
+        let table = |rows: &Vec<Row>| {
+            let scales = Scales::of(rows.iter().map(|row| &row.stats));
+            Block::table("Categories", groups(rows, scales, GroupBy::Category))
+        };
+        report.sections.categories.iter().map(table).collect()
     },
     ..Section::DEFAULT
 };

@@ -6,35 +6,25 @@ use rtl_analysis::unfinished::{self, UnfinishedDispatch};
 use rtl_report::Row;
 
 use crate::choices::label;
-use crate::section::{Block, RenderOptions, Section};
-use crate::tables;
+use crate::report::AllGroups;
+use crate::section::{Block, Context, RenderOptions, Section};
+use crate::tables::{self, Scales};
 
 pub(crate) static KERNELS: Section = Section {
     name: "kernels",
     help: "The main table",
     by_kernel: true,
     compute: |context, report| {
-        let groups = |key| {
-            let mut groups = context.analysis.groups(key);
-            kernels::sort(&mut groups, context.sort);
-            groups
-        };
-        let rows = |mut groups: Vec<Group>| {
-            context.names.rename_groups(&mut groups);
-            Row::list(groups)
-        };
-        let stored = groups(GroupBy::Kernel);
-        let keys: Vec<_> = (stored.iter())
-            .map(|group| context.keys.as_ref().and_then(|keys| keys.key(&group.label)))
-            .collect();
-        let kernels = report.sections.kernels.insert(rows(stored));
+        let (mut kernels, keys) = rows(context, &mut report.groups, context.analysis.kernels());
         kernels.iter_mut().zip(keys).for_each(|(row, key)| row.key = key);
         if let Some(comparison) = &context.comparison {
-            comparison.extend(kernels);
+            comparison.extend(&mut kernels);
         }
+        report.sections.kernels = Some(kernels);
         if context.by != GroupBy::Kernel {
             report.sections.by = Some(label(context.by).to_owned());
-            report.sections.groups = Some(rows(groups(context.by)));
+            let groups = context.analysis.groups(context.by);
+            report.sections.groups = Some(rows(context, &mut report.groups, &groups).0);
         }
         let mut unfinished = unfinished::dispatches(context.analysis.tables());
         unfinished.iter_mut().for_each(|dispatch| context.names.rename(&mut dispatch.kernel));
@@ -50,13 +40,35 @@ pub(crate) static KERNELS: Section = Section {
             (None, Some(rows)) => ("Kernels".to_owned(), rows, GroupBy::Kernel),
             (None, None) => return Vec::new(),
         };
-        let table = Block::top_table(&heading, rows.len(), view.top, |shown| tables::groups(rows, shown, by));
+        let Some(AllGroups { count, scales }) = report.groups else { return Vec::new() };
+        let table = Block::top_table(&heading, count, view.top, |_| tables::groups(rows, scales, by));
         let unfinished = report.sections.unfinished_dispatches.iter().flatten();
         let remarks = unfinished.map(|dispatch| sentence(dispatch, report.origin(), view)).collect();
         vec![table, Block::Remarks(remarks)]
     },
     ..Section::DEFAULT
 };
+
+/// The rows of the groups to print and their keys, where they are kernels with keys. A trace may have a million kernels.
+fn rows(
+    context: &Context<'_>,
+    all: &mut Option<AllGroups>,
+    groups: &[Group],
+) -> (Vec<Row>, Vec<Option<String>>) {
+    let scales = Scales::of(groups.iter().map(|group| &group.stats));
+    *all = Some(AllGroups { count: groups.len(), scales });
+    let mut sorted: Vec<&Group> = groups.iter().collect();
+    kernels::sort(&mut sorted, context.sort);
+    sorted.truncate(context.top.of(groups.len()));
+    let key = |group: &&Group| context.keys.as_ref().and_then(|keys| keys.key(&group.label));
+    let keys = sorted.iter().map(key).collect();
+    let renamed = sorted.into_iter().map(|group| {
+        let mut group = group.clone();
+        context.names.rename_group(&mut group);
+        group
+    });
+    (Row::list(renamed), keys)
+}
 
 fn sentence(dispatch: &UnfinishedDispatch, origin: i64, view: RenderOptions<'_>) -> String {
     let kernel = view.kernel(&dispatch.kernel);

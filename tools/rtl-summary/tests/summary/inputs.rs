@@ -103,6 +103,31 @@ fn no_copy_of_an_input_has_a_name_while_it_is_read() {
 }
 
 #[test]
+fn a_trace_whose_kernels_all_differ_costs_a_few_hundred_bytes_a_kernel() {
+    let folder = Folder::new();
+    let trace = support::rusqlite::Connection::open(folder.path("t.db")).unwrap();
+    trace
+        .execute_batch(
+            "pragma journal_mode = off;
+            create table rocpd_string(id integer primary key, string text);
+            create table rocpd_op(id integer primary key, gpuId integer, queueId integer, sequenceId integer,
+                completionSignal text, start integer, end integer, description_id integer, opType_id integer,
+                roctxId integer default 0);
+            create table rocpd_metadata(id integer primary key, tag text, value text);
+            with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
+            insert into rocpd_string select i, printf('kernel_of_a_library_%07d', i) from n;
+            insert into rocpd_string values(200001, 'KernelExecution');
+            insert into rocpd_op select id, 0, 0, 0, '', 9 * id, 9 * id + 5, id, 200001, 0 from rocpd_string;",
+        )
+        .unwrap();
+    drop(trace);
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "ulimit -v 175000; exec $RTL \"$FILE\""]);
+    shell.env("RTL", env!("CARGO_BIN_EXE_rtl-summary")).env("FILE", folder.path("t.db"));
+    assert!(text(shell.output().unwrap()).contains("Kernels (20 of 200,001)"));
+}
+
+#[test]
 fn hostile_files_cost_what_their_size_allows() {
     let Some(shared) = support::shared() else { return };
     for entry in std::fs::read_dir(shared.join("hostile")).into_iter().flatten().flatten() {

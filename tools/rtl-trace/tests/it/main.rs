@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod hip;
+mod killed;
 mod processes;
 mod running;
 mod traced;

@@ -353,6 +353,16 @@ fn a_process_whose_packets_were_not_seen_has_a_trace_that_says_so() {
 }
 
 #[test]
+fn a_misspelt_variable_of_the_tracer_is_named_though_no_process_loads_it() {
+    let traced = Traced::plain();
+    let mut command = traced.command(&[], ["true".as_ref()]);
+    let output = command.env("RTL_MODEE", "lite").env("RTL_ELSEWHERE", "1").output().unwrap();
+    let messages = text(&output.stderr);
+    assert!(messages.contains("warning: RTL_MODEE: unknown setting; hint: RTL_MODE\n"), "{messages}");
+    assert!(!messages.contains("RTL_ELSEWHERE"), "{messages}");
+}
+
+#[test]
 fn a_process_without_kernels_and_one_without_the_runtime_have_different_reasons() {
     let Some(process) = Process::of("unseen") else { return };
     let output = Traced::running(process).shell(&[], "\"$@\" created");

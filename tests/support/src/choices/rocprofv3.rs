@@ -1,37 +1,10 @@
-//! Documents of rocprofv3 whose shape and values bytes choose. The fuzz target `json` uses this file, too.
+//! Documents of rocprofv3.
 
 use serde_json::{Map, Value, json};
 
-/// The bytes that choose; zeros when they are used up.
-struct Choices<'a>(&'a [u8]);
+use super::Choices;
 
 impl Choices<'_> {
-    fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else { return 0 };
-        self.0 = rest;
-        *first
-    }
-
-    fn below(&mut self, bound: u8) -> u8 {
-        self.byte() % bound
-    }
-
-    /// A number: mostly small, sometimes at a limit, sometimes no number.
-    fn number(&mut self) -> Value {
-        match self.below(16) {
-            0 => json!(i64::MAX),
-            1 => json!(i64::MIN),
-            2 => json!(u64::MAX),
-            3 => json!(-1),
-            4 => json!(i64::MAX.to_string()),
-            5 => Value::Null,
-            6 => json!(0.5),
-            7 => json!("text"),
-            8 => json!(1_700_000_000_000_000_000_i64 + i64::from(self.byte())),
-            _ => json!(self.below(8)),
-        }
-    }
-
     fn handle(&mut self) -> Value {
         json!({ "handle": self.number() })
     }
@@ -39,12 +12,7 @@ impl Choices<'_> {
     fn text(&mut self) -> Value {
         let texts =
             ["gemm<float>(int)", "k", "", "a\u{0}b", "\u{202e}x", "HIP_RUNTIME_API", "KERNEL_DISPATCH"];
-        json!(texts[usize::from(self.below(texts.len() as u8))])
-    }
-
-    fn list(&mut self, of: impl Fn(&mut Self) -> Value) -> Value {
-        let length = self.below(4);
-        Value::Array((0..length).map(|_| of(self)).collect())
+        json!(self.of(&texts))
     }
 
     fn axes(&mut self) -> Value {
@@ -142,8 +110,8 @@ impl Choices<'_> {
     }
 }
 
-/// The document that the bytes choose.
-pub(crate) fn document(bytes: &[u8]) -> String {
+/// The document of rocprofv3 that the bytes choose.
+pub fn rocprofv3(bytes: &[u8]) -> String {
     let mut choices = Choices(bytes);
     let processes: Vec<Value> = (0..=choices.below(2)).map(|_| choices.process()).collect();
     json!({ "rocprofiler-sdk-tool": processes }).to_string()

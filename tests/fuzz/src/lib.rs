@@ -1,0 +1,78 @@
+//! What the targets share.
+//!
+//! Inputs lie in one folder, which `scripts/fuzz` puts into memory. Reading costs microseconds, a report or a file in another
+//! format much more, so only a share of the inputs comes to them. The bytes of an input alone decide, so that a finding
+//! can be repeated.
+
+mod count;
+mod program;
+
+#[allow(dead_code, reason = "the suite writes all formats")]
+#[path = "../../../tools/rtl-convert/tests/it/any_trace.rs"]
+mod any_trace;
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use rtl_convert::formats::FORMATS;
+use rtl_schema::{Select, Trace};
+use tempfile::TempDir;
+
+pub use self::count::count;
+pub use self::program::Program;
+
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().expect("a temporary folder"));
+
+/// Writes the input of one execution over that of the last one.
+pub fn input(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = FOLDER.path().join(name);
+    fs::write(&path, bytes).expect("room for an input");
+    path
+}
+
+/// Calls `check` with an input alone in a folder, which is removed: for programs that write beside it.
+pub fn alone(bytes: &[u8], check: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir_in(FOLDER.path()).expect("a temporary folder");
+    let path = folder.path().join("trace");
+    fs::write(&path, bytes).expect("room for an input");
+    check(&path);
+}
+
+/// A number below `bound` that the input determines.
+pub fn choice(bytes: &[u8], bound: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish() % bound
+}
+
+/// Reads a trace; reports on one in 64, and writes one in 256 in one of the formats.
+pub fn trace(bytes: &[u8]) {
+    let path = input("trace", bytes);
+    let tables = Trace::open(&path).and_then(|trace| trace.read(&Select::everything()));
+    count(tables.is_ok());
+    if tables.is_err() {
+        return;
+    }
+    let choice = choice(bytes, 1 << 20) as usize;
+    if choice % 64 == 0 {
+        let report = |options, out: &mut cli::Output| rtl_summary::report(&options, &[path.clone()], out);
+        let mut options = rtl_summary::Options::default();
+        options.display.console.quiet = true;
+        options.display.format =
+            if choice % 128 == 0 { cli::args::Format::Json } else { cli::args::Format::Text };
+        let _ = report(options, &mut program::silent());
+    }
+    if choice % 256 == 1 {
+        convert(bytes, choice / 256);
+    }
+}
+
+/// Writes a trace in one of the formats, and reads what was written.
+pub fn convert(bytes: &[u8], choice: usize) -> bool {
+    let format = FORMATS[choice % FORMATS.len()];
+    let mut is_written = false;
+    alone(bytes, |path| is_written = any_trace::assert_converts_to(path, format));
+    is_written
+}

@@ -1,0 +1,159 @@
+//! Remarks on traces that are incomplete, damaged or empty.
+
+use snapbox::str;
+
+#[test]
+fn a_collective_that_waited_is_pointed_out() {
+    report!(
+        "collective-waits",
+        str![[r#"
+Trace: collective-waits.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      17.001 s
+  GPU ops:   19 dispatches
+  API calls: 0
+
+Kernels
+Kernel                                    Key  Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           Max
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_bf16_RING_LL  k1      10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0
+gemm                                      k2       9      0.000    0.00  100.00         50.0  50.0  50.0          50.0
+not shown: p95, p99, Stddev
+
+Categories
+Category    Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max
+───────────────────────────────────────────────────────────────────────────────────────────────────────────────
+collective     10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0  17,000,000.0  17,000,000.0
+gemm            9      0.000    0.00  100.00         50.0  50.0  50.0          50.0          50.0          50.0
+not shown: Stddev
+
+GPUs
+GPU    Ops  Busy %  Wall (s)  Busy (s)  Idle (s)  Kernels (s)  Collectives (s)  Copies (s)  Exposed coll. (s)
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0   19  100.00    17.001    17.001     0.000        0.000           17.000       0.000             17.000
+not shown: Overlap (s)
+
+Gaps
+GPU  Gap             Count      Total
+─────────────────────────────────────
+  0  10 us to 20 us      9  90.000 us
+  0  20 us to 50 us      1  40.000 us
+
+Longest gaps
+GPU        At        Gap  Op before                                 Op after
+────────────────────────────────────────────────────────────────────────────────────────────────────────────
+  0  17.000 s  40.000 us  ncclDevKernel_AllReduce_Sum_bf16_RING_LL  gemm
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.000 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+  0  17.001 s  10.000 us  gemm                                      ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+
+Sanity
+! one of 10 calls takes 17.000 s of the 17.000 s of ncclDevKernel_AllReduce_Sum_bf16_RING_LL (at 0 ns on GPU 0; median
+  40.000 us): a wait for late ranks or a first call?
+
+"#]]
+    );
+}
+
+#[test]
+fn every_kind_of_bad_row_is_told() {
+    report!(
+        "bad-rows",
+        str![[r#"
+Trace: bad-rows.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      725 ns
+  GPU ops:   8 dispatches
+  API calls: 0
+
+Kernels
+Kernel                 Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+good                   k1       2       0.200  65.57   65.57      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+(no name)              k2       1       0.050  16.39   81.97      0.050  0.050  0.050  0.050  0.050  0.050       -
+overlaps on its queue  k3       1       0.030   9.84   91.80      0.030  0.030  0.030  0.030  0.030  0.030       -
+(dangling name)        k4       1       0.025   8.20  100.00      0.025  0.025  0.025  0.025  0.025  0.025       -
+took no time           k5       1       0.000   0.00  100.00      0.000  0.000  0.000  0.000  0.000  0.000       -
+did not end: never ended on GPU 0 queue 0, in flight since 200 ns
+
+Categories
+Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────
+other         6       0.305  100.00  100.00      0.051  0.000  0.030  0.100  0.100  0.100   0.041
+
+GPUs
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   24.14      0.725      0.175      0.550         0.175             0.000        0.000               0.000
+not shown: Overlap (us)
+
+Gaps
+GPU  Gap          Count   Total
+───────────────────────────────
+  0  below 10 us      3  550 ns
+
+Longest gaps
+GPU      At     Gap  Op before     Op after
+──────────────────────────────────────────────────
+  0  100 ns  400 ns  good          took no time
+  0  500 ns  100 ns  took no time  (no name)
+  0  650 ns   50 ns  (no name)     (dangling name)
+
+Sanity
+! 1 dispatch with no end, left out of all times
+! 1 dispatch with an end before the start, left out of all times
+! 1 dispatch with length zero
+! dangling name: 1 row of rocpd_op.description_id, id 8
+! missing start: 1 row of rocpd_op.start, id 9
+! without a kernel name: 2 dispatches
+! 2 dispatches overlap on one queue, the first: good at 0 ns on GPU 0 queue 0
+! 1 dispatch repeats another one: good at 0 ns on GPU 0 queue 0
+
+"#]]
+    );
+}
+
+#[test]
+fn the_traced_program_used_no_gpu() {
+    report!(
+        "only-markers",
+        str![[r#"
+Trace: only-markers.db
+  Recorder:  rtl (layout rtl 1)
+  Span:      600 ns
+  GPU ops:   0
+  API calls: 0
+  Also:      1 range, 1 marker
+
+Ranges and markers, GPU work by time
+Range  Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
+────────────────────────────────────────────────────────────────────
+load   range       1      500 ns     500 ns    0      0 ns      0 ns
+ready  marker      1           -          -    -         -         -
+
+"#]]
+    );
+}
+
+#[test]
+fn nothing_was_recorded() {
+    report!(
+        "empty",
+        str![[r#"
+Trace: empty.db
+  Recorder:  rtl (layout rtl 1)
+  Span:      0 ns
+  GPU ops:   0
+  API calls: 0
+
+"#]]
+    );
+}

@@ -1,0 +1,248 @@
+//! The time of GPUs: busy, idle, in gaps and in copies.
+
+use snapbox::str;
+
+#[test]
+fn two_kernels_and_the_pause_between_them() {
+    report!(
+        "two-kernels",
+        str![[r#"
+Trace: two-kernels.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.000 us
+  GPU ops:   2 dispatches
+  API calls: 0
+
+Kernels
+Kernel   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+softmax  k1       1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
+gemm     k2       1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
+
+Categories
+Category   Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────
+reduction      1       0.500  55.56   55.56      0.500  0.500  0.500  0.500  0.500  0.500       -
+gemm           1       0.400  44.44  100.00      0.400  0.400  0.400  0.400  0.400  0.400       -
+
+GPUs
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
+not shown: Overlap (us)
+
+Gaps
+GPU  Gap          Count   Total
+───────────────────────────────
+  0  below 10 us      1  100 ns
+
+Longest gaps
+GPU      At     Gap  Op before  Op after
+────────────────────────────────────────
+  0  400 ns  100 ns  gemm       softmax
+
+"#]]
+    );
+}
+
+#[test]
+fn overlapping_queues_are_busy_once() {
+    report!(
+        "overlap-two-queues",
+        str![[r#"
+Trace: overlap-two-queues.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      1.300 us
+  GPU ops:   6 dispatches
+  API calls: 0
+
+Kernels
+Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+───────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
+add     k2       2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
+norm    k3       1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
+twin    k4       2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+
+Categories
+Category  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────
+gemm          1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
+other         5       1.000  50.00  100.00      0.200  0.100  0.200  0.400  0.400  0.400   0.122
+
+GPUs
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
+not shown: Overlap (us)
+
+Gaps
+GPU  Gap          Count   Total
+───────────────────────────────
+  0  below 10 us      1  100 ns
+
+Longest gaps
+GPU        At     Gap  Op before  Op after
+──────────────────────────────────────────
+  0  1.100 us  100 ns  add        twin
+
+Sanity
+! 1 dispatch overlaps another on its queue: add at 900 ns on GPU 0 queue 1
+
+"#]]
+    );
+}
+
+#[test]
+fn one_gap_of_each_bucket() {
+    report!(
+        "gaps",
+        str![[r#"
+Trace: gaps.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0
+  Span:      111.194 ms
+  GPU ops:   9 dispatches
+  API calls: 0
+
+Kernels
+Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+k       k1       9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
+
+Categories
+Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────
+other         9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
+
+GPUs
+GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    9    0.01    111.194      0.009    111.185         0.009             0.000        0.000               0.000
+not shown: Overlap (ms)
+
+Gaps
+GPU  Gap              Count       Total
+───────────────────────────────────────
+  0  below 10 us          1    5.000 us
+  0  10 us to 20 us       1   10.000 us
+  0  20 us to 50 us       1   20.000 us
+  0  50 us to 100 us      1   50.000 us
+  0  100 us to 1 ms       1  100.000 us
+  0  1 ms to 10 ms        1    1.000 ms
+  0  10 ms to 100 ms      1   10.000 ms
+  0  100 ms or more       1  100.000 ms
+
+Longest gaps
+GPU          At         Gap  Op before  Op after
+────────────────────────────────────────────────
+  0   11.193 ms  100.000 ms  k          k
+  0    1.192 ms   10.000 ms  k          k
+  0  191.000 us    1.000 ms  k          k
+  0   90.000 us  100.000 us  k          k
+  0   39.000 us   50.000 us  k          k
+  0   18.000 us   20.000 us  k          k
+  0    7.000 us   10.000 us  k          k
+  0    1.000 us    5.000 us  k          k
+
+"#]]
+    );
+}
+
+#[test]
+fn copies_of_known_and_unknown_size() {
+    report!(
+        "copies-both-ways",
+        str![[r#"
+Trace: copies-both-ways.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0, 1
+  Span:      1.650 us
+  GPU ops:   7 (1 dispatch, 6 copies)
+  API calls: 0
+
+Kernels
+Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
+
+Categories
+Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────
+gemm          1       0.100  100.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100       -
+
+GPUs
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    7   55.15      1.650      0.910      0.740         0.100             0.000        0.860               0.000
+not shown: Overlap (us)
+
+Gaps
+GPU  Gap          Count   Total
+───────────────────────────────
+  0  below 10 us      5  740 ns
+
+Longest gaps
+GPU        At     Gap  Op before         Op after
+─────────────────────────────────────────────────────────
+  0    600 ns  400 ns  device-to-host    device-to-device
+  0    300 ns  100 ns  host-to-device    device-to-host
+  0  1.400 us  100 ns  device-to-device  fill
+  0  1.510 us   90 ns  fill              host-to-device
+  0    150 ns   50 ns  gemm              host-to-device
+
+Copies
+Direction         Count     Bytes  Unknown size    Time   Bandwidth
+───────────────────────────────────────────────────────────────────
+device-to-device      1  7.81 KiB             0  400 ns  20.00 GB/s
+host-to-device        3  1.95 KiB             1  250 ns  10.00 GB/s
+device-to-host        1  3.91 KiB             0  200 ns  20.00 GB/s
+fill                  1     256 B             0   10 ns  25.60 GB/s
+
+"#]]
+    );
+}
+
+#[test]
+fn eight_gpus_line_up() {
+    report!(
+        "eight-gpus",
+        str![[r#"
+Trace: eight-gpus.db
+  Recorder:  rtl (layout rtl 1)
+  GPUs:      GPU 0 to 7
+  Span:      400 ns
+  GPU ops:   16 dispatches
+  API calls: 0
+
+Kernels
+Kernel                                   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    Max
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_f32_RING_LL  k1       8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.300
+gemm                                     k2       8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100
+not shown: p99, Stddev
+
+Categories
+Category    Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────
+collective      8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.300  0.300   0.024
+gemm            8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+
+GPUs
+GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+GPU 0    2  100.00      0.400      0.400      0.000         0.100             0.300        0.000               0.300
+GPU 1    2  100.00      0.390      0.390      0.000         0.100             0.290        0.000               0.290
+GPU 2    2  100.00      0.380      0.380      0.000         0.100             0.280        0.000               0.280
+GPU 3    2  100.00      0.370      0.370      0.000         0.100             0.270        0.000               0.270
+GPU 4    2  100.00      0.360      0.360      0.000         0.100             0.260        0.000               0.260
+GPU 5    2  100.00      0.350      0.350      0.000         0.100             0.250        0.000               0.250
+GPU 6    2  100.00      0.340      0.340      0.000         0.100             0.240        0.000               0.240
+GPU 7    2  100.00      0.330      0.330      0.000         0.100             0.230        0.000               0.230
+not shown: Overlap (us)
+
+"#]]
+    );
+}

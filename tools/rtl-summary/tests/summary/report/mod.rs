@@ -1,0 +1,13 @@
+//! The report that people read.
+
+macro_rules! report {
+    ($story:literal, $expected:expr) => {
+        snapbox::assert_data_eq!(crate::Folder::of(&[$story]).answer(concat!($story, ".db")), $expected)
+    };
+}
+
+mod findings;
+mod gpus;
+mod host;
+mod recorders;
+mod widths;
