@@ -79,7 +79,6 @@ impl Intercepted {
     }
 
     /// Waits for room for these packets in the queue of the hardware; the checkpoint to be submitted before them.
-    #[cold]
     fn wait_for_room(&self, index: u64, count: u64) -> Option<Packet> {
         // A forked child has no GPU that would make room.
         let waits = || self.shared.phase() != Phase::Forked;
@@ -112,14 +111,14 @@ impl Intercepted {
         })
     }
 
+    /// Whether the packet takes the fast path, although it came another way.
+    fn takes_fast_path(&self, packet: &mut Packet) -> bool {
+        thread::with_known(|from| self.decide_usual(packet, from, &self.shared)).unwrap_or(false)
+    }
+
     /// Times the fast path, where this packet is a sample and takes it.
     fn sample(&self, packet: &mut Packet) -> bool {
-        let cost = &self.shared.known.cost;
-        let decide = || {
-            let decided = thread::with_known(|from| self.decide_usual(packet, from, &self.shared));
-            decided.unwrap_or(false)
-        };
-        self.shared.takes_sample() && cost.sample(decide)
+        self.shared.takes_sample() && self.shared.known.cost.sample(|| self.takes_fast_path(packet))
     }
 
     /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
@@ -244,12 +243,9 @@ pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool, const IS_CONTROLLED: 
     if IS_WRAPPED && let Some(wrapped) = queue.wrapped {
         wrapped.all_before(index);
     }
-    if IS_CONTROLLED
-        && (count != 1 || !queue.flow_control.has_room(index))
-        && let Some(checkpoint) = queue.wait_for_room(index, count)
-    {
+    if IS_CONTROLLED && (count != 1 || !queue.flow_control.has_room(index)) {
         // SAFETY: as the caller promised.
-        return unsafe { intercept_batch(queue, packets, count, Some(checkpoint), writer) };
+        return unsafe { intercept_with_room(queue, packets, count, index, writer) };
     }
     // The thread comes first: finding it is a call, across which nothing of the packet would stay in registers.
     let is_done = count == 1
@@ -271,6 +267,36 @@ pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool, const IS_CONTROLLED: 
     }
     // SAFETY: as the caller promised.
     unsafe { intercept_any(queue, packets, count, index, writer) };
+}
+
+/// Packets for which the queue of the hardware may have no room yet. A checkpoint goes on in the same call, because the
+/// runtimes that need one allow no second.
+///
+/// # Safety
+/// As for [`intercept`].
+#[cold]
+unsafe fn intercept_with_room(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    index: u64,
+    writer: unsafe extern "C" fn(*const c_void, u64),
+) {
+    let Some(checkpoint) = queue.wait_for_room(index, count) else {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_any(queue, packets, count, index, writer) };
+    };
+    if count != 1 {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_batch(queue, packets, count, Some(checkpoint), writer) };
+    }
+    // SAFETY: there is one packet. A tool above this one may have it anywhere.
+    let mut both = [checkpoint, unsafe { packets.cast::<Packet>().read_unaligned() }];
+    let is_usual = queue.takes_fast_path(&mut both[1]);
+    let verdict = if is_usual { Verdict::Changed } else { queue.decide(&mut both[1]) };
+    // SAFETY: passes on the checkpoint and the copy of one packet.
+    unsafe { writer(both.as_ptr().cast(), 2) };
+    queue.submitted(verdict);
 }
 
 /// What is not of the usual kind.
@@ -303,7 +329,7 @@ unsafe fn intercept_any(
 }
 
 /// Several packets go on in one call, as they came: their order and their neighbourhood may matter. A checkpoint goes
-/// before them in the same call, because the runtimes that need one allow no second.
+/// before them.
 ///
 /// # Safety
 /// As for [`intercept`].
