@@ -109,6 +109,12 @@ pub enum Verdict {
 }
 
 impl Submissions {
+    /// The number of the queue's GPU.
+    #[must_use]
+    pub fn gpu(&self) -> u16 {
+        self.gpu
+    }
+
     /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
     /// launched before, with a free slot at hand. `from` is the calling thread. False, and nothing has happened, for any other.
     ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use calls::Source;
 
 use super::calls::open::OpenCall;
-use super::calls::record::{CallRecord, Open, ThreadCalls};
+use super::calls::record::{CallReader, CallRecord, Open};
 use super::calls::shown::{Shown, UNATTRIBUTED};
 use super::event::Event;
 use super::event_queue::BLOCK;
@@ -39,7 +39,7 @@ pub struct ReaderQueue {
     tid: u32,
     events: Consumer<Event, BLOCK>,
     ranges: Nesting,
-    calls: ThreadCalls,
+    calls: CallReader,
 }
 
 /// When the last recording ended, in ns of CLOCK_BOOTTIME.
@@ -133,7 +133,7 @@ impl ReaderQueue {
     /// Of a thread that has just begun.
     #[must_use]
     pub fn new(tid: u32, events: Consumer<Event, BLOCK>, shown: Arc<Shown>) -> Self {
-        Self { tid, events, ranges: Nesting::default(), calls: ThreadCalls::new(shown) }
+        Self { tid, events, ranges: Nesting::default(), calls: CallReader::new(shown) }
     }
 
     pub(super) fn read(&mut self, started: &mut Started, since: i64, sink: &mut impl RecordSink) -> usize {

@@ -24,6 +24,7 @@ use crate::collect::dispatch::{Queue, QueueOrdinal};
 use crate::collect::queue_channel::{BLOCK, queue_channel};
 use crate::collect::shared::{Phase, Shared};
 use crate::intercept::cooperative::Cooperative;
+use crate::intercept::flow_control;
 use crate::intercept::staging::{self, Doorbells, Ring};
 use crate::intercept::submit::{Attached, Intercepted};
 use crate::intercept::unseen::{self, Unseen};
@@ -138,7 +139,9 @@ impl Context {
         let mut allowance = BLOCK.1;
         self.shared.pool.stock(BLOCK.1, &mut allowance, &*self.shared.runtime, gpu);
         let (submissions, mut arrivals) = queue_channel(ordinal, gpu);
-        let queue = Arc::new(Intercepted::new(Arc::clone(&self.shared), submissions, ring, wrapped));
+        let is_controlled = flow_control::is_needed(self.api.layout.generation());
+        let shared = Arc::clone(&self.shared);
+        let queue = Arc::new(Intercepted::new(shared, submissions, ring, wrapped, is_controlled));
         let other = Arc::clone(&queue);
         arrivals.lender = Some(Box::new(move |keep| other.lend(keep)));
         if let Some(collector) = &mut *self.started() {
@@ -248,6 +251,7 @@ impl Context {
 
     /// Takes leave of a queue that has been destroyed: nothing calls its interceptor any more.
     pub fn queue_destroyed(&self, leaving: Leaving) {
+        leaving.1.flow_control.release(true, &*self.shared.runtime);
         self.queue_left(&leaving);
         leaving.1.free();
     }
@@ -258,6 +262,7 @@ impl Context {
             collector.remove(*ordinal, &self.shared);
         }
         queue.lend(0);
+        queue.flow_control.release(false, &*self.shared.runtime);
         log::debug(format_args!("queue {} destroyed", ordinal.0));
     }
 
@@ -306,6 +311,7 @@ impl Context {
         self.waited.store(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
         for (_, queue) in lock(&self.queues).values() {
             queue.lend(0);
+            queue.flow_control.release(false, &*self.shared.runtime);
         }
         self.shared.pool.clear(&*self.shared.runtime);
     }

@@ -3,6 +3,7 @@
 
 pub mod context;
 pub mod cooperative;
+pub mod flow_control;
 pub mod hooks;
 pub mod hsa;
 pub mod lookup;

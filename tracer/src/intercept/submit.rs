@@ -21,8 +21,9 @@ use crate::base::log;
 use crate::base::packet::Packet;
 use crate::base::try_lock::TryLock;
 use crate::collect::queue_channel::{Submissions, Verdict};
-use crate::collect::shared::Shared;
+use crate::collect::shared::{Phase, Shared};
 use crate::events::thread::{self, Submitter};
+use crate::intercept::flow_control::FlowControl;
 use crate::intercept::staging::Ring;
 use crate::intercept::wrapped::Wrapped;
 
@@ -36,6 +37,9 @@ pub struct Intercepted {
     ring: Ring,
     /// What it wraps, on a runtime that needs care.
     wrapped: Option<&'static Wrapped>,
+    /// How far the queue of the hardware may be filled, where `is_controlled`.
+    pub flow_control: FlowControl,
+    is_controlled: bool,
     /// Room for the copies of a batch, kept for the next one.
     batch: TryLock<Vec<Packet>>,
     /// How many packets are counted that were written to the queue and never came here.
@@ -50,9 +54,12 @@ impl Intercepted {
         submissions: Submissions,
         ring: Ring,
         wrapped: Option<&'static Wrapped>,
+        is_controlled: bool,
     ) -> Self {
         Self {
             shared,
+            flow_control: FlowControl::new(ring.size, submissions.gpu()),
+            is_controlled,
             submissions: TryLock::new(submissions),
             ring,
             wrapped,
@@ -64,7 +71,19 @@ impl Intercepted {
     /// The interceptor for it.
     #[must_use]
     pub fn interceptor(&self) -> hsa_amd_queue_intercept_handler {
-        Some(if self.wrapped.is_some() { intercept::<true> } else { intercept::<false> })
+        Some(match (self.wrapped.is_some(), self.is_controlled) {
+            (true, _) => intercept::<true, false>,
+            (false, true) => intercept::<false, true>,
+            (false, false) => intercept::<false, false>,
+        })
+    }
+
+    /// Waits for room for these packets in the queue of the hardware; the checkpoint to be submitted before them.
+    fn wait_for_room(&self, index: u64, count: u64) -> Option<Packet> {
+        // A forked child has no GPU that would make room.
+        let waits = || self.shared.phase() != Phase::Forked;
+        let wait = || self.flow_control.wait_for_room(index, count, &*self.shared.runtime, waits);
+        self.caught(wait, None)
     }
 
     /// Free slots but for `keep` serve other queues from now on.
@@ -92,14 +111,14 @@ impl Intercepted {
         })
     }
 
+    /// Whether the packet takes the fast path, although it came another way.
+    fn takes_fast_path(&self, packet: &mut Packet) -> bool {
+        thread::with_known(|from| self.decide_usual(packet, from, &self.shared)).unwrap_or(false)
+    }
+
     /// Times the fast path, where this packet is a sample and takes it.
     fn sample(&self, packet: &mut Packet) -> bool {
-        let cost = &self.shared.known.cost;
-        let decide = || {
-            let decided = thread::with_known(|from| self.decide_usual(packet, from, &self.shared));
-            decided.unwrap_or(false)
-        };
-        self.shared.takes_sample() && cost.sample(decide)
+        self.shared.takes_sample() && self.shared.known.cost.sample(|| self.takes_fast_path(packet))
     }
 
     /// Decides about a packet and changes it where it has to carry our signal. Whatever goes wrong in it ends the
@@ -136,13 +155,19 @@ impl Intercepted {
     }
 }
 
-/// Copies of packets, in room that the queue keeps: out of its lock while the runtime works with them.
+/// A checkpoint and copies of packets, in room that the queue keeps: out of its lock while the runtime works with them.
 ///
 /// # Safety
 /// As for [`intercept`].
-unsafe fn copied(queue: &Intercepted, packets: *const c_void, count: u64) -> Vec<Packet> {
+unsafe fn copied(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    checkpoint: Option<Packet>,
+) -> Vec<Packet> {
     let mut copies = queue.batch.enter().map(|mut batch| std::mem::take(&mut *batch)).unwrap_or_default();
     copies.clear();
+    copies.extend(checkpoint);
     for at in 0..count as usize {
         // SAFETY: within the packets that the caller has.
         let packet = unsafe { packets.cast::<Packet>().add(at) };
@@ -198,23 +223,29 @@ fn tell(packet: &Packet, verdict: Verdict) {
     ));
 }
 
-/// The interceptor of every queue; `IS_WRAPPED` is whether it knows the queue of the hardware.
+/// The interceptor of every queue; `IS_WRAPPED` is whether it knows the queue of the hardware, `IS_CONTROLLED` whether it
+/// keeps that from becoming full.
 ///
 /// # Safety
 /// `packets` points to `count` packets, `data` to the queue's [`Intercepted`], which [`Attached`] keeps until the queue is
 /// destroyed; `writer` passes packets on. That is what the runtime promises an interceptor.
-pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool>(
+pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool, const IS_CONTROLLED: bool>(
     packets: *const c_void,
     count: u64,
     index: u64,
     data: *mut c_void,
     writer: hsa_amd_queue_intercept_packet_writer,
 ) {
-    let Some(writer) = writer else { return };
+    // SAFETY: the runtime has one for every interceptor.
+    let writer = unsafe { writer.unwrap_unchecked() };
     // SAFETY: `data` is what was registered for this queue.
     let queue = unsafe { &*data.cast::<Intercepted>() };
     if IS_WRAPPED && let Some(wrapped) = queue.wrapped {
         wrapped.all_before(index);
+    }
+    if IS_CONTROLLED && (count != 1 || !queue.flow_control.has_room(index)) {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_with_room(queue, packets, count, index, writer) };
     }
     // The thread comes first: finding it is a call, across which nothing of the packet would stay in registers.
     let is_done = count == 1
@@ -238,6 +269,36 @@ pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool>(
     unsafe { intercept_any(queue, packets, count, index, writer) };
 }
 
+/// Packets for which the queue of the hardware may have no room yet. A checkpoint goes on in the same call, because the
+/// runtimes that need one allow no second.
+///
+/// # Safety
+/// As for [`intercept`].
+#[cold]
+unsafe fn intercept_with_room(
+    queue: &Intercepted,
+    packets: *const c_void,
+    count: u64,
+    index: u64,
+    writer: unsafe extern "C" fn(*const c_void, u64),
+) {
+    let Some(checkpoint) = queue.wait_for_room(index, count) else {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_any(queue, packets, count, index, writer) };
+    };
+    if count != 1 {
+        // SAFETY: as the caller promised.
+        return unsafe { intercept_batch(queue, packets, count, Some(checkpoint), writer) };
+    }
+    // SAFETY: there is one packet. A tool above this one may have it anywhere.
+    let mut both = [checkpoint, unsafe { packets.cast::<Packet>().read_unaligned() }];
+    let is_usual = queue.takes_fast_path(&mut both[1]);
+    let verdict = if is_usual { Verdict::Changed } else { queue.decide(&mut both[1]) };
+    // SAFETY: passes on the checkpoint and the copy of one packet.
+    unsafe { writer(both.as_ptr().cast(), 2) };
+    queue.submitted(verdict);
+}
+
 /// What is not of the usual kind.
 ///
 /// # Safety
@@ -256,7 +317,7 @@ unsafe fn intercept_any(
     }
     if count != 1 {
         // SAFETY: as the caller promised.
-        return unsafe { intercept_batch(queue, packets, count, writer) };
+        return unsafe { intercept_batch(queue, packets, count, None, writer) };
     }
     // SAFETY: there is one packet. A tool above this one may have it anywhere.
     let mut packet = unsafe { packets.cast::<Packet>().read_unaligned() };
@@ -267,7 +328,8 @@ unsafe fn intercept_any(
     queue.submitted(verdict);
 }
 
-/// Several packets go on in one call, as they came: their order and their neighbourhood may matter.
+/// Several packets go on in one call, as they came: their order and their neighbourhood may matter. A checkpoint goes
+/// before them.
 ///
 /// # Safety
 /// As for [`intercept`].
@@ -275,22 +337,27 @@ unsafe fn intercept_batch(
     queue: &Intercepted,
     packets: *const c_void,
     count: u64,
+    checkpoint: Option<Packet>,
     writer: unsafe extern "C" fn(*const c_void, u64),
 ) {
+    let added = usize::from(checkpoint.is_some());
     let decide = || {
         // SAFETY: as the caller promised.
-        let mut copies = unsafe { copied(queue, packets, count) };
+        let mut copies = unsafe { copied(queue, packets, count, checkpoint) };
+        let of_caller = &mut copies[added..];
         let verdict = if count > queue.shared.largest_staged && !queue.ring.contains(packets as u64) {
-            skip_batch(&copies, &queue.shared);
+            skip_batch(of_caller, &queue.shared);
             Verdict::Passed
         } else {
-            copies.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
+            of_caller.iter_mut().map(|packet| queue.decide(packet)).max().unwrap_or(Verdict::Passed)
         };
         (copies, verdict)
     };
     let (copies, verdict) = queue.caught(decide, (Vec::new(), Verdict::Passed));
-    let passed = if verdict > Verdict::Watched { copies.as_ptr().cast() } else { packets };
-    // SAFETY: passes on as many packets as came: the caller's or their copies.
+    let are_copies = verdict > Verdict::Watched || copies.len() as u64 > count;
+    let (passed, count) =
+        if are_copies { (copies.as_ptr().cast(), copies.len() as u64) } else { (packets, count) };
+    // SAFETY: passes on as many packets as came, the caller's, or their copies behind the checkpoint.
     unsafe { writer(passed, count) };
     queue.submitted(verdict);
     if let Some(mut batch) = queue.batch.enter() {

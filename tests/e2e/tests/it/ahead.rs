@@ -11,30 +11,38 @@ fn ahead() -> usize {
     std::env::var("RTL_AHEAD").map_or(10_000, |ahead| ahead.parse().unwrap())
 }
 
+/// The smallest queue that the runtimes make.
+const FEWEST_PLACES: usize = 64;
+
 /// HIP 5.2.3 executes the kernels of a graph at its first launch only.
 fn repeats_graphs(stack: &Stack) -> bool {
     stack.hip != "5.2.3"
 }
 
-/// Launches on so many streams, by graphs of so many nodes (0 for none): the program ends as without the tracer, and
-/// every kernel is recorded.
+/// A program that launches on so many streams, by graphs of so many nodes (0 for none), and how many kernels that are.
+fn far_ahead(stack: &Stack, nodes: usize, streams: usize) -> Option<(Process, usize)> {
+    let launches = if nodes == 0 || repeats_graphs(stack) { ahead() / nodes.max(1) } else { streams };
+    let arguments = [nodes, launches, streams].map(|number| number.to_string());
+    let arguments = arguments.each_ref().map(String::as_str);
+    let process = Process::of_hip(stack, "hip_ahead", &arguments)?;
+    // HIP has four queues a GPU otherwise. The GPU takes longer for a kernel than the host.
+    let kernel = (20_000 * streams).to_string();
+    let process = process.setting("GPU_MAX_HW_QUEUES", "8").setting("KFD_SIM_KERNEL_NS", kernel);
+    let kernels = nodes.max(1) * launches;
+    let packets = FEWEST_PLACES.max(1 << (kernels / streams / 4).ilog2());
+    Some((process.setting("ROC_AQL_QUEUE_SIZE", packets.to_string()), kernels))
+}
+
+/// The program ends as without the tracer, and every kernel is recorded.
 #[track_caller]
 fn lives_and_is_recorded(nodes: usize, streams: usize, mode: &str) {
-    for stack in stacks().iter().filter(|stack| nodes == 0 || repeats_graphs(stack)) {
-        let launches = ahead() / nodes.max(1);
-        let arguments = [nodes, launches, streams].map(|number| number.to_string());
-        let arguments = arguments.each_ref().map(String::as_str);
-        let Some(process) = Process::of_hip(stack, "hip_ahead", &arguments) else { return };
-        // HIP has four queues a GPU otherwise. The GPU takes longer for a kernel than the host.
-        let kernel = (20_000 * streams).to_string();
-        let process = process.setting("GPU_MAX_HW_QUEUES", "8").setting("KFD_SIM_KERNEL_NS", kernel);
-        // ROCr 5.2.3 of Debian has assertions that smaller queues than HIP's own break, with any tool.
-        let packets = if stack.hip == "5.2.3" { 16_384 } else { 1 << (ahead() / streams / 4).ilog2() };
-        let outcome = process.setting("ROC_AQL_QUEUE_SIZE", packets.to_string()).mode(mode).well();
+    for stack in &stacks() {
+        let Some((process, kernels)) = far_ahead(stack, nodes, streams) else { return };
+        let outcome = process.mode(mode).well();
         let trace = outcome.trace();
         assert_has_what_was_executed(&outcome, &trace);
-        let (seen, launched) = (trace.count("seen") as usize, nodes.max(1) * launches);
-        assert!(seen >= launched, "{stack:?} {seen} of {launched}");
+        let seen = trace.count("seen") as usize;
+        assert!(seen >= kernels, "{stack:?} {seen} of {kernels}");
         let left_out: Vec<&str> = trace.left_out().into_keys().collect();
         let expected: &[&str] = if mode == "lite" { &["skipped:completion_signal"] } else { &[] };
         assert!(left_out.is_empty() || left_out == expected, "{stack:?} {:?}", trace.metadata);
@@ -49,6 +57,23 @@ fn kernels_launched_one_by_one_far_ahead_of_the_gpu() {
 #[test]
 fn kernels_on_eight_queues_far_ahead_of_the_gpu() {
     lives_and_is_recorded(0, 8, "standard");
+}
+
+#[test]
+fn kernels_that_are_not_recorded_far_ahead_of_the_gpu() {
+    for stack in &stacks() {
+        let Some((process, kernels)) = far_ahead(stack, 0, 2) else { return };
+        drop(process.setting("RTL_START", "stopped").unchanged_in_one_run());
+
+        let Some((process, _)) = far_ahead(stack, 0, 1) else { return };
+        // A queue has more places than the buffer.
+        let places = (kernels * 2 / 3).next_power_of_two().to_string();
+        let outcome = process.setting("ROC_AQL_QUEUE_SIZE", places).setting("RTL_BUFFER", "1M").traced();
+        assert!(outcome.status.success(), "{stack:?} {}", outcome.stderr);
+        let trace = outcome.trace();
+        assert_eq!(trace.count("seen") as usize, kernels, "{stack:?} {:?}", trace.metadata);
+        assert!(trace.count("lost:buffer") > 0, "{stack:?} {:?}", trace.metadata);
+    }
 }
 
 #[test]

@@ -40,8 +40,8 @@ pub struct Open {
     pub call: OpenCall,
 }
 
-/// Those of a thread.
-pub struct ThreadCalls {
+/// Makes records of what comes out of a thread's queue.
+pub struct CallReader {
     shown: Arc<Shown>,
     /// What of its counts the recorder knows.
     known: Counts,
@@ -53,7 +53,7 @@ pub struct ThreadCalls {
     pub arguments: Vec<u8>,
 }
 
-impl ThreadCalls {
+impl CallReader {
     /// Of a thread that makes its first call.
     #[must_use]
     pub fn new(shown: Arc<Shown>) -> Self {
