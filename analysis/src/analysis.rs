@@ -132,7 +132,7 @@ impl<'a> Analysis<'a> {
                 let repeated = Repeated::of(tables, &processes, LEAST_STEPS);
                 let step = |row| repeated.as_ref().and_then(|repeated| repeated.of_dispatch(tables, row));
                 by_key(tables, (0..dispatches.len()).map(step), |step| match (&repeated, step) {
-                    (Some(repeated), Some(step)) => Group::of(&repeated.label(tables, step)),
+                    (Some(repeated), Some(step)) => Group::of(repeated.label(tables, step).as_str()),
                     _ => Group::of("(no step)"),
                 })
             }

@@ -12,7 +12,7 @@ use support::{Need, skip};
 /// The total of each group in ns.
 fn totals(tables: &Tables, by: GroupBy) -> BTreeMap<String, i64> {
     let groups = Analysis::new(tables, &Categories::default()).groups(by);
-    groups.into_iter().map(|group| (group.label, group.stats.total_ns)).collect()
+    groups.into_iter().map(|group| (group.label.to_string(), group.stats.total_ns)).collect()
 }
 
 #[derive(Default)]

@@ -236,7 +236,7 @@ pub unsafe extern "C" fn intercept<const IS_WRAPPED: bool, const IS_CONTROLLED: 
     data: *mut c_void,
     writer: hsa_amd_queue_intercept_packet_writer,
 ) {
-    // SAFETY: the runtime has one for every interceptor.
+    // SAFETY: the runtime passes its own function to every interceptor; without one, no packet could go on.
     let writer = unsafe { writer.unwrap_unchecked() };
     // SAFETY: `data` is what was registered for this queue.
     let queue = unsafe { &*data.cast::<Intercepted>() };

@@ -337,6 +337,7 @@ fn dispatch() -> impl Strategy<Value = Dispatch> {
             tid,
             range,
             correlation: range * 1_000,
+            collective: None,
             shape: shape.map(ShapeId),
             // A kernel is loaded by the process that launches it.
             symbol: if track == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
