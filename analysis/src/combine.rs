@@ -213,6 +213,7 @@ fn about(tables: &mut Tables, other: &Tables) {
     mine.linked |= other.linked;
     mine.range_ids |= other.range_ids;
     mine.left_journal |= other.left_journal;
+    mine.compressed_cut_off |= other.compressed_cut_off;
     mine.trailing_bytes |= other.trailing_bytes;
     mine.replays = mine.replays.saturating_add(other.replays);
     // Of ranks one of which was cut off.

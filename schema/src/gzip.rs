@@ -1,6 +1,7 @@
-//! Gzip as the program of that name reads it: members one after the other, and bytes behind them are ignored.
+//! Gzip as the program of that name reads it: members one after the other, and bytes behind them are ignored. A file that
+//! ends early is read up to there.
 
-use std::io::{BufRead, Read, Result};
+use std::io::{BufRead, ErrorKind, Read, Result};
 
 use flate2::bufread::GzDecoder;
 
@@ -13,24 +14,36 @@ pub(crate) struct Gzip<R> {
     /// The member that is read; none behind the last one.
     member: Option<GzDecoder<R>>,
     has_trailing_bytes: bool,
+    is_cut_off: bool,
 }
 
 impl<R: BufRead> Gzip<R> {
     /// Reads a file from its first member on.
     pub(crate) fn new(file: R) -> Self {
-        Self { member: Some(GzDecoder::new(file)), has_trailing_bytes: false }
+        Self { member: Some(GzDecoder::new(file)), has_trailing_bytes: false, is_cut_off: false }
     }
 
     /// Whether bytes that are no member, and no zeros, were found behind the last member.
     pub(crate) fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }
+
+    /// Whether the file has ended before its last member did.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
 }
 
 impl<R: BufRead> Read for Gzip<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         while let Some(member) = &mut self.member {
-            let count = member.read(buffer)?;
+            let count = match member.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                    (self.is_cut_off, self.member) = (true, None);
+                    return Ok(0);
+                }
+                other => other?,
+            };
             if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }
@@ -77,9 +90,24 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_is_cut_off_is_an_error() {
+    fn a_file_that_is_cut_off_is_read_up_to_there() {
         let whole = member("one");
-        assert!(read(&whole[..whole.len() - 3]).0.is_err());
-        assert!(read(&[&whole[..], &[MAGIC, 0x8b, 8]].concat()).0.is_err());
+        for (bytes, is_cut_off) in [
+            (whole[..whole.len() - 3].to_vec(), true),
+            ([&whole[..], &[MAGIC, 0x8b, 8]].concat(), true),
+            (whole.clone(), false),
+        ] {
+            let mut gzip = Gzip::new(bytes.as_slice());
+            let mut text = String::new();
+            gzip.read_to_string(&mut text).unwrap();
+            assert_eq!((text.as_str(), gzip.is_cut_off()), ("one", is_cut_off));
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_are_an_error() {
+        let mut damaged = member(&"one two three".repeat(100));
+        damaged[12..20].fill(0xff);
+        assert!(read(&damaged).0.is_err());
     }
 }

@@ -30,6 +30,7 @@ pub struct Input {
     path: PathBuf,
     content: Content,
     has_trailing_bytes: bool,
+    is_cut_off: bool,
 }
 
 #[derive(Debug)]
@@ -54,7 +55,9 @@ impl Input {
         if found.is_dir() {
             return Err(Error::Folder { path: path.to_owned() });
         }
-        let input = |content| Ok(Self { path: path.to_owned(), content, has_trailing_bytes: false });
+        let input = |content| {
+            Ok(Self { path: path.to_owned(), content, has_trailing_bytes: false, is_cut_off: false })
+        };
         // A file that is open but removed has no name by which SQLite finds it.
         let named = || place.canonicalize().ok().filter(|named| is_at(named, &found));
         if found.is_file()
@@ -137,16 +140,30 @@ impl Input {
         self.has_trailing_bytes
     }
 
-    /// What a gzip input holds; only its beginning, where that is none that `is_known`.
+    /// Whether a gzip input has ended early.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
+
+    /// What a gzip input holds; only its beginning, where that is none that `is_known`. A text that was cut off is read up to
+    /// there.
     pub(crate) fn unpack(&self, is_known: impl Fn(&[u8]) -> bool) -> Result<Self> {
         let damaged =
             |error: io::Error| Error::Damaged { path: self.path.clone(), detail: format!("gzip: {error}") };
         let mut unpacked = Gzip::new(io::BufReader::with_capacity(1 << 20, self.reader()?));
         let head = read_head(&mut unpacked).map_err(damaged)?;
         let rest = (&mut unpacked).take(if is_known(&head) { u64::MAX } else { 0 });
+        let is_text = !head.is_empty() && !head.starts_with(SQLITE);
         let copy = Spool::of(Cursor::new(head).chain(rest), &self.path, damaged)?;
-        let content = Content::Copy(Arc::new(copy));
-        Ok(Self { path: self.path.clone(), content, has_trailing_bytes: unpacked.has_trailing_bytes() })
+        if unpacked.is_cut_off() && !is_text {
+            return Err(damaged(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends early")));
+        }
+        Ok(Self {
+            path: self.path.clone(),
+            content: Content::Copy(Arc::new(copy)),
+            has_trailing_bytes: unpacked.has_trailing_bytes(),
+            is_cut_off: unpacked.is_cut_off(),
+        })
     }
 }
 

@@ -110,6 +110,8 @@ pub struct TraceInfo {
     pub left_journal: bool,
     /// Whether the compressed file has bytes behind its content, which were ignored.
     pub trailing_bytes: bool,
+    /// Whether the compressed file has ended early; it was read up to there.
+    pub compressed_cut_off: bool,
     /// How many dispatches ran again because rocprofv3 replayed kernels for counters; they are no rows.
     pub replays: u64,
 }
@@ -151,7 +153,9 @@ impl TraceInfo {
     /// Why the end of the work may be missing; `None` where the recorder ended properly or the source does not state it.
     pub fn cut_off(&self) -> Option<&'static str> {
         let is_incomplete = |(tag, value): &(String, String)| tag == COMPLETE && value == "0";
-        if self.left_journal {
+        if self.compressed_cut_off {
+            Some("cut off: the compressed file ends early; read to its last whole row")
+        } else if self.left_journal {
             Some("cut off: its recorder was killed and left a journal, which was read too")
         } else if self.dialect == Dialect::Native && self.metadata.iter().any(is_incomplete) {
             Some("cut off: its recorder was killed, or is still recording")

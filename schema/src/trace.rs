@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::dialect::{Reader, registry};
 use crate::input::Input;
+use crate::layout::tags::COMPLETE;
 use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
@@ -123,6 +124,10 @@ impl Trace {
         };
         tables.info.left_journal = self.database.as_ref().is_some_and(Database::left_journal);
         tables.info.trailing_bytes = self.has_trailing_bytes();
+        tables.info.compressed_cut_off = self.inputs.iter().any(Input::is_cut_off);
+        if tables.info.compressed_cut_off && tables.info.metadata.iter().all(|(tag, _)| tag != COMPLETE) {
+            tables.info.metadata.push((COMPLETE.to_owned(), "0".to_owned()));
+        }
         if tables.processes.is_empty() {
             tables.processes.push(Process::default());
         }

@@ -3,7 +3,7 @@
 //! Where the trace states communicators and sequence numbers, they decide. Else all members of a collective leave it
 //! together: from one collective to the next, the same time passes on each of their clocks, whatever those show. Ranks that
 //! only run the same program in step differ by the noise of what they compute in between. So sequences of the same
-//! kernel are one group where their intervals agree ([`super::matching`]), even if a rank lacks calls: a recording begins and
+//! kernel are one group where their intervals agree (module `matching`), even if a rank lacks calls: a recording begins and
 //! ends at another call on each rank. Once two ranks are in a group, the difference of their clocks is known and
 //! finds their other groups, whatever their rhythm.
 

@@ -180,6 +180,33 @@ fn a_file_that_was_cut_off_is_read_to_its_last_whole_event() {
 }
 
 #[test]
+fn a_compressed_file_that_was_cut_off_is_read_to_its_last_whole_event() {
+    let count = 5_000;
+    let kernel = |at: usize| KERNEL.replace("110.004", &format!("{}.5", at * 7919 % 99_991));
+    let kernels: Vec<String> = (0..count).map(kernel).collect();
+    let whole = document(&kernels.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(whole.as_bytes()).unwrap();
+    let bytes = encoder.finish().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.json.gz");
+    let mut last = 0;
+    for parts in 1..=8 {
+        let end = bytes.len() * parts / 8 - usize::from(parts == 8);
+        std::fs::write(&path, &bytes[..end]).unwrap();
+        let tables = Trace::open(&path).unwrap().read(&Select::everything()).unwrap();
+        let rows = tables.dispatches.len();
+        assert!(rows >= last && rows > count * (parts - 1) / 9, "{rows} of {parts} eighths");
+        assert!(tables.info.cut_off().unwrap().contains("the compressed file ends early"), "{parts}");
+        last = rows;
+    }
+    assert_eq!(last, count);
+    std::fs::write(&path, &bytes[..5]).unwrap();
+    let error = Trace::open(&path).unwrap_err().to_string();
+    assert!(error.contains("gzip: the file ends early"), "{error}");
+}
+
+#[test]
 fn a_file_cut_anywhere_is_no_panic_and_no_row_of_its_own() {
     let whole = document(&[CALL, KERNEL, OPERATOR, MEMCPY]);
     for end in 0..whole.len() {

@@ -51,8 +51,8 @@ impl<R: Read> Reading<R> {
         let mut tables = self.rows.finish();
         if let Some(stop) = cut {
             let place = self.input.offset();
-            if tables.info.metadata.is_empty() && tables.processes.iter().all(|process| process.pid.is_none())
-            {
+            let is_anonymous = tables.processes.iter().all(|process| process.pid.is_none());
+            if tables.info.metadata.is_empty() && is_anonymous && tables.tracks.rows().is_empty() {
                 let detail = match stop {
                     Stop::End => format!("no event before its end at byte {place}"),
                     Stop::Malformed => format!("no JSON at byte {place}"),

@@ -38,7 +38,7 @@ pub(super) const INPUTS: [Mistake; 16] = [
     (
         "rtl-summary cut.db.gz",
         3,
-        "damaged or cut off (gzip: incomplete deflate stream): cut.db.gz",
+        "damaged or cut off (gzip: the file ends early): cut.db.gz",
         "make the trace again",
     ),
     ("rtl-summary cut.json", 3, "damaged or cut off (EOF while parsing", "the end of the text is missing"),
