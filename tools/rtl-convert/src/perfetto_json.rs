@@ -35,6 +35,8 @@ const FIRST_ARROW: u64 = 1 << 32;
 /// Renders events as JSON.
 pub struct Json {
     page: Vec<u8>,
+    /// Where times count from, in ns: the whole microsecond before the first moment, because readers round to those.
+    base: i64,
     /// The text before the next event.
     separator: &'static str,
     /// The fields of an event up to its time, by track and lane.
@@ -86,6 +88,11 @@ impl Json {
         let empty = self.page.len();
         self.args.write(event, layout.tables, &mut self.texts, &mut self.page);
         let track = layout.tracks[event.track as usize];
+        if let (Kind::Copy, Some(bytes), 1..) = (event.kind, event.bytes, event.duration) {
+            // Bytes a nanosecond.
+            let bandwidth = Value::from(bytes as f64 / event.duration as f64);
+            self.text(&format!(",\"memory bandwidth (GB/s)\":{bandwidth}"));
+        }
         if let TrackGroup::Agent(agent) = track.group {
             Texts::number(EventArg::Device, layout.tables.agent(agent).number, &mut self.page);
             let stream = if event.kind == Kind::Copy {
@@ -111,7 +118,7 @@ impl Json {
 
     /// One end of an arrow as Kineto writes it. Perfetto draws the arrows of slices instead, because these belong to no
     /// slice for certain where several start together; so their names differ, with which Perfetto ties no ends.
-    fn kineto_arrow(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: &End) {
+    fn kineto_arrow(&mut self, event: &Event, lane: usize, end: &End) {
         let (phase, name) = match end {
             End::Leaves { .. } => ("s", "launch"),
             End::Arrives { .. } => ("f", "op"),
@@ -121,7 +128,7 @@ impl Json {
         self.text(phase);
         self.text("\",");
         self.page.extend_from_slice(&self.beginnings[event.track as usize][lane]);
-        self.microseconds(event.start.abs_diff(layout.span.0));
+        self.microseconds(event.start.abs_diff(self.base));
         self.text(",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"");
         self.text(name);
         self.text("\",\"id\":");
@@ -194,8 +201,10 @@ fn is_of_driver(strings: &Strings, event: &Event) -> bool {
 
 impl EventWriter for Json {
     fn new(layout: &TimelineLayout<'_>) -> Self {
+        let base = layout.span.0.saturating_sub(layout.span.0.rem_euclid(1000));
         let mut json = Self {
-            page: header(layout.tables, layout.span.0).into_bytes(),
+            base,
+            page: header(layout.tables, base).into_bytes(),
             separator: "\n",
             beginnings: vec![Vec::new(); layout.tracks.len()],
             free_ids: Box::new(layout.free_ids()),
@@ -220,7 +229,7 @@ impl EventWriter for Json {
         let marker = event.kind == Kind::Marker;
         self.text(if marker { "{\"ph\":\"i\",\"s\":\"t\"," } else { "{\"ph\":\"X\"," });
         self.page.extend_from_slice(&self.beginnings[track][lane]);
-        self.microseconds(event.start.abs_diff(layout.span.0));
+        self.microseconds(event.start.abs_diff(self.base));
         if !marker {
             self.text(",\"dur\":");
             self.microseconds(event.duration.unsigned_abs());
@@ -250,7 +259,7 @@ impl EventWriter for Json {
             && event.correlation > 0
             && !layout.options.no_args
         {
-            self.kineto_arrow(layout, event, lane, end);
+            self.kineto_arrow(event, lane, end);
         }
     }
 
@@ -263,7 +272,7 @@ impl EventWriter for Json {
         for (time, value) in counter_track.changes() {
             self.separate();
             self.text(&beginning);
-            self.microseconds(time.abs_diff(layout.span.0));
+            self.microseconds(time.abs_diff(self.base));
             self.text(&middle);
             self.text(&value.to_string());
             self.text("}}");
@@ -279,7 +288,7 @@ impl EventWriter for Json {
         let (device, kind) = (gpu.unwrap_or(-1), DEVICE_TYPES[usize::from(gpu.is_some())]);
         self.separate();
         self.text(&format!("{{\"ph\":\"i\",\"s\":\"t\",\"pid\":{},\"tid\":{tid},\"ts\":", layout.pid(group)));
-        self.microseconds(event.time.abs_diff(layout.span.0));
+        self.microseconds(event.time.abs_diff(self.base));
         self.text(",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"args\":{");
         self.text(&format!("\"Bytes\":{},\"Device Id\":{device},\"Device Type\":{kind}", event.bytes));
         for (name, value) in [

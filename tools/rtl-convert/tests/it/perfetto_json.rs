@@ -36,7 +36,7 @@ fn names(events: &[Value], what: &str) -> HashMap<(u64, Option<u64>), String> {
     events.iter().filter(of).map(named).collect()
 }
 
-/// What the file draws, in order; panics where two slices of a track overlap without nesting.
+/// What the file draws, in order and from its first slice on; panics where two slices of a track overlap without nesting.
 fn drawn(events: &[Value]) -> Vec<Slice> {
     let (groups, tracks) = (names(events, "process_name"), names(events, "thread_name"));
     let mut slices = Vec::new();
@@ -57,6 +57,10 @@ fn drawn(events: &[Value]) -> Vec<Slice> {
         let name = event["name"].as_str().unwrap().to_owned();
         slices.push((format!("{} / {track}", groups[&(pid, None)]), name, start, duration));
     }
+    let first = slices.iter().map(|slice| slice.2).min().unwrap_or(0);
+    // Times count from the whole microsecond before it.
+    assert!(first < 1000, "{first}");
+    slices.iter_mut().for_each(|slice| slice.2 -= first);
     slices.sort();
     slices
 }

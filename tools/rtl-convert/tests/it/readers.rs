@@ -59,6 +59,43 @@ print(len(analysis.get_queue_length_summary()) > 0)
 }
 
 #[test]
+fn hta_says_of_our_copy_of_a_trace_of_pytorch_what_it_says_of_the_original() {
+    let Some(hta) = fetched("readers/hta-0.5.0", "scripts/fetch/trace-readers") else { return };
+    let Some(shared) = support::shared() else { return };
+    let program = "
+import sys
+from hta.trace_analysis import TraceAnalysis
+def tables(folder):
+    # Without the ranges on the GPU, which our copy lacks, it finds another last step.
+    analysis = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True)
+    kinds, kernels = analysis.get_gpu_kernel_breakdown(visualize=False)
+    sums = kernels[['name', 'sum (us)', 'max (us)', 'min (us)', 'mean (us)', 'kernel_type']]
+    bandwidth = analysis.get_memory_bw_summary().round(6)
+    idle = analysis.get_idle_time_breakdown(visualize=False)[0]
+    tables = [analysis.get_temporal_breakdown(visualize=False), kinds, sums, bandwidth, idle]
+    return [table.reset_index().to_csv(index=False) for table in tables]
+original, copy = tables(sys.argv[1]), tables(sys.argv[2])
+for original, copy in zip(original, copy): assert original == copy, original + copy
+print(sum(len(table.splitlines()) for table in tables(sys.argv[2])))
+";
+    for name in ["gpt-healthy.json.gz", "gpt-sync.json.gz"] {
+        let path = shared.join("kineto/h200").join(name);
+        if !path.exists() {
+            return support::skip(support::Need::Shared, "no traces of torch.profiler beside the checkout");
+        }
+        let folder = Folder::new();
+        let [original, copy] = ["original", "copy"].map(|name| folder.path(name));
+        [&original, &copy].into_iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+        std::fs::copy(path, original.join("rank0.json.gz")).unwrap();
+        let line = "original/rank0.json.gz --names mangled -o copy/rank0.json.gz";
+        assert_eq!(folder.run(line).0, 0, "{name}");
+        let [original, copy] = [&original, &copy].map(|folder| folder.to_str().unwrap());
+        let rows = python(&["-c", program, original, copy], &[&hta]);
+        assert!(rows.trim().lines().last().unwrap().parse::<usize>().unwrap() > 20, "{name}: {rows}");
+    }
+}
+
+#[test]
 fn tracelens_reports_our_json_as_one_of_pytorch() {
     let Some(tracelens) = fetched("tracelens/171dd74721ca", "scripts/fetch/tracelens") else { return };
     let folder = converted("in.db -o out.json");
