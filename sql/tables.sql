@@ -211,3 +211,16 @@ CREATE TABLE rocpd_python_frame (
     module INTEGER,   -- the source's number of the module among those of its class
     pid INTEGER       -- NULL is the metadata tag pid
 );
+
+-- The collectives that kernels execute, as a framework states them.
+CREATE TABLE rocpd_collective (
+    op_id INTEGER PRIMARY KEY,
+    operation_id INTEGER,    -- text, e.g. allreduce
+    communicator_id INTEGER, -- text: the name of the communicator
+    ranks_id INTEGER,        -- text: the ranks of the communicator as the framework wrote them
+    size INTEGER,            -- the number of these ranks
+    type_id INTEGER,         -- text: the type of the elements, e.g. BFloat16
+    sent INTEGER,            -- elements that a rank gives
+    received INTEGER,        -- elements that a rank gets
+    sequence INTEGER         -- number within the communicator
+);

@@ -41,6 +41,8 @@ pub(super) struct GroupInstances {
     pub(super) members: Vec<usize>,
     /// Of each collective the index, start and end of each member.
     pub(super) all: Vec<MatchedCollective>,
+    /// [`CollectiveGroup::on_one_clock`].
+    pub(super) on_one_clock: bool,
 }
 
 /// All collectives of a trace.
@@ -70,9 +72,10 @@ pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
         let whole: Vec<&MatchedCollective> =
             all.iter().filter(|collective| group.is_whole(collective)).collect();
         let (group, waits) = describe(tables, members, (&kernel, &ranks), &all, &whole);
+        let on_one_clock = group.on_one_clock;
         groups.push(group);
         sums.append(&waits);
-        instances.push(GroupInstances { kernel, members: ranks, all });
+        instances.push(GroupInstances { kernel, members: ranks, all, on_one_clock });
     }
     groups.sort_by(|one, other| {
         let time =

@@ -4,6 +4,7 @@
 //! ranks far from the others; [`ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace in chunks to
 //! the inputs of these functions.
 
+pub mod bandwidth;
 mod busy;
 pub mod collectives;
 pub mod kernels;
@@ -14,6 +15,7 @@ pub mod streaming;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::bandwidth::{Bandwidth, Timing};
 use self::busy::Busy;
 pub use self::collectives::CollectiveGroup;
 use self::collectives::Collectives;
@@ -65,6 +67,12 @@ pub struct Ranks {
     pub ranks: Vec<Rank>,
     /// The collectives of each group of ranks, most time first.
     pub collectives: Vec<CollectiveGroup>,
+    /// The bandwidth of collectives whose sizes the trace states, by operation, communicator and size.
+    #[serde(default)]
+    pub bandwidth: Vec<Bandwidth>,
+    /// Calls of collectives without a size, where the trace states that of others.
+    #[serde(default)]
+    pub unsized_calls: u64,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
     /// Those among them before or after everything that the other members of their group recorded.
@@ -95,9 +103,12 @@ pub fn ranks(analysis: &Analysis<'_>) -> Ranks {
         let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
         Rank { name, rank, gpu, busy_ns, compute_ns, ..Rank::of(waits) }
     };
+    let (bandwidth, unsized_calls) = bandwidth::bandwidths(tables, &members, names, &instances);
     let mut ranks = Ranks {
         ranks: members.all.iter().zip(&busy).zip(&waits).map(rank).collect(),
         collectives: groups,
+        bandwidth,
+        unsized_calls,
         unmatched_calls: unmatched.calls,
         unmatched_at_edges: unmatched.at_edges,
         missing: unmatched.ranks.iter().map(|&member| members.all[member].name.clone()).collect(),

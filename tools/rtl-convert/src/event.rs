@@ -1,5 +1,5 @@
 use rtl_schema::table::Direction;
-use rtl_schema::{Id, NameId, ShapeId, SymbolId, TrackId};
+use rtl_schema::{CollectiveId, Id, NameId, ShapeId, SymbolId, TrackId};
 
 use crate::labelled_enum::labelled_enum;
 use crate::sort::Record;
@@ -64,7 +64,7 @@ pub struct Event {
     /// The arguments of a call as one text; the shapes of an operator's inputs; of a copy, the number of its direction.
     pub text: NameId,
     /// The function of a call that is named after its kernel; the types of an operator's inputs; of a copy, the number of
-    /// its track in the trace.
+    /// its track in the trace; of a kernel, the number of its collective.
     pub function: NameId,
 }
 
@@ -77,6 +77,11 @@ impl Event {
     /// The track of a copy in the trace.
     pub fn copy_track(&self) -> TrackId {
         TrackId(self.function.0)
+    }
+
+    /// What a framework states of the collective that a kernel executes.
+    pub fn collective(&self) -> Option<CollectiveId> {
+        (self.kind == Kind::Kernel && self.function.is_some()).then_some(CollectiveId(self.function.0))
     }
 
     /// The direction of a copy.

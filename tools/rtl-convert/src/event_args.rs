@@ -1,6 +1,6 @@
 //! The arguments of an event: what viewers show besides its name and times.
 
-use rtl_schema::table::{Shape, Symbol};
+use rtl_schema::table::{Collective, Shape, Symbol};
 use rtl_schema::{NameId, Strings, Tables};
 
 use crate::event::{Event, Kind};
@@ -63,6 +63,22 @@ labelled_enum! {
         PythonCaller = "Python parent id",
         /// The number of a module among those of its class.
         PythonModule = "Python module id",
+        /// The operation of a collective.
+        Collective = "Collective name",
+        /// The name of its communicator.
+        Communicator = "Process Group Name",
+        /// The ranks of the communicator.
+        CommunicatorRanks = "Process Group Ranks",
+        /// How many they are.
+        CommunicatorSize = "Group size",
+        /// The type of its elements.
+        ElementType = "dtype",
+        /// The number of elements that a rank gives.
+        ElementsSent = "In msg nelems",
+        /// The number of elements that a rank gets.
+        ElementsReceived = "Out msg nelems",
+        /// Its number within the communicator.
+        CollectiveSequence = "Seq",
     }
 }
 
@@ -130,6 +146,9 @@ impl EventArgs {
         {
             return;
         }
+        if let Some(collective) = event.collective() {
+            of_collective(&tables.collectives.get(collective), tables, writer, out);
+        }
         if event.kind == Kind::Copy {
             writer.label(EventArg::Direction, event.direction().label(), out);
         }
@@ -179,6 +198,29 @@ fn python_frame<W: ArgWriter>(event: &Event, out: &mut Vec<u8>) {
     ] {
         if let Some(number) = number {
             W::number(argument, number, out);
+        }
+    }
+}
+
+fn of_collective<W: ArgWriter>(collective: &Collective, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+    for (argument, text) in [
+        (EventArg::Collective, collective.operation),
+        (EventArg::Communicator, collective.communicator),
+        (EventArg::CommunicatorRanks, collective.ranks),
+        (EventArg::ElementType, collective.data_type),
+    ] {
+        if text.is_some() {
+            writer.stored(argument, text, &tables.strings, out);
+        }
+    }
+    for (argument, number) in [
+        (EventArg::CommunicatorSize, collective.size.map(u64::from)),
+        (EventArg::ElementsSent, collective.sent),
+        (EventArg::ElementsReceived, collective.received),
+        (EventArg::CollectiveSequence, collective.sequence.map(u64::from)),
+    ] {
+        if let Some(number) = number {
+            W::number(argument, i64::try_from(number).unwrap_or(i64::MAX), out);
         }
     }
 }

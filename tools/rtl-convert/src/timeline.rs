@@ -132,6 +132,7 @@ impl<'a> TimelineBuilder<'a> {
                 detail: latency(rows.start[row], rows.enqueued.get(row)),
                 shape: rows.shape.get(row),
                 symbol: rows.symbol.get(row),
+                function: rows.collective.get(row).map_or(NameId::NONE, |id| NameId(id.0)),
                 ..Event::bare(Kind::Kernel, name, rows.start[row])
             };
             self.op(event, rows.track[row], rows.duration.get(row), tables)?;

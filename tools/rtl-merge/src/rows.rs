@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 
 /// The tables, in the order of [`Rows::counts`].
-pub(crate) const TABLES: [&str; 17] = [
+pub(crate) const TABLES: [&str; 18] = [
     "kernels",
     "copies",
     "barriers",
@@ -21,6 +21,7 @@ pub(crate) const TABLES: [&str; 17] = [
     "operators",
     "memory events",
     "Python frames",
+    "collectives",
 ];
 
 /// The number of rows of each table.
@@ -52,6 +53,7 @@ impl Rows {
             chunk.operators.len(),
             chunk.memory_events.len(),
             chunk.python_frames.len(),
+            chunk.dispatches.collective.iter().flatten().count(),
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;

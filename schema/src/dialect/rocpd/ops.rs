@@ -2,7 +2,9 @@ use super::calls::Calls;
 use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
-use super::{Field, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant};
+use super::{
+    Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
+};
 use crate::layout::rpd::Function;
 use crate::sqlite::Row;
 use crate::table::{
@@ -10,8 +12,8 @@ use crate::table::{
     Shapes, Track, Tracks,
 };
 use crate::{
-    AgentId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings, SymbolId,
-    TrackId,
+    AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings,
+    SymbolId, TrackId,
 };
 
 /// The columns of `rocpd_op` in a scan.
@@ -81,6 +83,7 @@ pub(crate) struct Context<'a> {
     pub(crate) launches: &'a Launches,
     pub(crate) processes: &'a Processes,
     pub(crate) symbols: &'a Symbols,
+    pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
     /// Whether only name, track, times, range and sizes of a kernel are selected.
@@ -272,7 +275,7 @@ impl OpPart {
                     symbol,
                     graph: kind == OpKind::GraphKernel,
                     enqueued: cause.enqueued,
-                    collective: None,
+                    collective: context.collectives.get(id),
                 });
             }
         }

@@ -70,6 +70,10 @@ fn read<E: From<Error>>(
     if select.python {
         secondary_tables::python_frames(database, names, &mut processes, &mut tables)?;
     }
+    let collectives = match select.any_shape() {
+        true => secondary_tables::collectives(database, names, &mut tables)?,
+        false => super::IdMap::default(),
+    };
     each(&mut tables)?;
 
     let fields = ops::OpFields::of(database, variant, select)?;
@@ -92,7 +96,7 @@ fn read<E: From<Error>>(
     let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
     loop {
         let context = ops::Context {
-            plain: ops::Context::is_plain(select, variant, &fields, &linked),
+            plain: collectives.is_empty() && ops::Context::is_plain(select, variant, &fields, &linked),
             variant,
             select,
             fields: &fields,
@@ -103,6 +107,7 @@ fn read<E: From<Error>>(
             launches: &launches,
             processes: join.processes,
             symbols: &references.symbols,
+            collectives: &collectives,
             process: process.unwrap_or(ops::UNNAMED),
         };
         let parts = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;

@@ -3,10 +3,10 @@ use super::{Agents, IdMap, Names, Processes};
 use crate::dialect::opaque_tables;
 use crate::sqlite::{Database, scanned};
 use crate::table::{
-    Allocation, AllocationKind, AllocationLevel, ApiArgument, Copies, Counter, MemoryEvent, Monitor,
-    Operator, PythonFrame, StackFrame,
+    Allocation, AllocationKind, AllocationLevel, ApiArgument, Collective, Copies, Counter, MemoryEvent,
+    Monitor, Operator, PythonFrame, StackFrame,
 };
-use crate::{NameId, ProblemKind, ProcessId, Result, Select, Tables};
+use crate::{CollectiveId, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
 /// Reads the tables beside ops and calls.
 #[derive(Debug)]
@@ -236,6 +236,36 @@ pub(super) fn arguments(
     Ok(())
 }
 
+/// Reads what a framework states of collectives, by op.
+pub(super) fn collectives(
+    database: &Database,
+    names: &Names,
+    tables: &mut Tables,
+) -> Result<IdMap<CollectiveId>> {
+    let mut of_ops = IdMap::default();
+    scanned!(columns: op = "op_id", operation = "operation_id", communicator = "communicator_id", ranks = "ranks_id",
+        size, data_type = "type_id", sent, received, sequence);
+    database.scan("rocpd_collective", &columns, |row| {
+        let id = row.int(op).unwrap_or(row.id());
+        let small = |column| row.int(column).and_then(|value| u32::try_from(value).ok());
+        let elements = |column| row.int(column).map(|value| value as u64);
+        let problems = &mut tables.problems;
+        let mut text = |column, place| names.checked(row.int(column), problems, place, id);
+        let collective = Collective {
+            operation: text(operation, "rocpd_collective.operation_id"),
+            communicator: text(communicator, "rocpd_collective.communicator_id"),
+            ranks: text(ranks, "rocpd_collective.ranks_id"),
+            size: small(size),
+            data_type: text(data_type, "rocpd_collective.type_id"),
+            sent: elements(sent),
+            received: elements(received),
+            sequence: small(sequence),
+        };
+        of_ops.push(id, tables.collectives.intern(collective));
+    })?;
+    Ok(of_ops)
+}
+
 /// The addresses and agents that `rocpd_copy` keeps for copies, by op.
 #[derive(Debug, Default)]
 pub(super) struct CopyEnds(IdMap<[Option<i64>; 4]>);
@@ -269,7 +299,7 @@ impl CopyEnds {
 }
 
 /// Tables that are read into columns, or that rows of others refer to.
-const READ: [&str; 17] = [
+const READ: [&str; 18] = [
     "rocpd_string",
     "rocpd_ustring",
     "rocpd_metadata",
@@ -287,6 +317,7 @@ const READ: [&str; 17] = [
     "rocpd_operator",
     "rocpd_memory_event",
     "rocpd_python_frame",
+    "rocpd_collective",
 ];
 
 /// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.

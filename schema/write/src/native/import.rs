@@ -199,8 +199,11 @@ impl TraceImport {
             symbol: self.symbol(piece, row.track, row.name, row.symbol),
             ..Op::default()
         };
-        self.place(writer, piece, op, row)?;
-        Ok(())
+        let id = self.place(writer, piece, op, row)?;
+        match row.collective {
+            Some(collective) => self.collective(writer, id, piece.collectives.get(collective)),
+            None => Ok(()),
+        }
     }
 
     /// The symbol column: empty where the name says it.

@@ -27,12 +27,13 @@ pub(crate) enum Table {
     Operator,
     MemoryEvent,
     PythonFrame,
+    Collective,
 }
 
 impl Table {
     /// Every file has these; their ids are their places here.
     pub(crate) const ALWAYS: [Self; 3] = [Self::String, Self::Metadata, Self::Op];
-    pub(crate) const COUNT: usize = Self::PythonFrame as usize + 1;
+    pub(crate) const COUNT: usize = Self::Collective as usize + 1;
 
     /// The id of a table that every file has.
     #[inline]
@@ -67,5 +68,6 @@ mod tests {
         assert_eq!(names[Table::Stackframe as usize], "rocpd_stackframe");
         assert_eq!(names[Table::MemoryEvent as usize], "rocpd_memory_event");
         assert_eq!(names[Table::PythonFrame as usize], "rocpd_python_frame");
+        assert_eq!(names[Table::Collective as usize], "rocpd_collective");
     }
 }

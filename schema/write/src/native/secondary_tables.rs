@@ -5,7 +5,7 @@ use super::layout::Table;
 use super::rows::{address, memcpy_kind};
 use super::writer::NativeWriter;
 use crate::btree::Datum;
-use rtl_schema::table::{Allocation, ApiLaunch, MemoryEvent, Monitor};
+use rtl_schema::table::{Allocation, ApiLaunch, Collective, MemoryEvent, Monitor};
 use rtl_schema::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -108,6 +108,23 @@ impl TraceImport {
             writer.row(Table::PythonFrame, &cells)?;
         }
         Ok(())
+    }
+
+    /// Writes what a framework states of the collective that an op executes.
+    pub(super) fn collective(&self, writer: &mut NativeWriter, op: i64, row: Collective) -> Result<()> {
+        let text = |name| Datum::from(self.text(name).map(|text| text.0));
+        let elements = |count: Option<u64>| Datum::from(count.map(|count| count as i64));
+        let cells = [
+            text(row.operation),
+            text(row.communicator),
+            text(row.ranks),
+            row.size.map(i64::from).into(),
+            text(row.data_type),
+            elements(row.sent),
+            elements(row.received),
+            row.sequence.map(i64::from).into(),
+        ];
+        writer.row_at(Table::Collective, op, &cells)
     }
 }
 

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rtl_schema::table::{
-    Agent, AgentKind, Barrier, Copy, Direction, Dispatch, MemoryEvent, Operator, Process, PythonFrame, Range,
-    RangeKind, Shape, Symbol, Track,
+    Agent, AgentKind, Barrier, Collective, Copy, Direction, Dispatch, MemoryEvent, Operator, Process,
+    PythonFrame, Range, RangeKind, Shape, Symbol, Track,
 };
-use rtl_schema::{AgentId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId};
+use rtl_schema::{
+    AgentId, CollectiveId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId,
+};
 use rtl_write::{NativeWriter, TraceImport};
 use support::{Layout, Options, fixture_in, fixture_names, generate};
 
@@ -90,6 +92,14 @@ impl<'a> Lines<'a> {
         format!("{name} {mangled} {bare:?}")
     }
 
+    fn collective(&self, collective: CollectiveId) -> String {
+        let row = self.tables.collectives.get(collective);
+        let texts = [row.operation, row.communicator, row.ranks, row.data_type].map(|name| self.words(name));
+        let (operation, communicator, ranks, data_type) = (NameId(0), NameId(0), NameId(0), NameId(0));
+        let bare = Collective { operation, communicator, ranks, data_type, ..row };
+        format!("{texts:?} {bare:?}")
+    }
+
     fn all(&self) -> Vec<String> {
         let tables = self.tables;
         let mut lines = Vec::new();
@@ -108,9 +118,11 @@ impl<'a> Lines<'a> {
             let (name, track) = (self.name(row.name), self.track(row.track));
             let shape = row.shape.map(|shape| tables.shapes.get(shape));
             let symbol = row.symbol.map(|symbol| self.symbol(&tables.symbols[symbol.index()]));
-            let bare =
-                Dispatch { id: 0, name: NameId(0), track: TrackId(0), shape: None, symbol: None, ..row };
-            line(format!("{name} on {track} as {shape:?} of {symbol:?} {bare:?}"));
+            let collective = row.collective.map(|collective| self.collective(collective));
+            let (id, name_id, track_id) = (0, NameId(0), TrackId(0));
+            let bare = Dispatch { id, name: name_id, track: track_id, shape: None, symbol: None, ..row };
+            let bare = Dispatch { collective: None, ..bare };
+            line(format!("{name} on {track} as {shape:?} of {symbol:?} {collective:?} {bare:?}"));
         }
         for row in &tables.copies {
             let (name, track) = (self.words(row.name), self.track(row.track));
@@ -315,6 +327,11 @@ fn places(tables: &mut Tables) {
     tables.shapes.intern(Shape::from_items([64, 1, 1], [100, 1, 1]));
     tables.shapes.intern(Shape { lds: Some(0), ..Shape::from_items([8, 8, 2], [800, 1, 7]) });
     tables.shapes.intern(Shape { scratch: Some(16), ..Shape::default() });
+    let operation = NameId(2);
+    tables.collectives.intern(Collective { operation, sent: Some(u64::MAX), ..Collective::default() });
+    let texts = Collective { communicator: NameId(0), ranks: NameId(2), ..Collective::default() };
+    let (size, received, sequence) = (Some(8), Some(0), Some(u32::MAX));
+    tables.collectives.intern(Collective { data_type: NameId(0), size, received, sequence, ..texts });
 }
 
 fn name() -> impl Strategy<Value = NameId> {
@@ -327,23 +344,25 @@ fn time() -> impl Strategy<Value = (i64, Option<i64>)> {
 
 fn dispatch() -> impl Strategy<Value = Dispatch> {
     let place = (name(), 0_u32..4, time(), prop::option::of(1_i64..5_000_000), 0_i64..4);
-    let rest = (any::<bool>(), prop::option::of(0_i64..1 << 52));
+    let rest = (any::<bool>(), prop::option::of(0_i64..1 << 52), prop::option::weighted(0.2, 0_u32..2));
     (place, prop::option::of(0_u32..3), prop::option::of(0_u32..2), rest).prop_map(
-        |((name, track, (start, duration), tid, range), shape, symbol, (graph, enqueued))| Dispatch {
-            name,
-            track: TrackId(track),
-            start,
-            duration,
-            tid,
-            range,
-            correlation: range * 1_000,
-            collective: None,
-            shape: shape.map(ShapeId),
-            // A kernel is loaded by the process that launches it.
-            symbol: if track == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
-            graph,
-            enqueued,
-            id: 0,
+        |((name, track, (start, duration), tid, range), shape, symbol, (graph, enqueued, collective))| {
+            Dispatch {
+                name,
+                track: TrackId(track),
+                start,
+                duration,
+                tid,
+                range,
+                correlation: range * 1_000,
+                shape: shape.map(ShapeId),
+                // A kernel is loaded by the process that launches it.
+                symbol: if track == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
+                graph,
+                enqueued,
+                collective: collective.map(CollectiveId),
+                id: 0,
+            }
         },
     )
 }

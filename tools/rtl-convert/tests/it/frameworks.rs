@@ -17,8 +17,13 @@ fn rows(tables: &Tables) -> Vec<String> {
         let track = tables.tracks.get(row.track);
         let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
         let registers = row.symbol.and_then(|symbol| tables.symbols[symbol.index()].vgprs);
+        let collective = row.collective.map(|id| {
+            let stated = tables.collectives.get(id);
+            let texts = [stated.operation, stated.communicator, stated.ranks, stated.data_type];
+            (texts.map(text), stated.size, stated.sent, stated.received, stated.sequence)
+        });
         rows.push(format!(
-            "kernel {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {registers:?}",
+            "kernel {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {:?} {registers:?} {collective:?}",
             row.start,
             text(row.name),
             row.duration,
@@ -91,6 +96,7 @@ fn what_torch_profiler_has_recorded_comes_back_in_its_own_shape() {
         "h200/stack.json.gz",
         "h200/gpt-memory-rank0.json.gz",
         "h200/gpt-graph.json.gz",
+        "h200/gpt-dist_overlap-rank1.json.gz",
     ] {
         let path = shared.join("kineto").join(name);
         if !path.exists() {

@@ -39,8 +39,14 @@ pub(crate) fn rows(tables: &Tables, gpu: impl Fn(AgentId) -> String) -> Vec<Stri
             let symbol = tables.symbols[id.index()];
             (text(symbol.name), symbol.vgprs, symbol.lds)
         });
+        let collective = row.collective.map(|id| {
+            let stated = tables.collectives.get(id);
+            let texts = [stated.operation, stated.communicator, stated.ranks, stated.data_type];
+            let numbers = (stated.size, stated.sent, stated.received, stated.sequence);
+            (texts.map(text), numbers)
+        });
         rows.push(format!(
-            "kernel {} {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {symbol:?} {:?} {}",
+            "kernel {} {} {} {:?} {:?} {:?} {:?} {} {:?} {:?} {symbol:?} {collective:?} {:?} {}",
             text(row.name),
             who(track.process),
             gpu(track.agent),

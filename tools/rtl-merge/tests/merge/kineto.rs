@@ -19,7 +19,9 @@ fn the_ranks_of_a_torch_job_keep_all_rows_and_their_gpus() {
     let report = folder.merge(&format!("-o all.db {}", files.join(" ")));
     let tables = report["rows"].as_array().unwrap();
     assert!(tables.iter().all(|table| table["rows_in"] == table["rows_out"]), "{report:#}");
-    assert!(tables.iter().any(|table| table["table"] == "operators"), "{report:#}");
+    for name in ["operators", "collectives"] {
+        assert!(tables.iter().any(|table| table["table"] == name), "{name}: {report:#}");
+    }
     let merged = folder.tables("all.db");
     let ranks: Vec<_> = merged.processes.iter().map(|process| (process.rank, process.world)).collect();
     assert_eq!(ranks, [0, 1, 2, 3].map(|rank| (Some(rank), Some(4))));
@@ -36,6 +38,7 @@ fn the_ranks_of_a_torch_job_keep_all_rows_and_their_gpus() {
         assert_eq!(found, expected);
     }
     assert_eq!(found.len(), expected.len());
+    assert!(merged.dispatches.collective.iter().flatten().count() > 0);
 }
 
 /// The report of four ranks of a real job, without the rows.

@@ -5,6 +5,7 @@
 //! all formats follow from the list.
 
 mod api;
+mod bandwidth;
 mod categories;
 mod collectives;
 mod copies;
@@ -29,7 +30,7 @@ use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 16] = [
+pub static SECTIONS: [&Section; 17] = [
     &TRACE,
     &KERNELS,
     &categories::CATEGORIES,
@@ -43,6 +44,7 @@ pub static SECTIONS: [&Section; 16] = [
     &queues::QUEUES,
     &ranks::RANKS,
     &collectives::COLLECTIVES,
+    &bandwidth::BANDWIDTH,
     &imbalance::IMBALANCE,
     &ranges::RANGES,
     &SANITY,

@@ -25,7 +25,7 @@ pub(crate) static RANKS: Section = Section {
     ..SECTION_ABOUT_RANKS
 };
 
-/// The declaration that `ranks`, `collectives` and `imbalance` share: they print parts of one JSON field.
+/// The declaration that `ranks`, `collectives`, `bandwidth` and `imbalance` share: they print parts of one JSON field.
 pub(super) const SECTION_ABOUT_RANKS: Section = Section {
     by_default: false,
     select: |select| {

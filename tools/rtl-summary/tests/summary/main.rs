@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bandwidth;
 mod choices;
 mod cut_off;
 mod document;
