@@ -20,17 +20,21 @@ mod ranges;
 mod ranks;
 mod sanity;
 mod trace;
+mod trust;
 
 pub(crate) use self::gpus::GPUS;
 pub(crate) use self::kernels::KERNELS;
+pub(crate) use self::ranks::RANKS;
 pub(crate) use self::sanity::SANITY;
 pub(crate) use self::trace::TRACE;
+pub(crate) use self::trust::{TRUST, health, line};
 use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 16] = [
+pub static SECTIONS: [&Section; 17] = [
     &TRACE,
+    &TRUST,
     &KERNELS,
     &categories::CATEGORIES,
     &operators::OPERATORS,
@@ -41,7 +45,7 @@ pub static SECTIONS: [&Section; 16] = [
     &api::API,
     &launches::LAUNCHES,
     &queues::QUEUES,
-    &ranks::RANKS,
+    &RANKS,
     &collectives::COLLECTIVES,
     &imbalance::IMBALANCE,
     &ranges::RANGES,
