@@ -112,8 +112,8 @@ fn health(reports: &[Report], inputs: usize, out: &mut Output) -> Result<(), Fai
             _ => format!("{}: ", escape_control(&report.title(inputs))),
         };
         writeln!(out, "{title}trust: {}", health.trust.label())?;
-        for reason in &health.reasons {
-            writeln!(out, "  {}", escape_control(&sections::line(reason)))?;
+        for sentence in sections::sentences(health.reasons.iter()) {
+            writeln!(out, "  {}", escape_control(&sentence))?;
         }
     }
     Ok(())

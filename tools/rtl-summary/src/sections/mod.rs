@@ -27,7 +27,7 @@ pub(crate) use self::kernels::KERNELS;
 pub(crate) use self::ranks::RANKS;
 pub(crate) use self::sanity::SANITY;
 pub(crate) use self::trace::TRACE;
-pub(crate) use self::trust::{TRUST, health, line};
+pub(crate) use self::trust::{TRUST, health, sentences};
 use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 

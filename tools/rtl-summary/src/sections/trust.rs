@@ -33,19 +33,38 @@ fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str
     let notes: Vec<&String> = notes.collect();
     let said = |reason: &&Reason| !notes.contains(&&reason.sentence);
     let reasons = health.reasons.iter().filter(said).filter(|reason| is_chosen || reason.trust > Trust::Good);
-    let words: Vec<(&str, String)> = reasons.map(|reason| ("Trust", line(reason))).collect();
+    let words: Vec<(&str, String)> = sentences(reasons).into_iter().map(|line| ("Trust", line)).collect();
     match words.is_empty() && is_chosen {
         true => vec![("Trust", health.trust.label().to_owned())],
         false => words,
     }
 }
 
-/// One line on a reason: `limited: 3 of 8 steps ...`.
-pub(crate) fn line(reason: &Reason) -> String {
+/// One line a reason: `limited: GPU events of 3 of 8 steps ...`. Of traces with the same reason the first is quoted.
+pub(crate) fn sentences<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<String> {
+    let mut groups: Vec<(&Reason, usize)> = Vec::new();
+    for reason in reasons {
+        let is_same = |(first, _): &&mut (&Reason, usize)| {
+            reason.input.is_some() && (first.trust, &first.id) == (reason.trust, &reason.id)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((_, others)) => *others += 1,
+            None => groups.push((reason, 0)),
+        }
+    }
+    groups.into_iter().map(|(first, others)| sentence(first, others)).collect()
+}
+
+fn sentence(reason: &Reason, others: usize) -> String {
     let weight = match reason.trust {
         Trust::Good => "remark",
         trust => trust.label(),
     };
-    let input = reason.input.map(|input| format!(", trace {}", input + 1)).unwrap_or_default();
-    format!("{weight}{input}: {}", reason.sentence)
+    let traces = match (reason.input, others) {
+        (None, _) => String::new(),
+        (Some(input), 0) => format!(", trace {}", input + 1),
+        (Some(input), 1) => format!(", trace {} and another one", input + 1),
+        (Some(input), others) => format!(", trace {} and {others} others", input + 1),
+    };
+    format!("{weight}{traces}: {}", reason.sentence)
 }

@@ -236,6 +236,19 @@ fn several_traces_have_the_verdict_of_the_worst() {
     assert_eq!((run.code, run.answer.as_str(), run.messages.as_str()), (3, expected, ""));
 }
 
+#[test]
+fn a_reason_that_traces_share_is_one_line_about_all_of_them() {
+    let folder = Folder::new();
+    for (name, launches) in [("a.json", 3), ("b.json", 2), ("c.json", 4)] {
+        folder.file(name, Torch::graphs(&[4, launches]).text());
+    }
+    let run = folder.run("a.json b.json c.json --health");
+    let together = run.answer.split_once("all 3 traces together: ").unwrap().1;
+    let expected = "trust: bad\n  bad, trace 1 and another one: 7 of 8 kernels of graph launches were recorded: 1 of 2 \
+                    launches lack some\n";
+    assert_eq!((run.code, together), (3, expected));
+}
+
 /// What a trace of torch.profiler holds, counted without our reader: ops, and those that name a call that is not there;
 /// launches, and those without an op.
 fn counted(bytes: &[u8]) -> [usize; 4] {
