@@ -313,3 +313,40 @@ fn the_ranks_that_wait_for_a_slow_one_are_seen_beside_each_other() {
         "{together}"
     );
 }
+
+/// Of 30 real steps of one graph launch and one kernel launch each, the GPU's events of the last 28 are taken away.
+#[test]
+fn a_real_trace_that_is_thinned_says_what_it_lacks() {
+    let path = support::shared().map(|shared| shared.join("kineto/h200/compiled.json.gz"));
+    let Some(path) = path.filter(|path| path.exists()) else {
+        return support::skip(support::Need::Shared, "no traces of torch.profiler beside the checkout");
+    };
+    let mut document: Value =
+        serde_json::from_reader(flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap())).unwrap();
+    let events = document["traceEvents"].as_array_mut().unwrap();
+    let id = |event: &Value| event["args"]["correlation"].as_i64().unwrap_or_default();
+    let is_kernel = |event: &Value| event["cat"] == "kernel";
+    let third =
+        events.iter().find(|event| event["name"] == "ProfilerStep#3").unwrap()["ts"].as_f64().unwrap();
+    let early: HashSet<i64> = events
+        .iter()
+        .filter(|event| event["cat"] == "cuda_runtime" && event["ts"].as_f64().unwrap() < third)
+        .map(id)
+        .collect();
+    let graphs: HashSet<i64> =
+        events.iter().filter(|event| event["name"] == "cudaGraphLaunch").map(id).collect();
+    let of_graphs = |events: &[Value]| {
+        events.iter().filter(|event| is_kernel(event) && graphs.contains(&id(event))).count()
+    };
+    let whole = of_graphs(events);
+    events.retain(|event| !is_kernel(event) || early.contains(&id(event)));
+    let seen = of_graphs(events);
+    let folder = Folder::new();
+    folder.file("thin.json", document.to_string());
+    let run = folder.run("thin.json --health");
+    let expected = format!(
+        "trust: bad\n  bad: {seen} of {whole} kernels of graph launches were recorded: 28 of 30 launches lack some\n  \
+         bad: GPU events in 2 of 30 steps (ProfilerStep)\n  bad: 28 of 30 kernel launches have no kernel on a GPU\n"
+    );
+    assert_eq!((run.code, run.answer), (3, expected));
+}
