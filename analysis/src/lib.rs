@@ -40,6 +40,7 @@ pub mod stats;
 pub mod streaming;
 pub mod sweep;
 pub mod tracing_cost;
+pub mod trust;
 pub mod unfinished;
 mod union_length;
 

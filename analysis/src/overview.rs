@@ -1,7 +1,7 @@
 //! The description of a trace: recorder, processes, GPUs, row counts, completeness.
 
 use rtl_schema::table::{AgentKind, Process};
-use rtl_schema::{Dialect, Durations, Tables};
+use rtl_schema::{Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::tracing_cost::{TracingCost, tracing_cost};
@@ -185,23 +185,49 @@ fn rows(tables: &Tables) -> RowCounts {
     }
 }
 
+/// What lite mode leaves out, of a trace that was or may have been recorded in it.
+pub(crate) fn lite_note(about: &TraceInfo) -> Option<&'static str> {
+    let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
+    match (about.mode.as_deref(), about.dialect) {
+        (Some(mode), _) if lite(mode) => Some(
+            "recorded in lite mode: kernels with a completion signal of their own, collectives above all, \
+             may be missing",
+        ),
+        (None, Dialect::Lite) => Some(
+            "the trace does not say in which mode it was recorded; in lite mode, the default of \
+             rocm-trace-lite, kernels with a completion signal of their own, collectives above all, are missing",
+        ),
+        _ => None,
+    }
+}
+
+/// How many records the recorder lost, and how many it skipped by its settings.
+pub(crate) fn lost_and_skipped(about: &TraceInfo) -> (u64, u64) {
+    let on_purpose = |tag: &str| tag.contains("skipped:");
+    let sum = |wanted: bool| -> u64 {
+        about.losses.iter().filter(|(tag, _)| on_purpose(tag) == wanted).map(|(_, count)| count).sum()
+    };
+    (sum(false), sum(true))
+}
+
+/// A sentence on lost and skipped records.
+pub(crate) fn loss_note(about: &TraceInfo) -> Option<String> {
+    match lost_and_skipped(about) {
+        (0, 0) => None,
+        (0, skipped) => {
+            Some(format!("the recorder skipped {skipped} records by its settings, and lost none"))
+        }
+        (lost, 0) => Some(format!("the recorder lost {lost} records")),
+        (lost, skipped) => {
+            Some(format!("the recorder lost {lost} records, and skipped {skipped} by its settings"))
+        }
+    }
+}
+
 fn notes(tables: &Tables) -> Vec<String> {
     let about = &tables.info;
     let mut notes = Vec::new();
-    let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
-    match (about.mode.as_deref(), about.dialect) {
-        (Some(mode), _) if lite(mode) => notes.push(
-            "recorded in lite mode: kernels with a completion signal of their own, collectives above all, \
-             may be missing"
-                .to_owned(),
-        ),
-        (None, Dialect::Lite) => notes.push(
-            "the trace does not say in which mode it was recorded; in lite mode, the default of \
-             rocm-trace-lite, kernels with a completion signal of their own, collectives above all, are missing"
-                .to_owned(),
-        ),
-        _ => {}
-    }
+    notes.extend(lite_note(about).map(str::to_owned));
     if about.dialect == Dialect::Lite && tables.copies.is_empty() {
         notes.push("rocm-trace-lite records no copies made by copy engines".to_owned());
     }
@@ -215,20 +241,7 @@ fn notes(tables: &Tables) -> Vec<String> {
             about.replays
         ));
     }
-    let on_purpose = |tag: &str| tag.contains("skipped:");
-    let sum = |wanted: bool| -> u64 {
-        about.losses.iter().filter(|(tag, _)| on_purpose(tag) == wanted).map(|(_, count)| count).sum()
-    };
-    match (sum(false), sum(true)) {
-        (0, 0) => {}
-        (0, skipped) => {
-            notes.push(format!("the recorder skipped {skipped} records by its settings, and lost none"))
-        }
-        (lost, 0) => notes.push(format!("the recorder lost {lost} records")),
-        (lost, skipped) => {
-            notes.push(format!("the recorder lost {lost} records, and skipped {skipped} by its settings"));
-        }
-    }
+    notes.extend(loss_note(about));
     notes
 }
 

@@ -76,6 +76,16 @@ impl Repeated {
         self.spans.get(process.index()).map_or(0, Vec::len)
     }
 
+    /// The number of the range that is open in a process at a moment.
+    pub(crate) fn of_moment(&self, process: ProcessId, moment: i64) -> Option<usize> {
+        number_at(&self.spans, process, moment).map(|number| number as usize)
+    }
+
+    /// Start and end of a process's range in ns.
+    pub(crate) fn span(&self, process: ProcessId, number: usize) -> Option<(i64, i64)> {
+        self.spans.get(process.index())?.get(number).copied()
+    }
+
     /// What one of them is called: its category where that has a number (torch.profiler), else its name and its number
     /// from 1.
     pub(crate) fn label(&self, tables: &Tables, number: usize) -> String {

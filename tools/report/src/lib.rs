@@ -20,6 +20,7 @@ use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region::Region;
 use rtl_analysis::sanity::Sanity;
 use rtl_analysis::sweep::{Gap, Gpu, GpuGaps};
+use rtl_analysis::trust::{Reason, Trust};
 use rtl_analysis::unfinished::UnfinishedDispatch;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,12 @@ pub struct Sections {
     /// The position in [`Document::inputs`] of the trace that the sections are about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<usize>,
+    /// Whether the figures can be believed: about the whole trace, whatever the region of interest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// Why not, and remarks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust_reasons: Option<Vec<Reason>>,
     /// Kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernels: Option<Vec<Row>>,

@@ -58,6 +58,10 @@ pub struct Options {
     #[arg(long, conflicts_with_all = ["section", "style"])]
     pub info: bool,
 
+    /// Print only whether the figures can be believed and why not; exit 0 if good, 1 if limited, 3 if bad
+    #[arg(long, conflicts_with_all = ["section", "info", "style"])]
+    pub health: bool,
+
     /// The form of kernel names
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub names: Names,

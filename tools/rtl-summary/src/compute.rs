@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cli::Failure;
 use rtl_analysis::facts::facts;
 use rtl_analysis::region;
+use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
 use rtl_report::{Input, Tag};
 use rtl_schema::{Tables, Trace};
@@ -17,7 +18,7 @@ use crate::kernel_names::KernelNames;
 use crate::report::{Recording, Report};
 use crate::request::Request;
 use crate::section::Context;
-use crate::sections::KERNELS;
+use crate::sections::{self, KERNELS, TRUST};
 use crate::style;
 
 /// Reads a trace; returns its report and the rows of the region of interest.
@@ -33,6 +34,9 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
     let is_filtered = !request.options.filter.is_empty();
     let has_keys = is_filtered && request.includes(&KERNELS);
     let keys = has_keys.then(|| KernelKeys::of(&tables));
+    // A filter would leave launches without their kernels.
+    let before = is_filtered && prints_trust(request);
+    let health = before.then(|| trust::health(&Analysis::new(&tables, &request.categories), None));
     let region = region::apply(&mut tables, &request.filter).map_err(|error| filter::failure(path, error))?;
     let mut report = Report {
         input: Input { path: name, region, ..Input::default() },
@@ -50,19 +54,30 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
         report.input.metadata =
             tags.map(|(tag, value)| Tag { tag: tag.clone(), value: value.clone() }).collect();
     }
-    sections(&mut report, &tables, keys, request);
+    compute_sections(&mut report, &tables, keys, request);
+    if let Some(health) = health {
+        report.set_health(health);
+    }
     Ok((report, tables))
 }
 
-/// The report on the rows of several traces.
-pub(crate) fn combined(tables: &Tables, request: &Request<'_>) -> Report {
+/// The report on the rows of several traces, each with its own report.
+pub(crate) fn combined(tables: &Tables, reports: &[Report], request: &Request<'_>) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
-    sections(&mut report, tables, None, request);
+    compute_sections(&mut report, tables, None, request);
+    if prints_trust(request) {
+        let parts: Vec<Health> = reports.iter().filter_map(sections::health).collect();
+        report.set_health(trust::combined(&parts, report.sections.ranks.as_ref()));
+    }
     report
 }
 
+fn prints_trust(request: &Request<'_>) -> bool {
+    request.options.style.is_none() && request.includes(&TRUST)
+}
+
 /// Computes the sections; `keys` are those of a filtered trace.
-fn sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, request: &Request<'_>) {
+fn compute_sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, request: &Request<'_>) {
     let options = request.options;
     if let Some(style) = options.style {
         report.styled = Some(match style {
@@ -85,4 +100,7 @@ fn sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, requ
     let context =
         Context { analysis, by: options.by, sort: options.sort, top: request.top, comparison, keys, names };
     request.sections.iter().for_each(|section| (section.compute)(&context, report));
+    if prints_trust(request) && !report.is_combined && !report.input.region.filtered {
+        report.set_health(trust::health(&context.analysis, report.sections.ranks.as_ref()));
+    }
 }

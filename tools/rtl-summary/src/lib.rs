@@ -23,6 +23,7 @@ use std::path::PathBuf;
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::combine;
+use rtl_analysis::trust::Trust;
 use rtl_schema::Tables;
 
 use crate::args::Arguments;
@@ -94,7 +95,9 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
 
     let exit = if failed { Exit::Input } else { Exit::Success };
     let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
-    let combined = all.filter(|_| reports.len() > 1).map(|tables| compute::combined(&tables, &request));
+    let combined =
+        all.filter(|_| reports.len() > 1).map(|tables| compute::combined(&tables, &reports, &request));
+    let health = combined.as_ref().or(reports.first()).and_then(|report| report.sections.trust);
     render::render(&request, reports, combined, out)?;
     match failures.as_slice() {
         [first, others @ ..] if options.strict => {
@@ -103,6 +106,16 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
             Err(Failure::input(anyhow::anyhow!("not sound: {first}{more}"))
                 .with_hint("the section `sanity` has the details; without --strict they are only reported"))
         }
+        _ if options.health && !failed => Ok(health_exit(health.unwrap_or_default())),
         _ => Ok(exit),
+    }
+}
+
+/// The exit code of `--health`.
+fn health_exit(trust: Trust) -> Exit {
+    match trust {
+        Trust::Good => Exit::Success,
+        Trust::Limited => Exit::GateFailed,
+        Trust::Bad => Exit::Input,
     }
 }

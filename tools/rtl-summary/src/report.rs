@@ -1,6 +1,7 @@
 //! The report on one trace, or on several combined.
 
 use rtl_analysis::overview;
+use rtl_analysis::trust::Health;
 use rtl_report::{Input, Sections};
 use rtl_schema::Tables;
 
@@ -118,6 +119,12 @@ impl Report {
         names
             .extend(sections.unfinished_dispatches.iter().flatten().map(|dispatch| dispatch.kernel.as_str()));
         names
+    }
+
+    /// States whether the figures can be believed.
+    pub(crate) fn set_health(&mut self, health: Health) {
+        self.sections.trust = Some(health.trust);
+        self.sections.trust_reasons = Some(health.reasons);
     }
 
     /// The findings that `--strict` fails on, with the file in front.

@@ -12,7 +12,7 @@ use rtl_schema::Select;
 use crate::args::Options;
 use crate::choices::{Names, Style, Top};
 use crate::section::Section;
-use crate::sections::{GPUS, KERNELS, SANITY, SECTIONS, TRACE};
+use crate::sections::{GPUS, KERNELS, RANKS, SANITY, SECTIONS, TRACE, TRUST};
 
 /// The number of rows of a table in formats for people.
 const ROWS: usize = 20;
@@ -95,6 +95,10 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
     let named = |section: &Section| options.section.iter().any(|named| named.name == section.name);
     let mut chosen: Vec<&Section> = match (options.section.as_slice(), is_csv) {
         _ if options.info => vec![&TRACE],
+        (_, true) if options.health => {
+            return Err(Failure::usage("--health has no table").with_hint("use `--format json`"));
+        }
+        _ if options.health => vec![&TRUST, &RANKS],
         ([], true) => vec![&KERNELS],
         ([], false) => {
             let by_rank = options.by == GroupBy::Rank;

@@ -79,6 +79,8 @@ pub struct RenderOptions<'a> {
     pub top: Top,
     /// The display names of the kernels of the report; none where names are printed in full.
     pub names: &'a DisplayNames,
+    /// Whether sections were chosen, rather than all printed.
+    pub is_chosen: bool,
     /// Whether only the table of the section is printed.
     pub is_csv: bool,
 }

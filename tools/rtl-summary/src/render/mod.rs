@@ -15,7 +15,7 @@ use crate::file_info;
 use crate::report::Report;
 use crate::request::Request;
 use crate::section::{Block, RenderOptions};
-use crate::sections::blocks;
+use crate::sections::{self, blocks};
 
 /// Prints the reports in the requested format; `combined` is the report on all traces.
 ///
@@ -24,15 +24,22 @@ use crate::sections::blocks;
 pub(crate) fn render(
     request: &Request<'_>,
     mut reports: Vec<Report>,
-    combined: Option<Report>,
+    mut combined: Option<Report>,
     out: &mut Output,
 ) -> Result<(), Failure> {
     let (inputs, options) = (reports.len(), request.options);
     let format = options.display.format;
+    if options.health {
+        // Computed for the verdict alone.
+        reports.iter_mut().chain(&mut combined).for_each(|report| report.sections.ranks = None);
+    }
     if format == Format::Json && options.style.is_none() {
         return json::render(reports, combined, request.top, out);
     }
     reports.extend(combined);
+    if options.health {
+        return health(&reports, inputs, out);
+    }
     let full_names = options.display.full_names;
     if options.style.is_some() {
         return styled(&reports, inputs, out);
@@ -59,7 +66,9 @@ pub(crate) fn render(
             true => DisplayNames::default(),
             false => DisplayNames::of(report.printed_kernels(request.top)),
         };
-        let view = RenderOptions { by: options.by, top: request.top, names: &names, is_csv: false };
+        let is_chosen = !options.section.is_empty();
+        let view =
+            RenderOptions { by: options.by, top: request.top, names: &names, is_chosen, is_csv: false };
         for block in blocks(report, view, options.info) {
             let block = block.with_short_names(&names);
             match format {
@@ -81,9 +90,31 @@ fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Resu
         return file_info::render(report, Layout::Csv, out);
     }
     let names = DisplayNames::default();
-    let view = RenderOptions { by: request.options.by, top: request.top, names: &names, is_csv: true };
+    let view = RenderOptions {
+        by: request.options.by,
+        top: request.top,
+        names: &names,
+        is_chosen: true,
+        is_csv: true,
+    };
     if let Some(Block::Table { table, .. }) = (section.blocks)(report, view).first() {
         table.render(Layout::Csv, out)?;
+    }
+    Ok(())
+}
+
+/// The verdict, and one line for each reason.
+fn health(reports: &[Report], inputs: usize, out: &mut Output) -> Result<(), Failure> {
+    for report in reports {
+        let Some(health) = sections::health(report) else { continue };
+        let title = match reports.len() {
+            1 => String::new(),
+            _ => format!("{}: ", escape_control(&report.title(inputs))),
+        };
+        writeln!(out, "{title}trust: {}", health.trust.label())?;
+        for sentence in sections::sentences(health.reasons.iter()) {
+            writeln!(out, "  {}", escape_control(&sentence))?;
+        }
     }
     Ok(())
 }

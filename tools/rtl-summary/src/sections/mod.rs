@@ -21,17 +21,21 @@ mod ranges;
 mod ranks;
 mod sanity;
 mod trace;
+mod trust;
 
 pub(crate) use self::gpus::GPUS;
 pub(crate) use self::kernels::KERNELS;
+pub(crate) use self::ranks::RANKS;
 pub(crate) use self::sanity::SANITY;
 pub(crate) use self::trace::TRACE;
+pub(crate) use self::trust::{TRUST, health, sentences};
 use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
 pub static SECTIONS: [&Section; 17] = [
     &TRACE,
+    &TRUST,
     &KERNELS,
     &categories::CATEGORIES,
     &operators::OPERATORS,
@@ -42,7 +46,7 @@ pub static SECTIONS: [&Section; 17] = [
     &api::API,
     &launches::LAUNCHES,
     &queues::QUEUES,
-    &ranks::RANKS,
+    &RANKS,
     &collectives::COLLECTIVES,
     &bandwidth::BANDWIDTH,
     &imbalance::IMBALANCE,

@@ -18,6 +18,7 @@ mod region;
 mod report;
 mod several;
 mod trial;
+mod trust;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -73,6 +73,7 @@ Trace: bad-rows.db
   Span:      725 ns
   GPU ops:   8 dispatches
   API calls: 0
+  Trust:     bad: 1 of 8 dispatches repeat another one
 
 Kernels
 Kernel                 Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -132,6 +133,7 @@ Trace: only-markers.db
   GPU ops:   0
   API calls: 0
   Also:      1 range, 1 marker
+  Trust:     limited: no GPU events
 
 Ranges and markers, GPU work by time
 Range  Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -153,6 +155,7 @@ Trace: empty.db
   Span:      0 ns
   GPU ops:   0
   API calls: 0
+  Trust:     limited: no GPU events
 
 "#]]
     );

@@ -1,0 +1,79 @@
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Evidence;
+
+/// From this part of what should be there, its absence makes a trace bad.
+const MUCH: f64 = 0.1;
+
+/// The verdict on a trace, and what a reason makes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// Every figure holds; a reason of this weight is a remark.
+    #[default]
+    Good,
+    /// Some figures are off, as the reasons state.
+    Limited,
+    /// The figures do not describe the run.
+    Bad,
+}
+
+impl Trust {
+    /// The word for it.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Limited => "limited",
+            Self::Bad => "bad",
+        }
+    }
+
+    /// Of a trace that lacks this part, 0 to 1.
+    fn of_missing(share: f64) -> Self {
+        if share < MUCH { Self::Limited } else { Self::Bad }
+    }
+}
+
+/// Why a trace is less than good, or a remark.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Reason {
+    /// The stable name of the rule.
+    pub id: String,
+    /// What it makes of the trace.
+    pub trust: Trust,
+    /// What is wrong, with its numbers.
+    pub sentence: String,
+    /// How many rows, launches, steps or ns are concerned.
+    pub count: u64,
+    /// Of how many; 0 where that is unknown.
+    pub of: u64,
+    /// `count / of`, 0 to 1.
+    pub share: f64,
+    /// The first few places.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// The position of the trace among several, in a report on all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<usize>,
+}
+
+impl Reason {
+    /// A reason that concerns `count` of `of`; its weight is for the rule to set.
+    pub(super) fn new(id: &str, count: u64, of: u64, sentence: String) -> Self {
+        let share = if of == 0 { 0.0 } else { count as f64 / of as f64 };
+        Self { id: id.to_owned(), trust: Trust::Limited, sentence, count, of, share, ..Self::default() }
+    }
+
+    /// The same, whose weight follows from how much is missing.
+    pub(super) fn missing(id: &str, count: u64, of: u64, sentence: String) -> Self {
+        let reason = Self::new(id, count, of, sentence);
+        Self { trust: Trust::of_missing(reason.share), ..reason }
+    }
+
+    /// A remark unless at least this part is concerned.
+    pub(super) fn remark_below(self, least: f64) -> Self {
+        let trust = if self.share < least { Trust::Good } else { self.trust };
+        Self { trust, ..self }
+    }
+}

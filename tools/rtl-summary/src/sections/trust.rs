@@ -1,0 +1,70 @@
+//! Whether the figures can be believed.
+
+use rtl_analysis::trust::{Health, Reason, Trust};
+
+use crate::report::Report;
+use crate::section::{Block, Section};
+
+pub(crate) static TRUST: Section = Section {
+    name: "trust",
+    help: "Whether the figures can be believed, and why not",
+    has_table: false,
+    select: |select| (select.links, select.ranges, select.api) = (true, true, true),
+    prepare: |analysis| _ = analysis.sweep(),
+    // It is about the whole trace, whatever the region of interest: see `compute`.
+    blocks: |report, view| {
+        let health = health(report);
+        let shown = health.filter(|health| view.is_chosen || health.trust > Trust::Good);
+        shown.map(|health| Block::Lines(lines(&health, report, view.is_chosen))).into_iter().collect()
+    },
+    ..Section::DEFAULT
+};
+
+/// The verdict of a report, if it was asked for.
+pub(crate) fn health(report: &Report) -> Option<Health> {
+    let sections = &report.sections;
+    let reasons = sections.trust_reasons.clone().unwrap_or_default();
+    sections.trust.map(|trust| Health { trust, reasons })
+}
+
+/// A reason that the section `trace` has said as a note is not repeated, and remarks are for those who ask.
+fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str, String)> {
+    let notes = report.input.info.iter().flat_map(|info| &info.notes);
+    let notes: Vec<&String> = notes.collect();
+    let said = |reason: &&Reason| !notes.contains(&&reason.sentence);
+    let reasons = health.reasons.iter().filter(said).filter(|reason| is_chosen || reason.trust > Trust::Good);
+    let words: Vec<(&str, String)> = sentences(reasons).into_iter().map(|line| ("Trust", line)).collect();
+    match words.is_empty() && is_chosen {
+        true => vec![("Trust", health.trust.label().to_owned())],
+        false => words,
+    }
+}
+
+/// One line a reason: `limited: GPU events of 3 of 8 steps ...`. Of traces with the same reason the first is quoted.
+pub(crate) fn sentences<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<String> {
+    let mut groups: Vec<(&Reason, usize)> = Vec::new();
+    for reason in reasons {
+        let is_same = |(first, _): &&mut (&Reason, usize)| {
+            reason.input.is_some() && (first.trust, &first.id) == (reason.trust, &reason.id)
+        };
+        match groups.iter_mut().find(is_same) {
+            Some((_, others)) => *others += 1,
+            None => groups.push((reason, 0)),
+        }
+    }
+    groups.into_iter().map(|(first, others)| sentence(first, others)).collect()
+}
+
+fn sentence(reason: &Reason, others: usize) -> String {
+    let weight = match reason.trust {
+        Trust::Good => "remark",
+        trust => trust.label(),
+    };
+    let traces = match (reason.input, others) {
+        (None, _) => String::new(),
+        (Some(input), 0) => format!(", trace {}", input + 1),
+        (Some(input), 1) => format!(", trace {} and another one", input + 1),
+        (Some(input), others) => format!(", trace {} and {others} others", input + 1),
+    };
+    format!("{weight}{traces}: {}", reason.sentence)
+}
