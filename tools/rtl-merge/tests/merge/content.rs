@@ -196,7 +196,10 @@ fn real_and_made_traces_of_other_tools_are_merged() {
     let report = folder.merge(&format!("--force --allow-missing -o all.db {}", files.join(" ")));
     let sums = report["rows"].as_array().unwrap().iter();
     assert!(sums.clone().all(|table| table["rows_in"] == table["rows_out"]), "{report:#}");
-    assert_eq!(report["inputs"].as_array().unwrap().len(), files.len());
+    // The CSV files are those of one run of rocprofv3.
+    let of_one_run = files.iter().filter(|file| file.ends_with(".csv")).count();
+    assert!(of_one_run > 1);
+    assert_eq!(report["inputs"].as_array().unwrap().len(), files.len() - of_one_run + 1);
 }
 
 #[test]

@@ -33,7 +33,7 @@ use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 17] = [
+pub static SECTIONS: [&Section; 18] = [
     &TRACE,
     &TRUST,
     &KERNELS,

@@ -57,7 +57,7 @@ fn a_text() {
 fn a_binary() {
     let folder = Folder::new();
     folder.file("program.db", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
-    refused(&folder, "program.db", "not a trace");
+    refused(&folder, "program.db", "an ELF file");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_database_of_something_else() {
 fn json_of_something_else() {
     let folder = Folder::new();
     folder.file("package.json", r#"{"name": "x", "version": "1.0.0"}"#);
-    refused(&folder, "package.json", "no trace that rtl knows");
+    refused(&folder, "package.json", "JSON without a trace");
 }
 
 #[test]
