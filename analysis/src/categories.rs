@@ -93,9 +93,10 @@ const RULES: [(&str, &str); 9] = [
     ),
     (
         "attention",
-        "attention attn fmha mla_decode mla_prefill pa_decode pa_fwd gemm_softmax_gemm bwd_kernel_fuse",
+        "attention attn fmha sdpa mla_decode mla_prefill pa_decode pa_fwd gemm_softmax_gemm bwd_kernel_fuse \
+         compute_dot_do_o convert_dq_to",
     ),
-    ("gemm", "cijk_ hipblaslt gemm gemv matmul wvsplt llmm1 fused_moe_kernel"),
+    ("gemm", "cijk_ hipblaslt gemm gemv nvjet matmul wvsplt llmm1 fused_moe_kernel"),
     (
         "normalisation",
         "layernorm layer_norm rmsnorm rms_norm add_rmsn groupnorm group_norm batchnorm batch_norm \
@@ -210,6 +211,9 @@ mod tests {
             ),
             ("_Z32paged_attention_ll4mi_QKV_kernelIDF16_hLN4vllm18Fp8KVCacheDataTypeE1E", "attention"),
             ("attn_fwd", "attention"),
+            ("cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128", "attention"),
+            ("void compute_dot_do_o_specialized<true, 128>(AttentionBackward)", "attention"),
+            ("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_bias_TNT", "gemm"),
             ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", "collective"),
             ("void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)", "collective"),
             (
