@@ -62,7 +62,7 @@ fn kernels_on_eight_queues_far_ahead_of_the_gpu() {
 #[test]
 fn kernels_that_are_not_recorded_far_ahead_of_the_gpu() {
     for stack in &stacks() {
-        let Some((process, kernels)) = far_ahead(stack, 0, 2) else { return };
+        let Some((process, kernels)) = far_ahead(stack, 0, 8) else { return };
         drop(process.setting("RTL_START", "stopped").unchanged_in_one_run());
 
         let Some((process, _)) = far_ahead(stack, 0, 1) else { return };
