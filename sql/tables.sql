@@ -183,7 +183,9 @@ CREATE TABLE rocpd_operator (
     types_id INTEGER,      -- text: types of the inputs as the framework wrote them
     sequence INTEGER,      -- node of the autograd graph that a forward operator made and a backward one executes
     forwardThread INTEGER, -- the framework's number of the thread of the forward operator, NULL or 0 in a forward one
-    pid INTEGER            -- NULL is the metadata tag pid
+    pid INTEGER,           -- NULL is the metadata tag pid
+    strides_id INTEGER,    -- text: strides of the inputs as the framework wrote them
+    values_id INTEGER      -- text: values of the inputs as the framework wrote them
 );
 
 -- Allocations and releases of a framework's allocator, which need not reach the runtime.
@@ -223,4 +225,16 @@ CREATE TABLE rocpd_collective (
     sent INTEGER,            -- elements that a rank gives
     received INTEGER,        -- elements that a rank gets
     sequence INTEGER         -- number within the communicator
+);
+
+-- Spans that a profiler states beside the events that it recorded: no work, and no calls.
+CREATE TABLE rocpd_span (
+    id INTEGER PRIMARY KEY,
+    kind TEXT,        -- gpu_range: a range of the host on a stream of a GPU; overhead: work of the profiler
+    name_id INTEGER,  -- text
+    start INTEGER,
+    duration INTEGER, -- NULL if its end was never seen
+    gpuId INTEGER,    -- of a range on a GPU
+    streamId INTEGER, -- of a range on a GPU
+    pid INTEGER       -- NULL is the metadata tag pid
 );

@@ -29,7 +29,7 @@ pub(crate) fn skip_byte_order_mark(reader: &mut impl BufRead) -> std::io::Result
 /// The error for a database that no dialect recognises, described by the names of its tables.
 pub(crate) fn foreign_database(path: &Path, tables: &[String]) -> Error {
     let found = match tables {
-        [] => "a SQLite database without tables".to_owned(),
+        [] => return Error::NoTables { path: path.to_owned() },
         few if few.len() <= 4 => format!("a SQLite database with {}", few.join(", ")),
         [first, second, third, rest @ ..] => {
             format!("a SQLite database with {first}, {second}, {third} and {} more", rest.len())

@@ -42,6 +42,12 @@ pub enum Error {
         /// A description of the content.
         found: String,
     },
+    /// A SQLite file without tables: its writer has not begun to write, or removed them.
+    #[error("a SQLite database without tables, but no trace that rtl knows: {}", path.display())]
+    NoTables {
+        /// The path as the user gave it.
+        path: PathBuf,
+    },
     /// A SQLite file or JSON document of something else.
     #[error("{found}, but no trace that rtl knows: {}", path.display())]
     Foreign {
@@ -148,6 +154,7 @@ impl Error {
             Self::Missing { path }
             | Self::Folder { path }
             | Self::Empty { path }
+            | Self::NoTables { path }
             | Self::Io { path, .. }
             | Self::NotATrace { path, .. }
             | Self::Foreign { path, .. }
@@ -164,6 +171,11 @@ impl Error {
         }
     }
 
+    /// Whether the file is one that a writer has created and not begun to write.
+    pub fn is_without_content(&self) -> bool {
+        matches!(self, Self::Empty { .. } | Self::NoTables { .. })
+    }
+
     /// A hint for the user, without the prefix `hint:`.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -171,7 +183,9 @@ impl Error {
             Self::Folder { .. } => {
                 "name the files in it, e.g. `rank*.db`; of rocprofv3's CSV files a folder is enough"
             }
-            Self::Empty { .. } => "the traced program may have ended before its tracer wrote anything",
+            Self::Empty { .. } | Self::NoTables { .. } => {
+                "the traced program may have ended before its tracer wrote anything"
+            }
             Self::Io { .. } => "check the permissions and the free space",
             Self::NotATrace { .. } | Self::Foreign { .. } | Self::Unread { hint: "", .. } => READABLE_HINT,
             Self::Unread { hint, .. } => hint,

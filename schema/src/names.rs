@@ -41,10 +41,11 @@ fn is_closed(name: &str) -> bool {
         let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         // A number is the length of an identifier that follows, unless it numbers a substitution or is a literal.
         let is_length = !matches!(before, b'S' | b'T') && bytes.get(at + digits) != Some(&b'E');
-        let length = if is_length { name[at..at + digits].parse().unwrap_or(0_usize) } else { 0 };
+        // Without digits, this may be within a character.
+        let length = name.get(at..at + digits).filter(|_| is_length).and_then(|digits| digits.parse().ok());
         open += i64::from(byte == b'I') - i64::from(byte == b'E');
         before = byte;
-        at = at.saturating_add(digits.max(1)).saturating_add(length);
+        at = at.saturating_add(digits.max(1)).saturating_add(length.unwrap_or(0_usize));
     }
     open <= 0
 }
@@ -108,6 +109,14 @@ mod tests {
             assert!(is_closed(closed), "{closed}");
         }
         assert!(!is_closed("_Z2III1AIiE"));
+    }
+
+    #[test]
+    fn a_malformed_name_has_any_characters_and_is_refused() {
+        let deep = |end: &str| format!("_Z4gemmI{}{end}", "M".repeat(100));
+        for end in ["\u{318}", "1\u{318}", "2\u{318}E", "\u{e0971}"] {
+            assert_eq!(demangle(&deep(end)), None, "{end}");
+        }
     }
 
     #[test]

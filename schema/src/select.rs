@@ -20,7 +20,7 @@ pub struct Select {
     pub operators: bool,
     /// Python functions and modules of a framework.
     pub python: bool,
-    /// Allocations and releases of a framework's allocator.
+    /// Allocations and releases, by a framework's allocator and from the runtime, and scratch events.
     pub memory: bool,
     /// Allocations, scratch events, counters, monitors and call stacks.
     pub secondary: bool,
@@ -40,6 +40,11 @@ impl Select {
     /// Ops alone: names, places and times.
     pub fn ops() -> Self {
         Self::default()
+    }
+
+    /// Whether allocations and scratch events are read.
+    pub(crate) const fn allocations(&self) -> bool {
+        self.memory || self.secondary
     }
 
     /// Whether dispatches have their launch shapes.

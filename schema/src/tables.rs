@@ -4,7 +4,7 @@ use crate::Dialect;
 use crate::layout::tags::{COMPLETE, TRACING_COST};
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Collectives, Copies, Counters, Dispatches, MemoryEvents, Monitor,
-    OpaqueTable, Operators, Process, PythonFrames, Ranges, Shapes, StackFrame, Symbol, Thread, Tracks,
+    OpaqueTable, Operators, Process, PythonFrames, Ranges, Shapes, Spans, StackFrame, Symbol, Thread, Tracks,
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
@@ -45,6 +45,8 @@ pub struct Tables {
     pub python_frames: PythonFrames,
     /// Allocations and releases of a framework's allocator.
     pub memory_events: MemoryEvents,
+    /// Spans that a profiler states beside the events that it recorded.
+    pub spans: Spans,
     /// Allocations and scratch events.
     pub allocations: Allocations,
     /// Hardware counters.

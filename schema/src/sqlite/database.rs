@@ -215,6 +215,9 @@ impl Database {
         skip: u64,
         mut each: impl FnMut(&Row<'_>),
     ) -> Result<()> {
+        // SQLite checks the cells of a page when it loads the page. A statement that failed on a damaged page leaves it in
+        // the cache, where the next statement takes it for a sound one.
+        self.connection().execute_batch("pragma shrink_memory").map_err(|source| self.error(source))?;
         let present = self.columns(table)?;
         let find = |column: &str| present.iter().find(|name| name.eq_ignore_ascii_case(column));
         let list: String = columns

@@ -20,6 +20,7 @@ mod processes;
 mod python_frames;
 mod ranges;
 mod shapes;
+mod spans;
 mod symbols;
 mod tracks;
 
@@ -40,5 +41,6 @@ pub use python_frames::{PythonFrame, PythonFrames};
 pub use ranges::{Range, RangeKind, Ranges};
 pub use shapes::{Shape, Shapes};
 pub(crate) use shapes::{all, axes, spread};
+pub use spans::{Span, SpanKind, Spans};
 pub use symbols::Symbol;
 pub use tracks::{Track, Tracks};

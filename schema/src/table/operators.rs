@@ -23,6 +23,10 @@ columns! {
         shapes: NameId => Column<NameId>,
         /// Types of the inputs as the source's text; [`NameId::NONE`] where unknown.
         types: NameId => Column<NameId>,
+        /// Strides of the inputs as the source's text, when arguments are selected; [`NameId::NONE`] where unknown.
+        strides: NameId => Column<NameId>,
+        /// Values of the inputs as the source's text, when arguments are selected; [`NameId::NONE`] where unknown.
+        values: NameId => Column<NameId>,
         /// Number of the node of the autograd graph that a forward operator made and a backward one executes.
         sequence: Option<u32> => Column<Option<u32>>,
         /// The framework's number of the thread on which the forward operator ran; 0 and unknown mark a forward one.

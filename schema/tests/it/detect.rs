@@ -150,6 +150,7 @@ fn a_database_of_something_else_is_named_by_its_tables() {
     assert!(many.to_string().starts_with("a SQLite database with a, b, c and 2 more, but"), "{many}");
     let none = refused("create table a (x); drop table a;");
     assert!(none.to_string().starts_with("a SQLite database without tables, but"), "{none}");
+    assert!(none.is_without_content() && !many.is_without_content(), "{none:?}");
 }
 
 #[test]

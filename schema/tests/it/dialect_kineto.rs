@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rtl_schema::table::{Direction, RangeKind, Shape};
+use rtl_schema::table::{AgentKind, Direction, RangeKind, Shape, SpanKind};
 use rtl_schema::{AgentId, Dialect, Error, ProblemKind, ProcessId, Select, Tables, Trace};
 
 fn open(name: &str, content: &[u8]) -> (tempfile::TempDir, Result<Trace, Error>) {
@@ -116,10 +116,23 @@ fn the_image_of_a_range_on_the_gpu_is_no_work() {
     let frame = r#"{"ph": "X", "cat": "python_function", "name": "f.py(1): f", "pid": 900, "tid": 901, "ts": 1, "dur": 9}"#;
     let tables = read(&document(&[image, frame, frame]));
     assert_eq!((tables.dispatches.len(), tables.ranges.len(), tables.operators.len()), (0, 0, 0));
-    let counted =
-        |tag: &str| tables.info.metadata.iter().find(|(key, _)| key == tag).map(|(_, n)| n.as_str());
-    assert_eq!(counted("events_without_table.gpu_user_annotation"), Some("1"));
     assert_eq!(tables.python_frames.len(), 2);
+    let span = tables.spans[0];
+    assert_eq!((span.kind, tables.strings.get(span.name)), (SpanKind::GpuRange, "step"));
+    assert_eq!((span.start, span.duration), (1_000_000_001_000, Some(9_000)));
+    let agent = tables.agent(span.agent.unwrap());
+    assert_eq!((agent.kind, agent.number, span.stream), (AgentKind::Gpu, 0, Some(7)));
+}
+
+#[test]
+fn work_of_the_profiler_is_a_span_of_the_first_process() {
+    let overhead =
+        r#"{"ph": "X", "cat": "overhead", "name": "Buffer Flush", "pid": -1, "tid": 0, "ts": 4, "dur": 2}"#;
+    let tables = read(&document(&[STEP, overhead]));
+    let span = tables.spans[0];
+    assert_eq!((span.kind, tables.strings.get(span.name)), (SpanKind::Overhead, "Buffer Flush"));
+    assert_eq!((span.agent, span.stream, tables.process(span.process).pid), (None, None, Some(900)));
+    assert_eq!(tables.processes.len(), 1);
 }
 
 #[test]

@@ -109,6 +109,79 @@ fn the_launch_and_its_dispatch_share_a_correlation_id() -> Outcome {
     Ok(())
 }
 
+/// A call of RCCL on thread 1: function, correlation id, start, and arguments as name and value.
+type RcclCall<'a> = (&'a str, i64, i64, &'a [(&'a str, &'a str)]);
+
+fn rccl(set: &Set<'_>, calls: &[RcclCall<'_>]) -> rusqlite::Result<()> {
+    set.run("insert into rocpd_string$ (id, string) values (50, 'RCCL_API')")?;
+    for (at, (function, id, start, arguments)) in calls.iter().enumerate() {
+        let (name, event) = (51 + at, 100 + at);
+        set.run(&format!(
+            "insert into rocpd_string$ (id, string) values ({name}, '{function}');
+             insert into rocpd_event$ (id, category_id, stack_id, parent_stack_id, correlation_id, extdata)
+                values ({event}, 50, {id}, 0, 0, '{{}}');
+             insert into rocpd_region$ (id, nid, pid, tid, start, end, name_id, event_id)
+                values (1000 + {at}, 9, 4711, 1, {start}, {start} + 5, {name}, {event})"
+        ))?;
+        for (position, (argument, value)) in arguments.iter().enumerate() {
+            set.run(&format!(
+                "insert into rocpd_arg$ (event_id, position, type, name, value)
+                    values ({event}, {position}, 'size_t', '{argument}', '{value}')"
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the only kernel executes: operation, data type, elements given and got, ranks.
+fn collective(tables: &Tables) -> Option<String> {
+    let stated = tables.collectives.get(tables.dispatches.collective.get(0)?);
+    let [operation, data_type] =
+        [stated.operation, stated.data_type].map(|id| tables.strings.get(id).to_owned());
+    let numbers = (stated.sent, stated.received, stated.size);
+    Some(format!("{operation} {data_type} {numbers:?}"))
+}
+
+#[test]
+fn a_kernel_has_the_size_that_the_call_of_rccl_states() -> Outcome {
+    let sizes: &[_] = &[("count", "1024"), ("datatype", "9")];
+    // HIP launched the kernel within the call of RCCL.
+    let within = "update rocpd_event$ set parent_stack_id = 70 where id = 1";
+    let tables = made(|set| {
+        rccl(set, &[("ncclAllReduce", 70, 90, sizes)])?;
+        set.run(within)
+    })?;
+    let expected = "allreduce Bfloat16 (Some(1024), Some(1024), None)".to_owned();
+    assert_eq!(collective(&tables).as_ref(), Some(&expected));
+    // A group launches at its end.
+    let group: &[RcclCall<'_>] =
+        &[("ncclGroupStart", 60, 50, &[]), ("ncclAllReduce", 61, 60, sizes), ("ncclGroupEnd", 70, 90, &[])];
+    let grouped = made(|set| {
+        rccl(set, group)?;
+        set.run(within)
+    })?;
+    assert_eq!(collective(&grouped), Some(expected));
+    let two = made(|set| {
+        let mut calls = group.to_vec();
+        calls.insert(1, ("ncclAllReduce", 62, 55, sizes));
+        rccl(set, &calls)?;
+        set.run(within)
+    })?;
+    assert_eq!(collective(&two), None, "which of two the kernel executes is unknown");
+    Ok(())
+}
+
+#[test]
+fn parts_of_a_collective_need_the_number_of_ranks() -> Outcome {
+    let gather: RcclCall<'_> = ("ncclAllGather", 21, 90, &[("sendcount", "8"), ("datatype", "ncclFloat32")]);
+    assert_eq!(collective(&made(|set| rccl(set, &[gather]))?), None);
+    let init: RcclCall<'_> = ("ncclCommInitRank", 80, 10, &[("nranks", "4"), ("rank", "0")]);
+    let tables = made(|set| rccl(set, &[init, gather]))?;
+    let expected = "allgather Float32 (Some(8), Some(32), Some(4))".to_owned();
+    assert_eq!(collective(&tables), Some(expected));
+    Ok(())
+}
+
 #[test]
 fn a_range_is_named_by_its_message_and_an_instant_is_a_marker() -> Outcome {
     let tables = made(|set| {

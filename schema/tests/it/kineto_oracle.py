@@ -48,6 +48,10 @@ def table(event, sizes):
         return "operator", int(event["args"].get("Sequence number", 0))
     if event["ph"] == "X" and category == "user_annotation":
         return "range", 0
+    if event["ph"] == "X" and category == "gpu_user_annotation":
+        return "gpu_range", 0
+    if event["ph"] == "X" and category == "overhead":
+        return "overhead", 0
     if event["name"] == "[memory]":
         return "memory", int(event["args"]["Bytes"])
     return None, 0

@@ -39,6 +39,9 @@ pub(crate) fn totals(tables: &Tables) -> Totals {
     for row in &tables.memory_events {
         add(&mut totals, "memory", "[memory]", (row.time, None, row.bytes));
     }
+    for row in &tables.spans {
+        add(&mut totals, row.kind.label(), name(row.name), (row.start, row.duration, 0));
+    }
     totals
 }
 

@@ -229,6 +229,8 @@ impl Rows {
                 duration,
                 shapes: NameId::NONE,
                 types: NameId::NONE,
+                strides: NameId::NONE,
+                values: NameId::NONE,
                 ..Operator::default()
             });
         }

@@ -2,6 +2,7 @@
 
 use super::event::Event;
 use super::scalar::bare;
+use crate::table::SpanKind;
 
 /// What an event becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(super) enum Category {
     PythonFrame,
     Annotation,
     Memory,
+    /// A range on a GPU, or work of the profiler.
+    Span(SpanKind),
     /// From a call to the GPU.
     Arrow,
     /// The name of a thread.
@@ -35,6 +38,8 @@ impl Category {
                 b"cpu_op" | b"Operator" => Self::Operator,
                 b"python_function" => Self::PythonFrame,
                 b"user_annotation" => Self::Annotation,
+                b"gpu_user_annotation" => Self::Span(SpanKind::GpuRange),
+                b"overhead" => Self::Span(SpanKind::Overhead),
                 b"Trace" => Self::Recording,
                 _ => Self::Other,
             }

@@ -35,6 +35,7 @@ macro_rules! arguments {
 arguments! {
     device: b"device";
     stream: b"stream";
+    annotated_stream: b"annotated stream";
     correlation: b"correlation";
     external: b"External id" | b"external id";
     grid: b"grid";
@@ -49,6 +50,8 @@ arguments! {
     forward: b"Fwd thread id";
     dims: b"Input Dims" | b"Input dims";
     types: b"Input type";
+    strides: b"Input Strides";
+    values: b"Concrete Inputs";
     address: b"Addr";
     device_id: b"Device Id";
     device_type: b"Device Type";

@@ -10,6 +10,7 @@ mod collectives;
 mod document;
 mod event;
 mod input;
+mod memory;
 mod resolve;
 mod rows;
 mod scalar;

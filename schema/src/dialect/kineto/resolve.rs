@@ -48,6 +48,7 @@ impl Rows {
         let processes = of_places(&self.tables, &open);
         let agents = self.finish_agents(&open, &processes);
         self.finish_tracks(&open, &processes, &agents);
+        self.finish_spans(&open, &processes, &agents);
         self.finish_launches(&mut open);
         self.finish_collectives(&mut open);
         self.finish_memory(&open, &processes, &agents);
@@ -63,6 +64,7 @@ impl Rows {
             python_frames: tables.python_frames.len(),
             ranges: tables.ranges.len(),
             memory_events: tables.memory_events.len(),
+            spans: tables.spans.len(),
             symbols: tables.symbols.len(),
         };
     }
@@ -102,6 +104,7 @@ impl Rows {
         let starts = starts.chain(&mut tables.python_frames.start[marks.python_frames..]);
         let starts = starts.chain(tables.copies[marks.copies..].iter_mut().map(|copy| &mut copy.start));
         let starts = starts.chain(tables.ranges[marks.ranges..].iter_mut().map(|range| &mut range.start));
+        let starts = starts.chain(tables.spans[marks.spans..].iter_mut().map(|span| &mut span.start));
         let memory = tables.memory_events[marks.memory_events..].iter_mut();
         for start in starts.chain(memory.map(|event| &mut event.time)) {
             *start = start.saturating_add(base);
@@ -217,6 +220,15 @@ impl Rows {
                 Direction::HostToHost | Direction::Unknown => (false, false),
             };
             (copy.source, copy.destination) = (agent.filter(|_| reads), agent.filter(|_| writes));
+        }
+    }
+
+    /// Replaces positions of places by agents. What the profiler did is of the first process.
+    fn finish_spans(&mut self, open: &Open, processes: &[ProcessId], agents: &[AgentId]) {
+        let first = open.sources.processes.first().map(|source| source.id).unwrap_or_default();
+        for span in &mut self.tables.spans[open.marks.spans..] {
+            span.process = span.agent.map_or(first, |place| processes[place.index()]);
+            span.agent = span.agent.map(|place| agents[place.index()]);
         }
     }
 

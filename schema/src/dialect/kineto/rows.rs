@@ -10,10 +10,9 @@ use super::scalar::{axes, bare, nanoseconds, number, text, unsigned, whole};
 use super::scan::Raw;
 use super::sources::{Sources, StatedCollectives};
 use crate::table::{
-    ApiCall, Copy, Direction, Dispatch, MemoryEvent, Operator, PythonFrame, Range, RangeKind, Shape, Symbol,
-    Track, Tracks,
+    ApiCall, Copy, Direction, Dispatch, Operator, PythonFrame, Range, RangeKind, Shape, Symbol, Track, Tracks,
 };
-use crate::{AgentId, Id, NameId, ProblemKind, ProcessId, Select, ShapeId, SymbolId, Tables};
+use crate::{Id, NameId, ProblemKind, ProcessId, Select, ShapeId, SymbolId, Tables};
 
 /// The most categories without a table that are counted apart.
 const MOST_CATEGORIES: usize = 100;
@@ -28,6 +27,7 @@ pub(super) struct Marks {
     pub(super) python_frames: usize,
     pub(super) ranges: usize,
     pub(super) memory_events: usize,
+    pub(super) spans: usize,
     pub(super) symbols: usize,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Rows {
     pub(super) tables: Tables,
     pub(super) open: Open,
     /// The number of events so far: ids are positions from 1.
-    events: Id,
+    pub(super) events: Id,
     /// Events without a table, by category.
     pub(super) others: Vec<(String, u64)>,
 }
@@ -101,6 +101,7 @@ impl Rows {
             Category::PythonFrame => self.python_frame(event, start, duration),
             Category::Annotation => self.range(event, start, duration),
             Category::Memory => self.memory(event, start),
+            Category::Span(kind) => self.span(event, kind, start, duration),
             Category::Recording => {
                 let end = start.saturating_add(duration.unwrap_or(0));
                 let (first, last) = self.open.recording.unwrap_or((start, end));
@@ -147,7 +148,7 @@ impl Rows {
         self.count(event);
     }
 
-    fn id(&self) -> Id {
+    pub(super) fn id(&self) -> Id {
         if self.select.ids { self.events } else { 0 }
     }
 
@@ -166,7 +167,7 @@ impl Rows {
     }
 
     #[inline]
-    fn process(&mut self, event: &Event<'_>) -> ProcessId {
+    pub(super) fn process(&mut self, event: &Event<'_>) -> ProcessId {
         let processes = &mut self.tables.processes;
         self.open.sources.process(event, || {
             processes.push(crate::table::Process::default());
@@ -312,6 +313,8 @@ impl Rows {
             duration,
             shapes: self.verbatim(event.arguments.dims, true),
             types: self.verbatim(event.arguments.types, true),
+            strides: self.verbatim(event.arguments.strides, self.select.args),
+            values: self.verbatim(event.arguments.values, self.select.args),
             sequence: unsigned(event.arguments.sequence),
             forward_thread: unsigned(event.arguments.forward).unwrap_or(0),
         };
@@ -364,33 +367,6 @@ impl Rows {
             start,
             duration,
             correlation: 0,
-        });
-    }
-
-    fn memory(&mut self, event: &Event<'_>, time: i64) {
-        let process = self.process(event);
-        if !self.select.memory {
-            return;
-        }
-        let arguments = &event.arguments;
-        let Some(bytes) = whole(arguments.bytes) else {
-            self.tables.problems.add(ProblemKind::BadValue, "[memory].Bytes", self.events);
-            return;
-        };
-        // The number of the GPU, in the place of its agent; the type of the host is 0.
-        let is_host = whole(arguments.device_type) == Some(0);
-        let agent = unsigned(arguments.device_id).filter(|_| !is_host).map(AgentId);
-        let size = |raw| whole(raw).map(|size| size as u64);
-        self.tables.memory_events.push(MemoryEvent {
-            id: self.id(),
-            process,
-            tid: event.thread(),
-            agent,
-            time,
-            address: size(arguments.address),
-            bytes,
-            allocated: size(arguments.allocated),
-            reserved: size(arguments.reserved),
         });
     }
 }

@@ -87,6 +87,15 @@ impl Sources {
         AgentId(self.last.1 as u32)
     }
 
+    /// The position of the GPU of an event that states its process id alone.
+    pub(super) fn place_of_process(&mut self, event: &Event<'_>) -> AgentId {
+        let is_of = |place: &Place| place.pid == event.pid;
+        match self.places.iter().position(is_of).filter(|_| event.arguments.device.is_empty()) {
+            Some(position) => AgentId(position as u32),
+            None => self.place(event),
+        }
+    }
+
     #[cold]
     fn other_place(&mut self, event: &Event<'_>) -> usize {
         let key = (event.pid.to_vec(), event.arguments.device.to_vec());

@@ -4,7 +4,7 @@ use crate::dialect::opaque_tables;
 use crate::sqlite::{Database, scanned};
 use crate::table::{
     Allocation, AllocationKind, AllocationLevel, ApiArgument, Collective, Copies, Counter, MemoryEvent,
-    Monitor, Operator, PythonFrame, StackFrame,
+    Monitor, Operator, PythonFrame, Span, SpanKind, StackFrame,
 };
 use crate::{CollectiveId, NameId, ProblemKind, ProcessId, Result, Select, Tables};
 
@@ -18,14 +18,17 @@ pub(super) struct SecondaryTables<'a> {
 }
 
 impl SecondaryTables<'_> {
-    /// Reads monitors, counters, call stacks, allocations, opaque tables and memory events.
+    /// Reads monitors, counters, call stacks, allocations, spans, opaque tables and memory events.
     pub(super) fn read(mut self, select: &Select, tables: &mut Tables) -> Result<()> {
         if select.secondary {
             self.monitors(tables)?;
             self.counters(tables)?;
             self.stack_frames(tables)?;
-            self.allocations(tables)?;
+            self.spans(tables)?;
             opaque_tables(self.database, tables)?;
+        }
+        if select.allocations() {
+            self.allocations(tables)?;
         }
         if select.memory {
             self.memory_events(tables)?;
@@ -114,6 +117,32 @@ impl SecondaryTables<'_> {
         })
     }
 
+    fn spans(&mut self, tables: &mut Tables) -> Result<()> {
+        scanned!(columns: kind, name = "name_id", start, duration, gpu = "gpuId", stream = "streamId", pid);
+        self.database.scan("rocpd_span", &columns, |row| {
+            let id = row.id();
+            let Some(start) = row.int(start) else {
+                tables.problems.add(ProblemKind::MissingStart, "rocpd_span.start", id);
+                return;
+            };
+            let Some(kind) = row.text(kind).as_deref().and_then(SpanKind::parse) else {
+                tables.problems.add(ProblemKind::BadValue, "rocpd_span.kind", id);
+                return;
+            };
+            let process = self.process(row.int(pid), tables);
+            tables.spans.push(Span {
+                id,
+                kind,
+                process,
+                agent: row.int(gpu).and_then(|gpu| self.agents.find(gpu)),
+                stream: row.int(stream),
+                name: self.names.checked(row.int(name), &mut tables.problems, "rocpd_span.name_id", id),
+                start,
+                duration: row.int(duration),
+            });
+        })
+    }
+
     fn memory_events(&mut self, tables: &mut Tables) -> Result<()> {
         scanned!(columns: time, bytes, gpu = "gpuId", allocated, reserved, address, tid, pid);
         self.database.scan("rocpd_memory_event", &columns, |row| {
@@ -152,7 +181,7 @@ pub(super) fn operators(
     tables: &mut Tables,
 ) -> Result<()> {
     scanned!(columns: start, duration, name = "name_id", tid, shapes = "shapes_id", types = "types_id", sequence,
-        forward_thread = "forwardThread", pid);
+        forward_thread = "forwardThread", pid, strides = "strides_id", values = "values_id");
     database.scan("rocpd_operator", &columns, |row| {
         let id = row.id();
         let Some(start) = row.int(start) else {
@@ -175,6 +204,8 @@ pub(super) fn operators(
             duration: row.int(duration),
             shapes: text(shapes, "rocpd_operator.shapes_id"),
             types: text(types, "rocpd_operator.types_id"),
+            strides: text(strides, "rocpd_operator.strides_id"),
+            values: text(values, "rocpd_operator.values_id"),
             sequence: small(sequence),
             forward_thread: small(forward_thread).unwrap_or(0),
         });
@@ -299,7 +330,7 @@ impl CopyEnds {
 }
 
 /// Tables that are read into columns, or that rows of others refer to.
-const READ: [&str; 18] = [
+const READ: [&str; 19] = [
     "rocpd_string",
     "rocpd_ustring",
     "rocpd_metadata",
@@ -318,6 +349,7 @@ const READ: [&str; 18] = [
     "rocpd_memory_event",
     "rocpd_python_frame",
     "rocpd_collective",
+    "rocpd_span",
 ];
 
 /// Reads every other table verbatim. Layouts always create some `rocpd_` tables: those without rows are left out.

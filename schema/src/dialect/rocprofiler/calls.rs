@@ -1,6 +1,6 @@
 use rustc_hash::FxHashMap;
 
-use super::events::is_marker;
+use super::events::{is_marker, is_of_rccl};
 use super::reading::Reading;
 use crate::sqlite::scanned;
 use crate::table::{ApiArgument, ApiCall, Range, RangeKind};
@@ -9,12 +9,12 @@ use crate::{Id, NameId, ProblemKind, Result, Tables};
 /// The argument that holds the returned status, by rocprofv3's name in JSON; its databases have no column for it.
 const RETURNED: &str = "retval";
 
-/// API calls by event, where those have arguments to come.
-type Calls = FxHashMap<Id, u32>;
+/// Rows of API calls by event, where those have arguments to come.
+pub(super) type Calls = FxHashMap<Id, u32>;
 
 impl Reading<'_> {
-    /// Reads regions and samples: API calls, ranges, markers.
-    pub(super) fn calls(&mut self) -> Result<()> {
+    /// Reads regions and samples: API calls, ranges, markers. The result are the calls of RCCL.
+    pub(super) fn calls(&mut self) -> Result<Calls> {
         const TABLE: &str = "rocpd_region";
         let mut calls = Calls::default();
         scanned!(columns: id, pid, tid, start, end, event_id, name_id);
@@ -40,7 +40,10 @@ impl Reading<'_> {
         if self.select.args && self.select.api {
             self.arguments(&calls)?;
         }
-        Ok(())
+        let is_of_rccl =
+            |row: u32| is_of_rccl(self.tables.strings.get(self.tables.api_calls.name[row as usize]));
+        calls.retain(|_, row| is_of_rccl(*row));
+        Ok(calls)
     }
 
     /// Instants lose their function's name: only their track remains, named after the category.
@@ -97,7 +100,8 @@ impl Reading<'_> {
                 self.tables.ranges.push(Range { name: text.unwrap_or(range.name), kind, ..range });
             }
             None if select.api => {
-                if let Some(event) = event.filter(|_| select.args) {
+                let is_wanted = select.args || select.links && is_of_rccl(strings.get(range.name));
+                if let Some(event) = event.filter(|_| is_wanted) {
                     calls.insert(event, self.tables.api_calls.len() as u32);
                 }
                 self.tables.api_calls.push(call_of(range, select.links, self.events.parent(event)));

@@ -136,6 +136,11 @@ pub(super) fn is_marker(category: &str) -> bool {
     category.starts_with("MARKER")
 }
 
+/// Whether a function is one of RCCL.
+pub(super) fn is_of_rccl(function: &str) -> bool {
+    function.starts_with("nccl")
+}
+
 fn linked(set: Set<'_>, table: &str) -> Result<bool> {
     if !set.database.has_column(table, "stack_id")? {
         return Ok(false);

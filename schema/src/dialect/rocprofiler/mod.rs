@@ -5,6 +5,7 @@
 //! the tables are read instead.
 
 pub(crate) mod calls;
+mod collectives;
 mod counters;
 pub(crate) mod devices;
 mod dispatches;
@@ -50,14 +51,18 @@ fn read(database: &Database, select: &Select) -> Result<Tables> {
         let references = References::read(set, &mut devices, &mut tables)?;
         let events = Events::read(set, select, &references, &mut tables)?;
         let (devices, tables) = (&mut devices, &mut tables);
+        let first = (tables.dispatches.len(), tables.api_calls.len());
         let mut reading = Reading { set, select, references, events, devices, tables };
         reading.dispatches()?;
         reading.copies()?;
         if select.ranges || select.api {
-            reading.calls()?;
+            let of_rccl = reading.calls()?;
+            reading.collectives(&of_rccl, first)?;
+        }
+        if select.allocations() {
+            reading.allocations()?;
         }
         if select.secondary {
-            reading.allocations()?;
             reading.counters()?;
             opaque::read(set, reading.tables)?;
         }

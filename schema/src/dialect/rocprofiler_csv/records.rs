@@ -111,7 +111,7 @@ pub(super) fn allocations(header: &Header, level: AllocationLevel) -> Read {
         ["operation", "agent_id", "allocation_size", "address", "alloc_flags"].map(|name| header.at(&[name]));
     let kind = if level == AllocationLevel::Scratch { Kind::Scratch } else { Kind::Allocations };
     Box::new(move |rows, record| {
-        if !rows.select.secondary {
+        if !rows.select.allocations() {
             return false;
         }
         let Some(timed) = rows.timed(kind, &common, record) else { return true };

@@ -81,8 +81,8 @@ impl Collected {
         let (list, is_selected) = match name {
             "kernel_dispatch" => (List::Dispatches, true),
             "memory_copy" => (List::Copies, true),
-            "memory_allocation" => (List::Allocations, select.secondary),
-            "scratch_memory" => (List::Scratch, select.secondary),
+            "memory_allocation" => (List::Allocations, select.allocations()),
+            "scratch_memory" => (List::Scratch, select.allocations()),
             "marker_api" => (List::Markers, select.ranges || select.api),
             _ => (List::Calls, select.api && (name.ends_with("_api") || name == "ompt")),
         };

@@ -28,12 +28,13 @@ pub(crate) enum Table {
     MemoryEvent,
     PythonFrame,
     Collective,
+    Span,
 }
 
 impl Table {
     /// Every file has these; their ids are their places here.
     pub(crate) const ALWAYS: [Self; 3] = [Self::String, Self::Metadata, Self::Op];
-    pub(crate) const COUNT: usize = Self::Collective as usize + 1;
+    pub(crate) const COUNT: usize = Self::Span as usize + 1;
 
     /// The id of a table that every file has.
     #[inline]
@@ -69,5 +70,6 @@ mod tests {
         assert_eq!(names[Table::MemoryEvent as usize], "rocpd_memory_event");
         assert_eq!(names[Table::PythonFrame as usize], "rocpd_python_frame");
         assert_eq!(names[Table::Collective as usize], "rocpd_collective");
+        assert_eq!(names[Table::Span as usize], "rocpd_span");
     }
 }

@@ -5,7 +5,7 @@ use super::layout::Table;
 use super::rows::{address, memcpy_kind};
 use super::writer::NativeWriter;
 use crate::btree::Datum;
-use rtl_schema::table::{Allocation, ApiLaunch, Collective, MemoryEvent, Monitor};
+use rtl_schema::table::{Allocation, ApiLaunch, Collective, MemoryEvent, Monitor, Span};
 use rtl_schema::{NameId, Result, Tables};
 
 /// A text that stands in its row.
@@ -37,7 +37,7 @@ impl TraceImport {
         Ok(())
     }
 
-    /// Writes counters, monitors, stack frames, allocations and memory events.
+    /// Writes counters, monitors, stack frames, allocations, memory events and spans.
     pub(super) fn secondary_tables(&self, writer: &mut NativeWriter, piece: &Tables) -> Result<()> {
         for row in &piece.counters {
             // Where only a part of the dispatches is written, counters of others belong to none.
@@ -73,6 +73,9 @@ impl TraceImport {
         for row in &piece.memory_events {
             memory_event(self, writer, row)?;
         }
+        for row in &piece.spans {
+            span(self, writer, row)?;
+        }
         writer.opaque_tables.extend(piece.opaque_tables.iter().cloned());
         Ok(())
     }
@@ -91,6 +94,8 @@ impl TraceImport {
                 row.sequence.map(i64::from).into(),
                 Some(row.forward_thread).filter(|&thread| thread != 0).map(i64::from).into(),
                 self.places.pid(row.process).into(),
+                text(row.strides),
+                text(row.values),
             ];
             writer.row(Table::Operator, &cells)?;
         }
@@ -212,5 +217,19 @@ fn memory_event(import: &TraceImport, writer: &mut NativeWriter, row: &MemoryEve
         import.places.pid(row.process).into(),
     ];
     writer.row(Table::MemoryEvent, &cells)?;
+    Ok(())
+}
+
+fn span(import: &TraceImport, writer: &mut NativeWriter, row: &Span) -> Result<()> {
+    let cells = [
+        row.kind.label().into(),
+        import.text(row.name).map(|text| text.0).into(),
+        import.file_time(row.start).into(),
+        row.duration.into(),
+        row.agent.and_then(|agent| import.places.gpu(agent)).into(),
+        row.stream.into(),
+        import.places.pid(row.process).into(),
+    ];
+    writer.row(Table::Span, &cells)?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use rtl_schema::table::{
     Agent, AgentKind, Barrier, Collective, Copy, Direction, Dispatch, MemoryEvent, Operator, Process,
-    PythonFrame, Range, RangeKind, Shape, Symbol, Track,
+    PythonFrame, Range, RangeKind, Shape, Span, Symbol, Track,
 };
 use rtl_schema::{
     AgentId, CollectiveId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId,
@@ -200,8 +200,11 @@ impl<'a> Lines<'a> {
             line(format!("link {:?} {:?}", self.ops.get(op), self.calls.get(call)));
         }
         for row in tables.operators.iter() {
-            let texts = [row.name, row.shapes, row.types].map(|name| self.words(name));
-            let bare = Operator { id: 0, name: NameId(0), shapes: NameId(0), types: NameId(0), ..row };
+            let texts =
+                [row.name, row.shapes, row.types, row.strides, row.values].map(|name| self.words(name));
+            let none = NameId(0);
+            let bare =
+                Operator { id: 0, name: none, shapes: none, types: none, strides: none, values: none, ..row };
             line(format!("operator {texts:?} {bare:?}"));
         }
         for row in tables.python_frames.iter() {
@@ -211,6 +214,14 @@ impl<'a> Lines<'a> {
         for row in &tables.memory_events {
             let agent = row.agent.map(|agent| self.agent(agent));
             line(format!("memory {agent:?} {:?}", MemoryEvent { id: 0, agent: None, ..*row }));
+        }
+        for row in &tables.spans {
+            let agent = row.agent.map(|agent| self.agent(agent));
+            line(format!(
+                "span {} {agent:?} {:?}",
+                self.name(row.name),
+                Span { id: 0, agent: None, name: NameId(0), ..*row }
+            ));
         }
         tables.opaque_tables.iter().for_each(|row| line(format!("{row:?}")));
         lines
